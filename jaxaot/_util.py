@@ -1,0 +1,61 @@
+"""Small tools on sequences that the standard library lacks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, MutableSet, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def safe_map(fn: Callable[..., T], *sequences: Sequence[Any]) -> list[T]:
+    """Returns `[fn(*items) for items in zip(*sequences)]`, insisting on equal lengths."""
+    return [fn(*items) for items in zip(*sequences, strict=True)]
+
+
+def split_list(items: Sequence[T], sizes: Sequence[int]) -> list[list[T]]:
+    """Returns `items` cut into lists of the given sizes, and a last one with what remains."""
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(list(items[start : start + size]))
+        start += size
+    parts.append(list(items[start:]))
+    return parts
+
+
+class OrderedSet(MutableSet[T]):
+    """A set that remembers the order of insertion."""
+
+    def __init__(self, items: Iterable[T] = ()):
+        self._items: dict[T, None] = dict.fromkeys(items)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._items
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def add(self, value: T) -> None:
+        self._items[value] = None
+
+    def discard(self, value: T) -> None:
+        self._items.pop(value, None)
+
+
+def format_bytes(n_bytes: float) -> str:
+    """Returns a size for people, such as `29.5 MiB`."""
+    size = float(n_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(size) < 1024 or unit == "TiB":
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.2f} {unit}"
+        size /= 1024
+    raise AssertionError("unreachable")
+
+
+def prod(sizes: Iterable[int]) -> int:
+    """Returns the product of `sizes` as a Python integer, 1 if empty."""
+    return math.prod(sizes)

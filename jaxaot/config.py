@@ -1,0 +1,74 @@
+"""Settings, in one frozen value that is scoped or set for the whole program.
+
+`Config` is the value, `get` reads the one in force, `scoped` replaces fields for a block, `set_globally`
+for the program. What the result of a compilation depends on is part of its cache key as a whole `Config`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from jaxaot.errors import UnknownSettingError
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """Every setting of jaxaot.
+
+    Attributes:
+      policy: Name of the partition policy: `"min_cut"`, `"save_all"` or another registered one.
+      memory_budget: What the forward may save: `None`, a fraction of `save_all`, or bytes such as `"512MiB"`.
+      passes: Names of the graph passes that run on the joint graph, in order.
+      donate: Whether compiled calls may reuse the buffers of the storages that they write.
+      check_graphs: Whether every stage checks its graph; slow, for debugging.
+    """
+
+    policy: str = "min_cut"
+    memory_budget: float | str | None = None
+    passes: tuple[str, ...] = ("cse", "dce")
+    donate: bool = True
+    check_graphs: bool = False
+
+    def replace(self, **settings: Any) -> Config:
+        """Returns this config with some fields replaced.
+
+        Raises:
+          UnknownSettingError: If a name is not a setting.
+        """
+        known = [field.name for field in dataclasses.fields(self)]
+        unknown = [name for name in settings if name not in known]
+        if unknown:
+            raise UnknownSettingError(unknown, known)
+        if "passes" in settings:
+            settings["passes"] = tuple(settings["passes"])
+        return dataclasses.replace(self, **settings)
+
+
+_default = Config()
+_scoped: contextvars.ContextVar[Config | None] = contextvars.ContextVar("jaxaot_config", default=None)
+
+
+def get() -> Config:
+    """Returns the settings in force here."""
+    return _scoped.get() or _default
+
+
+@contextlib.contextmanager
+def scoped(**settings: Any) -> Iterator[Config]:
+    """Replaces settings inside a `with` block."""
+    config = get().replace(**settings)
+    token = _scoped.set(config)
+    try:
+        yield config
+    finally:
+        _scoped.reset(token)
+
+
+def set_globally(**settings: Any) -> None:
+    """Replaces settings for the rest of the program, in every thread."""
+    global _default
+    _default = _default.replace(**settings)

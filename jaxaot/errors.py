@@ -1,0 +1,197 @@
+"""The exceptions of jaxaot.
+
+    JaxaotError
+    ├── TensorError                       eager use of tensors
+    │   ├── ViewError                     a view that cannot be made
+    │   ├── ShapeMismatchError            operands that do not fit together
+    │   ├── DtypeError                    a dtype that cannot be used there
+    │   ├── DimError                      a dim or index out of range
+    │   ├── OverlappingWriteError         a write to memory that shows up twice
+    │   ├── StorageSizeError              a view that the storage no longer holds
+    │   └── ArgumentError                 arguments that do not fit an op's schema
+    ├── AutogradError                     gradients
+    │   ├── LeafWriteError                a leaf that requires grad, written in place
+    │   ├── NoGradPathError               backward from what does not require grad
+    │   ├── BackwardTwiceError            residuals already freed
+    │   ├── StaleSavedTensorError         a saved tensor changed in place
+    │   └── UnusedInputError              a gradient asked for an input that is not used
+    ├── TraceError                        a function becomes a graph
+    │   ├── ConcretizationError           Python needs the value of a traced tensor
+    │   ├── LeakedTensorError             a tensor of a trace outlives it
+    │   ├── UnreachableTensorError        a tensor that no path leads to
+    │   ├── StaticArgumentError           an argument that cannot be a cache key
+    │   └── SignatureMismatchError        a stage called with other arguments
+    ├── CompilerError                     graphs
+    │   ├── GraphCheckError               a malformed graph
+    │   ├── PolicyError                   an unknown policy, or one that returns nonsense
+    │   ├── BudgetError                   a memory budget that cannot be read or met
+    │   └── NotDifferentiableError        nothing to differentiate
+    ├── DuplicateOpError, SchemaError     the op table
+    └── UnknownSettingError, UsageError   settings and the command line
+
+Each subclasses the builtin that PyTorch raises in its place, so that habits still work. The docstring of a class is
+its help page: cause, failing example, fix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class JaxaotError(Exception):
+    """Any error that jaxaot raises on purpose."""
+
+
+class TensorError(JaxaotError, RuntimeError):
+    """An eager operation on tensors that cannot be carried out."""
+
+
+class ViewError(TensorError):
+    """A view that strides cannot express.
+
+    `x.t().view(-1)` asks for one dim over memory that is not contiguous. Use `x.t().reshape(-1)`, which copies where
+    it must.
+    """
+
+
+class ShapeMismatchError(TensorError):
+    """Operands whose shapes do not fit together, or an in-place op whose result would outgrow its target.
+
+    `torch.zeros(3).add_(torch.zeros(2, 3))` cannot store a (2, 3) result in a (3,) tensor. Write `x = x + y`.
+    """
+
+
+class DtypeError(TensorError):
+    """A result whose dtype cannot be stored where it should go.
+
+    `ints.mul_(0.5)` would store floats in integers. Write `ints = ints * 0.5`, or convert with `.to(...)` first.
+    """
+
+
+class TensorTypeError(TensorError, TypeError):
+    """A value of a kind that cannot be used there, such as an index that is a string."""
+
+
+class TensorValueError(TensorError, ValueError):
+    """A value that has no meaning there, such as an element of an empty tensor."""
+
+
+class DimError(TensorError, IndexError):
+    """A dim or an index that lies outside the tensor."""
+
+
+class OverlappingWriteError(TensorError):
+    """A write to a tensor in which several elements share one place in memory.
+
+    `torch.zeros(1, 3).expand(2, 3).add_(1)` would add twice to each element. Call `.clone()` first.
+    """
+
+
+class StorageSizeError(TensorError):
+    """A tensor that reaches beyond its storage, or a part of a storage that was never written.
+
+    After `x.untyped_storage().resize_(0)` the values of `x` are gone. Grow the storage and fill it before reading.
+    """
+
+
+class ArgumentError(TensorError, TypeError):
+    """Arguments that do not fit the schema of the op."""
+
+
+class AutogradError(JaxaotError, RuntimeError):
+    """A gradient that cannot be computed or recorded."""
+
+
+class LeafWriteError(AutogradError):
+    """An in-place write to a leaf that requires grad, or to a view of one, while gradients are recorded.
+
+    `w = ja.ones(3, requires_grad=True); w.add_(1)`. Write inside `with ja.no_grad():`, or out of place.
+    """
+
+
+class NoGradPathError(AutogradError):
+    """`backward()` from a tensor that does not depend on anything that requires grad."""
+
+
+class BackwardTwiceError(AutogradError):
+    """A second backward through a graph whose saved values were freed by the first.
+
+    Pass `retain_graph=True` to the first.
+    """
+
+
+class StaleSavedTensorError(AutogradError):
+    """A saved tensor that was changed in place before its backward used it."""
+
+
+class UnusedInputError(AutogradError):
+    """`autograd.grad` was asked for the gradient of an input that the output does not depend on.
+
+    Pass `allow_unused=True` to get `None` for it.
+    """
+
+
+class TraceError(JaxaotError, RuntimeError):
+    """A function that could not be turned into a graph."""
+
+
+class ConcretizationError(TraceError, TypeError):
+    """Python asked for the value of a tensor that is only a symbol during tracing."""
+
+
+class LeakedTensorError(TraceError):
+    """A tensor made during a trace was used, or is still held, after the trace ended."""
+
+
+class UnreachableTensorError(TraceError):
+    """A function read a tensor that is neither an argument nor reachable from its closure, globals or `self`."""
+
+
+class StaticArgumentError(TraceError, TypeError):
+    """A non-tensor argument that is not hashable, so that it cannot be part of a cache key."""
+
+
+class SignatureMismatchError(TraceError, TypeError):
+    """A compiled stage was called with arguments other than those it was traced for."""
+
+
+class CompilerError(JaxaotError, RuntimeError):
+    """A graph that cannot be built, checked, partitioned or compiled."""
+
+
+class GraphCheckError(CompilerError):
+    """A graph that is malformed. This is a defect of a pass, yours or ours."""
+
+
+class PolicyError(CompilerError, ValueError):
+    """A partition policy that is unknown or returns nonsense."""
+
+
+class BudgetError(CompilerError, ValueError):
+    """A memory budget that cannot be read, or that no partition meets."""
+
+
+class NotDifferentiableError(CompilerError, TypeError):
+    """A function without a float input or output to differentiate."""
+
+
+class SchemaError(JaxaotError, ValueError):
+    """A row of the op table whose schema cannot be parsed."""
+
+
+class DuplicateOpError(JaxaotError, ValueError):
+    """Two rows of the op table claim one name."""
+
+
+class UnknownSettingError(JaxaotError, TypeError):
+    """A setting that does not exist."""
+
+    def __init__(self, unknown: Sequence[str], known: Sequence[str]):
+        super().__init__(
+            f"Unknown setting {', '.join(map(repr, unknown))}. The settings are: {', '.join(known)}. "
+            "Write for instance `with ja.config(policy='save_all'): ...`."
+        )
+
+
+class UsageError(JaxaotError, ValueError):
+    """The command line was given something it cannot use."""
