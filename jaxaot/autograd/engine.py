@@ -1,0 +1,135 @@
+"""The engine: runs the tape backward.
+
+Nodes are run in the order of falling sequence numbers once all cotangents that reach them have arrived; a node's
+cotangents are added up as they come. No recursion, so chains may be any length.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jaxaot.autograd.node import Edge, Node
+
+
+def run_backward(
+    roots: Sequence[tuple[Edge, Any]],
+    add: Callable[[Any, Any], Any],
+    *,
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Edge] | None = None,
+    call_hook: Callable[[Callable[[Any], Any], Any], Any] | None = None,
+) -> dict[Edge, Any]:
+    """Runs the tape from `roots` backward.
+
+    Args:
+      roots: Edges to start from, each with its cotangent.
+      add: Adds two cotangents.
+      keep_graph: Whether nodes keep what they saved.
+      create_graph: Whether values are tensors and the pass itself is recorded.
+      inputs: If given, gradients are only wanted at these edges; they are returned, and nothing is accumulated in
+        leaves.
+      call_hook: Calls a tensor hook with a cotangent and returns the cotangent to go on with.
+
+    Returns:
+      The gradients that arrived at `inputs`.
+    """
+    wanted = None if inputs is None else set(inputs)
+    needed = None if wanted is None else _nodes_that_lead_to(roots, wanted)
+    waiting = _count_dependencies(roots, needed)
+    buffers: dict[Node, list[Any]] = {}
+    found: dict[Edge, Any] = {}
+    ready: list[tuple[int, int, Node]] = []
+
+    def deliver(edge: Edge, cotangent: Any) -> None:
+        buffer = buffers.get(edge.node)
+        if buffer is None:
+            buffer = buffers[edge.node] = [None] * edge.node.n_outputs
+        present = buffer[edge.index]
+        buffer[edge.index] = cotangent if present is None else add(present, cotangent)
+
+    def push(node: Node) -> None:
+        heapq.heappush(ready, (-node.sequence_number, id(node), node))
+
+    for edge, cotangent in roots:
+        deliver(edge, cotangent)
+    for node in {edge.node for edge, _ in roots}:
+        if waiting[node] == 0:
+            push(node)
+    while ready:
+        node = heapq.heappop(ready)[2]
+        cotangents = buffers.pop(node, None) or [None] * node.n_outputs
+        if node.pre_hooks is not None and call_hook is not None:
+            for index, hooks in node.pre_hooks.items():
+                for hook in list(hooks.values()):
+                    if cotangents[index] is not None:
+                        cotangents[index] = call_hook(hook, cotangents[index])
+        if node.retained is not None:
+            for index, keep in node.retained.items():
+                if cotangents[index] is not None:
+                    keep(cotangents[index])
+        if wanted is not None:
+            for index, cotangent in enumerate(cotangents):
+                if cotangent is not None and Edge(node, index) in wanted:
+                    found[Edge(node, index)] = cotangent
+        runs = needed is None or node in needed
+        if runs and any(c is not None for c in cotangents):
+            gradients = node.backward(cotangents, create_graph)
+            if not keep_graph:
+                node.release()
+        else:
+            gradients = [None] * len(node.edges)
+        del cotangents
+        for edge, gradient in zip(node.edges, gradients, strict=True):
+            if edge is None or (needed is not None and not _is_wanted(edge, needed, wanted)):
+                continue
+            if gradient is not None:
+                deliver(edge, gradient)
+            waiting[edge.node] -= 1
+            if waiting[edge.node] == 0:
+                push(edge.node)
+    return found
+
+
+def _is_wanted(edge: Edge, needed: set[Node], wanted: set[Edge] | None) -> bool:
+    return edge.node in needed or (wanted is not None and any(e.node is edge.node for e in wanted))
+
+
+def _count_dependencies(roots: Sequence[tuple[Edge, Any]], needed: set[Node] | None) -> Counter[Node]:
+    waiting: Counter[Node] = Counter()
+    seen: set[Node] = set()
+    stack = [edge.node for edge, _ in roots]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        for edge in node.edges:
+            if edge is not None:
+                waiting[edge.node] += 1
+                stack.append(edge.node)
+    return waiting
+
+
+def _nodes_that_lead_to(roots: Sequence[tuple[Edge, Any]], wanted: set[Edge]) -> set[Node]:
+    """Returns the nodes whose backward is needed: those with a path to a wanted edge."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack = [edge.node for edge, _ in roots]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        order.append(node)
+        stack.extend(edge.node for edge in node.edges if edge is not None)
+    targets = {edge.node for edge in wanted}
+    leads: set[Node] = set()
+    # an edge's node always has a smaller sequence number, so this order sees it first
+    for node in sorted(order, key=lambda n: n.sequence_number):
+        if any(e is not None and (e.node in leads or e.node in targets) for e in node.edges):
+            leads.add(node)
+    return leads

@@ -1,0 +1,99 @@
+"""What is recorded: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`; as context managers and decorators."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+
+class _State(threading.local):
+    """What holds for the running thread.
+
+    Attributes:
+      grad_enabled: Whether operations are recorded.
+      trace: The trace in progress, or None.
+    """
+
+    grad_enabled: bool = True
+    trace: Any = None
+
+
+state = _State()
+
+
+class set_grad_enabled:
+    """Switches recording on or off at once, and as a context manager restores it afterwards."""
+
+    def __init__(self, mode: bool):
+        self._before = state.grad_enabled
+        self._mode = bool(mode)
+        state.grad_enabled = self._mode
+
+    def __enter__(self) -> None:
+        state.grad_enabled = self._mode
+
+    def __exit__(self, *_: Any) -> None:
+        state.grad_enabled = self._before
+
+
+class _Mode:
+    """A context manager, and a decorator, that sets `grad_enabled`."""
+
+    _enabled = True
+
+    def __init__(self) -> None:
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(state.grad_enabled)
+        state.grad_enabled = self._enabled
+
+    def __exit__(self, *_: Any) -> None:
+        state.grad_enabled = self._before.pop()
+
+    def __call__(self, fn: Any) -> Any:
+        @functools.wraps(fn)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with type(self)():
+                return fn(*args, **kwargs)
+
+        return inside
+
+
+class no_grad(_Mode):
+    """Inside, operations are not recorded: results do not require grad."""
+
+    _enabled = False
+
+    def __new__(cls, fn: Any = None) -> Any:
+        return super().__new__(cls) if fn is None else super().__new__(cls)(fn)
+
+    def __init__(self, fn: Any = None) -> None:
+        super().__init__()
+
+
+class enable_grad(no_grad):
+    """Inside, operations are recorded, also within `no_grad`."""
+
+    _enabled = True
+
+
+class inference_mode(no_grad):
+    """As `no_grad`; values here are immutable, so nothing more is to be saved."""
+
+    _enabled = False
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if callable(mode):
+            return super().__new__(cls)(mode)
+        return super().__new__(cls)
+
+    def __init__(self, mode: Any = True) -> None:
+        super().__init__()
+        self._enabled = not mode if not callable(mode) else False
+
+
+def is_grad_enabled() -> bool:
+    """Returns whether operations are being recorded."""
+    return state.grad_enabled

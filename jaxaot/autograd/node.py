@@ -1,0 +1,63 @@
+"""Nodes: the functions of the tape.
+
+A *node* is the backward function of one recorded operation. Its *edges* say where the gradient of each differentiable
+input goes: to output `index` of another node. Leaves end in an `AccumulateGrad` node. The tape is generic in the values
+that flow through it: jax arrays, or tensors when the backward pass is itself recorded.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+_sequence = itertools.count()
+
+
+class Node:
+    """The backward function of one recorded operation.
+
+    Attributes:
+      edges: Where the gradient of each differentiable input goes; None where it is not wanted.
+      n_outputs: Number of outputs of the operation, whose cotangents `backward` takes.
+      sequence_number: Grows with time; the engine runs later nodes first.
+      pre_hooks: Output index → hooks on its cotangent, called before the node.
+      retained: Output index → tensors that keep their gradient (`retain_grad`).
+    """
+
+    __slots__ = ("__weakref__", "edges", "n_outputs", "name", "pre_hooks", "retained", "sequence_number")
+
+    def __init__(self, name: str, edges: Sequence[Edge | None], n_outputs: int = 1):
+        self.name = name
+        self.edges = tuple(edges)
+        self.n_outputs = n_outputs
+        self.sequence_number = next(_sequence)
+        self.pre_hooks: dict[int, dict[int, Callable[[Any], Any]]] | None = None
+        self.retained: dict[int, Any] | None = None
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        """Returns a gradient, or None, for each edge.
+
+        Args:
+          cotangents: One for each output; None where nothing depends on the output.
+          create_graph: Whether values are tensors, and what is done with them is recorded.
+        """
+        raise NotImplementedError  # every node of the tape is a subclass
+
+    def release(self) -> None:
+        """Frees what the node saved; a later `backward` raises BackwardTwiceError."""
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """PyTorch's name for the edges."""
+        return tuple((None, 0) if edge is None else (edge.node, edge.index) for edge in self.edges)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class Edge(NamedTuple):
+    """Output `index` of `node`, as the place where a gradient arrives."""
+
+    node: Node
+    index: int

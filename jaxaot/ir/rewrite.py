@@ -1,0 +1,152 @@
+"""Changing a graph, always into a new one.
+
+To *inline* a call is to put the equations of its body in its place, with variables of their own. To *substitute* is to
+read other atoms in place of some variables. To *extract* is to make a graph of its own from some equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jaxaot._jax import (
+    DropVar,
+    Literal,
+    close_jaxpr,
+    is_from_jax,
+    is_unspecified,
+    make_jaxpr_object,
+    make_var,
+    nest_source,
+)
+from jaxaot._util import OrderedSet
+from jaxaot.ir.walk import variables
+
+_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr"}
+_CUSTOM_CALLS = {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr"}
+
+
+def called_jaxpr(eqn: Any, also_custom: bool = False) -> Any:
+    """Returns the ClosedJaxpr that an equation only calls, or `None`.
+
+    A `jit` that says how its values are to be placed on devices, or how it is to be compiled, is no mere call.
+    """
+    name = eqn.primitive.name
+    field = _CALLS.get(name) or (_CUSTOM_CALLS.get(name) if also_custom else None)
+    if field is None:
+        return None
+    shardings = (*eqn.params.get("in_shardings", ()), *eqn.params.get("out_shardings", ()))
+    if not all(map(is_unspecified, shardings)) or eqn.params.get("compiler_options_kvs"):
+        return None
+    layouts = (*(eqn.params.get("in_layouts") or ()), *(eqn.params.get("out_layouts") or ()))
+    if any(layout is not None for layout in layouts):
+        return None
+    body = eqn.params[field]
+    return body if hasattr(body, "consts") else close_jaxpr(body)
+
+
+def inline(closed: Any, also_custom: bool = False) -> Any:
+    """Returns the graph with the body of every call in place of the call.
+
+        c = jit[{ x → y = sin x; z = mul y y }] a       →       b = sin a
+                                                                c = mul b b
+
+    Each equation keeps its source line, and its scopes are put below those of the call. Bodies of control flow and of
+    `jax.checkpoint` are left as they are.
+
+    Args:
+      closed: A ClosedJaxpr.
+      also_custom: Whether to open `custom_jvp` and `custom_vjp` calls too. This forgets their rules, so do it only
+        where nothing will be differentiated any more.
+    """
+    constvars, consts = list(closed.jaxpr.constvars), list(closed.consts)
+    place_of_const = {id(value): var for var, value in zip(constvars, consts, strict=True)}
+    eqns: list[Any] = []
+
+    def constant(var: Any, value: Any) -> Any:
+        if id(value) not in place_of_const:
+            place_of_const[id(value)] = make_var(var.aval)
+            constvars.append(place_of_const[id(value)])
+            consts.append(value)
+        return place_of_const[id(value)]
+
+    def emit(jaxpr: Any, names: dict[Any, Any], call: Any, keep_traceback: bool) -> list[Any]:
+        def read(atom: Any) -> Any:
+            return atom if isinstance(atom, Literal) else names.get(atom, atom)
+
+        for eqn in jaxpr.eqns:
+            source = eqn.source_info if call is None else nest_source(eqn, call, keep_traceback)
+            body = called_jaxpr(eqn, also_custom)
+            if body is not None:
+                inner = dict(zip(body.jaxpr.invars, map(read, eqn.invars), strict=True))
+                inner |= {
+                    var: constant(var, value) for var, value in zip(body.jaxpr.constvars, body.consts, strict=True)
+                }
+                keep = not (eqn.source_info.traceback is not None and is_from_jax(body.jaxpr)) and keep_traceback
+                names.update(zip(eqn.outvars, emit(body.jaxpr, inner, source, keep), strict=True))
+                continue
+            outvars = eqn.outvars
+            if call is not None:
+                outvars = [var if isinstance(var, DropVar) else make_var(var.aval) for var in eqn.outvars]
+                names.update(zip(eqn.outvars, outvars, strict=True))
+            invars = [read(atom) for atom in eqn.invars]
+            eqns.append(eqn.replace(invars=invars, outvars=outvars, source_info=source))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    outvars = emit(closed.jaxpr, {}, None, True)
+    debug_info = closed.jaxpr.debug_info
+    return close_jaxpr(make_jaxpr_object(closed.jaxpr.invars, outvars, eqns, constvars, None, debug_info), consts)
+
+
+def substitute(atoms: Sequence[Any], replacement: Mapping[Any, Any]) -> list[Any]:
+    """Returns `atoms` with the variables that have a replacement replaced."""
+    return [atom if isinstance(atom, Literal) else replacement.get(atom, atom) for atom in atoms]
+
+
+def rebuild(closed: Any, eqns: Sequence[Any], outvars: Sequence[Any]) -> Any:
+    """Returns the graph `closed` with other equations and outputs; constants that nothing reads are dropped."""
+    read = {var for eqn in eqns for var in variables(eqn.invars)} | set(variables(outvars))
+    kept = [(v, c) for v, c in zip(closed.jaxpr.constvars, closed.consts, strict=True) if v in read]
+    jaxpr = make_jaxpr_object(
+        closed.jaxpr.invars, outvars, eqns, [v for v, _ in kept], debug_info=closed.jaxpr.debug_info
+    )
+    return close_jaxpr(jaxpr, [c for _, c in kept])
+
+
+def extract(
+    eqns: Sequence[Any], invars: Sequence[Any], outvars: Sequence[Any], constants: Mapping[Any, Any] | None = None
+) -> Any:
+    """Returns a graph of its own, with new variables, made of some equations in order.
+
+    Args:
+      eqns: The equations.
+      invars: The variables that become inputs.
+      outvars: The atoms that become outputs.
+      constants: The value of each variable that is a constant; those that are read become constants of the result.
+
+    Raises:
+      KeyError: If an equation reads a variable that is none of these.
+    """
+    values = constants or {}
+    names: dict[Any, Any] = {var: make_var(var.aval) for var in invars}
+    used = OrderedSet(
+        var
+        for atoms in (*(eqn.invars for eqn in eqns), outvars)
+        for var in variables(atoms)
+        if var in values and var not in names
+    )
+    names |= {var: make_var(var.aval) for var in used}
+
+    def read(atom: Any) -> Any:
+        return atom if isinstance(atom, Literal) else names[atom]
+
+    copies = []
+    for eqn in eqns:
+        sources = [read(atom) for atom in eqn.invars]
+        targets = [var if isinstance(var, DropVar) else make_var(var.aval) for var in eqn.outvars]
+        names.update(zip(eqn.outvars, targets, strict=True))
+        copies.append(eqn.replace(invars=sources, outvars=targets))
+    jaxpr = make_jaxpr_object(
+        [names[var] for var in invars], [read(atom) for atom in outvars], copies, [names[var] for var in used]
+    )
+    return close_jaxpr(jaxpr, [values[var] for var in used])

@@ -1,0 +1,69 @@
+"""The meaning of each slot of a graph.
+
+A *slot* is a position among the inputs or outputs of a jaxpr. *Primals* are what the forward receives, *outputs* what
+it returns to the user, *residuals* what it hands to the backward; *cotangents* come into the backward, one for each
+differentiable output, and *gradients* leave it, one for each differentiable primal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TypeAlias
+
+
+@dataclasses.dataclass(frozen=True)
+class Primal:
+    """Input `index` of the user's function."""
+
+    index: int
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.name or f"primal{self.index}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Cotangent:
+    """The cotangent of output `output` of the user's function."""
+
+    output: int
+
+    def __str__(self) -> str:
+        return f"ct{self.output}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """Output `index` of the user's function."""
+
+    index: int
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.name or f"output{self.index}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Gradient:
+    """The gradient with respect to input `primal` of the user's function."""
+
+    primal: int
+
+    def __str__(self) -> str:
+        return f"grad{self.primal}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Residual:
+    """Value `index` of those that the forward hands to the backward."""
+
+    index: int
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.name or f"residual{self.index}"
+
+
+InRole: TypeAlias = Primal | Cotangent | Residual
+OutRole: TypeAlias = Output | Gradient | Residual
+Role: TypeAlias = Primal | Cotangent | Output | Gradient | Residual

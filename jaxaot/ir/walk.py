@@ -1,0 +1,222 @@
+"""Reading a graph: who makes a value, who uses it, what it weighs, and whether two equations say the same.
+
+An *atom* is a variable or a literal. The *producer* of a variable is the position of the equation that defines it; its
+*users* are the positions of the equations that read it. A *backward slice* is all that a value depends on, a *forward
+slice* all that depends on it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, Literal, is_tracer, scopes
+from jaxaot._jax import source_line as full_source_line
+
+_FORWARD_TAG = re.compile(r"fw(\d+)\Z")
+
+
+def producers(jaxpr: Any) -> dict[Any, int]:
+    """Returns, for each variable that an equation defines, the position of that equation."""
+    return {var: i for i, eqn in enumerate(jaxpr.eqns) for var in eqn.outvars if not isinstance(var, DropVar)}
+
+
+def users(jaxpr: Any) -> dict[Any, list[int]]:
+    """Returns, for each variable that is read, the positions of the equations that read it, each once."""
+    found: dict[Any, list[int]] = {}
+    for i, eqn in enumerate(jaxpr.eqns):
+        for var in dict.fromkeys(variables(eqn.invars)):
+            found.setdefault(var, []).append(i)
+    return found
+
+
+def variables(atoms: Iterable[Any]) -> Iterator[Any]:
+    """Yields the atoms that are variables."""
+    return (atom for atom in atoms if not isinstance(atom, Literal))
+
+
+def sub_jaxprs(eqn: Any) -> list[Any]:
+    """Returns the open jaxprs among the parameters of an equation, in order."""
+    found: list[Any] = []
+
+    def visit(value: Any) -> None:
+        if isinstance(value, ClosedJaxpr):
+            found.append(value.jaxpr)
+        elif isinstance(value, Jaxpr):
+            found.append(value)
+        elif isinstance(value, tuple | list):
+            for item in value:
+                visit(item)
+
+    for value in eqn.params.values():
+        visit(value)
+    return found
+
+
+def backward_slice(jaxpr: Any, targets: Iterable[Any], stop: Iterable[Any] = ()) -> set[int]:
+    """Returns the positions of the equations that `targets` need, not going beyond the variables in `stop`."""
+    producer, known = producers(jaxpr), set(stop)
+    needed: set[int] = set()
+    pending = [var for var in variables(targets) if var not in known]
+    while pending:
+        i = producer.get(pending.pop())
+        if i is not None and i not in needed:
+            needed.add(i)
+            pending.extend(var for var in variables(jaxpr.eqns[i].invars) if var not in known)
+    return needed
+
+
+def forward_slice(jaxpr: Any, sources: Iterable[Any]) -> set[int]:
+    """Returns the positions of the equations that depend on `sources`."""
+    reached, positions = set(sources), set()
+    for i, eqn in enumerate(jaxpr.eqns):
+        if any(var in reached for var in variables(eqn.invars)):
+            positions.add(i)
+            reached.update(eqn.outvars)
+    return positions
+
+
+def aval_bytes(aval: Any) -> int:
+    """Returns the bytes of an array of type `aval`, exactly; a typed key counts its key data, int4 one byte."""
+    shape, dtype = getattr(aval, "shape", None), getattr(aval, "dtype", None)
+    if shape is None or dtype is None:
+        return 0  # tokens and other values without memory
+    if jnp.issubdtype(dtype, jax.dtypes.extended):
+        key_data = getattr(getattr(dtype, "_impl", None), "key_shape", None)
+        itemsize = 4 * math.prod(key_data) if key_data is not None else int(dtype.itemsize)
+    else:
+        itemsize = int(np.dtype(dtype).itemsize)
+    return math.prod(int(size) for size in shape) * itemsize
+
+
+def short_aval(aval: Any) -> str:
+    """Returns a type for people, such as `f32[3,4]`."""
+    return aval.str_short(short_dtypes=True) if hasattr(aval, "str_short") else str(aval)
+
+
+def source_line(eqn: Any, full_path: bool = False) -> str | None:
+    """Returns where the user wrote an equation, such as `model.py:12`, or `None` if JAX does not know."""
+    place = full_source_line(eqn)
+    return place if place is None or full_path else re.split(r"[/\\]", place)[-1]
+
+
+def user_scopes(eqn: Any) -> str:
+    """Returns the named scopes of the user around an equation, such as `block0/attention`."""
+    entries = scopes(eqn)
+    names = [name for is_transform, name in entries[n_own_scopes(eqn) :] if not is_transform]
+    return "/".join(names)
+
+
+def n_own_scopes(eqn: Any) -> int:
+    """Returns how many entries of an equation's name stack lead up to and include the tag of `build_joint`."""
+    position = _tag_position(eqn)
+    return 0 if position is None else position[0] + 1
+
+
+def forward_index(eqn: Any) -> int | None:
+    """Returns which equation of the forward an equation of a joint graph comes from, or `None` if it has no tag."""
+    position = _tag_position(eqn)
+    return None if position is None else position[1]
+
+
+def is_backward(eqn: Any) -> bool:
+    """Returns whether an equation of a joint graph was made by transposition."""
+    position = _tag_position(eqn)
+    if position is None:
+        return False
+    return any(is_transform and name == "transpose" for is_transform, name in scopes(eqn)[: position[0]])
+
+
+def forward_tag(index: int) -> str:
+    """Returns the scope under which equation `index` of a forward is traced."""
+    return f"fw{index}"
+
+
+def _tag_position(eqn: Any) -> tuple[int, int] | None:
+    for place, (is_transform, name) in enumerate(scopes(eqn)):
+        match = None if is_transform else _FORWARD_TAG.match(name)
+        if match:
+            return place, int(match.group(1))
+    return None
+
+
+def equation_key(eqn: Any, canonical: Callable[[Any], Any] = lambda atom: atom) -> Hashable:
+    """Returns a value that is equal for equations that compute the same.
+
+    Large parameters (arrays, sub-jaxprs, functions) are compared by identity, so that a key costs no more than the
+    equation itself.
+
+    Args:
+      eqn: The equation.
+      canonical: Maps a variable to the one that stands for it.
+    """
+    atoms = tuple(literal_key(atom) if isinstance(atom, Literal) else canonical(atom) for atom in eqn.invars)
+    params = tuple(sorted((name, param_key(value)) for name, value in eqn.params.items() if value is not None))
+    return eqn.primitive, atoms, _Ordered(params), id(eqn.ctx)
+
+
+def literal_key(literal: Any) -> Hashable:
+    """Returns a value that is equal for literals of the same type and bits."""
+    if is_tracer(literal.val):
+        return ("tracer", id(literal.val))
+    return ("literal", str(literal.aval), np.asarray(literal.val).tobytes())
+
+
+def param_key(value: Any) -> Hashable:
+    """Returns a hashable value that is equal for parameters that mean the same."""
+    if value is None or isinstance(value, bool | int | str | bytes | enum.Enum | np.dtype):
+        return _Ordered((type(value).__name__, value))
+    if isinstance(value, float | complex):
+        return _Ordered((type(value).__name__, repr(value)))  # tells 0.0 from -0.0, and nan equals nan
+    if isinstance(value, np.generic):
+        return _Ordered((value.dtype.name, value.tobytes()))
+    if isinstance(value, tuple | list):
+        return _Ordered((type(value).__name__, *(param_key(item) for item in value)))
+    if isinstance(value, frozenset | set):
+        return _Ordered((type(value).__name__, frozenset(param_key(item) for item in value)))
+    if isinstance(value, dict):
+        return _Ordered(("dict", *((param_key(name), param_key(item)) for name, item in value.items())))
+    if isinstance(value, ClosedJaxpr | Jaxpr | np.ndarray | jax.Array) or (
+        callable(value) and not isinstance(value, type)
+    ):
+        return _Ordered(("object", id(value)))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = (param_key(getattr(value, field.name)) for field in dataclasses.fields(value))
+        return _Ordered((type(value).__name__, *fields))
+    try:
+        hash(value)
+    except TypeError:
+        return _Ordered(("object", id(value)))
+    return _Ordered((type(value).__name__, value))
+
+
+class _Ordered:
+    """A hashable value that `sorted` never has to compare, because parameter names are distinct."""
+
+    __slots__ = ("_hash", "value")
+
+    def __init__(self, value: Hashable):
+        self.value, self._hash = value, hash(value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Ordered) and self._hash == other._hash and self.value == other.value
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __lt__(self, other: Any) -> bool:
+        return False
+
+
+def has_duplicates(atoms: Sequence[Any]) -> bool:
+    """Returns whether a variable occurs twice among `atoms`."""
+    seen = list(variables(atoms))
+    return len(set(seen)) < len(seen)

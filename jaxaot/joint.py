@@ -1,0 +1,166 @@
+"""From a pure function to the graph of its forward and backward.
+
+The *joint graph* is what `jax.vjp` makes of a function, written out: from (primals, cotangents) to (outputs,
+gradients). Each of its equations is *tagged* with the position of the forward equation that it comes from, in its name
+stack, where transformations keep it; `ir.walk` reads the tag back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import Literal, traced_like
+from jaxaot.errors import NotDifferentiableError
+from jaxaot.ir.rewrite import inline
+from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
+from jaxaot.ir.walk import forward_tag, n_own_scopes, producers, short_aval
+from jaxaot.plan.stages import JointGraph
+
+
+def build_joint(
+    jaxpr: Any,
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> JointGraph:
+    """Returns the joint graph of a pure function.
+
+    Rules of `jax.custom_jvp` and `jax.custom_vjp` are followed. The result can be differentiated again.
+
+    Args:
+      jaxpr: The function, a ClosedJaxpr.
+      inputs: The positions of the inputs to differentiate with respect to.
+      outputs: The positions of the outputs that get a cotangent.
+      names: What the user calls each input.
+      output_names: What the user calls each output.
+
+    Raises:
+      NotDifferentiableError: If one of these inputs or outputs is not a float, or if JAX has no derivative for an
+        equation in between.
+    """
+    inputs, outputs = tuple(inputs), tuple(outputs)
+    flat = inline(jaxpr)
+    in_names = tuple(names) if names is not None else ("",) * len(flat.in_avals)
+    out_names = tuple(output_names) if output_names is not None else ("",) * len(flat.out_avals)
+    _require_floats(flat, inputs, outputs, in_names, out_names)
+    primals = [_abstract(aval) for aval in flat.in_avals]
+    cotangents = [_abstract(flat.out_avals[i]) for i in outputs]
+    joint_fn = _joint_function(flat, inputs, outputs)
+    try:
+        joint = inline(jax.make_jaxpr(joint_fn)(primals, cotangents))
+    except ValueError as error:
+        if "Reverse-mode differentiation does not work" not in str(error):
+            raise
+        raise NotDifferentiableError(
+            "The function runs a `while_loop` (or a `fori_loop` whose bounds are not constants) on a value that needs "
+            "a gradient. Its number of turns is unknown, so its residuals cannot be kept. Write the loop as "
+            "`jax.lax.scan`, or as `fori_loop` with constant bounds."
+        ) from error
+    return JointGraph(
+        joint,
+        (*(Primal(i, name) for i, name in enumerate(in_names)), *(Cotangent(i) for i in outputs)),
+        (*(Output(i, name) for i, name in enumerate(out_names)), *(Gradient(i) for i in inputs)),
+        _zero_gradients(joint, len(out_names)),
+    )
+
+
+def _joint_function(flat: Any, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Callable[..., Any]:
+    """Returns the function from lists of primals and cotangents to a list of outputs and gradients."""
+    given = set(outputs)
+    others = [i for i in range(len(flat.out_avals)) if i not in given]
+
+    def joint_fn(primals: list[Any], cotangents: list[Any]) -> list[Any]:
+        def differentiated(*values: Any) -> tuple[list[Any], list[Any]]:
+            args = list(primals)
+            for i, value in zip(inputs, values, strict=True):
+                args[i] = value
+            results = [_strong(x) for x in _evaluate(flat, args)]
+            return [results[i] for i in outputs], [results[i] for i in others]
+
+        chosen, pull_back, rest = jax.vjp(differentiated, *(primals[i] for i in inputs), has_aux=True)
+        results: list[Any] = [None] * len(flat.out_avals)
+        for i, value in zip((*outputs, *others), (*chosen, *rest), strict=True):
+            results[i] = value
+        return results + [_strong(gradient) for gradient in pull_back(cotangents)]
+
+    return joint_fn
+
+
+def _evaluate(closed: Any, args: Sequence[Any]) -> list[Any]:
+    """Returns the results of a graph, computing each equation under its tag."""
+    jaxpr = closed.jaxpr
+    values = dict(zip(jaxpr.constvars, closed.consts, strict=True)) | dict(zip(jaxpr.invars, args, strict=True))
+
+    def read(atom: Any) -> Any:
+        return atom.val if isinstance(atom, Literal) else values[atom]
+
+    for i, eqn in enumerate(jaxpr.eqns):
+        params = eqn.primitive.get_bind_params(eqn.params)
+        with traced_like(eqn, forward_tag(i), n_own_scopes(eqn)):
+            results = eqn.primitive.bind(*map(read, eqn.invars), **params)
+        values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def _abstract(aval: Any) -> jax.ShapeDtypeStruct:
+    """Returns the type to trace with; a weak type becomes a strong one."""
+    vma = getattr(aval, "vma", None)
+    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, **({"vma": vma} if vma else {}))
+
+
+def _strong(value: Any) -> Any:
+    """Returns `value` with a dtype that promotion does not give way."""
+    weak = getattr(value, "weak_type", getattr(getattr(value, "aval", None), "weak_type", False))
+    if isinstance(value, jax.Array) and not weak:
+        return value
+    if isinstance(value, np.ndarray | np.generic | int | float | complex | bool):
+        return jnp.asarray(value, jnp.result_type(value))
+    return jax.lax.convert_element_type(value, value.dtype)
+
+
+def _require_floats(
+    flat: Any, inputs: tuple[int, ...], outputs: tuple[int, ...], in_names: tuple[str, ...], out_names: tuple[str, ...]
+) -> None:
+    problems = []
+    sides = (("input", inputs, flat.in_avals, in_names), ("output", outputs, flat.out_avals, out_names))
+    for side, positions, avals, names in sides:
+        for i in positions:
+            if not 0 <= i < len(avals):
+                problems.append(f"there is no {side} {i}: the function has {len(avals)}")
+            elif not jnp.issubdtype(avals[i].dtype, jnp.inexact):
+                label = f"{side} {i}" + (f" (`{names[i]}`)" if names[i] else "")
+                problems.append(f"{label} is {short_aval(avals[i])}, which has no gradient")
+        if len(set(positions)) < len(positions):
+            problems.append(f"an {side} is listed twice in {positions}")
+    if not inputs or not outputs:
+        problems.append("a gradient needs at least one input and one output")
+    if problems:
+        listed = "\n".join(f"  - {problem}" for problem in problems)
+        raise NotDifferentiableError(
+            f"The joint graph cannot be built:\n{listed}\nOnly floats and complex numbers have gradients. Leave the "
+            "others out, or convert them, for instance with `x.float()`."
+        )
+
+
+def _zero_gradients(joint: Any, n_outputs: int) -> tuple[bool, ...]:
+    """Returns, for each gradient, whether it is a constant zero."""
+    producer = producers(joint.jaxpr)
+
+    def is_zero(atom: Any) -> bool:
+        while not isinstance(atom, Literal):
+            position = producer.get(atom)
+            if position is None:
+                return False
+            eqn = joint.jaxpr.eqns[position]
+            if eqn.primitive.name not in ("broadcast_in_dim", "convert_element_type", "reshape", "pvary"):
+                return False
+            atom = eqn.invars[0]
+        return not np.any(np.asarray(atom.val))
+
+    return tuple(is_zero(atom) for atom in joint.jaxpr.outvars[n_outputs:])

@@ -1,0 +1,110 @@
+"""What a compiled graph depends on.
+
+A *cache key* is a tuple of named components, each with a digest of its value. Two graphs with equal keys compile to the
+same program; where keys differ, `explain` names the components that do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+|0x[0-9a-f]{6,}")
+_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
+_SETTINGS = (
+    "jax_enable_x64",
+    "jax_default_matmul_precision",
+    "jax_numpy_dtype_promotion",
+    "jax_threefry_partitionable",
+    "jax_default_prng_impl",
+    "jax_debug_nans",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Component:
+    """One thing that a compiled graph depends on.
+
+    Attributes:
+      name: What it is.
+      digest: A short text that is equal where the value is.
+    """
+
+    name: str
+    digest: str
+
+
+CacheKey = tuple[Component, ...]
+
+
+def cache_key(
+    closed: Any,
+    backend: str = "xla",
+    donated: Sequence[int] = (),
+    compiler_options: Mapping[str, Any] | None = None,
+    others: Iterable[tuple[str, Any]] = (),
+) -> CacheKey:
+    """Returns the components that a compiled graph depends on.
+
+    Args:
+      closed: The ClosedJaxpr.
+      backend: The name of the backend.
+      donated: The positions of the donated inputs.
+      compiler_options: Options for XLA.
+      others: More components, as (name, value with a stable `repr`).
+    """
+    device = jax.devices()[0]
+    components = [
+        ("inputs", [str(aval) for aval in closed.in_avals]),
+        ("outputs", [str(aval) for aval in closed.out_avals]),
+        ("equations", _ADDRESS.sub("", str(closed.jaxpr))),
+        ("constants", [_constant(value) for value in closed.consts]),
+        ("donated", tuple(donated)),
+        ("backend", backend),
+        ("compiler options", sorted((compiler_options or {}).items())),
+        ("device", f"{device.platform} {device.device_kind} x{jax.device_count()}"),
+        ("versions", f"jax {jax.__version__} jaxlib {importlib.metadata.version('jaxlib')}"),
+        ("settings", [(name, getattr(jax.config, name, None)) for name in _SETTINGS]),
+        ("flags", [(name, os.environ.get(name, "")) for name in _FLAGS]),
+        *others,
+    ]
+    return tuple(Component(name, digest(value)) for name, value in components)
+
+
+def digest(value: Any) -> str:
+    """Returns a short text that is equal for values with equal `repr`; a short text is its own digest."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 64 else hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def key_digest(key: CacheKey) -> str:
+    """Returns one text for a whole key, such as a file name."""
+    return hashlib.sha256(repr(key).encode()).hexdigest()
+
+
+def explain(old: CacheKey, new: CacheKey) -> str:
+    """Returns which components of two keys differ, with both digests, or that none does."""
+    before = {component.name: component.digest for component in old}
+    after = {component.name: component.digest for component in new}
+    lines = [
+        f"  {name}: was {before.get(name, 'absent')}, is {after.get(name, 'absent')}"
+        for name in dict.fromkeys((*before, *after))
+        if before.get(name) != after.get(name)
+    ]
+    return "\n".join(["The graphs differ in:", *lines]) if lines else "The graphs do not differ."
+
+
+def _constant(value: Any) -> str:
+    if jnp.issubdtype(getattr(value, "dtype", np.float32), jax.dtypes.extended):
+        value = jax.random.key_data(value)
+    array = np.asarray(value)
+    return hashlib.sha256(f"{array.dtype}{array.shape}".encode() + array.tobytes()).hexdigest()

@@ -1,0 +1,90 @@
+"""A graph compiled by XLA.
+
+An *executable* takes flat positional arrays and returns a flat list of arrays. Its `call` is the jitted function
+itself, so that a call costs no Python. A *donated* input gives its buffer to the outputs and is deleted by the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import jax
+
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot._typing import Array
+
+
+class Executable:
+    """A graph compiled by XLA on first use.
+
+    Attributes:
+      jaxpr: The ClosedJaxpr.
+      name: What profiles and HLO call it.
+      donated: The positions of the inputs whose buffers the call may reuse.
+      call: The compiled function: positional arrays in, a list of arrays out.
+    """
+
+    __slots__ = ("__dict__", "call", "compiler_options", "donated", "jaxpr", "name")
+
+    def __init__(
+        self,
+        jaxpr: Any,
+        donated: Sequence[int] = (),
+        name: str = "graph",
+        compiler_options: Mapping[str, Any] | None = None,
+    ):
+        """Wraps a graph; nothing is compiled yet.
+
+        Args:
+          jaxpr: A ClosedJaxpr.
+          donated: The positions of the inputs whose buffers the call may reuse.
+          name: What profiles and HLO call it.
+          compiler_options: Options for XLA.
+        """
+        evaluate = jaxpr_as_fun(jaxpr)
+
+        def run(*args: Array) -> list[Array]:
+            return evaluate(*args)
+
+        run.__name__ = run.__qualname__ = name
+        self.jaxpr = jaxpr
+        self.name = name
+        self.donated = tuple(sorted(set(donated)))
+        self.compiler_options = dict(compiler_options) if compiler_options else None
+        self.call: Callable[..., list[Array]] = jax.jit(
+            run, donate_argnums=self.donated, keep_unused=True, compiler_options=self.compiler_options
+        )
+
+    def __call__(self, *args: Array) -> list[Array]:
+        return self.call(*args)
+
+    @cached_property
+    def lowered(self) -> Any:
+        """The graph as StableHLO, a `jax.stages.Lowered`."""
+        specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self.jaxpr.in_avals]
+        return self.call.lower(*specs)  # type: ignore[attr-defined]
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The compiled program, a `jax.stages.Compiled`, made apart from the one that `call` uses."""
+        return self.lowered.compile()
+
+    def memory_analysis(self) -> Any:
+        """Returns what XLA says of the bytes of arguments, outputs and temporaries."""
+        return self.compiled.memory_analysis()
+
+    def cost_analysis(self) -> dict[str, float]:
+        """Returns what XLA says of FLOPs and bytes accessed; empty where it says nothing."""
+        return dict(self.compiled.cost_analysis() or {})
+
+    def as_text(self, optimized: bool = False) -> str:
+        """Returns the StableHLO, or the HLO after optimization."""
+        return self.compiled.as_text() if optimized else self.lowered.as_text()
+
+    def __repr__(self) -> str:
+        return (
+            f"Executable({self.name}: {len(self.jaxpr.in_avals)} inputs, {len(self.jaxpr.out_avals)} outputs, "
+            f"{len(self.jaxpr.eqns)} equations, donated {self.donated})"
+        )

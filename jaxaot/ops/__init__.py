@@ -1,0 +1,1 @@
+"""What users call: a table with one row for each op."""

@@ -1,0 +1,198 @@
+"""Activation functions and softmaxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxaot._typing import Array
+from jaxaot.errors import ArgumentError, ShapeMismatchError
+from jaxaot.ops.dims import along, normalize_dim
+from jaxaot.ops.promotion import default_float, is_inexact
+from jaxaot.ops.reductions import cast
+from jaxaot.ops.table import register_op
+
+FUNCTIONAL: dict[str, Any] = {"promote": "common", "out": False, "method": False, "namespaces": ("nn.functional",)}
+EVERYWHERE: dict[str, Any] = {"promote": "common", "out": False, "namespaces": ("", "nn.functional"), "inplace": True}
+
+
+def held(value: Array, low: Any, high: Any) -> Array:
+    """Returns `value` held between the bounds, with the gradient 0 at and beyond them."""
+    return jnp.where(value <= low, low, jnp.where(value >= high, high, value)).astype(value.dtype)
+
+
+@register_op("relu(Tensor input) -> Tensor", **EVERYWHERE)
+def relu(input):
+    return jax.nn.relu(input)
+
+
+@register_op("relu6(Tensor input) -> Tensor", **FUNCTIONAL)
+def relu6(input):
+    return held(input, 0, 6)
+
+
+@register_op("hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor", **FUNCTIONAL, inplace=True)
+def hardtanh(input, min_val, max_val):
+    return held(input, min_val, max_val)
+
+
+@register_op("leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor", **FUNCTIONAL, inplace=True)
+def leaky_relu(input, negative_slope):
+    return jnp.where(input > 0, input, input * negative_slope)
+
+
+@register_op("prelu(Tensor input, Tensor weight) -> Tensor", out=False, namespaces=("", "nn.functional"))
+def prelu(input, weight):
+    if weight.size > 1 and input.ndim > 1:
+        if weight.size != input.shape[1]:
+            raise ShapeMismatchError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.size} and "
+                f"channel size = {input.shape[1]}."
+            )
+        weight = weight.reshape((-1,) + (1,) * (input.ndim - 2))
+    return jnp.where(input > 0, input, input * weight)
+
+
+def _exponential_unit(input: Array, alpha: float, scale: float, input_scale: float) -> Array:
+    negative = jnp.where(input > 0, 0, input)
+    return jnp.where(input > 0, scale * input, scale * alpha * jnp.expm1(negative * input_scale)).astype(input.dtype)
+
+
+@register_op("elu(Tensor input, float alpha=1.0) -> Tensor", **FUNCTIONAL, inplace=True)
+def elu(input, alpha):
+    return _exponential_unit(input, alpha, 1.0, 1.0)
+
+
+@register_op("celu(Tensor input, float alpha=1.0) -> Tensor", **EVERYWHERE)
+def celu(input, alpha):
+    return _exponential_unit(input, alpha, 1.0, 1.0 / alpha)
+
+
+@register_op("selu(Tensor input) -> Tensor", **EVERYWHERE)
+def selu(input):
+    # constants of Klambauer et al., Self-Normalizing Neural Networks, https://arxiv.org/abs/1706.02515
+    return _exponential_unit(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0)
+
+
+@register_op("gelu(Tensor input, str approximate='none') -> Tensor", **FUNCTIONAL)
+def gelu(input, approximate):
+    if approximate not in ("none", "tanh"):
+        raise ArgumentError(f"approximate argument must be either none or tanh, got {approximate!r}")
+    return jax.nn.gelu(input, approximate=approximate == "tanh")
+
+
+@register_op("silu(Tensor input) -> Tensor", **FUNCTIONAL)
+def silu(input):
+    return input * jax.nn.sigmoid(input)
+
+
+@register_op("mish(Tensor input) -> Tensor", **FUNCTIONAL)
+def mish(input):
+    return input * jnp.tanh(jnp.logaddexp(input, 0.0))
+
+
+@register_op("softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor", **FUNCTIONAL)
+def softplus(input, beta, threshold):
+    scaled = input * beta
+    return jnp.where(scaled > threshold, input, jnp.logaddexp(scaled, 0.0) / beta)
+
+
+@register_op("hardsigmoid(Tensor input) -> Tensor", **FUNCTIONAL)
+def hardsigmoid(input):
+    return held(input + 3, 0, 6) / 6
+
+
+@register_op("hardswish(Tensor input) -> Tensor", **FUNCTIONAL)
+def hardswish(input):
+    return jnp.where(input <= -3, 0, jnp.where(input >= 3, input, input * (input + 3) / 6))
+
+
+@register_op("logsigmoid(Tensor input) -> Tensor", **FUNCTIONAL)
+def logsigmoid(input):
+    return -jnp.logaddexp(-input, 0.0)
+
+
+@register_op("softsign(Tensor input) -> Tensor", **FUNCTIONAL)
+def softsign(input):
+    return input / (jnp.abs(input) + 1)
+
+
+@register_op("tanhshrink(Tensor input) -> Tensor", **FUNCTIONAL)
+def tanhshrink(input):
+    return input - jnp.tanh(input)
+
+
+@register_op("hardshrink(Tensor input, float lambd=0.5) -> Tensor", **{**EVERYWHERE, "inplace": False})
+def hardshrink(input, lambd):
+    return jnp.where((input >= -lambd) & (input <= lambd), 0, input)
+
+
+@register_op("softshrink(Tensor input, float lambd=0.5) -> Tensor", **FUNCTIONAL)
+def softshrink(input, lambd):
+    return jnp.where(input > lambd, input - lambd, jnp.where(input < -lambd, input + lambd, input * 0))
+
+
+@register_op("threshold(Tensor input, float threshold, float value) -> Tensor", **{**EVERYWHERE, "method": False})
+def threshold(input, threshold, value):
+    return jnp.where(input <= threshold, value, input).astype(input.dtype)
+
+
+@register_op("glu(Tensor input, int dim=-1) -> Tensor", method=False, namespaces=("nn.functional",))
+def glu(input, dim):
+    axis = normalize_dim(dim, input.ndim)
+    if input.shape[axis] % 2:
+        raise ShapeMismatchError(f"Halving dimension must be even, but dimension {axis} is size {input.shape[axis]}")
+    left, right = jnp.split(input, 2, axis)
+    return left * jax.nn.sigmoid(right)
+
+
+@register_op("rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
+    random=True, method=False, namespaces=("nn.functional",))  # fmt: skip
+def rrelu(key, input, lower, upper, training):
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2)
+    slope = jax.random.uniform(key, input.shape, input.dtype, lower, upper)
+    return jnp.where(input > 0, input, input * slope)
+
+
+def _implicit_dim(ndim: int) -> int:
+    """Returns the dim PyTorch takes for softmax where none is given."""
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def _softmax(fn: Any, input: Array, dim: int | None, dtype: Any) -> Array:
+    input = cast(input, dtype)
+    if not is_inexact(input.dtype):
+        input = input.astype(default_float())
+    return along(lambda value, axis: fn(value, axis=axis), input, _implicit_dim(input.ndim) if dim is None else dim)
+
+
+SOFTMAX = "(Tensor input, int? dim=None, Dtype? dtype=None) -> Tensor"
+
+
+@register_op("softmax" + SOFTMAX, namespaces=("", "nn.functional", "special"))
+def softmax(input, dim, dtype):
+    return _softmax(jax.nn.softmax, input, dim, dtype)
+
+
+@register_op("log_softmax" + SOFTMAX, namespaces=("", "nn.functional", "special"))
+def log_softmax(input, dim, dtype):
+    return _softmax(jax.nn.log_softmax, input, dim, dtype)
+
+
+@register_op("softmin" + SOFTMAX, method=False, namespaces=("nn.functional",))
+def softmin(input, dim, dtype):
+    return softmax(-input, dim, dtype)
+
+
+@register_op("gumbel_softmax(Tensor logits, float tau=1, bool hard=False, float eps=1e-10, int dim=-1) -> Tensor",
+    random=True, method=False, namespaces=("nn.functional",))  # fmt: skip
+def gumbel_softmax(key, logits, tau, hard, eps, dim):
+    soft = jax.nn.softmax((logits + jax.random.gumbel(key, logits.shape, logits.dtype)) / tau, axis=dim)
+    if not hard:
+        return soft
+    chosen = jax.nn.one_hot(jnp.argmax(soft, axis=dim), logits.shape[dim], dtype=logits.dtype, axis=dim)
+    return chosen + (soft - lax.stop_gradient(soft))

@@ -1,0 +1,108 @@
+"""Dims, sizes and how shapes broadcast, with PyTorch's checks and words.
+
+A *dim* is what users write: possibly negative, possibly out of range. An *axis* is a dim made non-negative, as jax
+takes it. A 0-d tensor accepts the dims 0 and -1, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from jaxaot._typing import Array
+from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError, TensorError
+
+
+def normalize_dim(dim: int, ndim: int) -> int:
+    """Returns `dim` as an axis of a tensor with `ndim` dims.
+
+    Raises:
+      DimError: If it lies outside.
+    """
+    dim = operator.index(dim)
+    bound = max(ndim, 1)
+    if not -bound <= dim < bound:
+        raise DimError(f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})")
+    return dim % bound
+
+
+def normalize_dims(dims: Any, ndim: int) -> tuple[int, ...]:
+    """Returns the axes that `dims` (an int, a sequence, or None or `()` for all) mean; none for a 0-d tensor.
+
+    Raises:
+      DimError: If one lies outside.
+      TensorError: If one appears twice.
+    """
+    if dims is None or (isinstance(dims, (tuple, list)) and not dims):
+        return tuple(range(ndim))
+    axes = tuple(normalize_dim(dim, ndim) for dim in (dims if isinstance(dims, (tuple, list)) else (dims,)))
+    for axis in axes:
+        if axes.count(axis) > 1:
+            raise TensorError(f"dim {axis} appears multiple times in the list of dims")
+    return axes if ndim else ()
+
+
+def along(fn: Callable[..., Any], value: Array, dim: int) -> Any:
+    """Returns `fn(value, axis)`, with a 0-d `value` shown to `fn` as 1-d and its results turned back to 0-d."""
+    axis = normalize_dim(dim, jnp.ndim(value))
+    if jnp.ndim(value):
+        return fn(value, axis)
+    results = fn(jnp.reshape(value, (1,)), 0)
+    if isinstance(results, tuple):
+        return tuple(jnp.reshape(result, ()) for result in results)
+    return jnp.reshape(results, ())
+
+
+def sizes(values: Any, n: int, name: str = "size") -> tuple[int, ...]:
+    """Returns `n` ints from one int or a sequence of one or `n`.
+
+    Raises:
+      ArgumentError: If the count does not fit.
+    """
+    values = tuple(values) if isinstance(values, (tuple, list)) else (values,)
+    if len(values) == 1:
+        values *= n
+    if len(values) != n:
+        raise ArgumentError(f"`{name}` must be a single int, or a tuple of {n} ints, but got {values}")
+    return tuple(operator.index(value) for value in values)
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """Returns the shape that `shapes` broadcast to.
+
+    Raises:
+      ShapeMismatchError: If they do not.
+    """
+    result: tuple[int, ...] = ()
+    for shape in shapes:
+        n = max(len(result), len(shape))
+        left = (1,) * (n - len(result)) + tuple(result)
+        right = (1,) * (n - len(shape)) + tuple(shape)
+        for axis, (a, b) in enumerate(zip(left, right, strict=True)):
+            if a != b and a != 1 and b != 1:
+                raise ShapeMismatchError(
+                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) "
+                    f"at non-singleton dimension {axis}"
+                )
+        result = tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
+    return result
+
+
+def check_expandable(shape: Sequence[int], target: Sequence[int], what: str = "expand") -> None:
+    """Checks that a value of `shape` can be stored in `target`.
+
+    Raises:
+      ShapeMismatchError: If not.
+    """
+    padded = (1,) * (len(target) - len(shape)) + tuple(shape)
+    if len(shape) > len(target) or any(a not in (1, b) for a, b in zip(padded, target, strict=True)):
+        raise ShapeMismatchError(f"{what}: a tensor of shape {tuple(shape)} cannot be broadcast to {tuple(target)}")
+
+
+def n_elements(shape: Sequence[int]) -> int:
+    """Returns how many elements a tensor of `shape` has."""
+    return math.prod(shape)

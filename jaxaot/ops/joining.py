@@ -1,0 +1,268 @@
+"""Ops that join tensors, repeat, flip or pad them, or cut out triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from jaxaot._typing import Array
+from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorError
+from jaxaot.ops.dims import along, normalize_dim, normalize_dims
+from jaxaot.ops.promotion import result_dtype
+from jaxaot.ops.table import register_op
+
+
+def _common(tensors: Sequence[Array], name: str) -> list[Array]:
+    if not tensors:
+        raise ArgumentError(f"{name} expects a non-empty list of tensors")
+    dtype = result_dtype(*tensors)
+    return [jnp.asarray(tensor).astype(dtype) for tensor in tensors]
+
+
+@register_op("cat(Tensor[] tensors, int dim=0) -> Tensor", method=False, out=True, aliases=("concat", "concatenate"))
+def cat(tensors, dim):
+    tensors = _common(tensors, "torch.cat()")
+    for i, tensor in enumerate(tensors):
+        if tensor.ndim == 0:
+            raise TensorError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    kept = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors[:1]  # an old habit of PyTorch's
+    axis = normalize_dim(dim, kept[0].ndim)
+    for i, tensor in enumerate(kept):
+        if tensor.ndim != kept[0].ndim:
+            raise ShapeMismatchError(
+                f"Tensors must have same number of dimensions: got {kept[0].ndim} and {tensor.ndim}"
+            )
+        for other in range(tensor.ndim):
+            if other != axis and tensor.shape[other] != kept[0].shape[other]:
+                raise ShapeMismatchError(
+                    f"Sizes of tensors must match except in dimension {axis}. Expected size {kept[0].shape[other]} "
+                    f"but got size {tensor.shape[other]} for tensor number {i} in the list."
+                )
+    return jnp.concatenate(kept, axis)
+
+
+@register_op("stack(Tensor[] tensors, int dim=0) -> Tensor", method=False, out=True)
+def stack(tensors, dim):
+    tensors = _common(tensors, "stack")
+    for i, tensor in enumerate(tensors):
+        if tensor.shape != tensors[0].shape:
+            raise ShapeMismatchError(
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                f"{list(tensor.shape)} at entry {i}"
+            )
+    return jnp.stack(tensors, normalize_dim(dim, tensors[0].ndim + 1))
+
+
+@register_op("hstack(Tensor[] tensors) -> Tensor", method=False, out=True)
+def hstack(tensors):
+    tensors = [jnp.atleast_1d(tensor) for tensor in _common(tensors, "hstack")]
+    return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
+
+
+@register_op("vstack(Tensor[] tensors) -> Tensor", method=False, out=True, aliases=("row_stack",))
+def vstack(tensors):
+    return cat([jnp.atleast_2d(tensor) for tensor in _common(tensors, "vstack")], 0)
+
+
+@register_op("dstack(Tensor[] tensors) -> Tensor", method=False, out=True)
+def dstack(tensors):
+    return cat([jnp.atleast_3d(tensor) for tensor in _common(tensors, "dstack")], 2)
+
+
+@register_op("column_stack(Tensor[] tensors) -> Tensor", method=False, out=True)
+def column_stack(tensors):
+    tensors = _common(tensors, "column_stack")
+    return hstack([tensor.reshape(-1, 1) if tensor.ndim <= 1 else tensor for tensor in tensors])
+
+
+@register_op("block_diag(Tensor[] tensors) -> Tensor", method=False)
+def block_diag(tensors):
+    blocks = [jnp.atleast_2d(tensor) for tensor in _common(tensors, "block_diag")]
+    rows, columns = sum(block.shape[0] for block in blocks), sum(block.shape[1] for block in blocks)
+    result, row, column = jnp.zeros((rows, columns), blocks[0].dtype), 0, 0
+    for block in blocks:
+        result = lax.dynamic_update_slice(result, block, (row, column))
+        row, column = row + block.shape[0], column + block.shape[1]
+    return result
+
+
+@register_op("meshgrid(Tensor[] tensors, *, str indexing='ij') -> Tensor[]", method=False)
+def meshgrid(tensors, indexing):
+    return list(jnp.meshgrid(*(jnp.atleast_1d(tensor) for tensor in tensors), indexing=indexing))
+
+
+@register_op("cartesian_prod(Tensor[] tensors) -> Tensor", method=False)
+def cartesian_prod(tensors):
+    if len(tensors) == 1:
+        return tensors[0]
+    return jnp.stack([grid.reshape(-1) for grid in jnp.meshgrid(*tensors, indexing="ij")], 1)
+
+
+# Repeating and reordering
+
+
+@register_op("repeat(Tensor self, int[] repeats) -> Tensor")
+def repeat(self, repeats):
+    repeats = repeats if isinstance(repeats, (tuple, list)) else (repeats,)
+    if len(repeats) < self.ndim:
+        raise ShapeMismatchError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
+    return jnp.tile(self, tuple(repeats))
+
+
+@register_op("tile(Tensor self, int[] dims) -> Tensor")
+def tile(self, dims):
+    return jnp.tile(self, dims)
+
+
+@register_op("repeat_interleave(Tensor self, int repeats, int? dim=None) -> Tensor")
+def repeat_interleave(self, repeats, dim):
+    if dim is None:
+        return jnp.repeat(self.reshape(-1), repeats, 0)
+    return (
+        along(lambda value, axis: jnp.repeat(value, repeats, axis), self, dim)
+        if self.ndim
+        else jnp.repeat(self, repeats)
+    )
+
+
+@register_op(
+    "repeat_interleave_each(Tensor self, Tensor repeats, int? dim=None, *, int output_size) -> Tensor",
+    overload_of="repeat_interleave",
+)
+def repeat_interleave_each(self, repeats, dim, output_size):
+    """A count for each element; the total is given, for it is a shape."""
+    value = self.reshape(-1) if dim is None else self
+    axis = 0 if dim is None else normalize_dim(dim, self.ndim)
+    return jnp.repeat(value, repeats, axis, total_repeat_length=output_size)
+
+
+@register_op("roll(Tensor self, int[] shifts, int[] dims=()) -> Tensor")
+def roll(self, shifts, dims):
+    shifts = shifts if isinstance(shifts, tuple) else (shifts,)
+    dims = dims if isinstance(dims, tuple) else (dims,)
+    if not dims:
+        if len(shifts) != 1:
+            raise ArgumentError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:0")
+        return jnp.roll(self.reshape(-1), shifts[0]).reshape(self.shape)
+    if len(shifts) != len(dims):
+        raise ArgumentError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not self.ndim:
+        return self
+    return jnp.roll(self, shifts, tuple(normalize_dim(dim, self.ndim) for dim in dims))
+
+
+@register_op("flip(Tensor self, int[] dims) -> Tensor")
+def flip(self, dims):
+    return jnp.flip(self, normalize_dims(dims, self.ndim)) if dims != () else self
+
+
+@register_op("fliplr(Tensor self) -> Tensor")
+def fliplr(self):
+    if self.ndim < 2:
+        raise TensorError("Input must be >= 2-d.")
+    return jnp.fliplr(self)
+
+
+@register_op("flipud(Tensor self) -> Tensor")
+def flipud(self):
+    if self.ndim < 1:
+        raise TensorError("Input must be >= 1-d.")
+    return jnp.flipud(self)
+
+
+@register_op("rot90(Tensor self, int k=1, int[] dims=(0, 1)) -> Tensor")
+def rot90(self, k, dims):
+    first, second = normalize_dims(dims, self.ndim)
+    return jnp.rot90(self, k, (first, second))
+
+
+@register_op("tril(Tensor self, int diagonal=0) -> Tensor", inplace=True, out=True)
+def tril(self, diagonal):
+    if self.ndim < 2:
+        raise TensorError("tril: input tensor must have at least 2 dimensions")
+    return jnp.tril(self, diagonal)
+
+
+@register_op("triu(Tensor self, int diagonal=0) -> Tensor", inplace=True, out=True)
+def triu(self, diagonal):
+    if self.ndim < 2:
+        raise TensorError("triu: input tensor must have at least 2 dimensions")
+    return jnp.triu(self, diagonal)
+
+
+@register_op("diag(Tensor self, int diagonal=0) -> Tensor")
+def diag(self, diagonal):
+    if self.ndim not in (1, 2):
+        raise TensorError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
+    return jnp.diag(self, diagonal)
+
+
+@register_op("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
+def diag_embed(self, offset, dim1, dim2):
+    axis1, axis2 = normalize_dim(dim1, self.ndim + 1), normalize_dim(dim2, self.ndim + 1)
+    if axis1 > axis2:
+        axis1, axis2, offset = axis2, axis1, -offset
+    size = self.shape[-1] + abs(offset)
+    line = jnp.arange(self.shape[-1])
+    rows, columns = line + max(-offset, 0), line + max(offset, 0)
+    result = jnp.zeros((*self.shape[:-1], size, size), self.dtype).at[..., rows, columns].set(self)
+    return jnp.moveaxis(result, (-2, -1), (axis1, axis2))
+
+
+@register_op("diagflat(Tensor self, int offset=0) -> Tensor")
+def diagflat(self, offset):
+    return jnp.diag(self.reshape(-1), offset)
+
+
+# Padding
+
+PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+@register_op(
+    "pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor",
+    method=False,
+    namespaces=("nn.functional",),
+)
+def pad_(input, pad, mode, value):
+    return pad_values(input, pad, mode, value)
+
+
+def pad_values(value: Array, pad: Sequence[int], mode: str, fill: Any = None) -> Array:
+    """Returns `value` padded; `pad` names amounts before and after from the last dim backwards, negative ones crop."""
+    if len(pad) % 2:
+        raise ArgumentError(f"Padding length must be divisible by 2, but got {len(pad)}")
+    if len(pad) // 2 > value.ndim:
+        raise ArgumentError(
+            f"Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {value.ndim}"
+        )
+    widths = [(0, 0)] * value.ndim
+    for i in range(len(pad) // 2):
+        widths[value.ndim - 1 - i] = (pad[2 * i], pad[2 * i + 1])
+    if mode == "constant":
+        fill = jnp.asarray(0 if fill is None else fill).astype(value.dtype)
+        return lax.pad(value, fill, [(before, after, 0) for before, after in widths])
+    if mode not in PAD_MODES:
+        raise ArgumentError(f"Unrecognised padding mode {mode!r}: it is one of constant, {', '.join(PAD_MODES)}")
+    for axis, (before, after) in enumerate(widths):
+        if mode == "reflect" and max(before, after) >= value.shape[axis] and (before or after):
+            raise ShapeMismatchError(
+                f"Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
+                f"({before}, {after}) at dimension {axis} of input {list(value.shape)}"
+            )
+        if mode == "circular" and max(before, after) > value.shape[axis]:
+            raise ShapeMismatchError("Padding value causes wrapping around more than once.")
+    if mode == "circular":  # what is cropped on one side is not wrapped to the other
+        for axis, (before, after) in enumerate(widths):
+            value = lax.slice_in_dim(value, max(-before, 0), value.shape[axis] - max(-after, 0), axis=axis)
+        widths = [(max(before, 0), max(after, 0)) for before, after in widths]
+    grown = [(max(before, 0), max(after, 0)) for before, after in widths]
+    padded = jnp.pad(value, grown, mode=PAD_MODES[mode])
+    crops = [(min(before, 0), min(after, 0), 0) for before, after in widths]
+    return lax.pad(padded, jnp.zeros((), value.dtype), crops) if any(a or b for a, b, _ in crops) else padded

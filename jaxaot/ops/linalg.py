@@ -1,0 +1,319 @@
+"""Products of matrices and vectors. Decompositions are in `decompositions.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from jaxaot._typing import Array
+from jaxaot.errors import DtypeError, ShapeMismatchError, TensorError
+from jaxaot.ops.dims import broadcast_shapes, normalize_dim, normalize_dims
+from jaxaot.ops.elementwise import _scaled
+from jaxaot.ops.promotion import default_float, is_bool, is_inexact, promote, result_dtype
+from jaxaot.ops.reductions import vector_norm_values
+from jaxaot.ops.table import register_op
+
+
+def check_same_dtype(name: str, *tensors: Array) -> None:
+    """Checks that products are not asked across dtypes, which PyTorch refuses.
+
+    Raises:
+      DtypeError: If they are.
+    """
+    dtypes = [tensor.dtype for tensor in tensors]
+    if any(dtype != dtypes[0] for dtype in dtypes):
+        raise DtypeError(
+            f"{name}: expected operands of the same dtype, but got: {' != '.join(str(dtype) for dtype in dtypes)}"
+        )
+
+
+def _need_ndim(name: str, argument: str, tensor: Array, ndim: int) -> None:
+    if tensor.ndim != ndim:
+        raise ShapeMismatchError(f"{name}: expected {argument} to be a {ndim}-D tensor, but got {tensor.ndim}-D")
+
+
+def _text(shape: Sequence[int]) -> str:
+    return "x".join(str(size) for size in shape)
+
+
+def matmul_values(self: Array, other: Array) -> Array:
+    """Returns the product with PyTorch's checks."""
+    if self.ndim == 0 or other.ndim == 0:
+        raise ShapeMismatchError(
+            f"both arguments to matmul need to be at least 1D, but they are {self.ndim}D and {other.ndim}D"
+        )
+    check_same_dtype("matmul", self, other)
+    inner = other.shape[-2] if other.ndim > 1 else other.shape[0]
+    if self.shape[-1] != inner:
+        if self.ndim == 1 and other.ndim == 1:
+            raise ShapeMismatchError(
+                f"inconsistent tensor size, expected tensor [{self.shape[0]}] and src [{other.shape[0]}] to have the "
+                "same number of elements"
+            )
+        if other.ndim == 1:
+            raise ShapeMismatchError(f"size mismatch, got input ({_text(self.shape)}), vec ({other.shape[0]})")
+        left = self.shape[-2:] if self.ndim > 1 else (1, *self.shape)
+        raise ShapeMismatchError(
+            f"mat1 and mat2 shapes cannot be multiplied ({_text(left)} and {_text(other.shape[-2:])})"
+        )
+    broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    return jnp.matmul(self, other)
+
+
+@register_op("matmul(Tensor self, Tensor other) -> Tensor", out=True)
+def matmul(self, other):
+    return matmul_values(self, other)
+
+
+@register_op("mm(Tensor self, Tensor mat2) -> Tensor", out=True)
+def mm(self, mat2):
+    _need_ndim("mm", "self", self, 2)
+    _need_ndim("mm", "mat2", mat2, 2)
+    return matmul_values(self, mat2)
+
+
+@register_op("bmm(Tensor self, Tensor mat2) -> Tensor", out=True)
+def bmm(self, mat2):
+    _need_ndim("bmm", "batch1", self, 3)
+    _need_ndim("bmm", "batch2", mat2, 3)
+    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+        expected = [self.shape[0], self.shape[2]]
+        raise ShapeMismatchError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: "
+            f"{list(mat2.shape[:2])}."
+        )
+    return matmul_values(self, mat2)
+
+
+@register_op("mv(Tensor self, Tensor vec) -> Tensor", out=True)
+def mv(self, vec):
+    _need_ndim("mv", "self", self, 2)
+    _need_ndim("mv", "vec", vec, 1)
+    return matmul_values(self, vec)
+
+
+@register_op("dot(Tensor self, Tensor tensor) -> Tensor", out=True)
+def dot(self, tensor):
+    _need_ndim("dot", "self", self, 1)
+    _need_ndim("dot", "tensor", tensor, 1)
+    return matmul_values(self, tensor)
+
+
+@register_op("vdot(Tensor self, Tensor other) -> Tensor", out=True)
+def vdot(self, other):
+    return matmul_values(jnp.conj(self), other)
+
+
+@register_op("inner(Tensor self, Tensor other) -> Tensor", out=True)
+def inner(self, other):
+    check_same_dtype("inner", self, other)
+    if self.ndim == 0 or other.ndim == 0:
+        return self * other
+    if self.shape[-1] != other.shape[-1]:
+        raise ShapeMismatchError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(self.shape)} and "
+            f"{list(other.shape)}"
+        )
+    return jnp.inner(self, other)
+
+
+@register_op("outer(Tensor self, Tensor vec2) -> Tensor", out=True, aliases=("ger",))
+def outer(self, vec2):
+    _need_ndim("outer", "self", self, 1)
+    _need_ndim("outer", "vec2", vec2, 1)
+    self, vec2 = promote(self, vec2)
+    return self[:, None] * vec2[None, :]
+
+
+@register_op("kron(Tensor self, Tensor other) -> Tensor", promote="common", layout="contiguous")
+def kron(self, other):
+    if is_bool(self.dtype):
+        return jnp.kron(self.astype(jnp.int8), other.astype(jnp.int8)).astype(bool)
+    return jnp.kron(self, other)
+
+
+@register_op("vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", method=False, namespaces=("linalg",))
+def vecdot(x, y, dim):
+    return jnp.sum(jnp.conj(x) * y, axis=dim)
+
+
+# beta * self + alpha * product. A beta of 0 as a Python number drops self, NaN or not.
+
+
+def _combined(self: Array, product: Array, beta: Any, alpha: Any) -> Array:
+    self = jnp.asarray(self).astype(product.dtype)
+    shape = broadcast_shapes(self.shape, product.shape)
+    if shape != product.shape:
+        raise ShapeMismatchError(
+            f"The expanded size of the tensor must match: {list(self.shape)} does not expand to {list(product.shape)}"
+        )
+    product = _scaled(product, alpha)
+    if isinstance(beta, (int, float)) and beta == 0:
+        return product
+    return _scaled(self, beta) + product
+
+
+@register_op(
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", inplace=True, out=True
+)
+def addmm(self, mat1, mat2, beta, alpha):
+    return _combined(self, mm(mat1, mat2), beta, alpha)
+
+
+@register_op(
+    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", inplace=True, out=True
+)
+def addmv(self, mat, vec, beta, alpha):
+    return _combined(self, mv(mat, vec), beta, alpha)
+
+
+@register_op(
+    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", inplace=True, out=True
+)
+def addr(self, vec1, vec2, beta, alpha):
+    product = outer(vec1, vec2)
+    return _combined(self, product.astype(result_dtype(self, product)), beta, alpha)
+
+
+BATCHED = "(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
+
+
+@register_op("baddbmm" + BATCHED, inplace=True, out=True)
+def baddbmm(self, batch1, batch2, beta, alpha):
+    return _combined(self, bmm(batch1, batch2), beta, alpha)
+
+
+@register_op("addbmm" + BATCHED, inplace=True, out=True)
+def addbmm(self, batch1, batch2, beta, alpha):
+    return _combined(self, jnp.sum(bmm(batch1, batch2), axis=0), beta, alpha)
+
+
+@register_op("chain_matmul(Tensor[] matrices) -> Tensor", method=False)
+def chain_matmul(matrices):
+    return jnp.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0]
+
+
+register_op("multi_dot(Tensor[] tensors) -> Tensor", method=False, namespaces=("linalg",))(
+    lambda tensors: chain_matmul(tensors)
+)
+
+
+@register_op("einsum(str equation, Tensor[] operands) -> Tensor", method=False)
+def einsum(equation, operands):
+    try:
+        return jnp.einsum(equation.replace(" ", ""), *operands)
+    except (ValueError, TypeError) as error:
+        shapes = ", ".join(str(list(operand.shape)) for operand in operands)
+        raise ShapeMismatchError(f"einsum({equation!r}) does not fit operands of shapes {shapes}: {error}") from error
+
+
+@register_op("tensordot(Tensor a, Tensor b, Any dims=2) -> Tensor", method=False)
+def tensordot(a, b, dims):
+    if isinstance(dims, int):
+        left, right = tuple(range(a.ndim - dims, a.ndim)), tuple(range(dims))
+    else:
+        left, right = (normalize_dims(part, t.ndim) if part else () for part, t in zip(dims, (a, b), strict=True))
+    if len(left) != len(right):
+        raise ShapeMismatchError("both dimension lists should have same length")
+    for i, j in zip(left, right, strict=True):
+        n, m = a.shape[i], b.shape[j]
+        if n != m and 1 not in (n, m):
+            raise ShapeMismatchError(
+                f"contracted dimensions need to match, but first has size {n} in dim {i} and second has size {m} in "
+                f"dim {j}"
+            )
+        if n != m:  # a dim of size 1 stands for as many as the other has
+            a, b = (a, jnp.sum(b, j, keepdims=True)) if n == 1 else (jnp.sum(a, i, keepdims=True), b)
+    return jnp.tensordot(a, b, (left, right))
+
+
+@register_op("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", promote="common", promoted=("self", "other"))
+def cross(self, other, dim):
+    shape = broadcast_shapes(self.shape, other.shape)
+    if dim is None:
+        threes = [axis for axis, size in enumerate(shape) if size == 3]
+        if not threes:
+            raise ShapeMismatchError("no dimension of size 3 in input")
+        dim = threes[0]
+    axis = normalize_dim(dim, len(shape))
+    return jnp.cross(jnp.broadcast_to(self, shape), jnp.broadcast_to(other, shape), axis=axis)
+
+
+@register_op("matrix_power(Tensor self, int n) -> Tensor", namespaces=("", "linalg"))
+def matrix_power(self, n):
+    return jnp.linalg.matrix_power(self, n)
+
+
+@register_op("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", method=False)
+def vander(x, N, increasing):
+    return vander_values(x, x.shape[0] if N is None else N, increasing)
+
+
+def vander_values(x: Array, n: int, increasing: bool) -> Array:
+    """Returns the first `n` powers of each element along a last dim."""
+    powers = range(n) if increasing else reversed(range(n))
+    columns = [jnp.ones_like(x) if power == 0 else x**power for power in powers]
+    return jnp.stack(columns, -1) if columns else jnp.zeros((*x.shape, 0), x.dtype)
+
+
+@register_op("cdist(Tensor x1, Tensor x2, float p=2.0) -> Tensor", method=False)
+def cdist(x1, x2, p):
+    if x1.shape[-1] != x2.shape[-1]:
+        raise ShapeMismatchError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    return vector_norm_values(x1[..., :, None, :] - x2[..., None, :, :], float(p), (-1,), False)
+
+
+@register_op("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor")
+def cov(self, correction, fweights, aweights):
+    value = self if self.ndim == 2 else self.reshape(1, -1)
+    if not is_inexact(value.dtype):
+        value = value.astype(default_float())
+    weights = jnp.ones(value.shape[1], value.dtype)
+    weights = weights if fweights is None else weights * fweights
+    weights = weights if aweights is None else weights * aweights
+    total = jnp.sum(weights)
+    center = value - jnp.sum(value * weights, 1, keepdims=True) / total
+    lost = correction if aweights is None else correction * jnp.sum(weights * aweights) / total
+    result = (center * weights) @ center.T / jnp.maximum(total - lost, 0)
+    return result if value.shape[0] > 1 else result.reshape(())
+
+
+@register_op("corrcoef(Tensor self) -> Tensor")
+def corrcoef(self):
+    covariance = cov(self, 1, None, None)
+    if covariance.ndim == 0:
+        return covariance / covariance
+    size = jnp.sqrt(jnp.diagonal(covariance))
+    return jnp.clip(covariance / size[:, None] / size[None, :], -1, 1)
+
+
+def symmetric(value: Array, upper: bool) -> Array:
+    """Returns the symmetric matrices that one triangle of `value` stands for.
+
+    The other triangle is not read, yet the gradient is that of a symmetric matrix: half to each, as in PyTorch.
+    """
+    constant = lax.stop_gradient(value)
+    half = jnp.triu(constant) if upper else jnp.tril(constant)
+    other = jnp.conj((jnp.triu(constant, 1) if upper else jnp.tril(constant, -1)).mT)
+    linear = (value + jnp.conj(value.mT)) / 2
+    return half + other + (linear - lax.stop_gradient(linear))
+
+
+def check_square(name: str, value: Array) -> None:
+    """Checks that `value` holds square matrices.
+
+    Raises:
+      TensorError: If not.
+    """
+    if value.ndim < 2:
+        raise TensorError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if value.shape[-1] != value.shape[-2]:
+        raise ShapeMismatchError(
+            f"{name}: A must be batches of square matrices, but they are {value.shape[-2]} by {value.shape[-1]} "
+            "matrices"
+        )

@@ -1,0 +1,121 @@
+"""Comparisons, tests of single elements, logical and bitwise ops, and choices between elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+
+from jaxaot._typing import Array
+from jaxaot.errors import DtypeError
+from jaxaot.ops.dims import broadcast_shapes
+from jaxaot.ops.elementwise import register_binary, register_unary
+from jaxaot.ops.promotion import is_bool, is_floating, is_inexact, is_number, strong
+from jaxaot.ops.table import register_op
+
+COMPARISONS = {
+    "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y,
+    "le": lambda x, y: x <= y, "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
+}  # fmt: skip
+COMPARISON_ALIASES = {
+    "ne": ("not_equal",), "lt": ("less",), "le": ("less_equal",), "gt": ("greater",), "ge": ("greater_equal",),
+}  # fmt: skip
+
+
+def _truth(x: Array) -> Array:
+    return x if is_bool(x.dtype) else x != 0
+
+
+LOGICAL = {
+    "logical_and": lambda x, y: _truth(x) & _truth(y),
+    "logical_or": lambda x, y: _truth(x) | _truth(y),
+    "logical_xor": lambda x, y: _truth(x) ^ _truth(y),
+}
+
+
+def _on_integers(name: str, fn: Callable[..., Array]) -> Callable[..., Array]:
+    def checked(*operands: Array) -> Array:
+        if is_inexact(operands[0].dtype):
+            raise DtypeError(f"\"{name}\" not implemented for '{operands[0].dtype}': it takes integers or bools")
+        return fn(*operands)
+
+    return checked
+
+
+def _shift(fn: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """Returns the shift `fn`, with what PyTorch yields for distances outside `[0, bits)`: as if shifted all out."""
+
+    def shifted(x: Array, distance: Array) -> Array:
+        bits = jnp.iinfo(x.dtype).bits
+        outside = (distance < 0) | (distance >= bits)
+        gone = fn(x, jnp.asarray(bits - 1, x.dtype)) if fn is jnp.right_shift else jnp.zeros_like(x)
+        return jnp.where(outside, gone, fn(x, jnp.where(outside, 0, distance)))
+
+    return shifted
+
+
+BITWISE = {
+    name: _on_integers(name, fn)
+    for name, fn in {
+        "bitwise_and": lambda x, y: x & y, "bitwise_or": lambda x, y: x | y, "bitwise_xor": lambda x, y: x ^ y,
+        "bitwise_left_shift": _shift(jnp.left_shift), "bitwise_right_shift": _shift(jnp.right_shift),
+    }.items()
+}  # fmt: skip
+
+TESTS = {
+    "isnan": jnp.isnan, "isinf": jnp.isinf, "isfinite": jnp.isfinite,
+    "isposinf": lambda x: x == jnp.inf if is_floating(x.dtype) else jnp.zeros(x.shape, bool),
+    "isneginf": lambda x: x == -jnp.inf if is_floating(x.dtype) else jnp.zeros(x.shape, bool),
+    "signbit": lambda x: jnp.signbit(x) if is_floating(x.dtype) else jnp.less(x, 0),
+}  # fmt: skip
+
+NEVER_DIFFERENTIABLE: dict[str, Any] = {"promote": "common", "differentiable": False}
+
+register_binary(COMPARISONS, COMPARISON_ALIASES, inplace=True, **NEVER_DIFFERENTIABLE)
+register_binary(LOGICAL, {}, inplace=True, **NEVER_DIFFERENTIABLE)
+register_binary(BITWISE, {}, inplace=True, **NEVER_DIFFERENTIABLE)
+register_unary({"logical_not": lambda x: ~_truth(x)}, {}, inplace=True, **NEVER_DIFFERENTIABLE)
+register_unary({"bitwise_not": _on_integers("bitwise_not", jnp.invert)}, {}, inplace=True, **NEVER_DIFFERENTIABLE)
+register_unary(TESTS, {}, **NEVER_DIFFERENTIABLE)
+
+
+@register_op(
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+    **NEVER_DIFFERENTIABLE,
+)
+def isclose(self, other, rtol, atol, equal_nan):
+    return jnp.isclose(self, other, rtol, atol, equal_nan)
+
+
+@register_op(
+    "where(Tensor condition, Tensor self, Tensor other) -> Tensor", promote="common", promoted=("self", "other")
+)
+def where(condition, self, other):
+    if not is_bool(condition.dtype):
+        raise DtypeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype}"
+        )
+    return jnp.where(condition, self, other)
+
+
+@register_op("masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor", inplace=True)
+def masked_fill(self, mask, value):
+    if not is_bool(mask.dtype):
+        raise DtypeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}")
+    if not is_number(value) and jnp.ndim(value):
+        raise DtypeError(
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got one with {jnp.ndim(value)} dimension(s)."
+        )
+    return jnp.where(mask, strong(value, self.dtype), self)
+
+
+@register_op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", inplace=True)
+def masked_scatter(self, mask, source):
+    broadcast_shapes(self.shape, mask.shape)
+    self, mask = jnp.broadcast_arrays(self, mask)
+    if source.size == 0:
+        return self
+    place = jnp.cumsum(mask.reshape(-1)) - 1  # the how-manieth True this element is
+    taken = source.reshape(-1).astype(self.dtype)[jnp.clip(place, 0, source.size - 1)]
+    return jnp.where(mask, taken.reshape(self.shape), self)

@@ -1,0 +1,200 @@
+"""Ops that order elements: sorting, ranking, medians, searching in sorted values, histograms.
+
+NaN counts as larger than any number, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from jaxaot._typing import Array
+from jaxaot.errors import DimError, ShapeMismatchError, TensorError
+from jaxaot.ops.dims import along, normalize_dim, normalize_dims
+from jaxaot.ops.promotion import default_int, is_bool, is_inexact, is_number
+from jaxaot.ops.reductions import pick
+from jaxaot.ops.table import register_op
+
+
+def _sorted(value: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    def sort(value: Array, axis: int) -> tuple[Array, Array]:
+        order = jnp.argsort(value, axis=axis, stable=True, descending=descending)
+        return jnp.take_along_axis(value, order, axis), order.astype(default_int())
+
+    return along(sort, value, dim)
+
+
+@register_op("sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> (Tensor, Tensor)")
+def sort(self, dim, descending, stable):
+    return _sorted(self, dim, descending)
+
+
+@register_op(
+    "argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> Tensor", differentiable=False
+)
+def argsort(self, dim, descending, stable):
+    return _sorted(self, dim, descending)[1]
+
+
+@register_op("msort(Tensor self) -> Tensor")
+def msort(self):
+    return _sorted(self, 0, False)[0]
+
+
+@register_op("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor, Tensor)")
+def topk(self, k, dim, largest, sorted):
+    size = self.shape[normalize_dim(dim, self.ndim)] if self.ndim else 1
+    if not 0 <= k <= size:
+        raise TensorError(f"selected index k out of range: k is {k}, and the dim has {size} elements")
+    if self.ndim == 0:
+        return self, jnp.zeros((), default_int())
+    axis = normalize_dim(dim, self.ndim)
+    values, order = _sorted(self, axis, largest)
+    first = (slice(None),) * axis + (slice(0, k),)
+    return values[first], order[first]
+
+
+@register_op("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)")
+def kthvalue(self, k, dim, keepdim):
+    def choose(value: Array, axis: int) -> tuple[Array, Array]:
+        if not 1 <= k <= value.shape[axis]:
+            raise TensorError(f"kthvalue(): selected number k out of range for dimension {axis}")
+        order = jnp.argsort(value, axis=axis, stable=True)
+        return pick(value, jnp.take(order, jnp.asarray([k - 1]), axis), axis, keepdim)
+
+    return along(choose, self, dim)
+
+
+def _median(value: Array, axis: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
+    """Returns the lower of the two middle elements, and its place."""
+    size = value.shape[axis]
+    if size == 0:
+        raise DimError(f"median(): Expected reduction dim {axis} to have non-zero size.")
+    order = jnp.argsort(value, axis=axis, stable=True)
+    middle = jnp.full([1 if i == axis else n for i, n in enumerate(value.shape)], (size - 1) // 2)
+    if is_inexact(value.dtype):
+        nan = jnp.isnan(value)
+        n_nan = jnp.sum(nan, axis=axis, keepdims=True)
+        if skip_nan:
+            middle = jnp.maximum(size - n_nan - 1, 0) // 2
+        found = jnp.take_along_axis(order, middle, axis)
+        if not skip_nan:
+            found = jnp.where(n_nan > 0, jnp.argmax(nan, axis=axis, keepdims=True), found)
+    else:
+        found = jnp.take_along_axis(order, middle, axis)
+    return pick(value, found, axis, keepdim)
+
+
+@register_op("median(Tensor self) -> Tensor")
+def median(self):
+    return _median(self.reshape(-1), 0, False, False)[0]
+
+
+@register_op("nanmedian(Tensor self) -> Tensor")
+def nanmedian(self):
+    return _median(self.reshape(-1), 0, False, True)[0]
+
+
+@register_op("median_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", overload_of="median")
+def median_dim(self, dim, keepdim):
+    return along(lambda value, axis: _median(value, axis, keepdim, False), self, dim)
+
+
+@register_op("nanmedian_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", overload_of="nanmedian")
+def nanmedian_dim(self, dim, keepdim):
+    return along(lambda value, axis: _median(value, axis, keepdim, True), self, dim)
+
+
+@register_op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)")
+def mode(self, dim, keepdim):
+    def choose(value: Array, axis: int) -> tuple[Array, Array]:
+        if is_bool(value.dtype):
+            found, positions = choose(value.astype(jnp.int8), axis)
+            return found.astype(bool), positions
+        shown = jnp.moveaxis(value, axis, -1)
+        counts = jnp.sum(shown[..., :, None] == shown[..., None, :], axis=-1)
+        best = counts == jnp.max(counts, axis=-1, keepdims=True)
+        largest = jnp.asarray(jnp.inf if is_inexact(value.dtype) else jnp.iinfo(value.dtype).max, value.dtype)
+        smallest = jnp.min(jnp.where(best, shown, largest), axis=-1, keepdims=True)
+        size = value.shape[axis]
+        found = size - 1 - jnp.argmax((shown == smallest)[..., ::-1], axis=-1, keepdims=True)
+        return pick(value, jnp.moveaxis(found, -1, axis), axis, keepdim)
+
+    return along(choose, self, dim)
+
+
+def _quantile(fn: Any, self: Array, q: Any, dim: int | None, keepdim: bool, interpolation: str) -> Array:
+    axes = normalize_dims(dim, self.ndim)
+    value = jnp.moveaxis(self, axes[0], 0) if len(axes) == 1 else self.reshape(-1)
+    result = fn(value, jnp.asarray(q, self.dtype), axis=0, method=interpolation)
+    if not keepdim or not self.ndim:
+        return result
+    shape = tuple(1 if i in axes else n for i, n in enumerate(self.shape))
+    return result.reshape(jnp.shape(q) + shape)
+
+
+@register_op(
+    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+def quantile(self, q, dim, keepdim, interpolation):
+    return _quantile(jnp.quantile, self, q, dim, keepdim, interpolation)
+
+
+@register_op(
+    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+def nanquantile(self, q, dim, keepdim, interpolation):
+    return _quantile(jnp.nanquantile, self, q, dim, keepdim, interpolation)
+
+
+@register_op(
+    "searchsorted(Tensor sorted_sequence, Tensor values, *, bool out_int32=False, bool right=False, str? side=None, "
+    "Tensor? sorter=None) -> Tensor",
+    method=False,
+    differentiable=False,
+)
+def searchsorted(sorted_sequence, values, out_int32, right, side, sorter):
+    if sorter is not None:
+        sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
+    values, side = jnp.asarray(values), side or ("right" if right else "left")
+    dtype = jnp.int32 if out_int32 else default_int()
+    if sorted_sequence.ndim == 1:
+        return jnp.searchsorted(sorted_sequence, values, side=side).astype(dtype)
+    if sorted_sequence.shape[:-1] != values.shape[:-1]:
+        raise ShapeMismatchError(
+            "searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
+            f"and input value tensor must match, but got {sorted_sequence.shape} and {values.shape}"
+        )
+    search = jnp.vectorize(lambda a, v: jnp.searchsorted(a, v, side=side), signature="(n),(m)->(m)")
+    return search(sorted_sequence, values).astype(dtype)
+
+
+@register_op(
+    "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+    differentiable=False,
+)
+def bucketize(self, boundaries, out_int32, right):
+    return searchsorted(boundaries, self, out_int32, right, None, None)
+
+
+@register_op("histc(Tensor self, int bins=100, float min=0, float max=0) -> Tensor", differentiable=False)
+def histc(self, bins, min, max):
+    low, high = (jnp.min(self), jnp.max(self)) if min == max == 0 else (min, max)
+    same = jnp.asarray(low == high)
+    low, high = jnp.where(same, low - 1.0, low), jnp.where(same, high + 1.0, high)
+    value = self.reshape(-1)
+    inside = (value >= low) & (value <= high)
+    place = jnp.clip(jnp.floor((value - low) * (bins / (high - low))), 0, bins - 1).astype(default_int())
+    return jnp.zeros(bins, self.dtype).at[place].add(inside.astype(self.dtype))
+
+
+@register_op(
+    "isin(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
+    method=False,
+    differentiable=False,
+)
+def isin(elements, test_elements, assume_unique, invert):
+    if is_number(elements) or is_number(test_elements):
+        elements, test_elements = jnp.asarray(elements), jnp.asarray(test_elements)
+    return jnp.isin(elements, test_elements, invert=invert)

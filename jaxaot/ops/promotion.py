@@ -1,0 +1,133 @@
+"""PyTorch's dtype promotion, in one place.
+
+Operands fall into three *categories*: tensors with dims, 0-d tensors, and Python numbers (here: weakly typed values).
+A lower category only decides the dtype when its kind (bool < int < float < complex) is above all higher categories'.
+Source: https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._typing import Array
+
+
+def is_floating(dtype: Any) -> bool:
+    return jnp.issubdtype(dtype, jnp.floating)
+
+
+def is_complex(dtype: Any) -> bool:
+    return jnp.issubdtype(dtype, jnp.complexfloating)
+
+
+def is_inexact(dtype: Any) -> bool:
+    return jnp.issubdtype(dtype, jnp.inexact)
+
+
+def is_bool(dtype: Any) -> bool:
+    return np.dtype(dtype) == np.bool_
+
+
+def is_integral(dtype: Any) -> bool:
+    """Whether `dtype` holds integers; bool does not count."""
+    return jnp.issubdtype(dtype, jnp.integer)
+
+
+def kind(dtype: Any) -> int:
+    """Returns 0 for bool, 1 for integers, 2 for floats, 3 for complex."""
+    if is_bool(dtype):
+        return 0
+    if is_integral(dtype):
+        return 1
+    return 3 if is_complex(dtype) else 2
+
+
+def default_int() -> np.dtype:
+    """Returns the dtype of `tensor(1)`: int32, or int64 with JAX's x64 on."""
+    return jax.dtypes.canonicalize_dtype(np.int64)
+
+
+def default_float() -> np.dtype:
+    """Returns the dtype of `tensor(1.0)`: float32, as in PyTorch."""
+    return np.dtype(np.float32)
+
+
+def canonical_dtype(dtype: Any) -> np.dtype:
+    """Returns `dtype` as a numpy dtype; 64-bit types become 32-bit ones unless JAX's x64 is on."""
+    return jax.dtypes.canonicalize_dtype(np.dtype(dtype))
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` counts as a Python number: one, or a weakly typed 0-d array."""
+    return isinstance(value, (bool, int, float, complex)) or bool(getattr(value, "weak_type", False))
+
+
+def _number_dtype(value: Any) -> np.dtype:
+    dtype = value.dtype if hasattr(value, "dtype") else np.result_type(type(value))
+    return (np.dtype(np.bool_), default_int(), default_float(), np.dtype(np.complex64))[kind(dtype)]
+
+
+def _join(left: Any, right: Any) -> Any:
+    if left is None:
+        return right
+    return left if right is None else jnp.promote_types(left, right)
+
+
+def result_dtype(*operands: Any) -> np.dtype:
+    """Returns the dtype in which PyTorch computes an op on `operands` (arrays and numbers; None is passed over)."""
+    with_dims = zero_d = numbers = None
+    for operand in operands:
+        if operand is None:
+            continue
+        if is_number(operand):
+            numbers = _join(numbers, _number_dtype(operand))
+        elif jnp.ndim(operand) == 0:
+            zero_d = _join(zero_d, operand.dtype)
+        else:
+            with_dims = _join(with_dims, operand.dtype)
+    result = with_dims
+    for lower in (zero_d, numbers):
+        if result is None:
+            result = lower
+        elif lower is not None and kind(lower) > kind(result):
+            # complex numbers with a half or float tensor keep the tensor's precision, as far as there is one
+            result = lower if kind(lower) < 3 or kind(result) < 2 else jnp.promote_types(result, np.complex64)
+    if result is None:
+        raise AssertionError("result_dtype needs an operand")
+    return np.dtype(result)
+
+
+def can_store(source: Any, target: Any) -> bool:
+    """Whether an in-place op may store a `source` result in a `target` tensor (`torch.can_cast`)."""
+    return kind(source) <= kind(target)
+
+
+def strong(value: Any, dtype: Any) -> Array:
+    """Returns `value` as an array of exactly `dtype`, not weakly typed."""
+    return jax.lax.convert_element_type(value, np.dtype(dtype))
+
+
+def promote(*operands: Any) -> list[Any]:
+    """Returns the operands converted to their common dtype."""
+    dtype = result_dtype(*operands)
+    return [None if operand is None else strong(operand, dtype) for operand in operands]
+
+
+def promote_float(*operands: Any) -> list[Any]:
+    """As `promote`, with integers and bools computed in the default float dtype."""
+    dtype = result_dtype(*operands)
+    if not is_inexact(dtype):
+        dtype = default_float()
+    return [None if operand is None else strong(operand, dtype) for operand in operands]
+
+
+def promote_each(rule: str | None, operands: Sequence[Any]) -> list[Any]:
+    """Returns operands converted by a row's rule: `"common"`, `"float"` or None (as they are)."""
+    if rule is None:
+        return list(operands)
+    return promote(*operands) if rule == "common" else promote_float(*operands)

@@ -1,0 +1,367 @@
+"""Reductions over dims, and running ones along a dim.
+
+`dim=None` and `dim=()` mean all dims, as in PyTorch; a 0-d tensor accepts the dims 0 and -1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.scipy import special as jsp
+
+from jaxaot._typing import Array
+from jaxaot.errors import DimError, DtypeError
+from jaxaot.ops.dims import along, normalize_dim, normalize_dims
+from jaxaot.ops.elementwise import absolute
+from jaxaot.ops.promotion import canonical_dtype, default_float, default_int, is_bool, is_inexact
+from jaxaot.ops.table import register_op
+
+
+def cast(value: Array, dtype: Any) -> Array:
+    """Returns `value` as `dtype`, unless that is None."""
+    return value if dtype is None else value.astype(canonical_dtype(dtype))
+
+
+def _widened(value: Array, dtype: Any) -> Array:
+    """Returns `value` as `dtype`, by default with integers and bools as the default int."""
+    if dtype is None and not is_inexact(value.dtype):
+        dtype = default_int()
+    return cast(value, dtype)
+
+
+def _floating(value: Array) -> Array:
+    return value if is_inexact(value.dtype) else value.astype(default_float())
+
+
+def _need_inexact(name: str, value: Array, dtype: Any) -> Array:
+    value = cast(value, dtype)
+    if not is_inexact(value.dtype):
+        raise DtypeError(
+            f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {value.dtype}"
+        )
+    return value
+
+
+def _need_elements(name: str, value: Array, axes: tuple[int, ...]) -> None:
+    for axis in axes:
+        if value.shape[axis] == 0:
+            raise DimError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+
+
+# Sums and products
+
+
+@register_op("sum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+def sum_(self, dim, keepdim, dtype):
+    return jnp.sum(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+
+
+@register_op("nansum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+def nansum(self, dim, keepdim, dtype):
+    self = _widened(self, dtype)
+    if is_inexact(self.dtype):
+        self = jnp.where(jnp.isnan(self), 0, self)
+    return jnp.sum(self, axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+
+
+@register_op("prod(Tensor self, int? dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+def prod(self, dim, keepdim, dtype):
+    return jnp.prod(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+
+
+@register_op("mean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+def mean(self, dim, keepdim, dtype):
+    self = _need_inexact("mean", self, dtype)
+    return jnp.mean(self, axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+
+
+@register_op("nanmean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
+def nanmean(self, dim, keepdim, dtype):
+    self = _need_inexact("nanmean", self, dtype)
+    axes, valid = normalize_dims(dim, self.ndim), ~jnp.isnan(self)
+    total = jnp.sum(jnp.where(valid, self, 0), axis=axes, keepdims=keepdim)
+    return total / jnp.sum(valid, axis=axes, keepdims=keepdim).astype(total.dtype)
+
+
+@register_op("logsumexp(Tensor self, Any dim, bool keepdim=False) -> Tensor", out=True, namespaces=("", "special"))
+def logsumexp(self, dim, keepdim):
+    return jsp.logsumexp(_floating(self), axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+
+
+@register_op("count_nonzero(Tensor self, Any dim=None) -> Tensor", differentiable=False)
+def count_nonzero(self, dim):
+    return jnp.sum(self != 0, axis=normalize_dims(dim, self.ndim), dtype=default_int())
+
+
+@register_op("trace(Tensor self) -> Tensor", function=False)  # `ja.trace` is a stage of the compiler
+def trace(self):
+    return jnp.trace(_widened(self, None))
+
+
+# Moments
+
+
+def _spread(name: str, value: Array, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> tuple[Array, Array]:
+    """Returns variance and mean. `std(x, True)` passes `unbiased` in the place of `dim`."""
+    value = _need_inexact(name, value, None)
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None or unbiased else 0
+    axes = normalize_dims(dim, value.ndim)
+    n = math.prod(value.shape[axis] for axis in axes)
+    center = jnp.mean(value, axis=axes, keepdims=True)
+    squares = jnp.sum(jnp.square(jnp.abs(value - center)), axis=axes, keepdims=keepdim)
+    # no degrees of freedom: 0 / 0 is NaN, as in PyTorch
+    variance = squares / jnp.asarray(max(n - correction, 0), squares.dtype)
+    return variance, center if keepdim else jnp.squeeze(center, axes)
+
+
+def _safe_sqrt(value: Array) -> Array:
+    """Returns the square root with the gradient 0 at 0."""
+    zero = value == 0
+    return jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, value)))
+
+
+MOMENTS = "(Tensor self, Any dim=None, bool? unbiased=None, bool keepdim=False, *, Any correction=None) -> "
+
+
+@register_op("var" + MOMENTS + "Tensor", out=True)
+def var(self, dim, unbiased, keepdim, correction):
+    return _spread("var", self, dim, unbiased, keepdim, correction)[0]
+
+
+@register_op("std" + MOMENTS + "Tensor", out=True)
+def std(self, dim, unbiased, keepdim, correction):
+    return _safe_sqrt(_spread("std", self, dim, unbiased, keepdim, correction)[0])
+
+
+@register_op("var_mean" + MOMENTS + "(Tensor, Tensor)", method=False)
+def var_mean(self, dim, unbiased, keepdim, correction):
+    return _spread("var_mean", self, dim, unbiased, keepdim, correction)
+
+
+@register_op("std_mean" + MOMENTS + "(Tensor, Tensor)", method=False)
+def std_mean(self, dim, unbiased, keepdim, correction):
+    variance, center = _spread("std_mean", self, dim, unbiased, keepdim, correction)
+    return _safe_sqrt(variance), center
+
+
+# Extremes. Of several equal ones, each gets an equal share of the gradient; `max(dim)` gives all to the one it names.
+
+
+@register_op("amax(Tensor self, Any dim=(), bool keepdim=False) -> Tensor", out=True)
+def amax(self, dim, keepdim):
+    axes = normalize_dims(dim, self.ndim)
+    _need_elements("amax", self, axes)
+    return jnp.max(self, axis=axes, keepdims=keepdim)
+
+
+@register_op("amin(Tensor self, Any dim=(), bool keepdim=False) -> Tensor", out=True)
+def amin(self, dim, keepdim):
+    axes = normalize_dims(dim, self.ndim)
+    _need_elements("amin", self, axes)
+    return jnp.min(self, axis=axes, keepdims=keepdim)
+
+
+@register_op("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor, Tensor)")
+def aminmax(self, dim, keepdim):
+    return amin(self, dim, keepdim), amax(self, dim, keepdim)
+
+
+@register_op("max(Tensor self) -> Tensor", out=True)
+def max_(self):
+    return amax(self, (), False)
+
+
+@register_op("min(Tensor self) -> Tensor", out=True)
+def min_(self):
+    return amin(self, (), False)
+
+
+def pick(value: Array, positions: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
+    """Returns the elements at `positions` (size 1 along `axis`), and the positions."""
+    picked = jnp.take_along_axis(value, positions, axis)
+    positions = positions.astype(default_int())
+    return (picked, positions) if keepdim else (picked.squeeze(axis), positions.squeeze(axis))
+
+
+def _first_extreme(name: str, argextreme: Any, value: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    def choose(value: Array, axis: int) -> tuple[Array, Array]:
+        _need_elements(name, value, (axis,))
+        return pick(value, argextreme(value, axis=axis, keepdims=True), axis, keepdim)
+
+    return along(choose, value, dim)
+
+
+@register_op("max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", overload_of="max")
+def max_dim(self, dim, keepdim):
+    return _first_extreme("max", jnp.argmax, self, dim, keepdim)
+
+
+@register_op("min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", overload_of="min")
+def min_dim(self, dim, keepdim):
+    return _first_extreme("min", jnp.argmin, self, dim, keepdim)
+
+
+@register_op("max_other(Tensor self, Tensor other) -> Tensor", promote="common", overload_of="max")
+def max_other(self, other):
+    return jnp.maximum(self, other)
+
+
+@register_op("min_other(Tensor self, Tensor other) -> Tensor", promote="common", overload_of="min")
+def min_other(self, other):
+    return jnp.minimum(self, other)
+
+
+def _position(argextreme: Any, value: Array, dim: int | None, keepdim: bool) -> Array:
+    if dim is None:
+        found = argextreme(value.reshape(-1)).reshape((1,) * value.ndim if keepdim else ())
+    else:
+        found = along(lambda value, axis: argextreme(value, axis=axis, keepdims=keepdim), value, dim)
+    return found.astype(default_int())
+
+
+@register_op("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", differentiable=False)
+def argmax(self, dim, keepdim):
+    return _position(jnp.argmax, self, dim, keepdim)
+
+
+@register_op("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", differentiable=False)
+def argmin(self, dim, keepdim):
+    return _position(jnp.argmin, self, dim, keepdim)
+
+
+@register_op("all(Tensor self, Any dim=None, bool keepdim=False) -> Tensor", out=True, differentiable=False)
+def all_(self, dim, keepdim):
+    return jnp.all(self, axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+
+
+@register_op("any(Tensor self, Any dim=None, bool keepdim=False) -> Tensor", out=True, differentiable=False)
+def any_(self, dim, keepdim):
+    return jnp.any(self, axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+
+
+# Norms: gradient 0 at 0
+
+
+def vector_norm_values(value: Array, ord: float, axes: tuple[int, ...], keepdim: bool) -> Array:
+    """Returns the `ord`-norm over `axes`, with PyTorch's gradient (0 where the norm is 0)."""
+    size = absolute(value)
+    if ord == math.inf:
+        return jnp.max(size, axis=axes, keepdims=keepdim)
+    if ord == -math.inf:
+        return jnp.min(size, axis=axes, keepdims=keepdim)
+    if ord == 0:
+        return jnp.sum((value != 0).astype(size.dtype), axis=axes, keepdims=keepdim)
+    if ord == 1:
+        return jnp.sum(size, axis=axes, keepdims=keepdim)
+    if ord == 2:
+        squares = jnp.real(value * jnp.conj(value)) if jnp.iscomplexobj(value) else jnp.square(value)
+        return _safe_sqrt(jnp.sum(squares, axis=axes, keepdims=keepdim))
+    zero = size == 0
+    powers = jnp.where(zero, 0.0 if ord > 0 else jnp.inf, jnp.where(zero, 1, size) ** ord)
+    total = jnp.sum(powers, axis=axes, keepdims=keepdim)
+    none = (total == 0) | jnp.isinf(total)
+    return jnp.where(none, total ** (1 / ord), jnp.where(none, 1, total) ** (1 / ord))
+
+
+@register_op("norm(Tensor self, Any p='fro', Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor")
+def norm(self, p, dim, keepdim, dtype):
+    self = _need_inexact("norm", self, dtype)
+    if p == "nuc":
+        return jnp.sum(jnp.linalg.svd(self, compute_uv=False), axis=-1, keepdims=keepdim)
+    order = 2.0 if p in (None, "fro") else float(p)
+    return vector_norm_values(self, order, normalize_dims(dim, self.ndim), keepdim)
+
+
+@register_op("dist(Tensor self, Tensor other, float p=2) -> Tensor", promote="float", layout="contiguous")
+def dist(self, other, p):
+    difference = self - other
+    return vector_norm_values(difference, float(p), tuple(range(difference.ndim)), False)
+
+
+@register_op("renorm(Tensor self, float p, int dim, float maxnorm) -> Tensor", inplace=True)
+def renorm(self, p, dim, maxnorm):
+    axis = normalize_dim(dim, self.ndim)
+    size = vector_norm_values(self, float(p), tuple(i for i in range(self.ndim) if i != axis), True)
+    return jnp.where(size > maxnorm, self * (maxnorm / (size + 1e-7)), self)
+
+
+# Running reductions
+
+
+@register_op("cumsum(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor", inplace=True, out=True)
+def cumsum(self, dim, dtype):
+    return along(lambda value, axis: jnp.cumsum(value, axis=axis), _widened(self, dtype), dim)
+
+
+@register_op("cumprod(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor", inplace=True, out=True)
+def cumprod(self, dim, dtype):
+    return along(lambda value, axis: jnp.cumprod(value, axis=axis), _widened(self, dtype), dim)
+
+
+@register_op("logcumsumexp(Tensor self, int dim) -> Tensor", out=True)
+def logcumsumexp(self, dim):
+    return along(lambda value, axis: lax.cumlogsumexp(value, axis=axis), self, dim)
+
+
+def _running_extreme(value: Array, axis: int, better: Any) -> tuple[Array, Array]:
+    """Returns the running extreme and where it was last found; NaN stays once met."""
+    positions = lax.broadcasted_iota(default_int(), value.shape, axis)
+
+    def later(left: Any, right: Any) -> Any:
+        (x, i), (y, j) = left, right
+        take = better(y, x)
+        if is_inexact(x.dtype):
+            take = (take & ~jnp.isnan(x)) | jnp.isnan(y)
+        return jnp.where(take, y, x), jnp.where(take, j, i)
+
+    constant = lax.stop_gradient(value)
+    if value.shape[axis] == 0:
+        return value, positions
+    _, found = jax.lax.associative_scan(later, (constant, positions), axis=axis)
+    return jnp.take_along_axis(value, found, axis), found
+
+
+@register_op("cummax(Tensor self, int dim) -> (Tensor, Tensor)")
+def cummax(self, dim):
+    return along(lambda value, axis: _running_extreme(value, axis, jnp.greater_equal), self, dim)
+
+
+@register_op("cummin(Tensor self, int dim) -> (Tensor, Tensor)")
+def cummin(self, dim):
+    return along(lambda value, axis: _running_extreme(value, axis, jnp.less_equal), self, dim)
+
+
+@register_op("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor")
+def diff(self, n, dim, prepend, append):
+    axis = normalize_dim(dim, self.ndim)
+    joined = [part for part in (prepend, self, append) if part is not None]
+    if n == 0:
+        return self
+    value = jnp.concatenate(joined, axis) if len(joined) > 1 else self
+    for _ in range(min(n, value.shape[axis])):
+        later, earlier = lax.slice_in_dim(value, 1, None, axis=axis), lax.slice_in_dim(value, 0, -1, axis=axis)
+        value = later ^ earlier if is_bool(value.dtype) else later - earlier
+    return value
+
+
+@register_op(
+    "trapezoid(Tensor y, Tensor? x=None, *, float dx=1.0, int dim=-1) -> Tensor", method=False, aliases=("trapz",)
+)
+def trapezoid(y, x, dx, dim):
+    return jnp.trapezoid(y, x, dx, normalize_dim(dim, y.ndim))
+
+
+@register_op("cumulative_trapezoid(Tensor y, Tensor? x=None, *, float dx=1.0, int dim=-1) -> Tensor", method=False)
+def cumulative_trapezoid(y, x, dx, dim):
+    value = jnp.moveaxis(y, normalize_dim(dim, y.ndim), -1)
+    if x is not None:
+        dx = jnp.diff(x if x.ndim == 1 else jnp.moveaxis(x, normalize_dim(dim, x.ndim), -1), axis=-1)
+    return jnp.moveaxis(jnp.cumsum(dx * (value[..., 1:] + value[..., :-1]) / 2, axis=-1), -1, dim)

@@ -1,0 +1,229 @@
+"""The op table: one row is the truth about an op, everything else is derived from it.
+
+A row is a function on jax values with a schema:
+
+    @register_op("sin(Tensor self) -> Tensor", promote="float", inplace=True)
+    def sin(self):
+        return jnp.sin(self)
+
+The function form `ja.sin`, the method `Tensor.sin`, the in-place `Tensor.sin_`, `out=`, their signatures and error
+messages, the eager kernels and their gradients follow. Conventions for the function of a row:
+
+* It takes the parameters of its schema by name, jax arrays or Python numbers for the dynamic ones. Dims may be
+  negative.
+* It returns its result, a tuple for several, or a list for `Tensor[]`; after the declared results come the new values
+  of the written parameters (`Tensor(a!)`), in schema order.
+* A random row takes a PRNG key as its first argument, before the schema's parameters; it never holds one.
+* `promote="common"` converts the tensor and scalar operands to PyTorch's common dtype before the call, `"float"` does
+  so too and takes integers to float; results are never weakly typed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot.errors import DuplicateOpError
+from jaxaot.ops.dims import broadcast_shapes
+from jaxaot.ops.promotion import is_number, promote_each, strong
+from jaxaot.ops.schema import Schema, parse_schema
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class OpSpec:
+    """One row.
+
+    Attributes:
+      name: The op's name; in-place and `out=` forms do not have a row of their own.
+      schema: Its signature.
+      fn: The function on jax values.
+      promote: How operands are converted first: `"common"`, `"float"` or None.
+      promoted: Names of the dynamic parameters that `promote` concerns.
+      has_inplace: Whether `name_` exists: the same function, its result written to `self`.
+      has_out: Whether the function form takes `out=`.
+      has_method: Whether `Tensor.name` exists.
+      is_function: Whether the namespaces hold a function form.
+      is_random: Whether `fn` takes a PRNG key first.
+      is_inplace_only: Whether only `name_` exists for users, as for `fill_`.
+      is_differentiable: Whether gradients flow through it.
+      namespaces: Where the function form lives: `""` for `ja`, or `"nn.functional"`, `"linalg"`, `"special"`, `"fft"`.
+      aliases: Other names of the same op.
+      layout: How the result is laid out: `"operands"` follows the operands' strides (elementwise ops),
+        `"contiguous"` never does.
+      overload_of: The row whose name users write for this one: `max(x, dim)` is the row `max_dim`, an overload of
+        `max`. It has neither a function nor a method of its own name.
+      inplace_name: Name of the in-place form, if it has one: `name_`, or another (`normal_` is the row `normal_fill`).
+    """
+
+    name: str
+    schema: Schema
+    fn: Callable[..., Any]
+    promote: str | None = None
+    promoted: tuple[str, ...] = ()
+    has_inplace: bool = False
+    has_out: bool = False
+    has_method: bool = True
+    is_function: bool = True
+    is_random: bool = False
+    is_inplace_only: bool = False
+    is_differentiable: bool = True
+    namespaces: tuple[str, ...] = ("",)
+    aliases: tuple[str, ...] = ()
+    layout: str = "contiguous"
+    overload_of: str | None = None
+    inplace_name: str | None = None
+
+    def name_in(self, namespace: str) -> str:
+        """Returns the name users see in `namespace`: the row `linalg_norm` is `norm` in `linalg`."""
+        return self.name.removeprefix(f"{namespace.rpartition('.')[2]}_") if namespace else self.name
+
+    @functools.cached_property
+    def has_lists(self) -> bool:
+        """Whether a dynamic parameter is a list of tensors."""
+        return any(p.is_list for p in self.schema.dynamic)
+
+    def evaluate(self, dynamic: Sequence[Any], static: Sequence[Any], key: Any = None) -> tuple[Any, ...]:
+        """Returns all results on jax values: the declared ones, then the new values of the written parameters.
+
+        Args:
+          dynamic: Values of the dynamic parameters in schema order; lists for `Tensor[]`.
+          static: Values of the static parameters in schema order.
+          key: PRNG key, for a random row.
+        """
+        if self.promote is not None:
+            dynamic = self._promoted(dynamic)
+        values = dict(zip((p.name for p in self.schema.dynamic), dynamic, strict=True))
+        values.update(zip((p.name for p in self.schema.static), static, strict=True))
+        args = [] if key is None else [key]
+        results = self.fn(*args, **values)
+        if not isinstance(results, (tuple, list)):
+            results = (results,)
+        all_numbers = bool(dynamic) and all(v is None or is_number(v) for v in dynamic)
+        return tuple(r if r is None or all_numbers else _strengthen(r) for r in results)
+
+    def _promoted(self, dynamic: Sequence[Any]) -> list[Any]:
+        values = [list(value) if isinstance(value, (list, tuple)) else value for value in dynamic]
+        places = []
+        for position, parameter in enumerate(self.schema.dynamic):
+            if parameter.name in self.promoted and values[position] is not None:
+                places += (
+                    [(position, i) for i in range(len(values[position]))] if parameter.is_list else [(position, None)]
+                )
+        operands = [values[position] if i is None else values[position][i] for position, i in places]
+        if all(is_number(operand) for operand in operands):
+            return values  # numbers stay numbers
+        if self.layout == "operands":
+            broadcast_shapes(*(jnp.shape(operand) for operand in operands))
+        for (position, i), operand in zip(places, promote_each(self.promote, operands), strict=True):
+            if i is None:
+                values[position] = operand
+            else:
+                values[position][i] = operand
+        return values
+
+
+def _strengthen(value: Any) -> Any:
+    value = jnp.asarray(value)
+    if jnp.issubdtype(value.dtype, jax.dtypes.extended) or not value.weak_type:
+        return value
+    return strong(value, value.dtype)
+
+
+_rows: dict[str, OpSpec] = {}
+_names: dict[str, OpSpec] = {}
+
+
+def register_op(
+    schema: str,
+    *,
+    promote: str | None = None,
+    promoted: Sequence[str] | None = None,
+    inplace: bool | str = False,
+    out: bool | None = None,
+    method: bool = True,
+    function: bool = True,
+    random: bool = False,
+    inplace_only: bool = False,
+    differentiable: bool = True,
+    namespaces: Sequence[str] = ("",),
+    aliases: Sequence[str] = (),
+    layout: str | None = None,
+    overload_of: str | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns a decorator that adds a row to the table.
+
+    Args:
+      schema: See `ops/schema.py`.
+      promote: `"common"`, `"float"` or None.
+      promoted: Which dynamic parameters it concerns; by default all of them.
+      inplace: Whether `name_` is derived, or the name of the in-place form.
+      out: Whether `out=` is derived; by default for ops that promote.
+      method: Whether it is a method of Tensor.
+      function: Whether it has a function form.
+      random: Whether the function takes a PRNG key first.
+      inplace_only: Whether users only see `name_`.
+      differentiable: Whether gradients flow through it.
+      namespaces: Where the function form lives.
+      aliases: Other names.
+      layout: `"operands"` or `"contiguous"`; by default `"operands"` for ops that promote.
+      overload_of: Name of the row that this one is another signature of; that row is registered first.
+
+    Raises:
+      DuplicateOpError: If a name is taken.
+    """
+
+    def add(fn: Callable[..., Any]) -> Callable[..., Any]:
+        parsed = parse_schema(schema)
+        concerned = tuple(promoted) if promoted is not None else tuple(p.name for p in parsed.dynamic)
+        spec = OpSpec(
+            name=parsed.name,
+            schema=parsed,
+            fn=fn,
+            promote=promote,
+            promoted=concerned if promote else (),
+            has_inplace=bool(inplace) or inplace_only,
+            has_out=promote is not None if out is None else out,
+            has_method=method and overload_of is None,
+            is_function=function and not inplace_only and overload_of is None,
+            is_random=random,
+            is_inplace_only=inplace_only,
+            is_differentiable=differentiable,
+            namespaces=tuple(namespaces),
+            aliases=tuple(aliases),
+            layout=layout or ("operands" if promote else "contiguous"),
+            overload_of=overload_of,
+            inplace_name=inplace
+            if isinstance(inplace, str)
+            else f"{parsed.name}_"
+            if inplace or inplace_only
+            else None,
+        )
+        for name in (spec.name, *spec.aliases):
+            if name in _names:
+                raise DuplicateOpError(f"Two rows claim the op `{name}`: `{_names[name].schema}` and `{parsed}`.")
+            _names[name] = spec
+        _rows[spec.name] = spec
+        return fn
+
+    return add
+
+
+def lookup(name: str) -> OpSpec:
+    """Returns the row of an op by its name or an alias."""
+    return _names[name]
+
+
+def rows() -> Iterator[OpSpec]:
+    """Returns all rows, in the order of registration."""
+    return iter(_rows.values())
+
+
+def overloads(name: str) -> tuple[OpSpec, ...]:
+    """Returns the row of an op and then the rows that are other signatures of it, in the order to try them."""
+    spec = _names[name]
+    return (spec, *(row for row in _rows.values() if row.overload_of == spec.name))

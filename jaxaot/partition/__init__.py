@@ -1,0 +1,1 @@
+"""Which values cross from the forward to the backward, and the two graphs that follow from it."""

@@ -1,0 +1,108 @@
+"""Which equations of a joint graph belong where.
+
+An equation is *backward* if it depends on a cotangent; *forward* if an output of the user's function depends on it, or
+if it has a side effect; and *either* if it is needed only by backward equations but depends on no cotangent, like the
+`1 - y` in the derivative of `tanh`. A value that is not backward is *forward-computable*; one that a backward equation
+reads, or that is a gradient itself, is *needed*.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from functools import cached_property
+from typing import Any
+
+from jaxaot.ir.primitives import is_pure
+from jaxaot.ir.walk import backward_slice, forward_slice, producers, variables
+from jaxaot.plan.stages import JointGraph
+
+
+class Side(enum.Enum):
+    """Where an equation belongs."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    EITHER = "either"
+    DEAD = "dead"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Classified:
+    """A joint graph and the side of each of its equations.
+
+    Attributes:
+      joint: The joint graph.
+      sides: The side of each equation.
+    """
+
+    joint: JointGraph
+    sides: tuple[Side, ...]
+
+    @property
+    def eqns(self) -> list[Any]:
+        """The equations of the joint graph."""
+        return self.joint.jaxpr.jaxpr.eqns
+
+    @cached_property
+    def primals(self) -> list[Any]:
+        """The variables that are primals."""
+        return self.joint.jaxpr.jaxpr.invars[: self.joint.n_primals]
+
+    @cached_property
+    def cotangents(self) -> list[Any]:
+        """The variables that are cotangents."""
+        return self.joint.jaxpr.jaxpr.invars[self.joint.n_primals :]
+
+    @cached_property
+    def outputs(self) -> list[Any]:
+        """The atoms that are outputs of the user's function."""
+        return self.joint.jaxpr.jaxpr.outvars[: self.joint.n_outputs]
+
+    @cached_property
+    def gradients(self) -> list[Any]:
+        """The atoms that are gradients."""
+        return self.joint.jaxpr.jaxpr.outvars[self.joint.n_outputs :]
+
+    @cached_property
+    def constants(self) -> dict[Any, Any]:
+        """The value of each variable that is a constant."""
+        closed = self.joint.jaxpr
+        return dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))
+
+    @cached_property
+    def producer(self) -> dict[Any, int]:
+        """The position of the equation that makes each variable."""
+        return producers(self.joint.jaxpr.jaxpr)
+
+    @cached_property
+    def needed(self) -> list[Any]:
+        """The forward-computable variables, made by equations, that the backward reads or returns, in order."""
+        atoms = [atom for i in self.positions(Side.BACKWARD) for atom in self.eqns[i].invars]
+        found = dict.fromkeys(variables([*atoms, *self.gradients]))
+        return [var for var in found if var in self.producer and self.sides[self.producer[var]] is not Side.BACKWARD]
+
+    def positions(self, *sides: Side) -> list[int]:
+        """Returns the positions of the equations on some sides."""
+        return [i for i, side in enumerate(self.sides) if side in sides]
+
+
+def classify(joint: JointGraph) -> Classified:
+    """Returns the side of each equation of a joint graph."""
+    jaxpr = joint.jaxpr.jaxpr
+    backward = forward_slice(jaxpr, jaxpr.invars[joint.n_primals :])
+    effects = [i for i, eqn in enumerate(jaxpr.eqns) if not is_pure(eqn) and i not in backward]
+    targets = [*jaxpr.outvars[: joint.n_outputs], *(var for i in effects for var in jaxpr.eqns[i].invars)]
+    forward = (backward_slice(jaxpr, targets) | set(effects)) - backward
+    effects_behind = [i for i in backward if not is_pure(jaxpr.eqns[i])]
+    targets = [*jaxpr.outvars[joint.n_outputs :], *(var for i in effects_behind for var in jaxpr.eqns[i].invars)]
+    alive = backward_slice(jaxpr, targets) | set(effects_behind)
+
+    def side(i: int) -> Side:
+        if i in forward:
+            return Side.FORWARD
+        if i not in alive:
+            return Side.DEAD
+        return Side.BACKWARD if i in backward else Side.EITHER
+
+    return Classified(joint, tuple(side(i) for i in range(len(jaxpr.eqns))))

@@ -1,0 +1,162 @@
+"""From the values to save to the two graphs and the plan that ties them.
+
+The forward computes the outputs of the user's function and the saved values that are not among them. The backward takes
+the residuals and the cotangents; what it needs and does not get, it *recomputes*, each equation right before its first
+use, so that recomputed values live briefly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jaxaot._jax import DropVar
+from jaxaot._util import format_bytes
+from jaxaot.ir.primitives import is_pure, is_view
+from jaxaot.ir.rewrite import extract
+from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, source_line, variables
+from jaxaot.partition.classify import Classified, Side
+from jaxaot.partition.policies import Choice
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, RecomputedValue, ResidualSource, SavedValue, SavePlan
+from jaxaot.plan.stages import Partition
+
+
+def split(
+    graph: Classified, saved: Sequence[Any], choices: dict[int, Choice], label: str, save_all_bytes: int
+) -> Partition:
+    """Returns the partition that saves the given variables.
+
+    Args:
+      graph: A classified joint graph.
+      saved: The variables to save, in the order in which they are computed.
+      choices: What the policy said on each equation.
+      label: What the policy goes by.
+      save_all_bytes: What saving everything would weigh.
+    """
+    backward_eqns, recomputed = _backward_positions(graph, saved)
+    read = set(variables(atom for i in backward_eqns for atom in graph.eqns[i].invars)) | set(
+        variables(graph.gradients)
+    )
+    saved = [var for var in saved if var in read]
+    primals = [(i, var) for i, var in enumerate(graph.primals) if var in read]
+
+    place_of_output: dict[Any, int] = {}
+    for i, var in enumerate(graph.outputs):
+        if not hasattr(var, "val"):
+            place_of_output.setdefault(var, i)
+    sources: list[ResidualSource] = [FromPrimal(i) for i, _ in primals]
+    extra: list[Any] = []
+    for var in saved:
+        if var in place_of_output:
+            sources.append(FromOutput(place_of_output[var]))
+        else:
+            sources.append(FromForward(len(extra)))
+            extra.append(var)
+
+    forward_eqns = backward_slice(graph.joint.jaxpr.jaxpr, [*graph.outputs, *extra])
+    forward_eqns |= set(graph.positions(Side.FORWARD))
+    forward = extract(
+        [graph.eqns[i] for i in sorted(forward_eqns)], graph.primals, [*graph.outputs, *extra], graph.constants
+    )
+    residuals = [*(var for _, var in primals), *saved]
+    backward = extract(
+        [graph.eqns[i] for i in backward_eqns], [*residuals, *graph.cotangents], graph.gradients, graph.constants
+    )
+    plan = SavePlan(
+        tuple(sources),
+        tuple(_saved_value(graph, var, choices, label, var in place_of_output) for var in saved),
+        tuple(
+            _recomputed_value(graph, var)
+            for i in recomputed
+            if i in forward_eqns
+            for var in graph.eqns[i].outvars
+            if not isinstance(var, DropVar)
+        ),
+        save_all_bytes,
+    )
+    return Partition(graph.joint, forward, backward, plan)
+
+
+def _backward_positions(graph: Classified, saved: Sequence[Any]) -> tuple[list[int], list[int]]:
+    """Returns the positions of the equations of the backward in their order there, and of those that it recomputes."""
+    available = set(saved) | set(graph.primals) | set(graph.cotangents) | set(graph.constants)
+    order: list[int] = []
+    recomputed: list[int] = []
+    done: set[int] = set()
+
+    def require(atoms: Any) -> None:
+        """Appends the equations that compute `atoms`, each after those that it needs itself."""
+        pending = [graph.producer[var] for var in variables(atoms) if var not in available]
+        while pending:
+            i = pending[-1]
+            missing = [
+                graph.producer[var]
+                for var in variables(graph.eqns[i].invars)
+                if var not in available and graph.producer[var] not in done
+            ]
+            if missing and i not in done:
+                pending.extend(missing)
+                continue
+            pending.pop()
+            if i not in done:
+                assert is_pure(graph.eqns[i]), f"{graph.eqns[i].primitive.name} must not be recomputed"
+                done.add(i)
+                order.append(i)
+                recomputed.append(i)
+
+    for i in graph.positions(Side.BACKWARD):
+        require(var for var in variables(graph.eqns[i].invars) if not _is_backward(graph, var))
+        done.add(i)
+        order.append(i)
+    require(var for var in variables(graph.gradients) if not _is_backward(graph, var))
+    return order, recomputed
+
+
+def _is_backward(graph: Classified, var: Any) -> bool:
+    return var in graph.producer and graph.sides[graph.producer[var]] is Side.BACKWARD
+
+
+def value_name(graph: Classified, var: Any) -> str:
+    """Returns what a value goes by: its primitive, and the position of the forward equation that it belongs to."""
+    position = graph.producer[var]
+    eqn = graph.eqns[position]
+    tag = forward_index(eqn)
+    return f"{eqn.primitive.name}_{position if tag is None else tag}"
+
+
+def _saved_value(graph: Classified, var: Any, choices: dict[int, Choice], label: str, is_output: bool) -> SavedValue:
+    position = graph.producer[var]
+    eqn, size = graph.eqns[position], aval_bytes(var.aval)
+    base, position_of_base = _viewed(graph, position)
+    phrase = f"result of {base.primitive.name}" if base is eqn else f"view of the result of {base.primitive.name}"
+    if is_output:
+        why = "an output of the function, which lives anyway"
+    elif not is_pure(base):
+        why = f"{phrase}, which cannot be repeated"
+    elif choices[position_of_base] is Choice.SAVE:
+        why = f"{phrase}, which {label} never recomputes"
+    else:
+        operands = sum(
+            aval_bytes(operand.aval) for operand in dict.fromkeys(variables(eqn.invars)) if operand in graph.producer
+        )
+        why = f"no heavier than what it is computed from ({format_bytes(operands)} for its operands)"
+    return SavedValue(value_name(graph, var), *_type(var), size, source_line(eqn) or "", why)
+
+
+def _viewed(graph: Classified, position: int) -> tuple[Any, int]:
+    """Returns the equation, and its position, whose result an equation shows through any number of views and casts."""
+    while is_view(graph.eqns[position]):
+        source = next(iter(variables(graph.eqns[position].invars)), None)
+        if source is None or source not in graph.producer:
+            break
+        position = graph.producer[source]
+    return graph.eqns[position], position
+
+
+def _recomputed_value(graph: Classified, var: Any) -> RecomputedValue:
+    eqn = graph.eqns[graph.producer[var]]
+    return RecomputedValue(value_name(graph, var), *_type(var), aval_bytes(var.aval), source_line(eqn) or "")
+
+
+def _type(var: Any) -> tuple[tuple[int, ...], str]:
+    return tuple(getattr(var.aval, "shape", ())), str(getattr(var.aval, "dtype", var.aval))

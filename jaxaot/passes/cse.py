@@ -1,0 +1,47 @@
+"""Common subexpression elimination: two equations are *common* if they compute the same from the same operands."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from jaxaot._jax import Literal
+from jaxaot.ir.primitives import is_pure
+from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.walk import equation_key
+
+_KEPT_APART = {"optimization_barrier"}
+"""Primitives whose purpose is to keep equal values apart."""
+
+
+def cse(closed: Any) -> Any:
+    """Returns the graph with each repeated expression computed once.
+
+        b = sin a                 b = sin a
+        c = sin a          →      d = mul b b
+        d = mul b c
+
+    Equations with side effects, and barriers, are left as they are.
+    """
+    first: dict[Hashable, Any] = {}
+    kept_var: dict[Any, Any] = {}
+    eqns = []
+
+    def canonical(atom: Any) -> Any:
+        return atom if isinstance(atom, Literal) else kept_var.get(atom, atom)
+
+    for eqn in closed.jaxpr.eqns:
+        if any(not isinstance(atom, Literal) and atom in kept_var for atom in eqn.invars):
+            eqn = eqn.replace(invars=substitute(eqn.invars, kept_var))
+        if is_pure(eqn) and eqn.primitive.name not in _KEPT_APART:
+            kept = first.setdefault((equation_key(eqn), _drops(eqn)), eqn)
+            if kept is not eqn:
+                kept_var.update(zip(eqn.outvars, kept.outvars, strict=True))
+                continue
+        eqns.append(eqn)
+    return rebuild(closed, eqns, [canonical(atom) for atom in closed.jaxpr.outvars])
+
+
+def _drops(eqn: Any) -> Hashable:
+    """Returns which results an equation drops; one that keeps more cannot be replaced by one that keeps less."""
+    return tuple(type(var).__name__ for var in eqn.outvars) if len(eqn.outvars) > 1 else ()

@@ -1,0 +1,107 @@
+"""The passes in order: a *pass* is a pure function from a ClosedJaxpr to one with the same inputs and outputs."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jaxaot.errors import CompilerError, GraphCheckError
+from jaxaot.ir.check import check_graph
+from jaxaot.ir.rewrite import inline
+from jaxaot.passes.cse import cse
+from jaxaot.passes.dce import dce
+from jaxaot.passes.fold import fold
+from jaxaot.plan.stages import JointGraph
+
+Pass = Callable[[Any], Any]
+
+_passes: dict[str, Pass] = {"cse": cse, "dce": dce, "fold": fold, "inline": inline}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PassResult:
+    """What one pass did.
+
+    Attributes:
+      name: The name of the pass.
+      jaxpr: The graph after it.
+      seconds: How long it took.
+      n_before: How many equations there were before.
+      n_after: How many there are now.
+    """
+
+    name: str
+    jaxpr: Any
+    seconds: float
+    n_before: int
+    n_after: int
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.n_before} → {self.n_after} equations in {1e3 * self.seconds:.1f} ms"
+
+
+def register_pass(name: str, function: Pass) -> None:
+    """Makes a pass available by name, in place of any other of that name."""
+    _passes[name] = function
+
+
+def pass_names() -> tuple[str, ...]:
+    """Returns the names of the passes that exist."""
+    return tuple(_passes)
+
+
+def run_passes(
+    graph: Any, names: Sequence[str | Pass], check: bool = False, record: list[PassResult] | None = None
+) -> Any:
+    """Returns a graph, joint or ClosedJaxpr, after some passes.
+
+    Args:
+      graph: A JointGraph or a ClosedJaxpr.
+      names: Names of passes, or passes themselves, in order.
+      check: Whether to check the graph after each.
+      record: A list to which the result of each pass is added.
+
+    Raises:
+      CompilerError: If there is no pass of that name.
+      GraphCheckError: If a pass changes the number or types of inputs or outputs, or leaves a malformed graph.
+    """
+    if isinstance(graph, JointGraph):
+        return graph.replace(run_passes(graph.jaxpr, names, check, record))
+    jaxpr: Any = graph
+    for name in names:
+        function, label = (_lookup(name), name) if isinstance(name, str) else (name, getattr(name, "__name__", "pass"))
+        start = time.perf_counter()
+        result = function(jaxpr)
+        seconds = time.perf_counter() - start
+        _require_same_interface(label, jaxpr, result)
+        if check:
+            check_graph(result)
+        if record is not None:
+            record.append(PassResult(label, result, seconds, len(jaxpr.eqns), len(result.eqns)))
+        jaxpr = result
+    return jaxpr
+
+
+def _lookup(name: str) -> Pass:
+    if name not in _passes:
+        raise CompilerError(
+            f"There is no pass `{name}`. The passes are: {', '.join(_passes)}. Add your own with "
+            f"`register_pass({name!r}, function)`, where `function` takes and returns a ClosedJaxpr."
+        )
+    return _passes[name]
+
+
+def _require_same_interface(name: str, before: Any, after: Any) -> None:
+    def types(avals: Any) -> list[Any]:
+        return [(getattr(aval, "shape", None), getattr(aval, "dtype", None)) for aval in avals]
+
+    for side in ("in_avals", "out_avals"):
+        old, new = types(getattr(before, side)), types(getattr(after, side))
+        if old != new:
+            what = "inputs" if side == "in_avals" else "outputs"
+            raise GraphCheckError(
+                f"The pass `{name}` changed the {what} of the graph from {old} to {new}. A pass must keep their "
+                "number, order, shapes and dtypes, because plans refer to them by position."
+            )

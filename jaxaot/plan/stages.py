@@ -1,0 +1,125 @@
+"""The stages between a function and its executables: each a graph with the plans that go with it.
+
+A *joint graph* computes the forward and the backward in one: primals and cotangents in, outputs and gradients out. A
+*partition* is a joint graph cut in two.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Residual
+from jaxaot.ir.text import to_text
+from jaxaot.plan.saved import FromPrimal, RecomputedValue, SavedValue, SavePlan
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class JointGraph:
+    """The forward and the backward of a function in one graph.
+
+    Attributes:
+      jaxpr: A ClosedJaxpr from (primals, cotangents) to (outputs, gradients).
+      in_roles: What each input means: first all `Primal`, then all `Cotangent`.
+      out_roles: What each output means: first all `Output`, then all `Gradient`.
+      zero_gradients: For each gradient, whether it is zero whatever the inputs are.
+    """
+
+    jaxpr: Any
+    in_roles: tuple[InRole, ...]
+    out_roles: tuple[OutRole, ...]
+    zero_gradients: tuple[bool, ...] = ()
+
+    @property
+    def n_primals(self) -> int:
+        """How many inputs are primals."""
+        return sum(isinstance(role, Primal) for role in self.in_roles)
+
+    @property
+    def n_cotangents(self) -> int:
+        """How many inputs are cotangents."""
+        return sum(isinstance(role, Cotangent) for role in self.in_roles)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs are those of the user's function."""
+        return sum(isinstance(role, Output) for role in self.out_roles)
+
+    @property
+    def n_gradients(self) -> int:
+        """How many outputs are gradients."""
+        return sum(isinstance(role, Gradient) for role in self.out_roles)
+
+    @property
+    def differentiable_inputs(self) -> tuple[int, ...]:
+        """The positions of the primals that have a gradient, in the order of the gradients."""
+        return tuple(role.primal for role in self.out_roles if isinstance(role, Gradient))
+
+    @property
+    def differentiable_outputs(self) -> tuple[int, ...]:
+        """The positions of the outputs that have a cotangent, in the order of the cotangents."""
+        return tuple(role.output for role in self.in_roles if isinstance(role, Cotangent))
+
+    def replace(self, jaxpr: Any) -> JointGraph:
+        """Returns the same joint graph with another jaxpr of the same inputs and outputs."""
+        return dataclasses.replace(self, jaxpr=jaxpr)
+
+    def __str__(self) -> str:
+        return to_text(self.jaxpr, self.in_roles, self.out_roles, name="joint")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Partition:
+    """A joint graph cut into a forward and a backward.
+
+    Attributes:
+      joint: The joint graph.
+      forward: A ClosedJaxpr from primals to (outputs, extra residuals).
+      backward: A ClosedJaxpr from (residuals in the order of the plan, cotangents) to gradients.
+      plan: Where the residuals come from, and what they weigh.
+    """
+
+    joint: JointGraph
+    forward: Any
+    backward: Any
+    plan: SavePlan
+
+    @property
+    def saved(self) -> tuple[SavedValue, ...]:
+        """The values that are kept for the backward and are not primals."""
+        return self.plan.saved
+
+    @property
+    def recomputed(self) -> tuple[RecomputedValue, ...]:
+        """The values that the backward computes again."""
+        return self.plan.recomputed
+
+    @property
+    def saved_bytes(self) -> int:
+        """Bytes of the values that are kept for the backward and are not primals."""
+        return self.plan.saved_bytes
+
+    @property
+    def forward_out_roles(self) -> tuple[OutRole, ...]:
+        """What each output of the forward means."""
+        outputs = tuple(role for role in self.joint.out_roles if isinstance(role, Output))
+        return outputs + tuple(Residual(i) for i in range(self.plan.n_extra_outputs))
+
+    @property
+    def backward_in_roles(self) -> tuple[InRole, ...]:
+        """What each input of the backward means: a primal, a residual or a cotangent."""
+        primals = {role.index: role for role in self.joint.in_roles if isinstance(role, Primal)}
+        saved = iter(self.plan.saved)
+        residuals = tuple(
+            primals[source.index] if isinstance(source, FromPrimal) else Residual(i, next(saved).name)
+            for i, source in enumerate(self.plan.residuals)
+        )
+        return residuals + tuple(role for role in self.joint.in_roles if isinstance(role, Cotangent))
+
+    def __str__(self) -> str:
+        joint = self.joint
+        primals = joint.in_roles[: joint.n_primals]
+        gradients = joint.out_roles[joint.n_outputs :]
+        forward = to_text(self.forward, primals, self.forward_out_roles, name="forward")
+        backward = to_text(self.backward, self.backward_in_roles, gradients, name="backward")
+        return f"{forward}\n\n{backward}\n\n{self.plan}"

@@ -1,0 +1,1 @@
+"""The mutable facade: tensors, the storages that they share, and how operations reach them."""

@@ -1,0 +1,232 @@
+"""Backward: from tensors to their gradients, and hooks on the way."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
+from jaxaot.autograd.engine import run_backward
+from jaxaot.autograd.modes import state
+from jaxaot.autograd.node import Edge
+from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError
+from jaxaot.tensor.kernels import add_kernel
+from jaxaot.tensor.nodes import materialize
+from jaxaot.tensor.tensor import Tensor, wrap_array
+from jaxaot.views.layout import dense_like
+
+_hook_ids = itertools.count()
+
+
+def call_hook(hook: Callable[[Tensor], Any], cotangent: Array) -> Array:
+    """Returns the gradient that a tensor hook lets through."""
+    with _recording(False):
+        result = hook(wrap_gradient(cotangent))
+    if result is None:
+        return cotangent
+    value = result._read()
+    if tuple(value.shape) != tuple(cotangent.shape):
+        raise ShapeMismatchError(
+            f"hook has changed the size of value: it returned {list(value.shape)} for a gradient of "
+            f"{list(cotangent.shape)}"
+        )
+    return value
+
+
+class _recording:
+    def __init__(self, enabled: bool):
+        self._enabled = enabled
+
+    def __enter__(self) -> None:
+        self._before = state.grad_enabled
+        state.grad_enabled = self._enabled
+
+    def __exit__(self, *_: Any) -> None:
+        state.grad_enabled = self._before
+
+
+def wrap_gradient(array: Array, like: Tensor | None = None) -> Tensor:
+    """Returns a gradient as a tensor; other holders of the array are expected."""
+    layout = None if like is None else dense_like(like._layout, array.dtype)
+    if is_tracer(array):
+        array = jax.lax.stop_gradient(array)
+    made = wrap_array(array, layout)
+    made._storage.is_shared = True
+    return made
+
+
+def _add(a: Array, b: Array) -> Array:
+    if is_tracer(a) or is_tracer(b):
+        return a + b
+    return add_kernel(a, b)
+
+
+def _roots(
+    tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None
+) -> list[tuple[Edge, Array]]:
+    gradients = [None] * len(tensors) if gradients is None else list(gradients)
+    if len(gradients) != len(tensors):
+        raise AutogradError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
+    roots = []
+    for index, (tensor, gradient) in enumerate(zip(tensors, gradients, strict=True)):
+        edge = tensor._gradient_edge()
+        if edge is None:
+            raise NoGradPathError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+        if gradient is None:
+            if tensor.numel() != 1:
+                raise AutogradError("grad can be implicitly created only for scalar outputs")
+            value = jnp.ones(tensor._layout.size, tensor.dtype)
+        else:
+            if tuple(gradient.shape) != tuple(tensor.shape):
+                raise ShapeMismatchError(
+                    f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient.shape)} and "
+                    f"output[{index}] has a shape of {list(tensor.shape)}."
+                )
+            with _recording(False):
+                value = materialize(gradient)
+            if gradient._layout is gradient._storage.layout:
+                gradient._storage.is_shared = True
+        roots.append((edge, value))
+    return roots
+
+
+def _refuse_create_graph(create_graph: bool) -> None:
+    if create_graph:
+        raise AutogradError(
+            "create_graph=True is not available on the eager tape. For derivatives of any order, make a pure function "
+            "and differentiate it with JAX: `jax.grad(jax.grad(ja.functionalize(fn)))(x.jax())`."
+        )
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Adds the gradients of `tensors` to the `.grad` of the leaves they depend on.
+
+    Args:
+      tensors: Where to start.
+      grad_tensors: Cotangent of each; ones for a tensor of one element by default.
+      retain_graph: Whether the graph can be run backward again.
+      create_graph: Refused: see the error.
+      inputs: If given, only these tensors get gradients.
+
+    Raises:
+      NoGradPathError: If a tensor does not require grad.
+    """
+    _refuse_create_graph(create_graph)
+    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if grad_tensors is not None and isinstance(grad_tensors, Tensor):
+        grad_tensors = [grad_tensors]
+    if inputs is not None:
+        leaves = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+        found = grad(tensors, leaves, grad_tensors, retain_graph, allow_unused=True)
+        for leaf, gradient in zip(leaves, found, strict=True):
+            if gradient is not None:
+                with _recording(False):
+                    leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
+        return
+    roots = _roots(tensors, grad_tensors)
+    with _recording(False):
+        run_backward(roots, _add, keep_graph=bool(retain_graph), create_graph=False, call_hook=call_hook)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Returns the gradients of `outputs` with respect to `inputs`, without touching any `.grad`.
+
+    Raises:
+      UnusedInputError: If an input is not used and neither `allow_unused` nor `materialize_grads` is set.
+    """
+    _refuse_create_graph(create_graph)
+    outputs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
+    inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    if grad_outputs is not None and isinstance(grad_outputs, Tensor):
+        grad_outputs = [grad_outputs]
+    edges = []
+    for tensor in inputs:
+        edge = tensor._gradient_edge()
+        if edge is None:
+            raise AutogradError("One of the differentiated Tensors does not require grad")
+        edges.append(edge)
+    roots = _roots(outputs, grad_outputs)
+    with _recording(False):
+        found = run_backward(
+            roots, _add, keep_graph=bool(retain_graph), create_graph=False, inputs=edges, call_hook=call_hook
+        )
+        results: list[Tensor | None] = []
+        for tensor, edge in zip(inputs, edges, strict=True):
+            gradient = found.get(edge)
+            if gradient is not None and tensor._hooks and tensor.is_leaf:
+                for hook in list(tensor._hooks.values()):
+                    gradient = call_hook(hook, gradient)
+            if gradient is None and materialize_grads:
+                gradient = jnp.zeros(tensor._layout.size, tensor.dtype)
+            if gradient is None and not allow_unused:
+                raise UnusedInputError(
+                    "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                    "allow_unused=True if this is the desired behavior."
+                )
+            results.append(None if gradient is None else wrap_gradient(gradient, tensor))
+    return tuple(results)
+
+
+class RemovableHandle:
+    """Takes a hook away again."""
+
+    def __init__(self, hooks: dict[int, Any], key: int):
+        self._hooks = hooks
+        self._key = key
+
+    def remove(self) -> None:
+        """Takes the hook away."""
+        self._hooks.pop(self._key, None)
+
+
+def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+    """Calls `hook(gradient)` whenever a gradient of `tensor` is computed; what it returns replaces the gradient."""
+    edge = tensor._gradient_edge()
+    if edge is None:
+        raise AutogradError("cannot register a hook on a tensor that doesn't require gradient")
+    key = next(_hook_ids)
+    if tensor.is_leaf:
+        if tensor._hooks is None:
+            tensor._hooks = {}
+        hooks = tensor._hooks
+    else:
+        if edge.node.pre_hooks is None:
+            edge.node.pre_hooks = {}
+        hooks = edge.node.pre_hooks.setdefault(edge.index, {})
+    hooks[key] = hook
+    return RemovableHandle(hooks, key)
+
+
+def retain_grad(tensor: Tensor) -> None:
+    """Makes a tensor that is not a leaf keep its gradient in `.grad`."""
+    edge = tensor._gradient_edge()
+    if edge is None:
+        raise AutogradError("can't retain_grad on Tensor that has requires_grad=False")
+    if tensor.is_leaf:
+        return
+
+    def keep(gradient: Array) -> None:
+        tensor.grad = wrap_gradient(gradient, tensor)
+
+    if edge.node.retained is None:
+        edge.node.retained = {}
+    edge.node.retained[edge.index] = keep

@@ -1,0 +1,301 @@
+"""Eager kernels: few, general jitted functions, found by cheap identities.
+
+A kernel is compiled for an op, its static arguments and the layouts of its operands; never for an index, an offset or a
+number, which are operands. An operand is an array alone, if a tensor shows all of its storage, or an array with the
+starts of a window. With gradients, the forward kernel also returns the residuals of `jax.vjp`: those that are operands
+or results are not returned again (XLA would copy them) but remembered by position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot.errors import DtypeError, ShapeMismatchError
+from jaxaot.ops.promotion import can_store, is_complex, is_inexact, strong
+from jaxaot.ops.table import OpSpec
+from jaxaot.views.chain import ViewChain, apply_chain
+from jaxaot.views.layout import Layout, contiguous, elementwise_layout
+from jaxaot.views.window import AbstractWindow
+
+Unpack = Callable[[Sequence[Any]], list[Any]]
+"""Takes the operands of a kernel to the values of an op's flat dynamic arguments."""
+
+
+class Recipe:
+    """How the operands of a kernel become the flat dynamic arguments of an op.
+
+    Attributes:
+      steps: For each argument: `("none",)`, `("constant", value)`, `("operand", position)` or
+        `("window", position, window, position of the starts)`.
+      lengths: For each parameter its number of arguments; None for one that is not a list.
+      layouts: Layouts of the tensor arguments.
+      has_key: Whether the last operand is a PRNG key.
+    """
+
+    __slots__ = ("has_key", "layouts", "lengths", "steps")
+
+    def __init__(self, steps: Sequence[tuple[Any, ...]], lengths: Any, layouts: Sequence[Layout], has_key: bool):
+        self.steps = tuple(steps)
+        self.lengths = lengths
+        self.layouts = tuple(layouts)
+        self.has_key = has_key
+
+    def unpack(self, operands: Sequence[Any]) -> list[Any]:
+        """Returns the flat arguments."""
+        values = []
+        for step in self.steps:
+            match step:
+                case ("none",):
+                    values.append(None)
+                case ("constant", value):
+                    values.append(value)
+                case ("operand", position):
+                    values.append(operands[position])
+                case ("window", position, window, starts):
+                    values.append(window.apply(operands[position], operands[starts]))
+        return values
+
+    def nest(self, values: Sequence[Any]) -> list[Any]:
+        """Returns flat arguments grouped into the lists of `Tensor[]` parameters."""
+        if self.lengths is None:
+            return list(values)
+        nested, position = [], 0
+        for length in self.lengths:
+            if length is None:
+                nested.append(values[position])
+                position += 1
+            else:
+                nested.append(list(values[position : position + length]))
+                position += length
+        return nested
+
+    def key(self, operands: Sequence[Any]) -> Any:
+        """Returns the PRNG key of a random op."""
+        return fold_key(operands[-1]) if self.has_key else None
+
+
+def fold_key(words: Any) -> Any:
+    """Returns the key of (seed, seed, offset), the words of an eager draw."""
+    return jax.random.fold_in(words[:2], words[2])
+
+
+def result_layouts(spec: OpSpec, results: Sequence[Any], operands: Sequence[Layout]) -> tuple[Layout | None, ...]:
+    """Returns how the results of an op are laid out."""
+    layouts = []
+    for result in results:
+        if result is None:
+            layouts.append(None)
+        elif spec.layout == "operands":
+            layouts.append(elementwise_layout(tuple(operands), tuple(result.shape), np.dtype(result.dtype)))
+        else:
+            layouts.append(contiguous(tuple(result.shape), np.dtype(result.dtype)))
+    return tuple(layouts)
+
+
+class Kernel:
+    """Computes an op.
+
+    Attributes:
+      run: Takes the operands to the results.
+      layouts: Of the results; known after the first run.
+    """
+
+    __slots__ = ("layouts", "run")
+
+    def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe):
+        def run(*operands: Any) -> tuple[Any, ...]:
+            return spec.evaluate(recipe.nest(recipe.unpack(operands)), static, recipe.key(operands))
+
+        run.__name__ = spec.name
+        self.run = jax.jit(run)
+        self.layouts: tuple[Layout | None, ...] = ()
+
+
+class GradKernel:
+    """Computes an op and what its backward needs, and that backward.
+
+    Attributes:
+      run: Takes the operands to (results, residuals).
+      pull: Takes (leaves, cotangents of the float results) to the gradients of the differentiated arguments.
+      routes: Where each leaf of the pullback is: `("operand", i)`, `("result", i)` or `("residual", i)`.
+      differentiable: Which results are float, so that gradients flow to them.
+      layouts: Of the results.
+    """
+
+    __slots__ = ("differentiable", "layouts", "pull", "routes", "run")
+
+    def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: tuple[bool, ...]):
+        n_declared = spec.schema.n_results
+        self.routes: tuple[tuple[str, int], ...] = ()
+        self.differentiable: tuple[bool, ...] = ()
+        self.layouts: tuple[Layout | None, ...] = ()
+        tree: Any = None
+        avals: Any = None
+
+        def run(*operands: Any) -> Any:
+            nonlocal tree, avals
+            values = recipe.unpack(operands)
+            key = recipe.key(operands)
+            places = [i for i, wanted in enumerate(mask) if wanted]
+
+            def op(*differentiated: Any) -> Any:
+                filled = list(values)
+                for place, value in zip(places, differentiated, strict=True):
+                    filled[place] = value
+                results = spec.evaluate(recipe.nest(filled), static, key)
+                n = len(results) if n_declared < 0 else n_declared
+                smooth = [r for r in results[:n] if r is not None and is_inexact(r.dtype)]
+                return smooth, results
+
+            smooth, pullback, results = jax.vjp(op, *[values[i] for i in places], has_aux=True)
+            n = len(results) if n_declared < 0 else n_declared
+            self.differentiable = tuple(i < n and r is not None and is_inexact(r.dtype) for i, r in enumerate(results))
+            # the results and the differentiated outputs are the same values: return each once
+            outputs = iter(smooth)
+            results = tuple(next(outputs) if d else r for r, d in zip(results, self.differentiable, strict=True))
+            leaves, tree = jax.tree.flatten(pullback)
+            routes, residuals = [], []
+            for leaf in leaves:
+                route = _find(leaf, operands, "operand") or _find(leaf, results, "result")
+                if route is None:
+                    route = ("residual", len(residuals))
+                    residuals.append(leaf)
+                routes.append(route)
+            self.routes = tuple(routes)
+            avals = [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in smooth]
+            return results, residuals
+
+        def pull(leaves: Any, cotangents: Any) -> Any:
+            full = [
+                jnp.zeros(aval.shape, aval.dtype) if ct is None else _conjugate(ct.astype(aval.dtype))
+                for ct, aval in zip(cotangents, avals, strict=True)
+            ]
+            return [_conjugate(g) for g in jax.tree.unflatten(tree, leaves)(full)]
+
+        run.__name__ = spec.name
+        pull.__name__ = f"{spec.name}_backward"
+        self.run = jax.jit(run)
+        self.pull = jax.jit(pull)
+
+
+def _conjugate(x: Any) -> Any:
+    # PyTorch's gradient of a complex tensor is the conjugate of JAX's
+    return jnp.conj(x) if is_complex(x.dtype) else x
+
+
+def _find(leaf: Any, values: Sequence[Any], name: str) -> tuple[str, int] | None:
+    for position, value in enumerate(values):
+        if value is leaf:
+            return name, position
+    return None
+
+
+def fit_into(result: Any, size: tuple[int, ...], dtype: Any) -> Any:
+    """Returns the result of an in-place op as it is stored in a target of that size and dtype.
+
+    Raises:
+      ShapeMismatchError: If the target would have to grow.
+      DtypeError: If the target cannot hold the result's kind of number.
+    """
+    if tuple(result.shape) != size:
+        raise ShapeMismatchError(
+            f"output with shape {list(size)} doesn't match the broadcast shape {list(result.shape)}. An in-place op "
+            "cannot change the shape of its target; write the op out of place instead."
+        )
+    if not can_store(result.dtype, dtype):
+        raise DtypeError(
+            f"result type {_torch_name(result.dtype)} can't be cast to the desired output type {_torch_name(dtype)}"
+        )
+    return strong(result, dtype) if result.dtype != dtype or getattr(result, "weak_type", False) else result
+
+
+_NAMES = {
+    "bool": "Bool", "int8": "Char", "uint8": "Byte", "int16": "Short", "int32": "Int", "int64": "Long",
+    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}  # fmt: skip
+
+
+def _torch_name(dtype: Any) -> str:
+    return _NAMES.get(np.dtype(dtype).name, np.dtype(dtype).name)
+
+
+class WriteKernel:
+    """Computes an op and stores its first result through a window of the base, which is operand 0.
+
+    Attributes:
+      run: Takes (base, *operands) to (new base, further results).
+      run_donated: The same, reusing the base's buffer.
+    """
+
+    __slots__ = ("run", "run_donated")
+
+    def __init__(
+        self,
+        spec: OpSpec,
+        static: tuple[Any, ...],
+        recipe: Recipe,
+        target: Layout,
+        window: AbstractWindow | None,
+        starts: int,
+    ):
+        def run(base: Any, *operands: Any) -> Any:
+            operands = (base, *operands)
+            results = spec.evaluate(recipe.nest(recipe.unpack(operands)), static, recipe.key(operands))
+            stored = fit_into(results[0], target.size, target.dtype)
+            new = stored if window is None else window.scatter(base, stored, operands[starts])
+            return new, results[1:]
+
+        run.__name__ = f"{spec.name}_"
+        self.run = jax.jit(run)
+        self.run_donated = jax.jit(run, donate_argnums=0)
+
+
+_store: dict[Any, tuple[Any, Any]] = {}
+
+
+def store_through(base: Any, update: Any, window: AbstractWindow, starts: Any, *, donate: bool) -> Any:
+    """Returns `base` with `update` stored through a window, eagerly."""
+    kernels = _store.get(window)
+    if kernels is None:
+        scatter = lambda base, update, starts: window.scatter(base, update, starts)
+        kernels = _store[window] = (jax.jit(scatter), jax.jit(scatter, donate_argnums=0))
+    return kernels[donate](base, update, starts)
+
+
+_reads: dict[AbstractWindow, Any] = {}
+
+
+def read_through(base: Any, window: AbstractWindow, starts: Any) -> Any:
+    """Returns what a window shows of `base`, eagerly."""
+    kernel = _reads.get(window)
+    if kernel is None:
+        kernel = _reads[window] = jax.jit(lambda base, starts: window.apply(base, starts))
+    return kernel(base, starts)
+
+
+# -- gradients of views and of writes through them ---------------------------------------------------------------------
+
+
+def pull_view(chain: ViewChain, size: tuple[int, ...], cotangent: Any, starts: Any) -> Any:
+    """Returns the gradient of a view's parent: zeros, but for the shown elements."""
+    parent = jax.ShapeDtypeStruct(size, cotangent.dtype)
+    (gradient,) = jax.linear_transpose(lambda x: apply_chain(chain, x, starts), parent)(cotangent)
+    return gradient
+
+
+def split_write(chain: ViewChain, cotangent: Any, starts: Any) -> tuple[Any, Any]:
+    """Returns the gradients of the value before a write through a view, and of what was written."""
+    written = apply_chain(chain, cotangent, starts)
+    is_written = pull_view(chain, tuple(cotangent.shape), jnp.ones(written.shape, jnp.float32), starts) > 0
+    return jnp.where(is_written, jnp.zeros((), cotangent.dtype), cotangent), written
+
+
+pull_view_kernel = jax.jit(pull_view, static_argnums=(0, 1))
+split_write_kernel = jax.jit(split_write, static_argnums=0)
+add_kernel = jax.jit(lambda a, b: a + b)

@@ -1,0 +1,425 @@
+"""Derives from the op table what users call: functions, methods, `name_`, `out=` and operators.
+
+Every form has a signature of its own, generated from the schema, so that wrong arguments get Python's own errors and
+`help()` shows PyTorch's parameters.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+import jaxaot.ops.load  # noqa: F401  fills the table
+from jaxaot.autograd.modes import state
+from jaxaot.errors import ArgumentError, DtypeError, TensorTypeError, TensorValueError
+from jaxaot.ops.promotion import is_complex, is_integral, is_bool
+from jaxaot.ops.schema import REQUIRED, Parameter
+from jaxaot.ops.table import OpSpec, lookup, rows
+from jaxaot.tensor import grad, indexing, metadata, views
+from jaxaot.tensor.create import as_dtype, find_device
+from jaxaot.tensor.dispatch import call, call_inplace, call_out
+from jaxaot.tensor.tensor import Tensor
+from jaxaot.views.layout import dense_like
+
+# -- generated forms ---------------------------------------------------------------------------------------------------
+
+
+def static_value(value: Any) -> Any:
+    """Returns a static argument in hashable form."""
+    if isinstance(value, (list, tuple)):
+        return tuple(static_value(v) for v in value)
+    if isinstance(value, Tensor):
+        return value.item()
+    return value
+
+
+_CONVERT: dict[str, Callable[[Any], Any]] = {"Dtype": as_dtype}
+
+
+def _default_text(parameter: Parameter) -> str:
+    return "" if parameter.default is REQUIRED else f"={parameter.default!r}".replace("=inf", "=float('inf')")
+
+
+def _signature(spec: OpSpec, extra: str) -> str:
+    parts, starred = [], False
+    for parameter in spec.schema.parameters:
+        if parameter.is_keyword_only and not starred:
+            parts.append("*")
+            starred = True
+        parts.append(parameter.name + _default_text(parameter))
+    if extra:
+        parts += [] if starred else ["*"]
+        parts.append(extra)
+    return ", ".join(parts)
+
+
+def _arguments(spec: OpSpec) -> tuple[str, str, str]:
+    dynamic = "".join(f"{p.name}, " for p in spec.schema.dynamic)
+    static, generator = "", "None"
+    for parameter in spec.schema.static:
+        if parameter.type == "Generator":
+            static += "None, "
+            generator = parameter.name
+        elif parameter.type == "Dtype":
+            static += f"None if {parameter.name} is None else _dtype({parameter.name}), "
+        elif parameter.type in ("bool", "str") and not parameter.is_list:
+            static += f"{parameter.name}, "
+        else:
+            static += f"_static({parameter.name}), "
+    return f"({dynamic})", f"({static})", generator
+
+
+def _compile(name: str, source: str, spec: OpSpec, doc: str) -> Callable[..., Any]:
+    scope: dict[str, Any] = {
+        "_call": call, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
+        "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
+    }  # fmt: skip
+    exec(compile(source, f"<op {name}>", "exec"), scope)
+    fn = scope[name]
+    fn.__doc__ = doc
+    fn.__module__ = "jaxaot"
+    return fn
+
+
+def function_of(spec: OpSpec) -> Callable[..., Any]:
+    """Returns the function form of a row, with `out=` where it has one."""
+    dynamic, static, generator = _arguments(spec)
+    doc = f"{spec.schema}\n\n{(spec.fn.__doc__ or '').strip()}"
+    if not any(p.type == "Tensor" for p in spec.schema.dynamic):
+        return _factory_of(spec, dynamic, static, generator, doc)
+    if not spec.has_out:
+        source = f"def {spec.name}({_signature(spec, '')}):\n    return _call(_spec, {dynamic}, {static}, {generator})\n"
+    else:
+        source = (
+            f"def {spec.name}({_signature(spec, 'out=None')}):\n"
+            f"    if out is not None:\n"
+            f"        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n"
+            f"    return _call(_spec, {dynamic}, {static}, {generator})\n"
+        )
+    return _compile(spec.name, source, spec, doc)
+
+
+def _factory_of(spec: OpSpec, dynamic: str, static: str, generator: str, doc: str) -> Callable[..., Any]:
+    """Returns the function of a row that makes tensors from nothing: sizes as varargs, `device=`, `requires_grad=`."""
+    names = [p.name for p in spec.schema.parameters]
+    first = spec.schema.parameters[0] if names else None
+    extra = "device=None, requires_grad=False, out=None, layout=None, pin_memory=False"
+    body = (
+        f"    if out is not None:\n"
+        f"        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n"
+        f"    return _finish(_call(_spec, {dynamic}, {static}, {generator}), device, requires_grad)\n"
+    )
+    if first is not None and first.name == "size" and first.is_list:
+        rest = _signature(spec, extra).split(",", 1)[1].replace("*, ", "").strip()
+        if len(spec.schema.parameters) > 1 and not spec.schema.parameters[1].is_keyword_only:
+            source = f"def {spec.name}({_signature(spec, extra)}):\n{body}"
+        else:
+            source = f"def {spec.name}(*size, {rest}):\n    size = _varargs(size)\n{body}"
+    else:
+        source = f"def {spec.name}({_signature(spec, extra)}):\n{body}"
+    return _compile(spec.name, source, spec, doc)
+
+
+def _varargs(size: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        return tuple(size[0])
+    return size
+
+
+def _finish_factory(made: Tensor, device: Any, requires_grad: bool) -> Tensor:
+    if device is not None and not (device == "cpu" and jax.default_backend() == "cpu"):
+        made = to(made, device)
+    return made.requires_grad_() if requires_grad else made
+
+
+def inplace_of(spec: OpSpec) -> Callable[..., Any]:
+    """Returns the in-place form of a row."""
+    dynamic, static, generator = _arguments(spec)
+    name = f"{spec.name}_"
+    source = f"def {name}({_signature(spec, '')}):\n    return _call_inplace(_spec, {dynamic}, {static}, {generator})\n"
+    return _compile(name, source, spec, f"In-place form of `{spec.schema}`.")
+
+
+# -- methods written by hand -------------------------------------------------------------------------------------------
+
+
+def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
+    """Returns the tensor with another dtype or on another device: itself if nothing changes and `copy` is not set."""
+    for arg in args:
+        if isinstance(arg, Tensor):
+            dtype = arg.dtype
+        elif isinstance(arg, (str, jax.Device)):
+            try:
+                dtype = np.dtype(arg) if isinstance(arg, str) and arg not in ("cpu", "gpu", "cuda", "tpu") else dtype
+                device = device if dtype is not None and isinstance(arg, str) else arg
+            except TypeError:
+                device = arg
+        elif isinstance(arg, bool):
+            continue
+        elif arg is not None:
+            dtype = arg
+    result = self
+    wanted = as_dtype(dtype)
+    if wanted is not None and wanted != self.dtype:
+        result = call(lookup("cast"), (self,), (wanted,))
+    elif copy:
+        result = views.clone(self)
+    if device is not None:
+        find_device(device)
+        target = find_device(device)
+        if state.trace is None and target != result.device:
+            result = views.clone(result) if result is self else result
+            result._storage.array = jax.device_put(result._storage.array, target)
+    return result
+
+
+def _caster(name: str) -> Callable[[Tensor], Tensor]:
+    def cast(self: Tensor) -> Tensor:
+        return to(self, dtype=np.dtype(name) if name != "bfloat16" else jax.numpy.bfloat16)
+
+    cast.__doc__ = f"Returns the tensor as {name}."
+    return cast
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Returns the tensor with the dtype of another."""
+    return to(self, dtype=other.dtype)
+
+
+def backward(
+    self: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """Adds the gradients of this tensor to the `.grad` of the leaves it depends on."""
+    grad.backward(self, None if gradient is None else [gradient], retain_graph, create_graph, inputs)
+
+
+def truth(self: Tensor) -> bool:
+    if self.numel() != 1:
+        raise TensorValueError(f"Boolean value of Tensor with {self.numel()} values is ambiguous")
+    return bool(self._concrete("A Python `if`, `while` or `bool()`").reshape(()).item())
+
+
+def _python_number(kind: type) -> Callable[[Tensor], Any]:
+    def convert(self: Tensor) -> Any:
+        if self.numel() != 1:
+            raise TensorValueError(f"only one element tensors can be converted to Python scalars (got {self.numel()})")
+        return kind(self._concrete(f"`{kind.__name__}()`").reshape(()).item())
+
+    return convert
+
+
+def index_number(self: Tensor) -> int:
+    if self.numel() != 1 or not (is_integral(self.dtype) or is_bool(self.dtype)):
+        raise TensorTypeError("only integer tensors of a single element can be converted to an index")
+    return int(self._concrete("Use as a Python index").reshape(()).item())
+
+
+def iterate(self: Tensor) -> Any:
+    if self.ndim == 0:
+        raise TensorTypeError("iteration over a 0-d tensor")
+    return iter(views.unbind(self, 0))
+
+
+def contains(self: Tensor, item: Any) -> bool:
+    return bool((self == item).any().item())
+
+
+def formatted(self: Tensor, spec: str) -> str:
+    return format(self.item(), spec) if self.ndim == 0 and spec else repr(self)
+
+
+def repeat(self: Tensor, *sizes: Any) -> Tensor:
+    """Returns copies of the tensor laid side by side along each dim."""
+    return call(lookup("repeat"), (self,), (views._sizes(sizes),))
+
+
+def dim_or_dims(name: str) -> Callable[..., Any]:
+    row = lookup(name)
+
+    def method(self: Tensor, *dims: Any) -> Tensor:
+        return call(row, (self,), (views._sizes(dims),))
+
+    method.__doc__ = str(row.schema)
+    return method
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Returns whether all elements are close."""
+    return bool(FUNCTIONS[""]["isclose"](input, other, rtol=rtol, atol=atol, equal_nan=equal_nan).all().item())
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Returns whether two tensors have the same shape and elements."""
+    return tuple(input.shape) == tuple(other.shape) and bool((input == other).all().item())
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Returns whether two tensors have the same shape."""
+    return tuple(input.shape) == tuple(other.shape)
+
+
+def copy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if not self.is_leaf:
+        raise DtypeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+            "Use `.detach().clone()`."
+        )
+    with grad._recording(False):
+        made = views.clone(self)
+    made.requires_grad_(self.requires_grad)
+    if self._grad is not None:
+        made._grad = copy_tensor(self._grad, memo)
+    memo[id(self)] = made
+    return made
+
+
+def reduce_tensor(self: Tensor) -> Any:
+    with grad._recording(False):
+        return _rebuild, (np.asarray(self._read()), self.requires_grad)
+
+
+def _rebuild(values: np.ndarray, requires_grad: bool) -> Tensor:
+    from jaxaot.tensor.create import tensor
+
+    return tensor(values, requires_grad=requires_grad)
+
+
+def empty_like_layout(self: Tensor) -> Any:
+    return dense_like(self._layout, self.dtype)
+
+
+# -- binding -----------------------------------------------------------------------------------------------------------
+
+_OPERATORS = {
+    "__add__": "add", "__sub__": "sub", "__mul__": "mul", "__truediv__": "div", "__floordiv__": "floor_divide",
+    "__mod__": "remainder", "__pow__": "pow", "__matmul__": "matmul", "__and__": "bitwise_and",
+    "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__lshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift",
+    "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
+}  # fmt: skip
+_REFLECTED = {
+    "__radd__": "add", "__rsub__": "sub", "__rmul__": "mul", "__rtruediv__": "div", "__rfloordiv__": "floor_divide",
+    "__rmod__": "remainder", "__rpow__": "pow", "__rmatmul__": "matmul", "__rand__": "bitwise_and",
+    "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__rlshift__": "bitwise_left_shift",
+    "__rrshift__": "bitwise_right_shift",
+}  # fmt: skip
+_INPLACE = {
+    "__iadd__": "add", "__isub__": "sub", "__imul__": "mul", "__itruediv__": "div", "__ifloordiv__": "floor_divide",
+    "__imod__": "remainder", "__ipow__": "pow", "__iand__": "bitwise_and", "__ior__": "bitwise_or",
+    "__ixor__": "bitwise_xor", "__ilshift__": "bitwise_left_shift", "__irshift__": "bitwise_right_shift",
+}  # fmt: skip
+_OPERANDS = (Tensor, bool, int, float, complex, np.generic, np.ndarray, jax.Array)
+
+
+def _binary(name: str, reflected: bool) -> Callable[[Tensor, Any], Any]:
+    row = lookup(name)
+    static = tuple(p.default for p in row.schema.static)
+    more = tuple(p.default for p in row.schema.dynamic[2:])
+
+    def forward(self: Tensor, other: Any) -> Any:
+        return call(row, (self, other, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
+
+    def backward(self: Tensor, other: Any) -> Any:
+        return call(row, (other, self, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return backward if reflected else forward
+
+
+def _augmented(name: str) -> Callable[[Tensor, Any], Any]:
+    row = lookup(name)
+    static = tuple(p.default for p in row.schema.static)
+    more = tuple(p.default for p in row.schema.dynamic[2:])
+
+    def write(self: Tensor, other: Any) -> Any:
+        return call_inplace(row, (self, other, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return write
+
+
+FUNCTIONS: dict[str, dict[str, Callable[..., Any]]] = {}
+"""Namespace → name → function; `""` is `ja` itself."""
+
+
+def _bind() -> None:
+    for spec in rows():
+        first = spec.schema.parameters[0] if spec.schema.parameters else None
+        takes_tensor = first is not None and first.type == "Tensor" and not first.is_list
+        function = function_of(spec) if not spec.is_inplace_only else None
+        names = (spec.name, *spec.aliases)
+        if function is not None and spec.is_function:
+            for namespace in spec.namespaces:
+                for name in names:
+                    FUNCTIONS.setdefault(namespace, {})[name] = function
+        if takes_tensor and spec.has_method and function is not None:
+            for name in names:
+                setattr(Tensor, name, function)
+        if spec.has_inplace and takes_tensor:
+            inplace = inplace_of(spec)
+            for name in names:
+                setattr(Tensor, f"{name}_", inplace)
+                if not spec.is_inplace_only:
+                    for namespace in spec.namespaces:
+                        FUNCTIONS.setdefault(namespace, {}).setdefault(f"{name}_", inplace)
+    here = FUNCTIONS.setdefault("", {})
+    here.update(views.VIEWS)
+    here.update(allclose=allclose, equal=equal, is_same_size=is_same_size)
+    for name, fn in {**views.VIEWS, **views.METHODS, **metadata.METHODS}.items():
+        setattr(Tensor, name, fn)
+    for name, row in _OPERATORS.items():
+        setattr(Tensor, name, _binary(row, False))
+    for name, row in _REFLECTED.items():
+        setattr(Tensor, name, _binary(row, True))
+    for name, row in _INPLACE.items():
+        setattr(Tensor, name, _augmented(row))
+    by_hand: dict[str, Any] = {
+        "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
+        "__pos__": lambda self: self, "__bool__": truth, "__int__": _python_number(int),
+        "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": index_number,
+        "__iter__": iterate, "__contains__": contains, "__format__": formatted, "__getitem__": indexing.getitem,
+        "__setitem__": indexing.setitem, "__deepcopy__": copy_tensor, "__reduce__": reduce_tensor,
+        "to": to, "type_as": type_as, "backward": backward, "register_hook": grad.register_hook,
+        "retain_grad": grad.retain_grad, "allclose": allclose, "equal": equal, "is_same_size": is_same_size,
+        "repeat": repeat, "float": _caster("float32"), "half": _caster("float16"), "bfloat16": _caster("bfloat16"),
+        "double": _caster("float64"), "int": _caster("int32"), "long": _caster("int64"), "bool": _caster("bool"),
+        "short": _caster("int16"), "char": _caster("int8"), "byte": _caster("uint8"),
+        "cpu": lambda self: to(self, device="cpu"), "data": property(metadata.get_data, metadata.set_data),
+        "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
+        "mT": property(lambda self: views.transpose(self, -2, -1)),
+        "split": views.split, "new_tensor": _new_tensor,
+        "is_signed": lambda self: not is_bool(self.dtype) and self.dtype.kind != "u",
+    }  # fmt: skip
+    for name, value in by_hand.items():
+        setattr(Tensor, name, value)
+    for name in ("flip", "tile"):
+        if any(row.name == name for row in rows()):
+            setattr(Tensor, name, dim_or_dims(name))
+    for name in ("new_zeros", "new_ones", "new_empty"):
+        if any(row.name == name for row in rows()):
+            setattr(Tensor, name, _new_of(name))
+
+
+def _new_of(name: str) -> Callable[..., Any]:
+    row = lookup(name)
+
+    def method(self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        made = call(row, (self,), (views._sizes(size), as_dtype(dtype)))
+        return _finish_factory(made, device, requires_grad)
+
+    method.__doc__ = str(row.schema)
+    return method
+
+
+def _new_tensor(self: Tensor, data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Returns a leaf with a copy of `data`, by default of this tensor's dtype."""
+    from jaxaot.tensor.create import tensor
+
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+
+
+_bind()
+
+__all__ = ["FUNCTIONS", "ArgumentError", "function_of", "inplace_of", "is_complex", "operator"]

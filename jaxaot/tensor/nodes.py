@@ -1,0 +1,202 @@
+"""The nodes of the tape that tensors make: operations, views, writes through views, and leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
+from jaxaot.autograd.node import Edge, Node
+from jaxaot.errors import BackwardTwiceError
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.ops.table import OpSpec
+from jaxaot.tensor.kernels import (
+    GradKernel,
+    add_kernel,
+    pull_view,
+    pull_view_kernel,
+    read_through,
+    split_write,
+    split_write_kernel,
+)
+from jaxaot.views.chain import ViewChain, chain_form, chain_starts
+from jaxaot.views.layout import Layout, dense_like
+from jaxaot.views.window import find_window
+
+_TWICE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+
+
+class OpNode(Node):
+    """An operation that was run by a kernel."""
+
+    __slots__ = ("kernel", "leaves")
+
+    def __init__(self, name: str, edges: Sequence[Edge | None], n_outputs: int, kernel: GradKernel, leaves: list[Any]):
+        super().__init__(_camel(name), edges, n_outputs)
+        self.kernel = kernel
+        self.leaves: list[Any] | None = leaves
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        if self.leaves is None:
+            raise BackwardTwiceError(_TWICE)
+        wanted = [ct for ct, d in zip(cotangents, self.kernel.differentiable, strict=False) if d]
+        return self.kernel.pull(self.leaves, wanted)
+
+    def release(self) -> None:
+        self.leaves = None
+
+
+class TracedOpNode(Node):
+    """An operation of a trace; its gradient is only derived if a backward runs inside the trace."""
+
+    __slots__ = ("differentiable", "key", "mask", "nest", "spec", "static", "values")
+
+    def __init__(
+        self,
+        spec: OpSpec,
+        edges: Sequence[Edge | None],
+        values: Sequence[Any],
+        nest: Any,
+        static: tuple[Any, ...],
+        key: Any,
+        mask: Sequence[bool],
+        results: Sequence[Any],
+    ):
+        super().__init__(_camel(spec.name), edges, len(results))
+        self.spec = spec
+        self.values: Sequence[Any] | None = values
+        self.nest = nest
+        self.static = static
+        self.key = key
+        self.mask = mask
+        self.differentiable = [r is not None and is_inexact(r.dtype) for r in results]
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        values = self.values
+        if values is None:
+            raise BackwardTwiceError(_TWICE)
+        places = [i for i, wanted in enumerate(self.mask) if wanted]
+
+        def op(*differentiated: Any) -> Any:
+            filled = list(values)
+            for place, value in zip(places, differentiated, strict=True):
+                filled[place] = value
+            results = self.spec.evaluate(self.nest(filled), self.static, self.key)
+            return [r for r, d in zip(results, self.differentiable, strict=False) if d]
+
+        with jax.named_scope(f"backward/{self.spec.name}"):
+            outputs, pullback = jax.vjp(op, *[values[i] for i in places])
+            wanted = [ct for ct, d in zip(cotangents, self.differentiable, strict=True) if d]
+            full = [
+                jnp.zeros_like(out) if ct is None else ct.astype(out.dtype)
+                for ct, out in zip(wanted, outputs, strict=True)
+            ]
+            return pullback(full)
+
+    def release(self) -> None:
+        self.values = None
+
+
+class ViewNode(Node):
+    """A view: its parent's gradient is zero but for the shown elements."""
+
+    __slots__ = ("chain", "form", "parent_size", "starts")
+
+    def __init__(self, chain: ViewChain, parent: Layout, edge: Edge | None, name: str | None = None):
+        super().__init__(name or _camel(type(chain[-1]).__name__), (edge,))
+        self.chain = chain
+        self.form: ViewChain | None = None
+        self.parent_size = parent.size
+        self.starts: Any = None
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        (cotangent,) = cotangents
+        if is_tracer(cotangent):
+            return (pull_view(self.chain, self.parent_size, cotangent, None),)
+        if self.form is None:
+            self.form = chain_form(self.chain)
+            self.starts = np.array(chain_starts(self.chain), np.int32)
+        return (pull_view_kernel(self.form, self.parent_size, cotangent, self.starts),)
+
+
+class WriteNode(Node):
+    """A write through a view: edges to the value before, and to what was written."""
+
+    __slots__ = ("chain",)
+
+    def __init__(self, chain: ViewChain, before: Edge | None, written: Edge | None):
+        super().__init__("CopySlices", (before, written))
+        self.chain = chain
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        (cotangent,) = cotangents
+        if is_tracer(cotangent):
+            return split_write(self.chain, cotangent, None)
+        starts = np.array(chain_starts(self.chain), np.int32)
+        return split_write_kernel(chain_form(self.chain), cotangent, starts)
+
+
+class AccumulateGrad(Node):
+    """A leaf: adds what arrives to its `.grad`."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Any):
+        super().__init__("AccumulateGrad", ())
+        self.variable = variable
+        self.sequence_number = 1 << 62  # as soon as it is ready, so that gradients are not kept waiting
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        from jaxaot.tensor.tensor import wrap_array
+
+        (gradient,) = cotangents
+        leaf = self.variable
+        if leaf._hooks:
+            from jaxaot.tensor.grad import call_hook
+
+            for hook in list(leaf._hooks.values()):
+                gradient = call_hook(hook, gradient)
+        if gradient.dtype != leaf.dtype:
+            gradient = gradient.astype(leaf.dtype)
+        if leaf._grad is None:
+            leaf.grad = wrap_array(gradient, dense_like(leaf._layout, leaf.dtype))
+            if not is_tracer(gradient):
+                leaf._grad._storage.is_shared = True
+        else:
+            accumulate(leaf.grad, gradient)
+        return ()
+
+
+def accumulate(grad: Any, gradient: Array) -> None:
+    """Adds an array to a gradient in place."""
+    from jaxaot.tensor.write import write_value
+
+    present = grad._read()
+    total = present + gradient if is_tracer(present) or is_tracer(gradient) else add_kernel(present, gradient)
+    write_value(grad, total)
+
+
+def materialize(tensor: Any) -> Array:
+    """Returns the values of a tensor as an array, through one cached kernel."""
+    storage = tensor._storage
+    if tensor._layout is storage.layout and storage.array is not None:
+        return tensor._read()
+    if is_tracer(storage.array) or storage.array is None:
+        return tensor._read()
+    storage.check_reach(tensor._layout, tensor._offset, is_write=False)
+    window, starts = find_window(storage.layout, tensor._layout, tensor._offset)
+    return read_through(storage.array, window, starts)

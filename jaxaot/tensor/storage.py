@@ -1,0 +1,144 @@
+"""Storage: the only mutable thing there is.
+
+A storage is one cell that holds an immutable jax array under a dense layout. Every tensor that shares memory holds the
+same storage; a write puts another array into the cell and raises the version. The array may be donated to the kernel
+that computes its successor only while nobody else holds it: whoever takes the array out (the tape, `.jax()`, NumPy,
+dlpack, another trace) sets `is_shared`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._typing import Array
+from jaxaot.errors import LeakedTensorError, StorageSizeError
+from jaxaot.views.layout import Layout, contiguous, reach_of
+
+
+class Storage:
+    """One cell of memory.
+
+    Attributes:
+      array: The value, of shape `layout.size`; None while the storage holds no bytes or was grown and never written.
+      layout: How the array lies in memory; dense.
+      version: Number of writes so far.
+      is_shared: Whether somebody else may hold `array`, so that it must not be donated.
+      n_written: Memory elements, from the first on, that hold values; None for all.
+      trace: The trace that the value is a symbol of, or None.
+      writer: In a trace, the history whose gradients flow through `array`; None if none do.
+      was_read: In a trace, whether the value was read as a constant for gradients.
+    """
+
+    __slots__ = ("__weakref__", "array", "is_shared", "layout", "n_written", "trace", "version", "was_read", "writer")
+
+    def __init__(self, array: Array | None, layout: Layout, trace: Any = None):
+        self.array = array
+        self.layout = layout
+        self.version = 0
+        self.is_shared = False
+        self.n_written: int | None = None
+        self.trace = trace
+        self.writer = None
+        self.was_read = False
+
+    def __repr__(self) -> str:
+        return f"Storage({self.nbytes()} bytes, {self.layout.dtype}, version {self.version})"
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.layout.dtype
+
+    def nbytes(self) -> int:
+        """Returns the size in bytes."""
+        return self.layout.nbytes
+
+    def size(self) -> int:
+        """Returns the size in bytes, as `torch.UntypedStorage.size`."""
+        return self.layout.nbytes
+
+    def __len__(self) -> int:
+        return self.layout.nbytes
+
+    def data_ptr(self) -> int:
+        """Returns a number that tells storages apart; 0 for an empty one."""
+        return id(self) if self.nbytes() else 0
+
+    def resize_(self, nbytes: int) -> Storage:
+        """Changes the size in place; what lies beyond the new end is dropped, what is new must be written before read.
+
+        Args:
+          nbytes: New size in bytes.
+        """
+        from jaxaot.autograd.modes import state
+
+        if state.trace is not None:
+            state.trace.adopt(self)
+        n = -(-int(nbytes) // self.dtype.itemsize)
+        held = self.layout.numel
+        written = held if self.n_written is None else self.n_written
+        if self.array is None:
+            written = 0
+        if n == held:
+            return self
+        kept = min(n, written)
+        flat = None if kept == 0 else self.flat()[:kept]
+        if flat is not None and n > kept:
+            flat = jnp.concatenate([flat, jnp.zeros(n - kept, self.dtype)])
+        if kept < n:
+            # a layout of its own: no tensor's layout is this object, so every read looks at `n_written`
+            self.layout = Layout((n,), (1,), self.dtype)
+            self.n_written = kept
+        else:
+            self.layout = contiguous((n,), self.dtype)
+            self.n_written = None
+        self.array = flat
+        self.is_shared = False
+        return self
+
+    def flat(self) -> Array:
+        """Returns the value in the order of memory."""
+        if self.array is None:
+            return jnp.zeros((self.layout.numel,), self.dtype)
+        order = self.layout.memory_order
+        array = self.array if order == tuple(range(len(order))) else jnp.transpose(self.array, order)
+        return jnp.reshape(array, (-1,))
+
+    def check_reach(self, layout: Layout, offset: int, is_write: bool) -> None:
+        """Raises unless the memory that a tensor shows is there, and written if it is to be read.
+
+        Raises:
+          StorageSizeError: If it is not.
+        """
+        reach = offset + reach_of(layout) if layout.numel else 0
+        if reach > self.layout.numel:
+            raise StorageSizeError(
+                f"setStorage: sizes {list(layout.size)}, strides {list(layout.stride)}, storage offset {offset}, and "
+                f"itemsize {layout.dtype.itemsize} requiring a storage size of {reach * layout.dtype.itemsize} are out "
+                f"of bounds for storage of size {self.nbytes()}. The storage was resized below what this tensor shows; "
+                "grow it with `.untyped_storage().resize_(nbytes)` and fill it first."
+            )
+        if not is_write and layout.numel and self.n_written is not None and reach > self.n_written:
+            raise StorageSizeError(
+                f"This tensor shows memory up to element {reach}, but only {self.n_written} elements of its storage "
+                "were written since it was grown by resize_. Fill it first, for instance with `.copy_(source)`."
+            )
+
+    def note_write(self, layout: Layout, offset: int) -> None:
+        """Notes that a write filled what a tensor shows."""
+        if self.n_written is not None:
+            self.n_written = max(self.n_written, offset + reach_of(layout))
+            if self.n_written >= self.layout.numel:
+                self.n_written = None
+                self.layout = contiguous(self.layout.size, self.dtype)
+
+    def check_alive(self) -> None:
+        """Raises if the value is a symbol of a trace that has ended."""
+        if self.trace is not None and not self.trace.is_alive:
+            raise LeakedTensorError(
+                "This tensor was made while a function was being traced, and the trace has ended, so it has no value. "
+                "It was probably kept in an attribute, a list or a global by the traced function. Return it from the "
+                "function instead, or write it into a tensor that existed before: `self.cache.copy_(new)`."
+            )

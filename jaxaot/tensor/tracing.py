@@ -1,0 +1,184 @@
+"""What a trace has to know while a function runs: which storages it reached, and how everything was before.
+
+In a trace the same operations run on symbols. A storage from outside is *adopted* when it is first touched: its value
+becomes a graph input, and how it was is noted, so that at the end everything can be put back. Gradients obey the tape's
+rules in the graph too, because values carry them: a value read as a constant passes `stop_gradient`, and where a write
+was not recorded (`no_grad`, `.detach()`), a later read is *grafted*: the new value with the gradient of the old one.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import Primitive, ShapedArray
+from jaxaot._typing import Array
+from jaxaot.tensor.storage import Storage
+
+lift_p = Primitive("lift")
+"""A graph input in the making: `lift` equations become the invars of the traced graph."""
+lift_p.def_abstract_eval(lambda *, index, aval: aval)
+
+
+@jax.custom_jvp
+def graft(value: Array, history: Array) -> Array:
+    """Returns `value`, with the gradient of `history`."""
+    return value
+
+
+@graft.defjvp
+def _graft_jvp(primals: Any, tangents: Any) -> Any:
+    return graft(*primals), tangents[1]
+
+
+class TraceState:
+    """The state of one trace.
+
+    Attributes:
+      is_alive: Whether the traced function is still running.
+      lifted: What each graph input is: `("storage", storage)`, `("ghost", history, storage)`, `("value", position)`,
+        `("seed", generator)` or `("offset", generator)`.
+      storages: Adopted storages, by id, with how they were: (storage, saved fields).
+      tensors: Touched tensors from outside, by id, with how they were.
+      histories: Adopted histories, by id, with how they were.
+      created: Weak references to the storages made in this trace.
+      draws: Generator → number of keys drawn.
+      resized: Ids of adopted storages on which `resize_` was called.
+    """
+
+    def __init__(self) -> None:
+        self.is_alive = True
+        self.lifted: list[tuple[Any, ...]] = []
+        self.storages: dict[int, tuple[Storage, dict[str, Any]]] = {}
+        self.tensors: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.histories: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.created: list[weakref.ref[Storage]] = []
+        self.draws: dict[Any, int] = {}
+        self.seeds: dict[Any, tuple[Any, Any]] = {}
+        self.reached: dict[int, Any] = {}
+        self.reads: set[int] = set()
+        self.grad_reads: dict[int, Any] = {}
+        self.grad_writes: dict[int, Any] = {}
+
+    def lift(self, shape: tuple[int, ...], dtype: Any, origin: tuple[Any, ...], weak_type: bool = False) -> Array:
+        """Returns the symbol of a new graph input."""
+        index = len(self.lifted)
+        self.lifted.append(origin)
+        return lift_p.bind(index=index, aval=ShapedArray(shape, np.dtype(dtype), weak_type=weak_type))
+
+    def adopt(self, storage: Storage) -> None:
+        """Makes a storage from outside an input of the graph, if it is not one yet."""
+        if storage.trace is self:
+            return
+        storage.check_alive()
+        fields = ("array", "layout", "version", "is_shared", "n_written", "trace", "writer", "was_read")
+        self.storages[id(storage)] = (storage, {name: getattr(storage, name) for name in fields})
+        if storage.array is not None:
+            storage.array = self.lift(storage.layout.size, storage.layout.dtype, ("storage", storage))
+        storage.trace = self
+        storage.writer = None
+        storage.was_read = False
+
+    def adopt_history(self, history: Any, storage: Storage) -> None:
+        """Finds the symbol through which the gradients of an outside tensor flow."""
+        if history.trace is self:
+            return
+        self.histories[id(history)] = (history, history.snapshot())
+        history.trace = self
+        if not history.requires_grad:
+            return
+        before = self.storages.get(id(storage))
+        untouched = before is not None and storage.version == before[1]["version"]
+        if storage.writer is None and untouched and not storage.was_read:
+            history.ghost = storage.array
+            storage.writer = history
+            self.reached[id(history)] = (history, storage, None)
+        else:
+            layout = storage.layout if before is None else before[1]["layout"]
+            history.ghost = self.lift(layout.size, layout.dtype, ("ghost", history, storage))
+            self.reached[id(history)] = (history, storage, len(self.lifted) - 1)
+
+    def read(self, storage: Storage, history: Any, records: bool) -> Array:
+        """Returns the value of a storage, as a tensor with that history sees it."""
+        if storage.trace is not self:
+            self.adopt(storage)
+        if id(storage) in self.storages:
+            self.reads.add(id(storage))
+        if history is not None and history.requires_grad:
+            if history.trace is not self:
+                self.adopt_history(history, storage)
+            if records:
+                if storage.writer is history:
+                    return storage.array  # type: ignore[return-value]
+                return graft(storage.array, history.ghost)
+        if storage.writer is not None:
+            return jax.lax.stop_gradient(storage.array)
+        storage.was_read = True
+        return storage.array  # type: ignore[return-value]
+
+    def write(self, storage: Storage, history: Any, value: Array, records: bool) -> None:
+        """Puts a new value into a storage."""
+        if storage.trace is not self:
+            self.adopt(storage)
+        if history is not None and history.trace is not self:
+            self.adopt_history(history, storage)
+        storage.array = value
+        storage.version += 1
+        if records:
+            history.ghost = value
+            storage.writer = history
+        else:
+            storage.writer = None
+
+    def touch(self, tensor: Any) -> None:
+        """Notes how a tensor from outside was, before its metadata change."""
+        if id(tensor) not in self.tensors and tensor._trace is not self:
+            self.tensors[id(tensor)] = (tensor, tensor._snapshot())
+
+    def read_grad(self, tensor: Any) -> None:
+        """Notes that `.grad` of a tensor from outside decides what is traced."""
+        if tensor._trace is not self and id(tensor) not in self.grad_writes:
+            self.grad_reads.setdefault(id(tensor), (tensor, tensor._grad))
+
+    def write_grad(self, tensor: Any) -> None:
+        """Notes that `.grad` of a tensor from outside was replaced."""
+        if tensor._trace is not self:
+            self.grad_writes[id(tensor)] = tensor
+
+    def new_storage(self, array: Array, layout: Any) -> Storage:
+        """Returns a storage made in this trace."""
+        storage = Storage(array, layout, self)
+        self.created.append(weakref.ref(storage))
+        return storage
+
+    def draw(self, generator: Any) -> Array:
+        """Returns the next key of a generator."""
+        if generator not in self.seeds:
+            seed = self.lift((2,), np.uint32, ("seed", generator))
+            offset = self.lift((), np.uint32, ("offset", generator))
+            self.seeds[generator] = (seed, offset)
+        seed, offset = self.seeds[generator]
+        n = self.draws.get(generator, 0)
+        self.draws[generator] = n + 1
+        return jax.random.fold_in(seed, offset + jnp.uint32(n))
+
+    def restore(self) -> None:
+        """Ends the trace: puts every storage, tensor and history back as it was."""
+        self.is_alive = False
+        for storage, fields in self.storages.values():
+            for name, value in fields.items():
+                setattr(storage, name, value)
+        for tensor, snapshot in self.tensors.values():
+            tensor._restore(snapshot)
+        for history, snapshot in self.histories.values():
+            history.restore(snapshot)
+
+
+def stage(fn: Callable[[], Any]) -> Any:
+    """Returns what `jax.make_jaxpr` makes of a function without arguments."""
+    return jax.make_jaxpr(fn)()

@@ -1,0 +1,22 @@
+"""Finds the user's line: the innermost frame outside jaxaot and jax."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_SKIPPED = (_HERE + os.sep, os.sep + "jax" + os.sep, os.sep + "jaxlib" + os.sep)
+
+
+def user_line() -> str:
+    """Returns `file:line  source` of the user's code that is running."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not path.startswith("<") and not any(part in path for part in _SKIPPED):
+            source = linecache.getline(path, frame.f_lineno).strip()
+            return f"{path}:{frame.f_lineno}  {source}"
+        frame = frame.f_back
+    return "<unknown line>"

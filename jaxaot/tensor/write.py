@@ -1,0 +1,149 @@
+"""Writes: a new value goes through a tensor's window into its storage, and the history moves on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
+from jaxaot.autograd.modes import state
+from jaxaot.autograd.node import Edge
+from jaxaot.errors import AutogradError, LeafWriteError, OverlappingWriteError
+from jaxaot.tensor.history import History
+from jaxaot.tensor.kernels import store_through
+from jaxaot.tensor.nodes import WriteNode
+from jaxaot.tensor.tensor import history_edge
+from jaxaot.views.window import find_window
+
+
+def check_writable(target: Any, records: bool) -> None:
+    """Raises unless a tensor may be written in place.
+
+    Raises:
+      OverlappingWriteError: If elements of the target share memory.
+      LeafWriteError: If the target is a leaf that requires grad, or a view of one, and the write is recorded.
+      AutogradError: If the target is one of several views that one function returned, or was made under `no_grad`.
+    """
+    if target._layout.is_overlapping:
+        raise OverlappingWriteError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            f"location (size {list(target._layout.size)}, stride {list(target._layout.stride)}). Please clone() the "
+            "tensor before performing the operation."
+        )
+    if not state.grad_enabled:
+        return
+    history = target._history
+    if history is not None and history.requires_grad:
+        if not target._chain and history.node is None:
+            raise LeafWriteError(
+                "a leaf Variable that requires grad is being used in an in-place operation. Write inside "
+                "`with ja.no_grad():`, or out of place."
+            )
+        if history.node is None:
+            raise LeafWriteError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation. Write inside "
+                "`with ja.no_grad():`, or out of place."
+            )
+    if target._creation is None:
+        return
+    base = target._base_tensor
+    if not (records or (base is not None and base.requires_grad)):
+        return
+    if target._creation == "several":
+        raise AutogradError(
+            "Output 0 of a function that returns multiple views is a view and is being modified inplace. This view is "
+            "the output of a function that returns multiple views. Such functions do not allow the output views to be "
+            "modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    if target._creation == "no_grad":
+        raise AutogradError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
+            "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
+            "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
+            "both outside (if you want the inplace to be tracked)."
+        )
+
+
+def write_value(target: Any, value: Array) -> None:
+    """Stores a value that no gradient flows through."""
+    write_array(target, value, None)
+
+
+def write_array(target: Any, value: Array, edge: Edge | None) -> None:
+    """Stores a value of the target's size and dtype, and moves the history on if the write is recorded.
+
+    Args:
+      target: The tensor that is written.
+      value: What it shows afterwards.
+      edge: Where gradients of `value` go; None if the write is not recorded.
+    """
+    storage = target._storage
+    trace = state.trace
+    if trace is not None:
+        trace.adopt(storage)
+    else:
+        storage.check_alive()
+    storage.check_reach(target._layout, target._offset, is_write=True)
+    records = edge is not None
+    stored = None if trace is None else _stored_traced(target, value, records)
+    if edge is not None:
+        _move_history(target, edge)
+    if trace is not None:
+        trace.write(storage, target._history, stored, records)
+        storage.note_write(target._layout, target._offset)
+        return
+    if target._layout is storage.layout:
+        storage.array = value
+        storage.is_shared = is_tracer(value)
+    elif target._layout.numel:
+        base = _base_array(storage)
+        window, starts = find_window(storage.layout, target._layout, target._offset)
+        if is_tracer(value):
+            storage.array = window.scatter(base, value, starts)
+        else:
+            storage.array = store_through(base, value, window, starts, donate=not storage.is_shared)
+        storage.is_shared = False
+    storage.note_write(target._layout, target._offset)
+    storage.version += 1
+
+
+def _base_array(storage: Any) -> Array:
+    if storage.array is None:
+        storage.is_shared = False
+        return jnp.zeros(storage.layout.size, storage.layout.dtype)
+    return storage.array
+
+
+def _stored_traced(target: Any, value: Array, records: bool) -> Array:
+    """Returns the storage's new value in a trace, its gradients as the tape has them."""
+    storage = target._storage
+    if target._layout is storage.layout:
+        return value
+    if storage.array is None:
+        base = jnp.zeros(storage.layout.size, storage.layout.dtype)
+    else:
+        base = state.trace.read(storage, target._history, records)
+    if not target._layout.numel:
+        return base
+    window, starts = find_window(storage.layout, target._layout, target._offset)
+    return window.scatter(base, value, starts)
+
+
+def _move_history(target: Any, edge: Edge) -> None:
+    """Makes the write the newest node of the target's history."""
+    trace = state.trace
+    history = target._history
+    if history is None:
+        target._touch()
+        history = target._history = History(target._layout, trace=trace)
+    if trace is not None:
+        trace.adopt_history(history, target._storage)
+    if target._chain:
+        before = history_edge(history) if history.requires_grad else None
+        history.node, history.index = WriteNode(target._chain, before, edge), 0
+    else:
+        history.node, history.index = edge.node, edge.index
+    history.requires_grad = True
+    history.accumulator = None

@@ -1,0 +1,237 @@
+"""Layouts: how the elements of a tensor lie in the flat memory of its storage.
+
+A *layout* is (size, stride, dtype); with an offset it says which memory elements a tensor shows, exactly as in PyTorch.
+Layouts are interned: equal layouts are one object, so that guards and kernel keys compare by identity. A layout is
+*dense* if it fills memory without gaps or overlap, in any order of its dims; arrays are stored under a dense layout.
+Everything here is arithmetic on plain integers.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxaot._typing import Shape
+
+
+class Layout:
+    """An interned (size, stride, dtype); make one with `layout_of` or `contiguous`.
+
+    Attributes:
+      size: Sizes of the dims.
+      stride: Memory elements between neighbours along each dim.
+      dtype: Of the elements.
+      numel: Number of elements shown.
+    """
+
+    __slots__ = ("__dict__", "dtype", "numel", "size", "stride")
+
+    def __init__(self, size: Shape, stride: Shape, dtype: np.dtype):
+        self.size = size
+        self.stride = stride
+        self.dtype = dtype
+        self.numel = math.prod(size)
+
+    def __repr__(self) -> str:
+        return f"Layout({self.size}, {self.stride}, {self.dtype})"
+
+    def __reduce__(self) -> Any:
+        return layout_of, (self.size, self.stride, self.dtype)
+
+    @functools.cached_property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps; dims of size 1 may have any stride."""
+        expected = 1
+        for size, stride in zip(reversed(self.size), reversed(self.stride), strict=True):
+            if size != 1:
+                if stride != expected:
+                    return self.numel == 0
+                expected *= size
+        return True
+
+    @functools.cached_property
+    def is_dense(self) -> bool:
+        """Whether the elements fill one run of memory, each place once, in some order of the dims."""
+        expected = 1
+        for stride, size in sorted((t, s) for s, t in zip(self.size, self.stride, strict=True) if s != 1):
+            if stride != expected:
+                return self.numel == 0
+            expected *= size
+        return True
+
+    @functools.cached_property
+    def is_overlapping(self) -> bool:
+        """Whether two elements share a place in memory."""
+        reach = 0
+        dims = sorted((t, s) for s, t in zip(self.size, self.stride, strict=True) if s > 1)
+        if self.numel <= 1:
+            return False
+        for stride, size in dims:
+            if stride <= reach:
+                break
+            reach += (size - 1) * stride
+        else:
+            return False
+        if any(stride == 0 for stride, _ in dims) or reach_of(self) < self.numel:
+            return True
+        places = np.zeros((), np.int64)
+        for stride, size in dims:
+            places = np.add.outer(places, np.arange(size, dtype=np.int64) * stride)
+        return np.unique(places).size < self.numel
+
+    @functools.cached_property
+    def memory_order(self) -> tuple[int, ...]:
+        """The dims from the slowest to the fastest in memory."""
+        return tuple(sorted(range(len(self.size)), key=lambda d: (-self.stride[d], -self.size[d], d)))
+
+    @functools.cached_property
+    def nbytes(self) -> int:
+        """Bytes of the elements shown."""
+        return self.numel * self.dtype.itemsize
+
+
+_layouts: dict[tuple[Shape, Shape, np.dtype], Layout] = {}
+_contiguous: dict[tuple[Shape, np.dtype], Layout] = {}
+
+
+def layout_of(size: Sequence[int], stride: Sequence[int], dtype: Any) -> Layout:
+    """Returns the layout with these sizes, strides and dtype."""
+    key = (tuple(size), tuple(stride), np.dtype(dtype))
+    layout = _layouts.get(key)
+    if layout is None:
+        layout = _layouts.setdefault(key, Layout(*key))
+    return layout
+
+
+def contiguous_stride(size: Sequence[int]) -> Shape:
+    """Returns row-major strides; a dim of size 0 counts as 1, as in PyTorch."""
+    stride, step = [], 1
+    for n in reversed(size):
+        stride.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(stride))
+
+
+def contiguous(size: Shape, dtype: Any) -> Layout:
+    """Returns the row-major layout of a shape."""
+    layout = _contiguous.get((size, dtype))
+    if layout is None:
+        layout = layout_of(size, contiguous_stride(size), dtype)
+        _contiguous[(layout.size, layout.dtype)] = layout
+    return layout
+
+
+def reach_of(layout: Layout) -> int:
+    """Returns how many memory elements, from its first on, a layout reaches over."""
+    if layout.numel == 0:
+        return 0
+    return 1 + sum((n - 1) * s for n, s in zip(layout.size, layout.stride, strict=True))
+
+
+def broadcast_size(sizes: Sequence[Shape]) -> Shape | None:
+    """Returns the common shape under broadcasting, or None if there is none."""
+    ndim = max((len(size) for size in sizes), default=0)
+    result = [1] * ndim
+    for size in sizes:
+        for i, n in enumerate(size, start=ndim - len(size)):
+            if n != 1 and result[i] not in (1, n):
+                return None
+            if n != 1:
+                result[i] = n
+    return tuple(result)
+
+
+@functools.lru_cache(maxsize=16384)
+def dense_like(layout: Layout, dtype: Any) -> Layout:
+    """Returns the dense layout with the order of dims of `layout`: what `clone` and `empty_like` allocate."""
+    if layout.is_dense and not layout.is_contiguous:
+        return layout_of(layout.size, layout.stride, dtype)
+    return elementwise_layout((layout,), layout.size, dtype)
+
+
+@functools.lru_cache(maxsize=16384)
+def elementwise_layout(operands: tuple[Layout, ...], size: Shape, dtype: Any) -> Layout:
+    """Returns the layout of an elementwise result, which follows its operands' order of dims.
+
+    Args:
+      operands: Layouts of the tensor operands, in the order of the arguments.
+      size: The broadcast shape.
+      dtype: Of the result.
+
+    The rule is that of ATen's `TensorIterator::reorder_dimensions`.
+    """
+    same_shape = all(operand.size == size for operand in operands)
+    if not operands or (same_shape and all(operand.is_contiguous for operand in operands)):
+        return contiguous(size, np.dtype(dtype))
+    if same_shape and all(o.is_dense and o.stride == operands[0].stride for o in operands):
+        return layout_of(size, operands[0].stride, dtype)
+    ndim = len(size)
+    strides = [list(_broadcast_strides(operand, size)) for operand in operands]
+
+    def order(dim0: int, dim1: int) -> int:
+        for stride in strides:
+            if stride[dim0] == 0 or stride[dim1] == 0:
+                continue
+            if stride[dim0] != stride[dim1]:
+                return -1 if stride[dim0] < stride[dim1] else 1
+            if size[dim0] > size[dim1]:
+                return 1
+        return 0
+
+    fastest_first = list(range(ndim - 1, -1, -1))
+    for i in range(1, ndim):
+        dim1 = i
+        for dim0 in range(i - 1, -1, -1):
+            comparison = order(fastest_first[dim0], fastest_first[dim1])
+            if comparison > 0:
+                fastest_first[dim0], fastest_first[dim1] = fastest_first[dim1], fastest_first[dim0]
+                dim1 = dim0
+            elif comparison < 0:
+                break
+    stride, step = [0] * ndim, 1
+    for dim in fastest_first:
+        stride[dim] = step
+        step *= max(size[dim], 1)
+    return layout_of(size, stride, dtype)
+
+
+def _broadcast_strides(operand: Layout, size: Shape) -> Iterator[int]:
+    missing = len(size) - len(operand.size)
+    yield from [0] * missing
+    for n, stride, target in zip(operand.size, operand.stride, size[missing:], strict=True):
+        # strides are compared in bytes, so that operands of different dtypes compare as in ATen
+        yield 0 if n == 1 and target != 1 else stride * operand.dtype.itemsize
+
+
+def view_stride(size: Shape, stride: Shape, new_size: Shape) -> Shape | None:
+    """Returns the strides under which memory of (size, stride) shows as `new_size`, or None if no strides do.
+
+    The rule of ATen's `computeStride`: dims that are contiguous with one another form a chunk, and a new dim lies within
+    one chunk.
+    """
+    numel = math.prod(size)
+    if numel == 0:
+        return stride if size == new_size else contiguous_stride(new_size)
+    if not size:
+        return (1,) * len(new_size)
+    new_stride = [0] * len(new_size)
+    view_dim = len(new_size) - 1
+    chunk_stride = stride[-1]
+    chunk_numel = view_numel = 1
+    for dim in range(len(size) - 1, -1, -1):
+        chunk_numel *= size[dim]
+        if dim == 0 or (size[dim - 1] != 1 and stride[dim - 1] != chunk_numel * chunk_stride):
+            while view_dim >= 0 and (view_numel < chunk_numel or new_size[view_dim] == 1):
+                new_stride[view_dim] = view_numel * chunk_stride
+                view_numel *= new_size[view_dim]
+                view_dim -= 1
+            if view_numel != chunk_numel:
+                return None
+            if dim > 0:
+                chunk_stride = stride[dim - 1]
+                chunk_numel = view_numel = 1
+    return tuple(new_stride) if view_dim == -1 else None

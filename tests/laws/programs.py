@@ -1,0 +1,388 @@
+"""Random programs of views, in-place ops, assignments and metadata ops, run alike by PyTorch and by jaxaot.
+
+A program is data: a few inputs that may share memory, and statements on numbered variables. `generate` grows one with
+PyTorch as the guide (a statement that PyTorch refuses is dropped), `run` carries it out with either library.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from typing import Any
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class Statement:
+    """`kind` on variables `operands` with `params`; appends its results to the variables."""
+
+    kind: str
+    operands: tuple[int, ...]
+    params: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(f'v{o}' for o in self.operands)}{''.join(f', {p}' for p in self.params)})"
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """Inputs, as (shape, dtype, how) or a view of an earlier input, and statements.
+
+    Attributes:
+      inputs: `("fresh", shape, dtype)` or `("view", of, statement)`.
+      statements: What is done.
+      outputs: Variables that are returned.
+      seed: Of the values.
+      grad: Whether the fresh float inputs are products of leaves that require grad.
+    """
+
+    inputs: tuple[Any, ...]
+    statements: tuple[Statement, ...]
+    outputs: tuple[int, ...]
+    seed: int
+    grad: bool
+
+    def __str__(self) -> str:
+        lines = [f"v{i} = {kind}" for i, kind in enumerate(self.inputs)]
+        return "\n".join([*lines, *map(str, self.statements), f"return {self.outputs}"])
+
+
+VIEWS = (
+    "select", "slice", "narrow", "view", "reshape", "transpose", "permute", "t", "squeeze", "unsqueeze", "expand",
+    "flatten", "unflatten", "split", "chunk", "unbind", "diagonal", "movedim", "detach", "getitem", "as_strided", "T",
+)  # fmt: skip
+WRITES = (
+    "add_", "mul_", "sub_", "add_tensor_", "mul_tensor_", "copy_", "fill_", "zero_", "setitem", "setitem_tensor", "sin_",
+    "clamp_", "masked_fill_", "setitem_mask", "setitem_index", "iadd_slice", "relu_", "index_add_", "neg_",
+)  # fmt: skip
+METADATA = ("t_", "transpose_", "unsqueeze_", "squeeze_", "swapaxes_")
+PURE = (
+    "add", "mul", "sin", "exp_small", "sum", "sum_dim", "clone", "contiguous", "cat", "matmul", "where", "tanh", "gather",
+    "softmax", "mean_keep", "add_broadcast", "stack",
+)  # fmt: skip
+GRAD = ("no_grad_mul_", "no_grad_view_add_", "data_mul_", "detach_add_")
+
+
+def shape_of(rng: random.Random) -> tuple[int, ...]:
+    return tuple(rng.choice((1, 2, 2, 3, 4)) for _ in range(rng.choice((0, 1, 1, 2, 2, 2, 3, 3))))
+
+
+def _slice(rng: random.Random, n: int) -> slice:
+    start = rng.randint(0, n)
+    return slice(start, rng.randint(start, n), rng.choice((None, 1, 1, 2)))
+
+
+def propose(rng: random.Random, variables: list[Any], kinds: tuple[str, ...]) -> Statement | None:
+    """Returns a random statement that looks possible, by the shapes of the variables."""
+    i = rng.randrange(len(variables))
+    x = variables[i]
+    nd, size = x.ndim, tuple(x.shape)
+    dim = rng.randrange(-nd, nd) if nd else 0
+    kind = rng.choice(kinds)
+    one = lambda *params: Statement(kind, (i,), params)
+
+    def another(same_shape: bool) -> int | None:
+        found = [
+            j for j, y in enumerate(variables)
+            if y.dtype == x.dtype and (tuple(y.shape) == size if same_shape else True)
+        ]
+        return rng.choice(found) if found else None
+
+    match kind:
+        case "select" | "unbind" | "chunk" | "split" if not nd:
+            return None
+        case "select":
+            return one(dim, rng.randrange(-size[dim], size[dim])) if size[dim] else None
+        case "slice":
+            return one(dim, *(lambda s: (s.start, s.stop, s.step))(_slice(rng, size[dim]))) if nd else None
+        case "narrow":
+            if not nd:
+                return None
+            start = rng.randint(0, size[dim])
+            return one(dim, start, rng.randint(0, size[dim] - start))
+        case "view" | "reshape":
+            return one(rng.choice([(-1,), (x.numel(),), tuple(reversed(size)), (*size, 1), (1, *size), (2, -1)]))
+        case "transpose" | "transpose_" | "swapaxes_":
+            return one(dim, rng.randrange(nd)) if nd else None
+        case "permute":
+            return one(tuple(rng.sample(range(nd), nd)))
+        case "t" | "t_" | "T":
+            return one() if nd <= 2 else None
+        case "squeeze" | "squeeze_":
+            return one() if rng.random() < 0.5 or not nd else one(dim)
+        case "unsqueeze" | "unsqueeze_":
+            return one(rng.randrange(-nd - 1, nd + 1)) if nd < 4 else None
+        case "expand":
+            return one(tuple(rng.choice((2, 3)) if n == 1 else n for n in size))
+        case "flatten":
+            if not nd:
+                return one(0, -1)
+            a, b = sorted((rng.randrange(nd), rng.randrange(nd)))
+            return one(a, b)
+        case "unflatten":
+            return one(dim, (rng.choice((1, 2)), -1)) if nd and nd < 4 else None
+        case "split":
+            return one(rng.randint(1, max(size[dim], 1)), dim)
+        case "chunk":
+            return one(rng.randint(1, 3), dim)
+        case "unbind":
+            return one(dim) if size[dim] <= 4 else None
+        case "diagonal":
+            return one(rng.randint(-1, 1), *rng.sample(range(nd), 2)) if nd >= 2 else None
+        case "movedim":
+            return one(dim, rng.randrange(nd)) if nd else None
+        case "as_strided":
+            if x.numel() < 4:
+                return None
+            return one((2, 2), rng.choice([(1, 2), (2, 1)]), rng.randint(0, 1))
+        case "getitem" | "setitem" | "iadd_slice":
+            index: list[Any] = []
+            for n in size:
+                part = rng.random()
+                if part < 0.3 and n:
+                    index.append(rng.randrange(-n, n))
+                elif part < 0.7:
+                    index.append(_slice(rng, n))
+                elif part < 0.8 and kind == "getitem":
+                    index.append(None)
+                    index.append(slice(None))
+                elif part < 0.9 and Ellipsis not in index:
+                    index.append(Ellipsis)
+                    break
+                else:
+                    index.append(slice(None))
+            return one(tuple(index), round(rng.uniform(-2, 2), 2))
+        case "setitem_tensor":
+            j = another(False)
+            if j is None or not nd:
+                return None
+            return Statement(kind, (i, j), (rng.randrange(-size[0], size[0]) if size[0] else 0,))
+        case "setitem_mask" | "masked_fill_":
+            return one(round(rng.uniform(-1, 1), 2))
+        case "setitem_index":
+            if not nd or not size[0]:
+                return None
+            return one(tuple(rng.sample(range(size[0]), rng.randint(1, size[0]))), round(rng.uniform(-2, 2), 2))
+        case "index_add_":
+            if not nd or not size[dim]:
+                return None
+            return one(dim, tuple(rng.randrange(size[dim]) for _ in range(2)))
+        case "gather":
+            return one(dim) if nd and all(size) else None
+        case "add_" | "mul_" | "sub_" | "no_grad_mul_" | "no_grad_view_add_" | "data_mul_" | "detach_add_":
+            return one(round(rng.uniform(-2, 2), 2) if x.dtype.is_floating_point else rng.randint(-2, 3))
+        case "add_tensor_" | "mul_tensor_" | "copy_" | "add_broadcast":
+            j = another(rng.random() < 0.7)
+            return None if j is None else Statement(kind, (i, j))
+        case "add" | "mul" | "cat" | "where" | "stack":
+            j = another(True)
+            if j is None or (kind == "cat" and not nd):
+                return None
+            return Statement(kind, (i, j), (dim,) if kind in ("cat", "stack") else ())
+        case "matmul":
+            if nd != 2:
+                return None
+            found = [j for j, y in enumerate(variables) if y.ndim == 2 and y.shape[0] == size[1] and y.dtype == x.dtype]
+            return Statement(kind, (i, rng.choice(found))) if found else None
+        case "fill_":
+            return one(rng.randint(-2, 2))
+        case "sum_dim" | "softmax" | "mean_keep":
+            return one(dim) if nd else None
+        case _:
+            return one()
+
+
+def execute(lib: Any, variables: list[Any], statement: Statement) -> list[Any]:
+    """Returns the new variables that a statement makes."""
+    x = variables[statement.operands[0]]
+    y = variables[statement.operands[1]] if len(statement.operands) > 1 else None
+    p = statement.params
+    match statement.kind:
+        case "slice":
+            made = x[(slice(None),) * (p[0] % x.ndim) + (slice(*p[1:]),)]
+        case "view" | "reshape" | "permute" | "expand":
+            made = getattr(x, statement.kind)(p[0])
+        case "T":
+            made = x.t()
+        case "getitem":
+            made = x[p[0]]
+        case "setitem":
+            x[p[0]] = p[1] if x.is_floating_point() else int(p[1])
+            made = []
+        case "iadd_slice":
+            x[p[0]] += p[1] if x.is_floating_point() else int(p[1])
+            made = []
+        case "setitem_tensor":
+            x[p[0]] = y
+            made = []
+        case "setitem_mask":
+            x[x > p[0]] = 1
+            made = []
+        case "masked_fill_":
+            made = x.masked_fill_(x > p[0], 2)
+        case "setitem_index":
+            x[lib.tensor(list(p[0]))] = p[1] if x.is_floating_point() else int(p[1])
+            made = []
+        case "index_add_":
+            index = lib.tensor(list(p[1]))
+            made = x.index_add_(p[0], index, x.index_select(p[0], index))
+        case "gather":
+            made = x.gather(p[0], (x.detach() * 0).to(lib.int64))
+        case "add_" | "mul_" | "sub_" | "fill_":
+            made = getattr(x, statement.kind)(p[0])
+        case "add_tensor_" | "mul_tensor_":
+            made = getattr(x, statement.kind.replace("_tensor", ""))(y)
+        case "copy_":
+            made = x.copy_(y)
+        case "clamp_":
+            made = x.clamp_(-1, 1)
+        case "add_broadcast":
+            made = x + y
+        case "exp_small":
+            made = (x * 0.1).exp()
+        case "sum_dim":
+            made = x.sum(p[0])
+        case "mean_keep":
+            made = (x * 1.0).mean(p[0], keepdim=True)
+        case "softmax":
+            made = (x * 1.0).softmax(p[0])
+        case "cat" | "stack":
+            made = getattr(lib, statement.kind)([x, y], p[0])
+        case "where":
+            made = lib.where(x > 0, x, y)
+        case "add" | "mul":
+            made = x + y if statement.kind == "add" else x * y
+        case "matmul":
+            made = x @ y
+        case "no_grad_mul_":
+            with lib.no_grad():
+                x.mul_(p[0])
+            made = []
+        case "no_grad_view_add_":
+            with lib.no_grad():
+                x.view(-1)[:1].add_(p[0])
+            made = []
+        case "data_mul_":
+            x.data.mul_(p[0])
+            made = []
+        case "detach_add_":
+            x.detach().add_(p[0])
+            made = []
+        case _:
+            made = getattr(x, statement.kind)(*p)
+    made = list(made) if isinstance(made, (tuple, list)) else [made]
+    # an in-place op returns its target: that is not a new variable
+    return [m for m in made if not any(m is v for v in variables)]
+
+
+def make_inputs(lib: Any, program: Program) -> tuple[list[Any], list[Any]]:
+    """Returns the inputs of a program, and the leaves behind them if gradients are wanted."""
+    rng = np.random.default_rng(program.seed)
+    made: list[Any] = []
+    leaves: list[Any] = []
+    for kind, *rest in program.inputs:
+        if kind == "view":
+            made += execute(lib, [made[rest[0]]], rest[1])[:1]
+            continue
+        shape, dtype = rest
+        if dtype == "float32":
+            leaf = lib.tensor(rng.standard_normal(shape).astype(np.float32).tolist(), dtype=lib.float32)
+            if 0 in shape:
+                leaf = lib.zeros(shape)
+            if program.grad:
+                leaf.requires_grad_()
+                leaves.append(leaf)
+                leaf = leaf * 1
+            made.append(leaf)
+        else:
+            made.append(lib.tensor(rng.integers(-4, 5, shape).tolist(), dtype=lib.int64).reshape(shape))
+    return made, leaves
+
+
+def run(lib: Any, program: Program, inputs: list[Any]) -> list[Any]:
+    """Returns all variables after the statements of a program."""
+    variables = list(inputs)
+    for statement in program.statements:
+        variables += execute(lib, variables, statement)
+    return variables
+
+
+def generate(torch: Any, seed: int, *, grad: bool = False, n_statements: int = 8) -> Program:
+    """Returns the random program of a seed: one that PyTorch runs without an error."""
+    rng = random.Random(seed)
+    kinds = VIEWS * 2 + WRITES * 2 + METADATA + PURE + (GRAD if grad else ())
+    inputs: list[Any] = []
+    for _ in range(rng.randint(1, 3)):
+        inputs.append(("fresh", shape_of(rng), "float32" if grad or rng.random() < 0.8 else "int64"))
+    program = Program(tuple(inputs), (), (), seed, grad)
+    for _ in range(rng.randint(0, 2)):
+        made, _ = make_inputs(torch, program)
+        i = rng.randrange(len(inputs))
+        proposal = propose(rng, [made[i]], tuple(v for v in VIEWS if v not in ("unbind", "split", "chunk", "detach")))
+        if proposal is None:
+            continue
+        try:
+            if not any(v._base is not None for v in execute(torch, [made[i]], proposal)[:1]):
+                continue
+        except (RuntimeError, IndexError):
+            continue
+        inputs.append(("view", i, proposal))
+        program = dataclasses.replace(program, inputs=tuple(inputs))
+    statements: list[Statement] = []
+    for _ in range(n_statements * 4):
+        if len(statements) >= n_statements:
+            break
+        # run all of it anew: a refused statement may have done half of its work
+        made, _ = make_inputs(torch, program)
+        variables = run(torch, dataclasses.replace(program, statements=tuple(statements)), made)
+        statement = propose(rng, variables, kinds)
+        if statement is None:
+            continue
+        try:
+            execute(torch, variables, statement)
+        except (RuntimeError, IndexError, ValueError, TypeError):
+            continue
+        statements.append(statement)
+    made, _ = make_inputs(torch, program)
+    n = len(run(torch, dataclasses.replace(program, statements=tuple(statements)), made))
+    outputs = tuple(rng.sample(range(n), min(n, rng.randint(1, 4))))
+    return dataclasses.replace(program, statements=tuple(statements), outputs=outputs)
+
+
+def partition(tensors: list[Any], storage: Any) -> list[int]:
+    """Returns for each tensor the number of the first one that shares its storage."""
+    keys = [storage(t) for t in tensors]
+    return [keys.index(key) for key in keys]
+
+
+def torch_storage(tensor: Any) -> Any:
+    storage = tensor.untyped_storage()
+    return (storage.data_ptr(), storage._cdata)
+
+
+def compare(expected: list[Any], actual: list[Any]) -> list[str]:
+    """Returns every difference between PyTorch's tensors and ours."""
+    problems = []
+    if len(expected) != len(actual):
+        return [f"{len(actual)} variables instead of {len(expected)}"]
+    for i, (e, a) in enumerate(zip(expected, actual, strict=True)):
+        if tuple(e.shape) != tuple(a.shape):
+            problems.append(f"v{i}: shape {tuple(a.shape)} instead of {tuple(e.shape)}")
+            continue
+        if e.stride() != a.stride():
+            problems.append(f"v{i}: stride {a.stride()} instead of {e.stride()} for shape {tuple(e.shape)}")
+        if e.storage_offset() != a.storage_offset():
+            problems.append(f"v{i}: offset {a.storage_offset()} instead of {e.storage_offset()}")
+        if e.requires_grad != a.requires_grad:
+            problems.append(f"v{i}: requires_grad {a.requires_grad} instead of {e.requires_grad}")
+        want, have = e.detach().numpy(), np.asarray(a.detach()._read())
+        if want.dtype.kind != have.dtype.kind:
+            problems.append(f"v{i}: dtype {have.dtype} instead of {want.dtype}")
+        elif not np.allclose(want, have, rtol=1e-4, atol=1e-5, equal_nan=True):
+            problems.append(f"v{i}: {have} instead of {want}")
+    shared = partition(expected, lambda t: torch_storage(t) if t.numel() else id(t))
+    ours = partition(actual, lambda t: id(t._storage) if t.numel() else id(t))
+    if shared != ours:
+        problems.append(f"sharing {ours} instead of {shared}")
+    return problems
