@@ -11,14 +11,14 @@ from jaxaot.ops.promotion import is_complex, strong
 from jaxaot.ops.table import register_op
 
 
-@register_op("cast(Tensor self, Dtype dtype) -> Tensor", method=False, function=False, layout="operands")
+@register_op("cast(Tensor self, Dtype dtype) -> Tensor", method=False, function=False, layout="same")
 def cast(self, dtype):
     if is_complex(self.dtype) and not is_complex(dtype):
         self = jnp.real(self)
     return strong(self, dtype)
 
 
-@register_op("copy_of(Tensor self) -> Tensor", method=False, function=False, layout="operands")
+@register_op("copy_of(Tensor self) -> Tensor", method=False, function=False, layout="same")
 def copy_of(self):
     return jnp.asarray(self)
 

@@ -6,7 +6,6 @@ takes it. A 0-d tensor accepts the dims 0 and -1, as in PyTorch.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -90,19 +89,3 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
                 )
         result = tuple(b if a == 1 else a for a, b in zip(left, right, strict=True))
     return result
-
-
-def check_expandable(shape: Sequence[int], target: Sequence[int], what: str = "expand") -> None:
-    """Checks that a value of `shape` can be stored in `target`.
-
-    Raises:
-      ShapeMismatchError: If not.
-    """
-    padded = (1,) * (len(target) - len(shape)) + tuple(shape)
-    if len(shape) > len(target) or any(a not in (1, b) for a, b in zip(padded, target, strict=True)):
-        raise ShapeMismatchError(f"{what}: a tensor of shape {tuple(shape)} cannot be broadcast to {tuple(target)}")
-
-
-def n_elements(shape: Sequence[int]) -> int:
-    """Returns how many elements a tensor of `shape` has."""
-    return math.prod(shape)

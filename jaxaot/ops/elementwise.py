@@ -273,6 +273,13 @@ def _fmod(x: Array, y: Array) -> Array:
     return lax.rem(*jnp.broadcast_arrays(x, y))
 
 
+def _power(x: Array, y: Array) -> Array:
+    if not is_inexact(x.dtype):
+        return jnp.power(x, y)
+    # at 0 ** 0 the slope is 0 for PyTorch; XLA's is 0 * 0 ** -1
+    return lax.pow(*jnp.broadcast_arrays(jnp.where((x == 0) & (y == 0), 1, x).astype(x.dtype), y))
+
+
 @register_op("pow(Tensor self, Tensor exponent) -> Tensor", layout="operands", inplace=True, out=True)
 def pow_(self, exponent):
     broadcast_shapes(jnp.shape(self), jnp.shape(exponent))
@@ -281,12 +288,14 @@ def pow_(self, exponent):
         if not is_inexact(dtype) and exponent < 0:
             raise TensorError("Integers to negative integer powers are not allowed.")
         return lax.integer_pow(strong(self, dtype), int(exponent))
-    return jnp.power(strong(self, dtype), strong(exponent, dtype))
+    if isinstance(exponent, float) and exponent != 0 and is_inexact(dtype) and not is_number(self):
+        return lax.pow(strong(self, dtype), strong(exponent, dtype))
+    return _power(strong(self, dtype), strong(exponent, dtype))
 
 
 @register_op("float_power(Tensor self, Tensor exponent) -> Tensor", promote="float", inplace=True)
 def float_power(self, exponent):
-    return jnp.power(self, exponent)
+    return _power(self, exponent)
 
 
 def _logaddexp2(x: Array, y: Array) -> Array:

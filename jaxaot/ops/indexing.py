@@ -6,6 +6,7 @@ nearest element and writes nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -145,9 +146,6 @@ def scatter_value(self, dim, index, value, reduce):
 @register_op("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", inplace=True, out=True)
 def scatter_add(self, dim, index, src):
     return _scatter("scatter_add", True, self, dim, index, src)
-
-
-NEUTRAL = {"sum": 0, "mean": 0, "prod": 1}
 
 
 def _extreme_of(dtype: Any, largest: bool) -> Any:
@@ -400,4 +398,7 @@ def fill_diagonal(self, fill_value, wrap):
         raise TensorError("dimensions must larger than 1")
     if self.ndim > 2 and len(set(self.shape)) > 1:
         raise ShapeMismatchError("all dimensions of input must be of equal length")
-    return jnp.fill_diagonal(self, strong(fill_value, self.dtype), wrap=wrap, inplace=False)
+    step = sum(math.prod(self.shape[axis + 1 :]) for axis in range(self.ndim))
+    end = self.size if wrap or self.ndim > 2 else min(self.size, self.shape[1] ** 2)
+    places = jnp.arange(0, end, step)
+    return self.reshape(-1).at[places].set(strong(fill_value, self.dtype)).reshape(self.shape)

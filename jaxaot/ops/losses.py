@@ -10,11 +10,16 @@ import jax.numpy as jnp
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dims import broadcast_shapes
+from jaxaot.ops.elementwise import absolute
 from jaxaot.ops.promotion import is_inexact, is_integral, promote
 from jaxaot.ops.reductions import vector_norm_values
 from jaxaot.ops.table import register_op
 
 FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
+
+
+OLD = "Any size_average=None, Any reduce=None, "
+"""Parameters that PyTorch keeps for old callers' sake; `reduction` alone counts."""
 
 
 def reduced(loss: Array, reduction: str) -> Array:
@@ -34,24 +39,30 @@ def _weighted(loss: Array, weight: Array | None) -> Array:
     return loss if weight is None else loss * weight
 
 
-@register_op("mse_loss(Tensor input, Tensor target, str reduction='mean', Tensor? weight=None) -> Tensor", **FUNCTIONAL)
-def mse_loss(input, target, reduction, weight):
+@register_op(
+    "mse_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', Tensor? weight=None) -> Tensor",
+    **FUNCTIONAL,
+)
+def mse_loss(input, target, size_average, reduce, reduction, weight):
     input, target = _pair(input, target)
     return reduced(_weighted(jnp.square(input - target), weight), reduction)
 
 
-@register_op("l1_loss(Tensor input, Tensor target, str reduction='mean', Tensor? weight=None) -> Tensor", **FUNCTIONAL)
-def l1_loss(input, target, reduction, weight):
+@register_op(
+    "l1_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', Tensor? weight=None) -> Tensor", **FUNCTIONAL
+)
+def l1_loss(input, target, size_average, reduce, reduction, weight):
     input, target = _pair(input, target)
-    return reduced(_weighted(jnp.abs(input - target), weight), reduction)
+    return reduced(_weighted(absolute(input - target), weight), reduction)
 
 
 @register_op(
-    "smooth_l1_loss(Tensor input, Tensor target, str reduction='mean', float beta=1.0) -> Tensor", **FUNCTIONAL
+    "smooth_l1_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', float beta=1.0) -> Tensor",
+    **FUNCTIONAL,
 )
-def smooth_l1_loss(input, target, reduction, beta):
+def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
     if beta == 0:
-        return l1_loss(input, target, reduction, None)
+        return l1_loss(input, target, size_average, reduce, reduction, None)
     input, target = _pair(input, target)
     difference = input - target
     size = jnp.abs(difference)
@@ -71,10 +82,10 @@ def huber_loss(input, target, reduction, delta, weight):
 
 
 @register_op(
-    "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str reduction='mean') -> Tensor",
+    "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, " + OLD + "str reduction='mean') -> Tensor",
     **FUNCTIONAL,
 )
-def binary_cross_entropy(input, target, weight, reduction):
+def binary_cross_entropy(input, target, weight, size_average, reduce, reduction):
     if input.shape != target.shape:
         raise ShapeMismatchError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated."
@@ -94,15 +105,17 @@ def _binary_cross_entropy_jvp(primals: Any, tangents: Any) -> Any:
     (input, target), (d_input, d_target) = primals, tangents
     log, log_rest = jnp.maximum(jnp.log(input), -100.0), jnp.maximum(jnp.log1p(-input), -100.0)
     slope = (input - target) / jnp.maximum((1 - input) * input, 1e-12)
-    return (target - 1) * log_rest - target * log, slope * d_input + (log_rest - log) * d_target
+    return (target - 1) * log_rest - target * log, slope * d_input + (jnp.log1p(-input) - jnp.log(input)) * d_target
 
 
 @register_op(
-    "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, str reduction='mean', "
+    "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
+    + OLD
+    + "str reduction='mean', "
     "Tensor? pos_weight=None) -> Tensor",
     **FUNCTIONAL,
 )
-def binary_cross_entropy_with_logits(input, target, weight, reduction, pos_weight):
+def binary_cross_entropy_with_logits(input, target, weight, size_average, reduce, reduction, pos_weight):
     if input.shape != target.shape:
         raise ShapeMismatchError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     log_sigmoid = -jnp.logaddexp(-input, 0.0)
@@ -219,7 +232,7 @@ def gaussian_nll_loss(input, target, var, full, eps, reduction):
 # Margins
 
 
-AVERAGED = "Any size_average=None, Any reduce=None, str reduction='mean') -> Tensor"
+AVERAGED = OLD + "str reduction='mean') -> Tensor"
 
 
 @register_op("soft_margin_loss(Tensor input, Tensor target, " + AVERAGED, **FUNCTIONAL)

@@ -42,6 +42,11 @@ def _windows(size: int, kernel: int, stride: int, padding: int, dilation: int, c
     return n, max((n - 1) * stride + reach - size - 2 * padding, 0)
 
 
+def _check_padding(padding: tuple[int, ...], kernel: tuple[int, ...]) -> None:
+    if any(2 * p > k for p, k in zip(padding, kernel, strict=True)):
+        raise ArgumentError(f"pad should be at most half of the kernel size, but got pad={padding}, kernel={kernel}")
+
+
 def _lowest(dtype: Any) -> Any:
     return np.asarray(-np.inf if is_inexact(dtype) else np.iinfo(dtype).min, dtype)
 
@@ -53,12 +58,9 @@ def _max_pool(
     spatial = _spatial(f"max_pool{n}d", input, n)
     kernel, padding, dilation = sizes(kernel_size, n), sizes(padding, n), sizes(dilation, n)
     stride = _given(stride, kernel, n)
-    if any(2 * p > k for p, k in zip(padding, kernel, strict=True)):
-        raise ArgumentError(
-            f"pad should be at most half of effective kernel size, but got pad={padding}, kernel={kernel}"
-        )
+    _check_padding(padding, kernel)
     lead = input.shape[: input.ndim - n]
-    counts, extras = zip(
+    counts, _ = zip(
         *(_windows(spatial[i], kernel[i], stride[i], padding[i], dilation[i], ceil_mode) for i in range(n)),
         strict=True,
     )
@@ -67,7 +69,6 @@ def _max_pool(
         np.arange(counts[i])[:, None] * stride[i] - padding[i] + np.arange(kernel[i])[None, :] * dilation[i]
         for i in range(n)
     ]
-    del extras
     value, flat, valid = input, np.zeros((), np.int64), np.ones((), bool)
     for i in range(n):
         axis = len(lead) + 2 * i
@@ -88,19 +89,14 @@ def _max_pool(
     return picked, index
 
 
-def _max_pool_value(
-    n: int, input: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
-) -> Array:
+def _max_pool_value(n: int, input: Array, kernel_size: Any, stride: Any, padding: Any, ceil: bool) -> Array:
     """Returns the largest elements of the windows by XLA's window reduction."""
     spatial = _spatial(f"max_pool{n}d", input, n)
-    kernel, padding, dilation = sizes(kernel_size, n), sizes(padding, n), sizes(dilation, n)
+    kernel, padding = sizes(kernel_size, n), sizes(padding, n)
     stride = _given(stride, kernel, n)
-    if any(2 * p > k for p, k in zip(padding, kernel, strict=True)):
-        raise ArgumentError(
-            f"pad should be at most half of effective kernel size, but got pad={padding}, kernel={kernel}"
-        )
+    _check_padding(padding, kernel)
     lead = input.ndim - n
-    extras = [_windows(spatial[i], kernel[i], stride[i], padding[i], dilation[i], ceil)[1] for i in range(n)]
+    extras = [_windows(spatial[i], kernel[i], stride[i], padding[i], 1, ceil)[1] for i in range(n)]
     return lax.reduce_window(
         input,
         _lowest(input.dtype),
@@ -108,7 +104,6 @@ def _max_pool_value(
         (1,) * lead + kernel,
         (1,) * lead + stride,
         [(0, 0)] * lead + [(p, p + extra) for p, extra in zip(padding, extras, strict=True)],
-        window_dilation=(1,) * lead + dilation,
     )
 
 
@@ -125,8 +120,7 @@ def _avg_pool(
     spatial = _spatial(f"avg_pool{n}d", input, n)
     kernel, padding = sizes(kernel_size, n), sizes(padding, n)
     stride = _given(stride, kernel, n)
-    if any(2 * p > k for p, k in zip(padding, kernel, strict=True)):
-        raise ArgumentError(f"pad should be at most half of kernel size, but got pad={padding}, kernel_size={kernel}")
+    _check_padding(padding, kernel)
     lead = input.ndim - n
     windows = [_windows(spatial[i], kernel[i], stride[i], padding[i], 1, ceil_mode) for i in range(n)]
     total = lax.reduce_window(
@@ -201,7 +195,9 @@ def _register(n: int) -> None:
 
     @register_op(f"max_pool{n}d{dilated}Tensor", method=False, namespaces=("", "nn.functional"))
     def max_pool(input, kernel_size, stride, padding, dilation, ceil_mode):
-        return _max_pool_value(n, input, kernel_size, stride, padding, dilation, ceil_mode)
+        if any(step != 1 for step in sizes(dilation, n)):  # XLA has no derivative of dilated windows
+            return _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)[0]
+        return _max_pool_value(n, input, kernel_size, stride, padding, ceil_mode)
 
     @register_op(f"max_pool{n}d_with_indices{dilated}(Tensor, Tensor)", **FUNCTIONAL)
     def max_pool_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode):

@@ -11,6 +11,9 @@ from typing import Any
 
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Residual
 from jaxaot.ir.text import to_text
+from jaxaot.plan.alias import AliasPlan
+from jaxaot.plan.call import CallPlan
+from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import FromPrimal, RecomputedValue, SavedValue, SavePlan
 
 
@@ -123,3 +126,43 @@ class Partition:
         forward = to_text(self.forward, primals, self.forward_out_roles, name="forward")
         backward = to_text(self.backward, self.backward_in_roles, gradients, name="backward")
         return f"{forward}\n\n{backward}\n\n{self.plan}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Traced:
+    """A function as a functional graph, with the plans that carry its calls.
+
+    Attributes:
+      jaxpr: A ClosedJaxpr from graph inputs to graph outputs.
+      call: What the function takes.
+      alias: What it did, and how its outputs come back.
+      rng: What it drew.
+      in_tree: Tree of the arguments.
+      out_tree: Tree of the result.
+    """
+
+    jaxpr: Any
+    call: CallPlan
+    alias: AliasPlan
+    rng: RngPlan
+    in_tree: Any
+    out_tree: Any
+
+    @property
+    def needs_backward(self) -> bool:
+        """Whether gradients flow through a call."""
+        return bool(self.alias.differentiable) and bool(self.alias.reached)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """A name for each graph input, in the user's words."""
+        call = self.call
+        names = [call.tensors[s.tensor].name for s in call.storages if s.graph_input is not None]
+        names += [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
+        names += [f"argument {v.leaf}" for v in call.values]
+        for i in range(len(self.rng.generators)):
+            names += [f"seed {i}", f"offset {i}"]
+        return tuple(names)
+
+    def __str__(self) -> str:
+        return to_text(self.jaxpr, [Primal(i, n) for i, n in enumerate(self.input_names)], None, name="traced")

@@ -132,7 +132,7 @@ def _call_recorded(
     node = OpNode(spec.name, edges, len(tensors), kernel, leaves)
     for index, tensor in enumerate(tensors):
         if kernel.differentiable[index]:
-            tensor._history = History(tensor._layout, True, node, index)
+            tensor._history = History(tensor._layout, 0, True, node, index)
     return _unpack(spec, tensors)
 
 
@@ -266,7 +266,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         storage = trace.new_storage(result, layout)
         tensor = wrap(storage, layout, 0, trace)
         if node is not None and node.differentiable[index]:
-            tensor._history = History(layout, True, node, index, trace)
+            tensor._history = History(layout, 0, True, node, index, trace)
             tensor._history.ghost = result
             storage.writer = tensor._history
         tensors.append(tensor)
@@ -385,7 +385,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         if not whole:  # operand 1 holds where the target's window starts
             recipe = _shifted(recipe)
         kernel = WriteKernel(spec, static, recipe, target._layout, window, 1)
-    if storage.is_shared or any(o is storage.array for o in operands):
+    if not storage.may_donate() or any(o is storage.array for o in operands):
         new, more = kernel.run(storage.array, *operands)
     else:
         new, more = kernel.run_donated(storage.array, *operands)

@@ -51,6 +51,10 @@ class Generator:
         self.manual_seed(state[0])
         self.offset = state[1]
 
+    def offset_word(self) -> np.uint32:
+        """Returns the offset as a graph takes it."""
+        return np.uint32(self.offset & 0xFFFFFFFF)
+
     def draw(self) -> Any:
         """Returns the next key: in a trace a symbol, eagerly the words (seed, seed, offset) that a kernel folds."""
         if state.trace is not None:

@@ -21,17 +21,25 @@ class History:
       index: Which output of `node`.
       accumulator: Of a leaf: weak reference to the node that adds to `.grad`.
       layout: Of the base when the history began; chains of views start from it.
+      offset: Where the base began.
       leaf: Of a leaf: weak reference to the tensor whose `.grad` is added to.
       ghost: In a trace: the symbol, of the storage's shape, that carries the gradients.
       trace: The trace that adopted or made it.
     """
 
-    __slots__ = ("accumulator", "ghost", "index", "layout", "leaf", "node", "requires_grad", "trace")
+    __slots__ = ("accumulator", "ghost", "index", "layout", "leaf", "node", "offset", "requires_grad", "trace")
 
     def __init__(
-        self, layout: Layout, requires_grad: bool = False, node: Node | None = None, index: int = 0, trace: Any = None
+        self,
+        layout: Layout,
+        offset: int = 0,
+        requires_grad: bool = False,
+        node: Node | None = None,
+        index: int = 0,
+        trace: Any = None,
     ):
         self.layout = layout
+        self.offset = offset
         self.leaf: Any = None
         self.requires_grad = requires_grad
         self.node = node

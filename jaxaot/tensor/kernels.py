@@ -19,7 +19,7 @@ from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.ops.promotion import can_store, is_complex, is_inexact, strong
 from jaxaot.ops.table import OpSpec
 from jaxaot.views.chain import ViewChain, apply_chain
-from jaxaot.views.layout import Layout, contiguous, elementwise_layout
+from jaxaot.views.layout import Layout, contiguous, dense_like, elementwise_layout
 from jaxaot.views.window import AbstractWindow
 
 Unpack = Callable[[Sequence[Any]], list[Any]]
@@ -90,6 +90,8 @@ def result_layouts(spec: OpSpec, results: Sequence[Any], operands: Sequence[Layo
     for result in results:
         if result is None:
             layouts.append(None)
+        elif spec.layout == "same":
+            layouts.append(dense_like(operands[0], np.dtype(result.dtype)))
         elif spec.layout == "operands":
             layouts.append(elementwise_layout(tuple(operands), tuple(result.shape), np.dtype(result.dtype)))
         else:

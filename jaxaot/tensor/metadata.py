@@ -54,7 +54,7 @@ def _begin_again(tensor: Tensor) -> None:
     old = tensor._history
     if old is None:
         return
-    new = History(tensor._layout, old.requires_grad, old.node, old.index, old.trace)
+    new = History(tensor._layout, tensor._offset, old.requires_grad, old.node, old.index, old.trace)
     new.leaf, new.accumulator, new.ghost = old.leaf, old.accumulator, old.ghost
     tensor._history = new
     tensor._chain = ()
@@ -129,6 +129,8 @@ def set_(
         source.check_reach(layout, offset, is_write=True)
         storage = source
     elif isinstance(source, Tensor):
+        if state.trace is not None:
+            state.trace.note(source)
         if source.dtype != self.dtype:
             raise DtypeError(f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")
         storage, layout, offset = source._storage, source._layout, source._offset
@@ -170,6 +172,8 @@ def set_data(self: Tensor, value: Tensor) -> None:
     if not isinstance(value, Tensor):
         raise TensorTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     self._touch()
+    if state.trace is not None:
+        state.trace.note(value)
     _show(self, value._storage, value._layout, value._offset)
 
 

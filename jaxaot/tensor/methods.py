@@ -7,6 +7,7 @@ Every form has a signature of its own, generated from the schema, so that wrong 
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -78,7 +79,8 @@ def _compile(name: str, source: str, spec: OpSpec, doc: str) -> Callable[..., An
         "_call": call, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
         "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
     }  # fmt: skip
-    exec(compile(source, f"<op {name}>", "exec"), scope)
+    # a file name inside the package, so that user lines are looked for above it
+    exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
     fn = scope[name]
     fn.__doc__ = doc
     fn.__module__ = "jaxaot"

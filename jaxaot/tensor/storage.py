@@ -8,6 +8,8 @@ dlpack, another trace) sets `is_shared`.
 
 from __future__ import annotations
 
+import functools
+import sys
 from typing import Any
 
 import jax.numpy as jnp
@@ -16,6 +18,15 @@ import numpy as np
 from jaxaot._typing import Array
 from jaxaot.errors import LeakedTensorError, StorageSizeError
 from jaxaot.views.layout import Layout, contiguous, reach_of
+
+
+@functools.lru_cache(maxsize=4096)
+def unwritten_layout(n: int, dtype: np.dtype, n_written: int) -> Layout:
+    """Returns the layout of grown memory, an object of its own.
+
+    No tensor's layout is this object, so every read looks at how much was written.
+    """
+    return Layout((n,), (1,), dtype)
 
 
 class Storage:
@@ -88,8 +99,7 @@ class Storage:
         if flat is not None and n > kept:
             flat = jnp.concatenate([flat, jnp.zeros(n - kept, self.dtype)])
         if kept < n:
-            # a layout of its own: no tensor's layout is this object, so every read looks at `n_written`
-            self.layout = Layout((n,), (1,), self.dtype)
+            self.layout = unwritten_layout(n, self.dtype, kept)
             self.n_written = kept
         else:
             self.layout = contiguous((n,), self.dtype)
@@ -133,6 +143,12 @@ class Storage:
             if self.n_written >= self.layout.numel:
                 self.n_written = None
                 self.layout = contiguous(self.layout.size, self.dtype)
+            else:
+                self.layout = unwritten_layout(self.layout.numel, self.dtype, self.n_written)
+
+    def may_donate(self) -> bool:
+        """Returns whether the array's buffer may be reused: nobody else holds it."""
+        return not self.is_shared or sys.getrefcount(self.array) <= HELD_ONCE
 
     def check_alive(self) -> None:
         """Raises if the value is a symbol of a trace that has ended."""
@@ -142,3 +158,13 @@ class Storage:
                 "It was probably kept in an attribute, a list or a global by the traced function. Return it from the "
                 "function instead, or write it into a tensor that existed before: `self.cache.copy_(new)`."
             )
+
+
+def _held_once() -> int:
+    probe = Storage(None, contiguous((0,), np.dtype(np.float32)))
+    probe.array = object()  # type: ignore[assignment]
+    return sys.getrefcount(probe.array)
+
+
+HELD_ONCE = _held_once()
+"""What `sys.getrefcount(storage.array)` says of an array that the storage alone holds; measured, as CPythons differ."""

@@ -210,6 +210,7 @@ class Tensor:
         storage = self._storage
         trace = state.trace
         if trace is not None:
+            trace.note(self)
             array = trace.read(storage, self._history, state.grad_enabled)
         else:
             if storage.trace is not None:
@@ -298,7 +299,7 @@ class Tensor:
             raise DtypeError("only Tensors of floating point and complex dtype can require gradients")
         self._touch()
         # a leaf view has a history of its own: later writes to its base do not pass gradients to it
-        self._history = History(self._layout, requires_grad, trace=state.trace)
+        self._history = History(self._layout, self._offset, requires_grad, trace=state.trace)
         self._history.leaf = weakref.ref(self)
         self._chain = ()
         if state.trace is not None and requires_grad:

@@ -44,11 +44,15 @@ class TraceState:
       lifted: What each graph input is: `("storage", storage)`, `("ghost", history, storage)`, `("value", position)`,
         `("seed", generator)` or `("offset", generator)`.
       storages: Adopted storages, by id, with how they were: (storage, saved fields).
-      tensors: Touched tensors from outside, by id, with how they were.
+      noted: Tensors from outside that were reached, by id, with how they were when that happened.
+      tensors: Those whose metadata changed, by id, with how they were.
       histories: Adopted histories, by id, with how they were.
       created: Weak references to the storages made in this trace.
       draws: Generator → number of keys drawn.
-      resized: Ids of adopted storages on which `resize_` was called.
+      reached: By id, the histories that gradients flow to: (history, storage, index of its graph input or None if that is
+        the storage's own).
+      grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
+      grad_writes: Tensors from outside whose `.grad` was replaced, by id.
     """
 
     def __init__(self) -> None:
@@ -56,6 +60,7 @@ class TraceState:
         self.lifted: list[tuple[Any, ...]] = []
         self.storages: dict[int, tuple[Storage, dict[str, Any]]] = {}
         self.tensors: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.noted: dict[int, tuple[Any, dict[str, Any]]] = {}
         self.histories: dict[int, tuple[Any, dict[str, Any]]] = {}
         self.created: list[weakref.ref[Storage]] = []
         self.draws: dict[Any, int] = {}
@@ -135,14 +140,21 @@ class TraceState:
         else:
             storage.writer = None
 
+    def note(self, tensor: Any) -> None:
+        """Notes that a tensor was reached; those from outside become inputs that a later call has to find again."""
+        if tensor._trace is not self:
+            self.noted.setdefault(id(tensor), (tensor, tensor._snapshot()))
+
     def touch(self, tensor: Any) -> None:
         """Notes how a tensor from outside was, before its metadata change."""
+        self.note(tensor)
         if id(tensor) not in self.tensors and tensor._trace is not self:
             self.tensors[id(tensor)] = (tensor, tensor._snapshot())
 
     def read_grad(self, tensor: Any) -> None:
         """Notes that `.grad` of a tensor from outside decides what is traced."""
         if tensor._trace is not self and id(tensor) not in self.grad_writes:
+            self.note(tensor)
             self.grad_reads.setdefault(id(tensor), (tensor, tensor._grad))
 
     def write_grad(self, tensor: Any) -> None:

@@ -42,6 +42,8 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
     """
     size, stride, offset = step.geometry(parent._geometry)
     trace = state.trace
+    if trace is not None:
+        trace.note(parent)
     view = wrap(parent._storage, layout_of(size, stride, parent._layout.dtype), offset, trace)
     base = parent._base_tensor
     view._base_tensor = parent if base is None else base
@@ -53,7 +55,7 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
     history = parent._history
     if history is None:
         parent._touch()
-        history = parent._history = History(parent._layout, trace=trace)
+        history = parent._history = History(parent._layout, parent._offset, trace=trace)
     view._history = history
     view._chain = (*parent._chain, step)
     if history.requires_grad:
@@ -64,6 +66,8 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
 
 def detached(tensor: Tensor) -> Tensor:
     """Returns a tensor on the same memory through which no gradient flows."""
+    if state.trace is not None:
+        state.trace.note(tensor)
     return wrap(tensor._storage, tensor._layout, tensor._offset, state.trace)
 
 

@@ -82,6 +82,7 @@ def write_array(target: Any, value: Array, edge: Edge | None) -> None:
     storage = target._storage
     trace = state.trace
     if trace is not None:
+        trace.note(target)
         trace.adopt(storage)
     else:
         storage.check_alive()
@@ -103,7 +104,7 @@ def write_array(target: Any, value: Array, edge: Edge | None) -> None:
         if is_tracer(value):
             storage.array = window.scatter(base, value, starts)
         else:
-            storage.array = store_through(base, value, window, starts, donate=not storage.is_shared)
+            storage.array = store_through(base, value, window, starts, donate=storage.may_donate())
         storage.is_shared = False
     storage.note_write(target._layout, target._offset)
     storage.version += 1
@@ -137,7 +138,7 @@ def _move_history(target: Any, edge: Edge) -> None:
     history = target._history
     if history is None:
         target._touch()
-        history = target._history = History(target._layout, trace=trace)
+        history = target._history = History(target._layout, target._offset, trace=trace)
     if trace is not None:
         trace.adopt_history(history, target._storage)
     if target._chain:

@@ -17,8 +17,7 @@ import numpy as np
 
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import ViewError
-from jaxaot.views.layout import contiguous, layout_of, view_stride
-from jaxaot.views.window import find_window
+from jaxaot.views.layout import view_stride
 
 
 class Geometry(NamedTuple):
@@ -278,13 +277,16 @@ class AsStrided(AbstractViewOp):
         return Geometry(self.size, self.stride, self.offset)
 
     def apply(self, x, starts=None):
-        # lay the parent's values out in memory, then look at that memory
-        places = memory_places(self.parent)
-        reach = max(int(places.max(initial=-1)), int(memory_places(self.geometry(self.parent)).max(initial=-1))) + 1
-        memory = jnp.zeros((reach,), x.dtype).at[places.ravel()].set(x.ravel())
-        dtype = np.dtype(x.dtype)
-        window, start = find_window(contiguous((reach,), dtype), layout_of(self.size, self.stride, dtype), self.offset)
-        return window.apply(memory, start)
+        # for each element of the view, the parent's element at the same place of memory; zero where there is none
+        wanted, shown = memory_places(self.geometry(self.parent)).ravel(), memory_places(self.parent).ravel()
+        order = np.argsort(shown, kind="stable")
+        found = np.minimum(np.searchsorted(shown[order], wanted), max(shown.size - 1, 0))
+        if not shown.size or not wanted.size:
+            return jnp.zeros(self.size, x.dtype)
+        source = order[found]
+        is_there = shown[source] == wanted
+        values = jnp.where(jnp.asarray(is_there), x.ravel()[jnp.asarray(source)], jnp.zeros((), x.dtype))
+        return values.reshape(self.size)
 
 
 def memory_places(geometry: Geometry) -> np.ndarray:

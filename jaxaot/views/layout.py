@@ -56,6 +56,8 @@ class Layout:
     @functools.cached_property
     def is_dense(self) -> bool:
         """Whether the elements fill one run of memory, each place once, in some order of the dims."""
+        if self.is_contiguous:
+            return True
         expected = 1
         for stride, size in sorted((t, s) for s, t in zip(self.size, self.stride, strict=True) if s != 1):
             if stride != expected:
@@ -148,7 +150,7 @@ def broadcast_size(sizes: Sequence[Shape]) -> Shape | None:
 @functools.lru_cache(maxsize=16384)
 def dense_like(layout: Layout, dtype: Any) -> Layout:
     """Returns the dense layout with the order of dims of `layout`: what `clone` and `empty_like` allocate."""
-    if layout.is_dense and not layout.is_contiguous:
+    if layout.is_dense:
         return layout_of(layout.size, layout.stride, dtype)
     return elementwise_layout((layout,), layout.size, dtype)
 

@@ -1,0 +1,221 @@
+"""The flow in five calls: trace, joint, partition, lower, wrap."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from jaxaot import config
+from jaxaot._util import format_bytes
+from jaxaot.errors import NotDifferentiableError
+from jaxaot.joint import build_joint
+from jaxaot.lower.backends import get_backend
+from jaxaot.passes.pipeline import run_passes
+from jaxaot.partition.budget import parse_budget
+from jaxaot.partition.partition import partition as cut
+from jaxaot.partition.policies import get_policy
+from jaxaot.plan import stages
+from jaxaot.plan.signature import Signature, make_signature
+from jaxaot.runtime.call import generate
+from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.program import Program
+from jaxaot.trace.trace import trace_call
+
+
+class Traced(stages.Traced):
+    """A function as a functional graph; see `jaxaot.plan.stages.Traced`."""
+
+    @functools.cached_property
+    def signature(self) -> Signature:
+        """What the function takes, changes and returns."""
+        return make_signature(self.call, self.alias, self.rng, (self.in_tree, self.out_tree))
+
+    def joint(self, argnums: int | Sequence[int] | None = None) -> JointGraph:
+        """Returns the joint graph of outputs and gradients.
+
+        Args:
+          argnums: For a function of bare arrays: the arguments to differentiate, by default the first. Tensors are
+            differentiated where they require grad.
+
+        Raises:
+          NotDifferentiableError: If there is nothing to differentiate.
+        """
+        inputs = [graph_input for graph_input, _ in self.alias.reached]
+        outputs = list(self.alias.differentiable)
+        if not self.call.tensors:
+            inputs, outputs = self._array_arguments(argnums)
+        if not inputs or not outputs:
+            raise NotDifferentiableError(
+                "There is nothing to differentiate: no input that requires grad reaches an output. Make a leaf with "
+                "`requires_grad=True`, or return a float that depends on it."
+            )
+        joint = build_joint(self.jaxpr, inputs, outputs, names=self.input_names)
+        settings = config.get()
+        passed = run_passes(joint, settings.passes, check=settings.check_graphs)
+        return JointGraph(passed.jaxpr, passed.in_roles, passed.out_roles, passed.zero_gradients)
+
+    def _array_arguments(self, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:
+        wanted = {0} if argnums is None else {argnums} if isinstance(argnums, int) else set(argnums)
+        arguments = self.in_tree.children()[0].children()
+        owner = [i for i, tree in enumerate(arguments) for _ in range(tree.num_leaves)]
+        inputs = [
+            i
+            for i, value in enumerate(self.call.values)
+            if value.leaf < len(owner) and owner[value.leaf] in wanted and jnp.issubdtype(value.dtype, jnp.inexact)
+        ]
+        avals = self.jaxpr.out_avals
+        return inputs, [i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jnp.inexact)]
+
+
+class JointGraph(stages.JointGraph):
+    """The forward and the backward in one graph; see `jaxaot.plan.stages.JointGraph`."""
+
+    def partition(self, policy: Any = None, memory_budget: Any = None) -> Partition:
+        """Returns the graph cut into forward and backward.
+
+        Args:
+          policy: Name of a policy or one itself; by default the setting in force.
+          memory_budget: `None`, a fraction of what `save_all` keeps, or bytes such as `"512MiB"`.
+
+        Raises:
+          PolicyError: If there is no such policy.
+          BudgetError: If the budget cannot be read or met.
+        """
+        settings = config.get()
+        policy = settings.policy if policy is None else policy
+        memory_budget = settings.memory_budget if memory_budget is None else memory_budget
+        parts = cut(self, policy, memory_budget)
+        return Partition(parts.joint, parts.forward, parts.backward, parts.plan)
+
+
+class Partition(stages.Partition):
+    """A joint graph cut in two; see `jaxaot.plan.stages.Partition`."""
+
+    def compile(self, backend: str = "xla") -> Compiled:
+        """Returns the forward and the backward as executables."""
+        make = get_backend(backend)
+        return Compiled(make(self.forward, (), "forward"), make(self.backward, (), "backward"), self)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Compiled:
+    """A forward and a backward executable on flat arrays.
+
+    Attributes:
+      forward: Graph inputs to outputs and extra residuals.
+      backward: Residuals and cotangents to gradients.
+      partition: Where they come from.
+    """
+
+    forward: Any
+    backward: Any
+    partition: stages.Partition
+
+    def __call__(self, *inputs: Any) -> list[Any]:
+        """Returns the outputs of the forward, without its residuals."""
+        return list(self.forward(*inputs))[: self.partition.joint.n_outputs]
+
+    def memory_analysis(self) -> dict[str, Any]:
+        """Returns what XLA says of the memory of both."""
+        return {"forward": self.forward.memory_analysis(), "backward": self.backward.memory_analysis()}
+
+    def cost_analysis(self) -> dict[str, Any]:
+        """Returns what XLA says of the cost of both."""
+        return {"forward": self.forward.cost_analysis(), "backward": self.backward.cost_analysis()}
+
+    def as_text(self) -> str:
+        """Returns the StableHLO of both."""
+        return f"{self.forward.as_text()}\n{self.backward.as_text()}"
+
+
+def trace(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
+    """Returns the functional graph of `fn(*args, **kwargs)`; nothing is changed by it.
+
+    Args:
+      fn: A function of tensors, arrays, numbers and containers of them. Tensors that it reaches through its closure,
+        globals or objects become inputs.
+      *args: Example arguments.
+      **kwargs: Example keyword arguments.
+
+    Raises:
+      TraceError: If the function cannot be traced.
+    """
+    fn = fn.fn if isinstance(fn, CompiledFunction) else fn
+    traced = trace_call(fn, args, kwargs)
+    return Traced(traced.jaxpr, traced.call, traced.alias, traced.rng, traced.in_tree, traced.out_tree)
+
+
+def compile(
+    fn: Callable[..., Any] | None = None,
+    *,
+    policy: Any = None,
+    memory_budget: Any = None,
+    backend: str = "xla",
+) -> Any:
+    """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
+
+    Values, versions, sharing and gradients after a call are those of `fn` itself. Tensors that `fn` reaches without
+    being passed are inputs, found anew at every call. Ints, bools, strings and None are part of the program; Python
+    floats are traced.
+
+    Args:
+      fn: What to compile.
+      policy: What the forward saves for the backward: `"min_cut"`, `"save_all"`, … or a policy.
+      memory_budget: `None`, a fraction of what `save_all` keeps, or bytes such as `"512MiB"`.
+      backend: `"xla"`, or `"interpret"` to run one equation at a time.
+
+    Raises:
+      PolicyError: If there is no such policy.
+      BudgetError: If the budget cannot be read.
+    """
+    if fn is None:
+        return functools.partial(compile, policy=policy, memory_budget=memory_budget, backend=backend)
+    if policy is not None:
+        get_policy(policy)
+    if memory_budget is not None:
+        parse_budget(memory_budget, 0)
+    make = get_backend(backend)
+
+    def build(fn: Callable[..., Any], args: Any, kwargs: Any) -> Program:
+        traced = trace(fn, *args, **kwargs)
+        settings = config.get()
+        partition = traced.joint().partition(policy, memory_budget) if traced.needs_backward else None
+        program = Program(traced, partition, make, settings.donate)
+        generate(program, settings)
+        return program
+
+    return CompiledFunction(fn, build, _Inspector(policy, memory_budget))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Inspector:
+    """What a compiled function shows of its stages."""
+
+    policy: Any
+    memory_budget: Any
+
+    def trace(self, fn: Any, args: Any, kwargs: Any) -> Traced:
+        return trace(fn, *args, **kwargs)
+
+    def explain(self, fn: Any, args: Any, kwargs: Any) -> str:
+        return explain(trace(fn, *args, **kwargs), self.policy, self.memory_budget)
+
+
+def explain(traced: Traced, policy: Any = None, memory_budget: Any = None) -> str:
+    """Returns every stage of a traced function as text."""
+    parts = [f"# signature\n{traced.signature}", f"# traced\n{traced}"]
+    if traced.needs_backward:
+        joint = traced.joint()
+        partition = joint.partition(policy, memory_budget)
+        plan = partition.plan
+        parts += [
+            f"# joint\n{joint}",
+            f"# partition\n{partition}",
+            f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
+            f"(save_all: {format_bytes(plan.save_all_bytes)})",
+        ]
+    return "\n\n".join(parts)

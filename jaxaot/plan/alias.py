@@ -1,0 +1,173 @@
+"""The alias plan: what a traced function did to storages and handles, and how its outputs come back.
+
+Storages are numbered: first the distinct storages of the inputs, then the fresh ones. Tensors likewise: first the tensor
+inputs, then the tensors made. A history is what tensors share through which gradients flow.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from jaxaot.views.chain import ViewChain
+from jaxaot.views.layout import Layout
+
+
+@dataclasses.dataclass(frozen=True)
+class StorageWrite:
+    """A storage of an input that holds another value afterwards.
+
+    Attributes:
+      storage: Which.
+      output: Graph output with the new value; None if it holds no bytes afterwards.
+      layout: How that value lies in memory.
+      n_written: How much of it holds values; None for all.
+      n_versions: Number of writes.
+      is_resized: Whether its size changed on the way.
+    """
+
+    storage: int
+    output: int | None
+    layout: Layout
+    n_written: int | None
+    n_versions: int
+    is_resized: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class FreshStorage:
+    """A storage that the function made and that outlives the call."""
+
+    output: int | None
+    layout: Layout
+    n_written: int | None
+    version: int
+
+
+@dataclasses.dataclass(frozen=True)
+class HistoryOfInput:
+    """The history that a tensor input had before the call."""
+
+    tensor: int
+
+
+@dataclasses.dataclass(frozen=True)
+class HistoryOfNode:
+    """A history whose gradients flow into the call.
+
+    Attributes:
+      output: Output of the call's node.
+      tensor: The tensor input whose history moved on to this; None for a fresh one.
+      layout: Of its base.
+      offset: Where its base begins.
+    """
+
+    output: int
+    tensor: int | None
+    layout: Layout
+    offset: int
+
+
+@dataclasses.dataclass(frozen=True)
+class HistoryOfLeaf:
+    """A history without a node: of a leaf, or of tensors that do not require grad."""
+
+    requires_grad: bool
+    layout: Layout
+    offset: int
+    leaf: int | None
+
+
+HistorySource = HistoryOfInput | HistoryOfNode | HistoryOfLeaf
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorSpec:
+    """A tensor as it is after the call.
+
+    Attributes:
+      storage: Number of its storage.
+      layout: What it shows.
+      offset: Where that begins.
+      history: Number of its history, or None.
+      base: Number of the tensor that it is a view of, or None.
+      chain: Steps from the base of its history.
+      creation: How the view was made, where that forbids writes.
+    """
+
+    storage: int
+    layout: Layout
+    offset: int
+    history: int | None
+    base: int | None
+    chain: ViewChain
+    creation: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorChange:
+    """A tensor input that shows something else afterwards."""
+
+    tensor: int
+    spec: TensorSpec
+
+
+@dataclasses.dataclass(frozen=True)
+class GradChange:
+    """A tensor input whose `.grad` was replaced, by tensor number `grad` or None."""
+
+    tensor: int
+    grad: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class TensorOutput:
+    """An output that is tensor number `tensor`: an input itself, or one that was made."""
+
+    tensor: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ArrayOutput:
+    """An output that is a bare jax array."""
+
+    output: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ConstantOutput:
+    """An output that is no tensor, the same at every call."""
+
+    value: Any
+
+
+OutputSource = TensorOutput | ArrayOutput | ConstantOutput
+
+
+@dataclasses.dataclass(frozen=True)
+class AliasPlan:
+    """How the graph's outputs become what the user's function did and returned.
+
+    Attributes:
+      writes: Storages of inputs that changed.
+      fresh: Storages made.
+      histories: Histories of the tensors below.
+      made: Tensors made, bases before their views.
+      changes: Tensor inputs whose metadata changed.
+      grads: Tensor inputs whose `.grad` was replaced.
+      outputs: One for each leaf of the result.
+      differentiable: Graph outputs that carry the gradients of the node's outputs.
+      reached: Graph inputs that gradients flow to, each with a tensor input that has that history.
+      read: Distinct storages whose values the function used.
+    """
+
+    writes: tuple[StorageWrite, ...]
+    fresh: tuple[FreshStorage, ...]
+    histories: tuple[HistorySource, ...]
+    made: tuple[TensorSpec, ...]
+    changes: tuple[TensorChange, ...]
+    grads: tuple[GradChange, ...]
+    outputs: tuple[OutputSource, ...]
+    differentiable: tuple[int, ...]
+    reached: tuple[tuple[int, int], ...]
+    read: tuple[int, ...]

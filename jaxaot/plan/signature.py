@@ -1,0 +1,135 @@
+"""The signature: what a traced function takes, changes and returns, in the user's words. Derived from the plans."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from jaxaot.plan.alias import AliasPlan, ConstantOutput, TensorOutput
+from jaxaot.plan.call import CallPlan
+from jaxaot.plan.rng import RngPlan
+from jaxaot.views.layout import Layout
+
+
+@dataclasses.dataclass(frozen=True)
+class InputSignature:
+    """A tensor that the function takes or reaches.
+
+    Attributes:
+      name: Where it is found.
+      storage: Number of its storage.
+      view: (size, stride, offset) of what it shows.
+      mutates_data: Whether its storage's values change.
+      mutates_metadata: Whether it shows something else afterwards.
+      storage_resize: Whether its storage's size changes.
+      requires_grad: Whether gradients flow to it.
+      is_argument: Whether it was passed.
+    """
+
+    name: str
+    storage: int
+    view: tuple[Any, Any, int]
+    mutates_data: bool
+    mutates_metadata: bool
+    storage_resize: bool
+    requires_grad: bool
+    is_argument: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class StorageSignature:
+    """A distinct storage: one graph input."""
+
+    name: str
+    layout: Layout
+    is_read: bool
+    is_written: bool
+    is_resized: bool
+
+    @property
+    def nbytes(self) -> int:
+        return self.layout.nbytes
+
+
+@dataclasses.dataclass(frozen=True)
+class OutputSignature:
+    """An output.
+
+    Attributes:
+      kind: `plain`, `alias_of_input`, `is_input`, `alias_of_intermediate` or `constant`.
+      base: Name of the input, or number of the output, whose storage it shares; None if it has its own.
+      view: (size, stride, offset) of what it shows; None for one that is no tensor.
+    """
+
+    kind: str
+    base: str | int | None
+    view: tuple[Any, Any, int] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Signature:
+    """What a traced function takes, changes and returns."""
+
+    inputs: tuple[InputSignature, ...]
+    storages: tuple[StorageSignature, ...]
+    outputs: tuple[OutputSignature, ...]
+    rng: RngPlan
+    pytree: tuple[Any, Any]
+
+    def __str__(self) -> str:
+        lines = ["storages:"]
+        for s in self.storages:
+            done = [w for w, is_so in (("read", s.is_read), ("written", s.is_written), ("resized", s.is_resized)) if is_so]
+            lines.append(f"  {s.name}: {s.layout.dtype}{list(s.layout.size)}, {', '.join(done) or 'not used'}")
+        lines.append("outputs:")
+        for i, o in enumerate(self.outputs):
+            lines.append(f"  {i}: {o.kind}" + ("" if o.base is None else f" of {o.base}"))
+        return "\n".join(lines)
+
+
+def make_signature(call: CallPlan, alias: AliasPlan, rng: RngPlan, pytree: tuple[Any, Any]) -> Signature:
+    """Returns the signature that the plans spell."""
+    written = {w.storage for w in alias.writes if w.n_versions}
+    resized = {w.storage for w in alias.writes if w.is_resized}
+    changed = {c.tensor for c in alias.changes if _shows_other(c, call)}
+    inputs = tuple(
+        InputSignature(
+            t.name, t.storage, (t.layout.size, t.layout.stride, t.offset), t.storage in written, i in changed,
+            t.storage in resized, t.requires_grad, t.is_argument,
+        )
+        for i, t in enumerate(call.tensors)
+    )  # fmt: skip
+    storages = tuple(
+        StorageSignature(call.tensors[s.tensor].name, s.layout, i in alias.read, i in written, i in resized)
+        for i, s in enumerate(call.storages)
+    )
+    outputs: list[OutputSignature] = []
+    n_inputs, n_storages = len(call.tensors), len(call.storages)
+    shared: dict[int, int] = {}
+    for position, source in enumerate(alias.outputs):
+        if isinstance(source, ConstantOutput):
+            outputs.append(OutputSignature("constant", None, None))
+        elif not isinstance(source, TensorOutput):
+            outputs.append(OutputSignature("plain", None, None))
+        elif source.tensor < n_inputs:
+            t = call.tensors[source.tensor]
+            outputs.append(OutputSignature("is_input", t.name, (t.layout.size, t.layout.stride, t.offset)))
+        else:
+            spec = alias.made[source.tensor - n_inputs]
+            view = (spec.layout.size, spec.layout.stride, spec.offset)
+            if spec.storage < n_storages:
+                name = call.tensors[call.storages[spec.storage].tensor].name
+                outputs.append(OutputSignature("alias_of_input", name, view))
+            elif spec.storage in shared:
+                outputs.append(OutputSignature("alias_of_intermediate", shared[spec.storage], view))
+            else:
+                shared[spec.storage] = position
+                is_view = spec.base is not None
+                outputs.append(OutputSignature("alias_of_intermediate" if is_view else "plain", None, view))
+    return Signature(inputs, storages, tuple(outputs), rng, pytree)
+
+
+def _shows_other(change: Any, call: CallPlan) -> bool:
+    tensor = call.tensors[change.tensor]
+    spec = change.spec
+    return (spec.storage, spec.layout, spec.offset) != (tensor.storage, tensor.layout, tensor.offset)

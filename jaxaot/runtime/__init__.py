@@ -1,0 +1,1 @@
+"""Carries out: plans and executables become a call."""

@@ -1,0 +1,390 @@
+"""Generates the straight-line Python of a call from the plans: guards, gathering, write-back, outputs.
+
+What a call costs beside the executable is a headline figure, so the plans are not interpreted: each program gets a
+function of its own. It returns `MISS` if the call does not fit the program, before anything is changed.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import jax
+
+from jaxaot import config
+from jaxaot.autograd.modes import state
+from jaxaot.plan.alias import ArrayOutput, ConstantOutput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode
+from jaxaot.plan.call import Path
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
+from jaxaot.runtime.backward import CompiledNode
+from jaxaot.runtime.program import Program
+from jaxaot.tensor.generator import default_generator
+from jaxaot.tensor.history import History
+from jaxaot.tensor.storage import HELD_ONCE, Storage
+from jaxaot.tensor.tensor import Tensor, history_edge, wrap
+
+MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
+"""What a program returns for a call that does not fit it."""
+
+
+def generate(program: Program, config_value: config.Config) -> None:
+    """Gives a program its `enter(fn, args, kwargs)`."""
+    writer = _Writer(program, config_value)
+    program.source = writer.source()
+    exec(compile(program.source, "<jaxaot call>", "exec"), writer.scope)
+    program.enter = writer.scope["enter"]
+
+
+class _Writer:
+    """Writes the source of one program's call."""
+
+    def __init__(self, program: Program, config_value: config.Config):
+        self.program = program
+        self.traced = program.traced
+        self.lines: list[str] = []
+        self.names: dict[Path, str] = {}
+        self.scope: dict[str, Any] = {
+            "MISS": MISS, "state": state, "Tensor": Tensor, "Storage": Storage, "History": History, "wrap": wrap,
+            "CompiledNode": CompiledNode, "history_edge": history_edge, "getrefcount": sys.getrefcount,
+            "get_config": config.get, "CONFIG": config_value, "forward": program.forward,
+            "forward_donated": program.forward_donated, "backward": program.backward, "program": program,
+            "flatten": jax.tree.flatten, "is_none": lambda x: x is None, "TREE": self.traced.in_tree,
+            "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
+        }  # fmt: skip
+
+    def add(self, line: str, depth: int = 1) -> None:
+        self.lines.append("    " * depth + line)
+
+    def constant(self, value: Any) -> str:
+        name = f"K{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def path(self, path: Path, depth: int = 2) -> str:
+        """Returns the name of the local variable that holds what a path leads to."""
+        if path in self.names:
+            return self.names[path]
+        kind, key = path[-1]
+        if kind == "root":
+            return key
+        parent = self.path(path[:-1], depth)
+        match kind:
+            case "attr":
+                text = f"{parent}.{key}"
+            case "item":
+                text = f"{parent}[{key!r}]"
+            case "closure":
+                text = f"{parent}.__closure__[{key[0]}].cell_contents"
+            case "global":
+                text = f"{parent}.__globals__[{key!r}]"
+            case "type":
+                text = f"type({parent})"
+            case _:
+                text = f"unwrap({parent}.__dict__[{key!r}])"
+                self.scope["unwrap"] = _unwrap
+        name = self.names[path] = f"p{len(self.names)}"
+        self.add(f"{name} = {text}", depth)
+        return name
+
+    def source(self) -> str:
+        call, alias = self.traced.call, self.traced.alias
+        self.lines.append("def enter(fn, args, kwargs):")
+        self.add("if state.grad_enabled is not " + repr(call.grad_enabled) + " or get_config() != CONFIG: return MISS")
+        self.add("try:")
+        self._guards()
+        self.add("except (AttributeError, IndexError, KeyError, TypeError, ValueError):")
+        self.add("return MISS", 2)
+        self._run()
+        self._write_back()
+        self._outputs()
+        del alias
+        return "\n".join(self.lines) + "\n"
+
+    def _guards(self) -> None:
+        call = self.traced.call
+        depth = 2
+        children = self.traced.in_tree.children()
+        is_flat = (
+            not self.traced.in_tree.children()[1].num_leaves
+            and children[0].num_leaves == children[0].num_nodes - 1
+            and children[0].num_leaves == call.n_leaves
+        )
+        if is_flat:
+            self.add(f"if len(args) != {call.n_leaves} or kwargs: return MISS", depth)
+            self.add("leaves = args", depth)
+        else:
+            self.add("leaves, tree = flatten((args, kwargs), is_none)", depth)
+            self.add("if tree != TREE: return MISS", depth)
+        for leaf, value in call.statics:
+            if value is None:
+                self.add(f"if leaves[{leaf}] is not None: return MISS", depth)
+            else:
+                kind, name = self.constant(type(value)), self.constant(value)
+                self.add(f"if type(leaves[{leaf}]) is not {kind} or leaves[{leaf}] != {name}: return MISS", depth)
+        for value in call.values:
+            if value.is_number:
+                self.add(f"if type(leaves[{value.leaf}]) is not float: return MISS", depth)
+            else:
+                name = self.constant(value.dtype)
+                canonical = self.constant(jax.dtypes.canonicalize_dtype)
+                self.add(
+                    f"if leaves[{value.leaf}].shape != {value.shape!r} or isinstance(leaves[{value.leaf}], Tensor) or "
+                    f"{canonical}(leaves[{value.leaf}].dtype) != {name}: return MISS",
+                    depth,
+                )
+        tensors = [self.path(t.path, depth) for t in call.tensors]
+        self.add(f"T = [{', '.join(tensors)}]", depth)
+        if not tensors:
+            self.add("U = []", depth)
+            return
+        self.add(f"if [t._layout for t in T] != {self.constant([t.layout for t in call.tensors])}: return MISS", depth)
+        storages = call.storages
+        whole = all(t.storage >= 0 and t.layout is storages[t.storage].layout for t in call.tensors)
+        if not whole:
+            self.add(f"if [t._offset for t in T] != {[t.offset for t in call.tensors]}: return MISS", depth)
+        self.add("H = [t._history for t in T]", depth)
+        codes = [0 if not t.requires_grad else 1 if t.is_leaf else 2 for t in call.tensors]
+        compute = (
+            "[0 if h is None or not h.requires_grad else 1 if h.node is None and not t._chain else 2 "
+            "for t, h in zip(T, H)]"
+        )
+        none = "" if any(codes) else f"H != {self.constant([None] * len(codes))} and "
+        self.add(f"if {none}{compute} != {codes}: return MISS", depth)
+        self.add("S = [t._storage for t in T]", depth)
+        if len(storages) == len(call.tensors) and all(s.tensor == i for i, s in enumerate(storages)):
+            self.add("U = S", depth)
+        else:
+            self.add(f"U = [{', '.join(f'S[{s.tensor}]' for s in storages)}]", depth)
+            for i, t in enumerate(call.tensors):
+                if t.storage >= 0 and storages[t.storage].tensor != i:
+                    self.add(f"if S[{i}] is not S[{storages[t.storage].tensor}]: return MISS", depth)
+                    other = storages[t.storage].tensor
+                    if t.requires_grad and call.tensors[other].requires_grad:
+                        same = self._same_history(i, other)
+                        self.add(f"if (H[{i}] is H[{other}]) is not {same}: return MISS", depth)
+        if len(storages) > 1:
+            self.add(f"if len({{*U}}) != {len(storages)}: return MISS", depth)
+        self.add(f"if [s.layout for s in U] != {self.constant([s.layout for s in storages])}: return MISS", depth)
+        self.add(f"if [s.trace for s in U] != {self.constant([None] * len(storages))}: return MISS", depth)
+        for guard in call.grads:
+            if guard.is_none:
+                self.add(f"if T[{guard.tensor}]._grad is not None: return MISS", depth)
+
+    def _same_history(self, i: int, j: int) -> bool:
+        """Whether gradients of two tensors on one storage flow to the same history."""
+        reached = {t: g for g, t in self.traced.alias.reached}
+        ghosts = {g.tensor for g in self.traced.call.ghosts}
+        return not (i in ghosts or j in ghosts) or (i in reached) == (j in reached)
+
+    def _run(self) -> None:
+        call, program = self.traced.call, self.program
+        operands = [f"U[{i}].array" for i, s in enumerate(call.storages) if s.graph_input is not None]
+        if len(operands) == len(call.storages) > 6:
+            operands = ["*[s.array for s in U]"]
+        operands += [f"U[{g.storage}].array" for g in call.ghosts]
+        operands += [f"leaves[{v.leaf}]" for v in call.values]
+        for use in self.traced.rng.generators:
+            generator = "default_generator" if use.path is None else self.path(use.path, 1)
+            operands += [f"{generator}._words", f"{generator}.offset_word()"]
+        needs_inputs = program.partition is not None
+        if needs_inputs:
+            self.add(f"arrays = [{', '.join(operands)}]")
+            operands = ["*arrays"]
+        text = ", ".join(operands)
+        if program.donated:
+            tests = [self._held(i, needs_inputs) for i in program.donated]
+            if len(tests) > 4:
+                picked = "U" if program.donated == tuple(range(len(call.storages))) else (
+                    f"[{', '.join(f'U[{i}]' for i in program.donated)}]"
+                )
+                limit = "HELD_ONCE + 1" if needs_inputs else "HELD_ONCE"
+                self.add(f"for s in {picked}:")
+                self.add(f"if s.is_shared and getrefcount(s.array) > {limit}:", 2)
+                self.add(f"out = forward({text})", 3)
+                self.add("break", 3)
+                self.add("else:")
+                self.add(f"out = forward_donated({text})", 2)
+            else:
+                self.add(f"if {' or '.join(tests)}:")
+                self.add(f"out = forward({text})", 2)
+                self.add("else:")
+                self.add(f"out = forward_donated({text})", 2)
+        else:
+            self.add(f"out = forward({text})")
+        for use in self.traced.rng.generators:
+            generator = "default_generator" if use.path is None else self.names[use.path]
+            self.add(f"{generator}.offset += {use.n_draws}")
+
+    def _held(self, storage: int, arrays_held: bool) -> str:
+        limit = "HELD_ONCE + 1" if arrays_held else "HELD_ONCE"
+        return f"(U[{storage}].is_shared and getrefcount(U[{storage}].array) > {limit})"
+
+    def _write_back(self) -> None:
+        alias, call, program = self.traced.alias, self.traced.call, self.program
+        plan = None if program.partition is None else program.partition.plan
+        has_node = bool(alias.differentiable)
+        if has_node:
+            self._node(plan)
+        holders: dict[int, int] = {}
+        for item in (*alias.writes, *alias.fresh):
+            if item.output is not None:
+                holders[item.output] = holders.get(item.output, 0) + 1
+        kept_outputs = {s.index for s in plan.residuals if isinstance(s, FromOutput)} if plan else set()
+        kept_inputs = {s.index for s in plan.residuals if isinstance(s, FromPrimal)} if plan else set()
+        arrays = {o.output for o in alias.outputs if isinstance(o, ArrayOutput)}
+        is_shared = lambda output: output is not None and (
+            holders[output] > 1 or output in kept_outputs or output in arrays
+        )
+        written = {w.storage for w in alias.writes}
+        for i, storage in enumerate(call.storages):
+            if storage.graph_input in kept_inputs and i not in written:
+                self.add(f"U[{i}].is_shared = True")
+        simple = [
+            w for w in alias.writes
+            if w.output is not None and w.layout is call.storages[w.storage].layout and not is_shared(w.output)
+        ]
+        if len(simple) > 6 and all(w.n_versions == simple[0].n_versions for w in simple):
+            pairs = f"zip([{', '.join(f'U[{w.storage}]' for w in simple)}], [{', '.join(f'out[{w.output}]' for w in simple)}])"
+            self.add(f"for s, value in {pairs}:")
+            self.add("s.array = value", 2)
+            self.add("s.is_shared = False", 2)
+            self.add(f"s.version += {simple[0].n_versions}", 2)
+        else:
+            simple = []
+        for write in alias.writes:
+            if write in simple:
+                continue
+            name = f"U[{write.storage}]"
+            self.add(f"s = {name}")
+            self.add(f"s.array = {'None' if write.output is None else f'out[{write.output}]'}")
+            self.add(f"s.is_shared = {is_shared(write.output)}")
+            self.add(f"s.version += {write.n_versions}")
+            if write.layout is not call.storages[write.storage].layout:
+                self.add(f"s.layout = {self.constant(write.layout)}")
+                self.add(f"s.n_written = {write.n_written!r}")
+        n_storages, n_tensors = len(call.storages), len(call.tensors)
+        for i, fresh in enumerate(alias.fresh):
+            array = "None" if fresh.output is None else f"out[{fresh.output}]"
+            self.add(f"f{i} = Storage({array}, {self.constant(fresh.layout)})")
+            if fresh.version:
+                self.add(f"f{i}.version = {fresh.version}")
+            if fresh.n_written is not None:
+                self.add(f"f{i}.n_written = {fresh.n_written}")
+            if is_shared(fresh.output):
+                self.add(f"f{i}.is_shared = True")
+        self.storage_name = lambda s: f"U[{s}]" if s < n_storages else f"f{s - n_storages}"
+        self.tensor_name = lambda t: f"T[{t}]" if t < n_tensors else f"m{t - n_tensors}"
+        self._histories()
+        for i, spec in enumerate(alias.made):
+            self.add(f"m{i} = wrap({self.storage_name(spec.storage)}, {self.constant(spec.layout)}, {spec.offset})")
+            self._fields(f"m{i}", spec, is_new=True)
+        for i, history in enumerate(alias.histories):
+            if isinstance(history, HistoryOfLeaf) and history.leaf is not None:
+                self.scope.setdefault("ref", __import__("weakref").ref)
+                self.add(f"h{i}.leaf = ref({self.tensor_name(history.leaf)})")
+        for change in alias.changes:
+            name = f"T[{change.tensor}]"
+            spec, tensor = change.spec, call.tensors[change.tensor]
+            if (spec.storage, spec.layout, spec.offset) != (tensor.storage, tensor.layout, tensor.offset):
+                self.add(f"{name}._storage = {self.storage_name(spec.storage)}")
+                self.add(f"{name}._layout = {self.constant(spec.layout)}")
+                self.add(f"{name}._offset = {spec.offset}")
+            self._fields(name, spec, is_new=False)
+        for grad in alias.grads:
+            self.add(f"T[{grad.tensor}]._grad = {'None' if grad.grad is None else self.tensor_name(grad.grad)}")
+
+    def _fields(self, name: str, spec: Any, is_new: bool) -> None:
+        if spec.history is not None or not is_new:
+            self.add(f"{name}._history = {'None' if spec.history is None else f'h{spec.history}'}")
+        if spec.base is not None or not is_new:
+            self.add(f"{name}._base_tensor = {'None' if spec.base is None else self.tensor_name(spec.base)}")
+        if spec.chain or not is_new:
+            self.add(f"{name}._chain = {self.constant(spec.chain) if spec.chain else '()'}")
+        if spec.creation is not None or not is_new:
+            self.add(f"{name}._creation = {spec.creation!r}")
+        if not is_new:
+            self.add(f"{name}._view_node = None")
+
+    def _node(self, plan: Any) -> None:
+        """The tape's node; its edges are read before any history moves on."""
+        traced, program = self.traced, self.program
+        n_outputs = len(traced.jaxpr.out_avals)
+        avals = [(tuple(a.shape), a.dtype) for a in (traced.jaxpr.out_avals[k] for k in traced.alias.differentiable)]
+        if plan is None:
+            self.add(f"node = CompiledNode((), None, [], {self.constant(avals)}, ())")
+            return
+        residuals = []
+        for source in plan.residuals:
+            match source:
+                case FromPrimal(index):
+                    residuals.append(f"arrays[{index}]")
+                case FromOutput(index):
+                    residuals.append(f"out[{index}]")
+                case FromForward(index):
+                    residuals.append(f"out[{n_outputs + index}]")
+        zero = program.partition.joint.zero_gradients if program.partition is not None else ()
+        edges, bases = [], []
+        by_input = {g: t for g, t in traced.alias.reached}
+        order = program.partition.joint.differentiable_inputs if program.partition is not None else ()
+        for k, graph_input in enumerate(order):
+            tensor = by_input[graph_input]
+            unused = bool(zero) and zero[k]
+            edges.append("None" if unused else f"history_edge(H[{tensor}])")
+            bases.append(self._base(tensor))
+        self.add(f"node = CompiledNode(({''.join(e + ', ' for e in edges)}), backward, [{', '.join(residuals)}], "
+                 f"{self.constant(avals)}, ({''.join(b + ', ' for b in bases)}))")  # fmt: skip
+
+    def _base(self, tensor: int) -> str:
+        self.scope["base_of"] = _base_of
+        call = self.traced.call
+        storage = call.storages[call.tensors[tensor].storage]
+        if call.tensors[tensor].layout is storage.layout and call.tensors[tensor].is_leaf:
+            return "None"
+        return f"base_of(H[{tensor}], {self.constant(storage.layout)})"
+
+    def _histories(self) -> None:
+        for i, source in enumerate(self.traced.alias.histories):
+            match source:
+                case HistoryOfInput(tensor):
+                    self.add(f"h{i} = H[{tensor}]")
+                case HistoryOfNode(output, tensor, layout, offset):
+                    if tensor is None:
+                        self.add(f"h{i} = History({self.constant(layout)}, {offset}, True, node, {output})")
+                    else:
+                        self.add(f"h{i} = H[{tensor}]")
+                        self.add(f"h{i}.node, h{i}.index, h{i}.requires_grad = node, {output}, True")
+                        self.add(f"h{i}.accumulator = None")
+                case HistoryOfLeaf(requires_grad, layout, offset, _):
+                    self.add(f"h{i} = History({self.constant(layout)}, {offset}, {requires_grad})")
+
+    def _outputs(self) -> None:
+        texts = []
+        for source in self.traced.alias.outputs:
+            if isinstance(source, ConstantOutput):
+                texts.append("None" if source.value is None else self.constant(source.value))
+            elif isinstance(source, ArrayOutput):
+                texts.append(f"out[{source.output}]")
+            else:
+                texts.append(self.tensor_name(source.tensor))
+        tree = self.traced.out_tree
+        if tree == jax.tree.structure(0):
+            self.add(f"return {texts[0]}")
+        elif tree == jax.tree.structure(tuple(range(len(texts)))):
+            self.add(f"return ({''.join(t + ', ' for t in texts)})")
+        elif tree == jax.tree.structure(list(range(len(texts)))):
+            self.add(f"return [{', '.join(texts)}]")
+        else:
+            self.add(f"return OUT_TREE.unflatten([{', '.join(texts)}])")
+
+
+def _base_of(history: Any, storage_layout: Any) -> Any:
+    """Returns how the gradient of a history's base is cut out of that of its storage; None if they are the same."""
+    if history.layout is storage_layout:
+        return None
+    return storage_layout, history.layout, history.offset
+
+
+def _unwrap(member: Any) -> Any:
+    if isinstance(member, (staticmethod, classmethod)):
+        return member.__func__
+    return member.fget if isinstance(member, property) else member

@@ -1,0 +1,76 @@
+"""A program: one traced and compiled version of a function, for one kind of call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, SavePlan
+from jaxaot.plan.stages import Partition, Traced
+
+
+class Program:
+    """One compiled version of a function.
+
+    Attributes:
+      traced: Its graph and plans.
+      partition: Its forward and backward; None if no gradient flows.
+      forward: Takes graph inputs to graph outputs and extra residuals.
+      forward_donated: The same, reusing the buffers of the storages that are written.
+      backward: Takes residuals and cotangents to gradients; compiled on first use.
+      donated: Distinct storages whose buffers `forward_donated` reuses.
+      enter: The generated function: looks whether a call fits, and if so carries it out.
+    """
+
+    __slots__ = (
+        "backward", "donated", "enter", "executables", "forward", "forward_donated", "n_calls", "partition", "source",
+        "traced",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        traced: Traced,
+        partition: Partition | None,
+        make_executable: Callable[..., Any],
+        donate: bool,
+    ):
+        self.traced = traced
+        self.partition = partition
+        self.n_calls = 0
+        jaxpr = traced.jaxpr if partition is None else partition.forward
+        plan = None if partition is None else partition.plan
+        self.donated = donated_storages(traced, plan) if donate else ()
+        positions = [traced.call.storages[s].graph_input for s in self.donated]
+        plain = make_executable(jaxpr, (), "forward")
+        self.executables = {"forward": plain}
+        self.forward = plain.call
+        self.forward_donated = plain.call
+        if positions:
+            self.executables["forward_donated"] = make_executable(jaxpr, positions, "forward")
+            self.forward_donated = self.executables["forward_donated"].call
+        self.backward: Callable[..., Any] | None = None
+        if partition is not None:
+            self.executables["backward"] = make_executable(partition.backward, (), "backward")
+            self.backward = self.executables["backward"].call
+        self.enter: Callable[..., Any] = lambda *_: None
+        self.source = ""
+
+
+def donated_storages(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:
+    """Returns the storages whose old value nobody needs after the call: written, not resized, and not a residual."""
+    kept = set()
+    if plan is not None:
+        kept = {source.index for source in plan.residuals if isinstance(source, FromPrimal)}
+    storages = traced.call.storages
+    return tuple(
+        write.storage
+        for write in traced.alias.writes
+        if write.output is not None
+        and storages[write.storage].graph_input is not None
+        and storages[write.storage].graph_input not in kept
+        and write.layout.size == storages[write.storage].layout.size
+        and storages[write.storage].layout.numel > 0
+    )
+
+
+__all__ = ["FromForward", "FromOutput", "FromPrimal", "Program", "donated_storages"]

@@ -1,0 +1,1 @@
+"""Decides: a tensor program becomes a functional graph and plans."""

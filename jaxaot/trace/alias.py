@@ -1,0 +1,219 @@
+"""Compares storages, handles and histories before and after a traced function: the alias plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from jaxaot._jax import is_tracer
+from jaxaot.plan.alias import (
+    AliasPlan,
+    ArrayOutput,
+    ConstantOutput,
+    FreshStorage,
+    GradChange,
+    HistoryOfInput,
+    HistoryOfLeaf,
+    HistoryOfNode,
+    HistorySource,
+    OutputSource,
+    StorageWrite,
+    TensorChange,
+    TensorOutput,
+    TensorSpec,
+)
+from jaxaot.tensor.storage import Storage
+from jaxaot.tensor.tensor import Tensor
+from jaxaot.tensor.tracing import TraceState
+from jaxaot.views.window import find_window
+
+
+class Escapes:
+    """What outlives a traced function.
+
+    Attributes:
+      leaves: Leaves of its result.
+      out_tree: Their tree.
+      changed: Tensors from outside whose metadata changed.
+      grads: Tensors from outside whose `.grad` was replaced.
+      made: Tensors made inside that outlive the call, bases before views.
+      fresh: Storages made inside that outlive it.
+      storage_ids: Ids of those.
+    """
+
+    def __init__(self, leaves: list[Any], out_tree: Any):
+        self.leaves = leaves
+        self.out_tree = out_tree
+        self.changed: list[Tensor] = []
+        self.grads: list[Tensor] = []
+        self.made: list[Tensor] = []
+        self.fresh: list[Storage] = []
+        self.storage_ids: set[int] = set()
+
+
+def collect_escapes(trace: TraceState, result: Any) -> Escapes:
+    """Returns what outlives a traced function that returned `result`."""
+    leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None)
+    escapes = Escapes(leaves, out_tree)
+    seen: set[int] = set()
+
+    def visit(tensor: Tensor) -> None:
+        if id(tensor) in seen:
+            return
+        seen.add(id(tensor))
+        base = tensor._base_tensor
+        if base is not None:
+            visit(base)
+        if tensor._trace is trace:
+            escapes.made.append(tensor)
+        else:
+            trace.note(tensor)
+            trace.adopt(tensor._storage)
+        storage = tensor._storage
+        if storage.trace is trace and id(storage) not in trace.storages and id(storage) not in escapes.storage_ids:
+            escapes.storage_ids.add(id(storage))
+            escapes.fresh.append(storage)
+
+    for leaf in leaves:
+        if isinstance(leaf, Tensor):
+            visit(leaf)
+    escapes.changed = [tensor for tensor, _ in trace.tensors.values()]
+    for tensor in escapes.changed:
+        visit(tensor)
+    for tensor in trace.grad_writes.values():
+        escapes.grads.append(tensor)
+        if tensor._grad is not None:
+            visit(tensor._grad)
+    return escapes
+
+
+def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., AliasPlan], list[Any]]:
+    """Returns what makes the alias plan once inputs are numbered, and the graph's outputs.
+
+    The plan is completed later, because tensors from outside get their numbers when their paths are known; everything
+    that depends on symbols is read here, while the trace is alive.
+    """
+    outputs: list[Any] = []
+    placed: dict[int, int] = {}
+
+    def output(value: Any) -> int:
+        """Returns the graph output that carries a value."""
+        if id(value) not in placed:
+            placed[id(value)] = len(outputs)
+            outputs.append(value)
+        return placed[id(value)]
+
+    writes = []
+    for storage, was in trace.storages.values():
+        is_resized = storage.layout is not was["layout"] and storage.nbytes() != was["layout"].nbytes
+        n_versions = storage.version - was["version"]
+        if n_versions == 0 and not is_resized and storage.layout is was["layout"]:
+            continue
+        if storage.array is None and was["array"] is None and storage.layout is was["layout"]:
+            continue
+        place = None if storage.array is None else output(storage.array)
+        writes.append((storage, place, storage.layout, storage.n_written, n_versions, is_resized))
+    fresh = [
+        FreshStorage(None if s.array is None else output(s.array), s.layout, s.n_written, s.version)
+        for s in escapes.fresh
+    ]
+    # histories of everything that escapes, and of everything from outside that a recorded write moved on
+    histories: list[Any] = []
+    index: dict[int, int] = {}
+    owners: dict[int, Any] = {}
+
+    def add(history: Any, storage: Storage) -> int | None:
+        if history is None:
+            return None
+        if id(history) not in index:
+            index[id(history)] = len(histories)
+            histories.append(history)
+            owners[id(history)] = storage
+        return index[id(history)]
+
+    for tensor in (*escapes.made, *escapes.changed):
+        add(tensor._history, tensor._storage)
+    for history, was in trace.histories.values():
+        if history.node is not was["node"] or history.requires_grad != was["requires_grad"]:
+            for tensor, snapshot in trace.noted.values():
+                if snapshot["_history"] is history:
+                    add(history, snapshot["_storage"])
+                    break
+    differentiable: list[int] = []
+    sources: list[Callable[..., HistorySource]] = []
+    for history in histories:
+        sources.append(_history_source(trace, history, owners[id(history)], output, differentiable, escapes))
+    made_number = {id(tensor): i for i, tensor in enumerate(escapes.made)}
+    fresh_number = {id(storage): i for i, storage in enumerate(escapes.fresh)}
+    specs = {
+        id(t): (t._storage, t._layout, t._offset, index.get(id(t._history)), t._base_tensor, t._chain, t._creation)
+        for t in (*escapes.made, *escapes.changed)
+    }
+    grads = [(tensor, tensor._grad) for tensor in escapes.grads]
+    leaves: list[Any] = []
+    for leaf in escapes.leaves:
+        if isinstance(leaf, Tensor):
+            leaves.append(leaf)
+        elif is_tracer(leaf) or isinstance(leaf, jax.Array):
+            leaves.append(ArrayOutput(output(leaf)))
+        else:
+            leaves.append(ConstantOutput(leaf))
+    made, changed = list(escapes.made), list(escapes.changed)
+    read = set(trace.reads)
+
+    def finish(number: dict[int, int], storage_number: dict[int, int], tensor_with: Any, reached: Any) -> AliasPlan:
+        n_inputs, n_storages = len(number), len(storage_number)
+        tensor_number = lambda t: None if t is None else number.get(id(t), n_inputs + made_number.get(id(t), 0))
+
+        def storage_place(storage: Storage) -> int:
+            if id(storage) in storage_number:
+                return storage_number[id(storage)]
+            return n_storages + fresh_number[id(storage)]
+
+        def spec(tensor: Any) -> TensorSpec:
+            storage, layout, offset, history, base, chain, creation = specs[id(tensor)]
+            return TensorSpec(storage_place(storage), layout, offset, history, tensor_number(base), chain, creation)
+
+        def result(leaf: Any) -> OutputSource:
+            return TensorOutput(tensor_number(leaf)) if isinstance(leaf, Tensor) else leaf  # type: ignore[arg-type]
+
+        return AliasPlan(
+            writes=tuple(StorageWrite(storage_number[id(s)], *rest) for s, *rest in writes),
+            fresh=tuple(fresh),
+            histories=tuple(source(tensor_with, tensor_number) for source in sources),
+            made=tuple(spec(t) for t in made),
+            changes=tuple(TensorChange(number[id(t)], spec(t)) for t in changed),
+            grads=tuple(GradChange(number[id(t)], tensor_number(g)) for t, g in grads),
+            outputs=tuple(result(leaf) for leaf in leaves),
+            differentiable=tuple(differentiable),
+            reached=reached,
+            read=tuple(sorted(storage_number[s] for s in read if s in storage_number)),
+        )
+
+    return finish, outputs
+
+
+def _history_source(
+    trace: TraceState, history: Any, storage: Storage, output: Any, differentiable: list[int], escapes: Escapes
+) -> Callable[..., HistorySource]:
+    was = trace.histories.get(id(history))
+    is_outside = history.trace is not trace or was is not None
+    if is_outside and (was is None or (history.node is was[1]["node"] and history.requires_grad == was[1]["requires_grad"])):
+        return lambda tensor_with, _: HistoryOfInput(tensor_with(history))
+    layout, offset = history.layout, history.offset
+    if not history.requires_grad or history.node is None:
+        leaf = None if history.leaf is None else history.leaf()
+        requires_grad = history.requires_grad
+        return lambda _, tensor_number: HistoryOfLeaf(requires_grad, layout, offset, tensor_number(leaf))
+    # the gradient arrives in the shape of the base of the history
+    value = history.ghost
+    if layout is not storage.layout and (layout.size != storage.layout.size or layout.stride != storage.layout.stride):
+        window, starts = find_window(storage.layout, layout, offset)
+        value = window.apply(value, starts)
+    place = len(differentiable)
+    differentiable.append(output(value))
+    if is_outside:
+        return lambda tensor_with, _: HistoryOfNode(place, tensor_with(history), layout, offset)
+    return lambda _tensor_with, _tensor_number: HistoryOfNode(place, None, layout, offset)
