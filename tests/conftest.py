@@ -1,0 +1,40 @@
+"""What every test shares: a fresh generator, and rules for the tests that PyTorch decides."""
+
+import importlib.util
+
+import pytest
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+
+def pytest_addoption(parser):
+    parser.addoption("--require-oracle", action="store_true", help="fail where an oracle test is skipped")
+
+
+def pytest_configure(config):
+    if config.getoption("--require-oracle") and not HAS_TORCH:
+        raise pytest.UsageError("--require-oracle needs torch: pip install '.[oracle]'")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not HAS_TORCH:
+        for item in items:
+            if item.get_closest_marker("oracle"):
+                item.add_marker(pytest.mark.skip(reason="PyTorch is not installed"))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.skipped and item.config.getoption("--require-oracle") and item.get_closest_marker("oracle"):
+        if hasattr(report, "wasxfail"):
+            return
+        report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped: {report.longrepr}"
+
+
+@pytest.fixture(autouse=True)
+def _same_random_numbers():
+    """Tests do not depend on what was drawn before them."""
+    from jaxaot.tensor.generator import manual_seed
+
+    manual_seed(0)

@@ -1,0 +1,147 @@
+"""Imports only point down the picture in docs/architecture.md, and JAX's private parts are named in one file."""
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+import jaxaot
+
+ROOT = pathlib.Path(jaxaot.__file__).parent
+
+LAYERS = [
+    ("errors", "config", "_typing", "_util", "_jax"),
+    ("views",),
+    ("ir", "ops"),
+    ("plan", "autograd"),
+    ("tensor", "joint", "passes", "partition", "lower"),
+    ("trace", "runtime"),
+    ("api",),
+    ("nn", "export", "distributed", "profile", "viz", "testing", "demo"),
+    ("cli",),
+    ("__init__", "__main__"),
+]
+"""From the floor up. Units of one row do not import one another, but for the pairs below."""
+
+RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
+
+WITHIN_A_ROW = {
+    ("config", "errors"),  # an unknown setting is an error
+    ("demo", "viz"),  # the demo's report is drawn by viz
+}
+
+PRIVATE = re.compile(r"jax\._src|jax\.interpreters|jax\.core|jax\.extend")
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def unit_of(path, root=ROOT):
+    return path.relative_to(root).with_suffix("").parts[0]
+
+
+def imported(path, root=ROOT):
+    """Yields the full name of every module of jaxaot that `path` imports, inside functions too."""
+    inside = (root.name, *path.relative_to(root).with_suffix("").parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = inside[: len(inside) - node.level] if node.level else ()
+            module = ".".join((*base, *filter(None, [node.module])))
+            # `from jaxaot import ops` imports jaxaot.ops as much as `from jaxaot.ops import table` does
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == root.name else [module]
+        else:
+            continue
+        yield from (name for name in names if name.split(".")[0] == root.name)
+
+
+def problems(path, root=ROOT):
+    """Returns what is wrong with the imports of one file."""
+    unit, found = unit_of(path, root), []
+    if unit not in RANK:
+        return [f"{path}: `{unit}` has no place in LAYERS"]
+    for name in imported(path, root):
+        parts = name.split(".")
+        if len(parts) == 1 or parts[1] not in RANK:
+            found.append(f"{path} imports `{name}`: name the unit, not the package")
+            continue
+        other = parts[1]
+        if other == unit or (unit, other) in WITHIN_A_ROW:
+            continue
+        if RANK[other] >= RANK[unit]:
+            where = "above it" if RANK[other] > RANK[unit] else "beside it"
+            found.append(f"{path} ({unit}) imports {name}, which is {where}")
+    return found
+
+
+def private_names(path):
+    """Returns the uses of JAX's private parts in the code of one file, comments and docstrings left out."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute):
+            names = [ast.unparse(node)]
+        else:
+            continue
+        found += [name for name in names if PRIVATE.match(name)]
+    return sorted(set(found))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_down(path):
+    found = problems(path)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_one_file_names_private_parts_of_jax(path):
+    if path.name != "_jax.py":
+        assert not private_names(path), f"{path} reaches into JAX; let `_jax.py` name it"
+
+
+def test_the_picture_shows_every_unit():
+    picture = (pathlib.Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
+    missing = {unit_of(path) for path in FILES} - {"__init__", "__main__"} - set(re.findall(r"\w+", picture))
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "words"),
+    [
+        ("views/chain.py", "from jaxaot.tensor.tensor import Tensor", "above it"),
+        ("views/chain.py", "def f():\n    from jaxaot.ops import table", "above it"),
+        ("views/chain.py", "from ..ops import table", "above it"),
+        ("ops/table.py", "import jaxaot.ir.walk", "beside it"),
+        ("trace/call.py", "from jaxaot.runtime.call import flatten", "beside it"),
+        ("tensor/tensor.py", "import jaxaot", "name the unit"),
+        ("tensor/tensor.py", "from jaxaot import trace", "above it"),
+        ("surprise/x.py", "", "no place"),
+    ],
+)
+def test_the_check_fails_on_a_planted_import(tmp_path, file, line, words):
+    root = tmp_path / "jaxaot"
+    path = root / file
+    path.parent.mkdir(parents=True)
+    path.write_text("from jaxaot.errors import ViewError\n" + line)
+    assert words in "".join(problems(path, root))
+
+
+def test_the_check_passes_imports_that_point_down(tmp_path):
+    root = tmp_path / "jaxaot"
+    (root / "tensor").mkdir(parents=True)
+    path = root / "tensor" / "x.py"
+    path.write_text("import jax\nfrom jaxaot.ops import table\nfrom .tensor import Tensor\nfrom ..views import chain\n")
+    assert problems(path, root) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["import jax._src.core", "from jax.interpreters import ad", "x = jax.core.Tracer", "from jax import core"]
+)
+def test_the_check_finds_private_parts(tmp_path, line):
+    path = tmp_path / "x.py"
+    path.write_text(f'"""Not in a docstring: jax._src."""\n{line}\n')
+    assert private_names(path)

@@ -1,0 +1,255 @@
+"""The words of errors: what happened, why, and what to write instead."""
+
+import importlib.util
+import pathlib
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot import errors
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+
+def said(error, fn, *args):
+    """Returns the message with which `fn` fails, on one line."""
+    with pytest.raises(error) as caught:
+        fn(*args)
+    return " ".join(str(caught.value).split())
+
+
+# -- views and writes --------------------------------------------------------------------------------------------------
+
+
+def test_a_view_that_strides_cannot_express():
+    words = said(errors.ViewError, lambda: ja.zeros(2, 3).t().view(6))
+    assert "view size is not compatible with input tensor's size and stride" in words
+    assert "Use .reshape(...) instead" in words
+
+
+def test_a_view_of_another_number_of_elements():
+    assert "shape '[4]' is invalid for input of size 6" in said(RuntimeError, lambda: ja.zeros(6).view(4))
+
+
+def test_a_write_to_overlapping_memory():
+    words = said(errors.OverlappingWriteError, lambda: ja.zeros(1, 3).expand(2, 3).add_(1))
+    assert "more than one element of the written-to tensor refers to a single memory location" in words
+    assert "Please clone() the tensor before performing the operation" in words
+
+
+def test_a_result_larger_than_its_target():
+    words = said(errors.ShapeMismatchError, lambda: ja.zeros(3).add_(ja.zeros(2, 3)))
+    assert "output with shape [3] doesn't match the broadcast shape [2, 3]" in words
+    assert "write the op out of place instead" in words
+
+
+def test_shapes_that_do_not_broadcast():
+    words = said(errors.ShapeMismatchError, lambda: ja.zeros(3) + ja.zeros(4))
+    assert words.startswith(
+        "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0"
+    )
+
+
+def test_a_dtype_that_cannot_be_stored():
+    words = said(errors.DtypeError, lambda: ja.tensor([1, 2]).mul_(0.5))
+    assert re.search(r"result type Float can't be cast to the desired output type (Int|Long)", words)
+
+
+def test_an_index_out_of_range():
+    x = ja.zeros(2, 3)
+    assert said(IndexError, lambda: x[5]) == "index 5 is out of bounds for dimension 0 with size 2"
+    assert said(IndexError, lambda: x[0, -4]) == "index -4 is out of bounds for dimension 1 with size 3"
+    assert "out of bounds for dimension 0 with size 2" in said(IndexError, lambda: x[ja.tensor([0, 7])])
+    assert "too many indices for tensor of dimension 2" in said(IndexError, lambda: x[0, 0, 0])
+    assert "only integers, slices (`:`), ellipsis" in said(TypeError, lambda: x["a"])
+
+
+def test_a_dim_out_of_range():
+    expected = "Dimension out of range (expected to be in range of [-2, 1], but got 2)"
+    assert expected in said(errors.DimError, lambda: ja.zeros(2, 3).sum(2))
+    assert expected in said(IndexError, lambda: ja.zeros(2, 3).select(2, 0))
+
+
+def test_a_value_that_does_not_fit_its_place():
+    def assign():
+        ja.zeros(2, 3)[0] = ja.zeros(4)
+
+    words = said(errors.ShapeMismatchError, assign)
+    assert "[4]" in words and "[3]" in words
+
+
+def test_a_storage_that_was_shrunk():
+    x = ja.ones(4)
+    x.untyped_storage().resize_(0)
+    words = said(errors.StorageSizeError, lambda: x + 1)
+    assert "requiring a storage size of 16 are out of bounds for storage of size 0" in words
+    assert ".untyped_storage().resize_(nbytes)" in words
+
+
+def test_arguments_that_are_no_tensors():
+    words = said(errors.ArgumentError, lambda: ja.exp("a"))
+    assert "exp(): argument 'self' must be Tensor, not str" in words
+    assert "The signature is `exp(Tensor self" in words
+
+
+def test_data_that_is_no_number():
+    assert "a tensor is made of numbers" in said(TypeError, lambda: ja.tensor("text"))
+    assert "expected sequences of equal length" in said(ValueError, lambda: ja.tensor([[1, 2], [3]]))
+
+
+def test_truth_of_several_values():
+    assert said(ValueError, lambda: bool(ja.zeros(2))) == "Boolean value of Tensor with 2 values is ambiguous"
+    assert said(RuntimeError, lambda: ja.zeros(2).item()) == "a Tensor with 2 elements cannot be converted to Scalar"
+
+
+# -- gradients ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_leaf_written_in_place():
+    w = ja.ones(3, requires_grad=True)
+    words = said(errors.LeafWriteError, lambda: w.add_(1))
+    assert "a leaf Variable that requires grad is being used in an in-place operation" in words
+    assert "`with ja.no_grad():`" in words
+    assert "a view of a leaf Variable that requires grad" in said(errors.LeafWriteError, lambda: w[0].add_(1))
+
+
+def test_backward_without_a_path():
+    words = said(errors.NoGradPathError, lambda: ja.ones(1).sum().backward())
+    assert words == "element 0 of tensors does not require grad and does not have a grad_fn"
+
+
+def test_backward_from_several_values():
+    words = said(RuntimeError, lambda: ja.ones(2, requires_grad=True).mul(2).backward())
+    assert words == "grad can be implicitly created only for scalar outputs"
+
+
+def test_backward_twice():
+    y = ja.ones(2, requires_grad=True).exp().sum()
+    y.backward()
+    words = said(errors.BackwardTwiceError, y.backward)
+    assert "Trying to backward through the graph a second time" in words
+    assert "retain_graph=True" in words
+
+
+def test_a_gradient_of_what_was_not_used():
+    x, y = ja.ones(1, requires_grad=True), ja.ones(1, requires_grad=True)
+    words = said(errors.UnusedInputError, lambda: ja.autograd.grad(x.sum(), y))
+    assert "appears to not have been used in the graph" in words and "allow_unused=True" in words
+
+
+def test_integers_have_no_gradient():
+    words = said(RuntimeError, lambda: ja.tensor([1, 2], requires_grad=True))
+    assert words == "only Tensors of floating point and complex dtype can require gradients"
+
+
+def test_one_of_several_views_written_in_place():
+    def write():
+        first, _ = ja.ones(2, requires_grad=True).mul(2).unbind()
+        first.add_(1)
+
+    words = said(errors.AutogradError, write)
+    assert "is the output of a function that returns multiple views" in words
+    assert "replace the inplace operation by an out-of-place one" in words
+
+
+def test_numpy_of_what_requires_grad():
+    words = said(RuntimeError, lambda: ja.ones(1, requires_grad=True).numpy())
+    assert words.endswith("Use tensor.detach().numpy() instead.")
+
+
+def test_create_graph_names_what_works():
+    x = ja.ones(1, requires_grad=True)
+    words = said(errors.AutogradError, lambda: ja.autograd.grad((x * x).sum(), x, create_graph=True))
+    assert "jax.grad(jax.grad(ja.functionalize(fn)))" in words
+
+
+# -- traces ------------------------------------------------------------------------------------------------------------
+
+
+def test_python_needs_a_value_that_is_a_symbol():
+    def branches(x):
+        return x if x.sum() > 0 else -x
+
+    words = said(errors.ConcretizationError, lambda: ja.trace(branches, ja.ones(2)))
+    assert "needs the value of a traced tensor" in words
+    assert "test_messages.py:" in words and "return x if x.sum() > 0 else -x" in words
+    assert "`ja.where(cond, a, b)`" in words
+    assert "`.item()` needs the value" in said(
+        errors.ConcretizationError, lambda: ja.trace(lambda x: x * x.sum().item(), ja.ones(2))
+    )
+
+
+def test_a_tensor_that_outlived_its_trace():
+    kept = []
+    ja.trace(lambda x: kept.append(x * 2) or x + 1, ja.ones(2))
+    words = said(errors.LeakedTensorError, lambda: kept[0] + 1)
+    assert "the trace has ended, so it has no value" in words
+    assert "Return it from the function instead" in words
+
+
+def test_a_setting_that_does_not_exist():
+    def use():
+        with ja.config(polcy="save_all"):
+            pass
+
+    words = said(errors.UnknownSettingError, use)
+    assert "Unknown setting 'polcy'. The settings are: policy, memory_budget" in words
+    assert "`with ja.config(policy='save_all'): ...`" in words
+
+
+# -- graphs ------------------------------------------------------------------------------------------------------------
+
+
+def joint_of(fn, *args):
+    from jaxaot.joint import build_joint
+
+    return build_joint(jax.make_jaxpr(fn)(*args), (0,), (0,))
+
+
+def test_a_policy_that_does_not_exist():
+    from jaxaot.partition.partition import partition
+
+    joint = joint_of(lambda x: jnp.sin(x).sum(), np.ones(3, np.float32))
+    words = said(errors.PolicyError, lambda: partition(joint, "min_kut"))
+    assert words.startswith("There is no partition policy 'min_kut'. The policies are: min_cut, save_all")
+    assert "a function from an equation to `Choice.SAVE`" in words
+
+
+@pytest.mark.parametrize("budget", ["12 parsecs", "", -1, 1.5, "5XiB", float("nan")])
+def test_a_budget_that_cannot_be_read(budget):
+    from jaxaot.partition.partition import partition
+
+    joint = joint_of(lambda x: jnp.sin(x).sum(), np.ones(3, np.float32))
+    words = said(errors.BudgetError, lambda: partition(joint, memory_budget=budget))
+    assert "512MiB" in words, words
+
+
+def test_integers_cannot_be_differentiated():
+    words = said(errors.NotDifferentiableError, lambda: joint_of(lambda x: x * 2, np.ones(3, np.int32)))
+    assert "input 0 is i32[3], which has no gradient" in words
+    assert "output 0 is i32[3], which has no gradient" in words  # all the problems, not the first
+    assert "`x.float()`" in words
+
+
+# -- the page of errors ------------------------------------------------------------------------------------------------
+
+CLASSES = [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.JaxaotError)]
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_every_error_explains_itself(cls):
+    assert cls.__doc__ and cls.__name__ in errors.__doc__, f"{cls.__name__} is missing in the tree of errors.py"
+    if cls is not errors.JaxaotError:
+        builtin = [base for base in cls.__mro__ if base.__module__ == "builtins"][:-3]
+        assert builtin, f"{cls.__name__} subclasses no builtin"
+
+
+def test_the_page_of_errors_is_up_to_date():
+    spec = importlib.util.spec_from_file_location("errors_page", ROOT / "tools" / "errors_page.py")
+    page = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(page)
+    assert (ROOT / "docs" / "errors.md").read_text() == page.render(), "run `python tools/errors_page.py`"

@@ -1,0 +1,125 @@
+"""The contract: every name that users type exists, says what it does, and follows PyTorch where PyTorch has it."""
+
+import ast
+import inspect
+import pathlib
+
+import pytest
+
+import jaxaot as ja
+
+ROOT = pathlib.Path(ja.__file__).parent
+
+MAKE = """
+tensor from_jax as_tensor from_numpy from_dlpack zeros ones full empty eye arange linspace rand randn randint randperm
+zeros_like ones_like full_like empty_like rand_like randn_like randint_like tril triu manual_seed Generator Tensor
+"""
+
+MATH = """
+add sub mul div neg abs exp log log1p sqrt rsqrt pow sin cos tan tanh sigmoid erf floor ceil round trunc sign clamp
+maximum minimum where eq ne lt le gt ge logical_and logical_or logical_not isnan isinf isfinite
+sum mean prod amax amin max min argmax argmin any all var std norm logsumexp cumsum cumprod softmax log_softmax
+matmul mm bmm mv dot outer einsum addmm baddbmm tensordot
+cat stack split chunk unbind gather scatter scatter_add index_select index_add index_copy index_fill masked_fill
+masked_select masked_scatter take nonzero sort argsort topk unique flip roll repeat_interleave tril triu diag
+reshape flatten permute transpose t squeeze unsqueeze narrow select movedim swapaxes broadcast_to diagonal as_strided
+relu dropout bernoulli multinomial normal allclose equal
+"""
+
+DTYPES = "float32 float16 bfloat16 int8 int16 int32 int64 uint8 bool complex64"
+
+MODES = "no_grad enable_grad inference_mode set_grad_enabled is_grad_enabled"
+
+NAMESPACES = """
+autograd.backward autograd.grad
+nn.functional.relu nn.functional.gelu nn.functional.silu nn.functional.softmax nn.functional.log_softmax
+nn.functional.layer_norm nn.functional.batch_norm nn.functional.embedding nn.functional.dropout
+nn.functional.cross_entropy nn.functional.nll_loss nn.functional.mse_loss nn.functional.linear nn.functional.conv2d
+nn.functional.scaled_dot_product_attention nn.functional.max_pool2d nn.functional.pad nn.functional.one_hot
+linalg.norm linalg.solve linalg.inv linalg.det special.expit special.logsumexp
+"""
+
+FOREACH = """
+_foreach_add_ _foreach_mul_ _foreach_div_ _foreach_sqrt _foreach_norm _foreach_lerp_ _foreach_addcmul_
+_foreach_addcdiv_ _foreach_copy_ _foreach_zero_
+"""
+
+COMPILE = "trace compile config JaxaotError"
+
+METHODS = """
+shape size stride storage_offset dtype device ndim dim numel is_contiguous _version _base _is_view is_leaf
+requires_grad requires_grad_ grad grad_fn untyped_storage set_ resize_ data jax numpy item tolist backward register_hook
+retain_grad detach detach_ clone contiguous to type_as float half bfloat16 int long bool
+view view_as reshape flatten unflatten permute transpose t squeeze unsqueeze expand expand_as narrow select split chunk
+unbind diagonal movedim swapaxes as_strided unfold T mT
+t_ transpose_ squeeze_ unsqueeze_ swapaxes_ as_strided_
+add_ sub_ mul_ div_ neg_ exp_ clamp_ fill_ zero_ copy_ masked_fill_ index_add_ index_copy_ index_fill_ scatter_
+scatter_add_ normal_ uniform_ bernoulli_ relu_ addcmul_ addcdiv_ lerp_
+new_zeros new_ones new_empty new_full new_tensor sum mean max min argmax matmul softmax
+__getitem__ __setitem__ __iadd__ __isub__ __imul__ __itruediv__ __matmul__ __rsub__ __bool__ __float__ __int__ __len__
+__iter__ __repr__ __jax_array__ __array__ __dlpack__ __deepcopy__
+"""
+
+CONTRACT = [
+    name for text in (MAKE, MATH, DTYPES, MODES, NAMESPACES, FOREACH, COMPILE) for name in dict.fromkeys(text.split())
+]
+CONTRACT = list(dict.fromkeys(CONTRACT))
+
+
+def resolve(path):
+    value = ja
+    for part in path.split("."):
+        value = getattr(value, part)
+    return value
+
+
+@pytest.mark.parametrize("path", CONTRACT)
+def test_the_name_exists(path):
+    value = resolve(path)
+    if callable(value) and path not in DTYPES.split():
+        assert (inspect.getdoc(value) or "").strip(), f"ja.{path} has no docstring"
+
+
+@pytest.mark.parametrize("name", list(dict.fromkeys(METHODS.split())))
+def test_the_method_exists(name):
+    assert hasattr(ja.Tensor, name)
+
+
+def test_exported_names_are_public_and_say_what_they_do():
+    undocumented = [
+        name
+        for name, value in vars(ja).items()
+        if not name.startswith("_")
+        and (inspect.isfunction(value) or inspect.isclass(value))
+        and value.__module__.startswith("jaxaot")
+        and not (inspect.getdoc(value) or "").strip()
+    ]
+    assert not undocumented
+
+
+def test_functions_have_the_signatures_of_pytorch():
+    assert list(inspect.signature(ja.add).parameters) == ["self", "other", "alpha", "out"]
+    assert list(inspect.signature(ja.softmax).parameters)[1:] == ["dim", "dtype"]
+    assert list(inspect.signature(ja.tensor).parameters) == ["data", "dtype", "device", "requires_grad"]
+
+
+def public_definitions(path):
+    """Yields (name, has a docstring) of the functions and classes at the top of a module that are not private."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield node.name, ast.get_docstring(node) is not None
+
+
+# The functions of rows are described by their schemas; dunder-like ones bound to Tensor by their operator.
+ROWS = {"ops"}
+BOUND = {"truth", "index_number", "iterate", "contains", "formatted", "copy_tensor", "reduce_tensor"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in ROWS],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_public_functions_say_what_comes_back(path):
+    undocumented = {name for name, has_docstring in public_definitions(path) if not has_docstring}
+    assert not undocumented - BOUND
