@@ -1,11 +1,74 @@
-"""Mutable tensors, joint forward/backward graphs and automatic rematerialization for JAX."""
+"""Mutable tensors, joint forward/backward graphs and automatic rematerialization for JAX.
 
-from jaxaot.tensor.create import as_tensor as as_tensor
-from jaxaot.tensor.create import from_jax as from_jax
-from jaxaot.tensor.create import tensor as tensor
-from jaxaot.autograd.modes import no_grad as no_grad
-from jaxaot.tensor.tensor import Tensor as Tensor
-from jaxaot.tensor.methods import FUNCTIONS
+    import jaxaot as ja
+
+    w = ja.randn(3, 3, requires_grad=True)
+
+    @ja.compile
+    def step(x, cache):
+        y = (x @ w).relu()
+        cache[1:].add_(y[:-1])  # a write through a view of an argument
+        return y.sum()
+
+    step(ja.randn(4, 3), ja.zeros(4, 3)).backward()
+
+This file is the contract: every public name. The functions of the op table (`ja.add`, `ja.matmul`, …) are derived from
+its rows and bound at the end.
+"""
+
+import jax.numpy as _jnp
 import numpy as _np
-float32=_np.float32; int64=_np.int64
-globals().update(FUNCTIONS[""])
+
+from jaxaot import autograd_api as autograd
+from jaxaot import nn as nn
+from jaxaot.api import Compiled as Compiled
+from jaxaot.api import JointGraph as JointGraph
+from jaxaot.api import Partition as Partition
+from jaxaot.api import Traced as Traced
+from jaxaot.api import compile as compile
+from jaxaot.api import explain as explain
+from jaxaot.api import functionalize as functionalize
+from jaxaot.api import trace as trace
+from jaxaot.autograd.modes import enable_grad as enable_grad
+from jaxaot.autograd.modes import inference_mode as inference_mode
+from jaxaot.autograd.modes import is_grad_enabled as is_grad_enabled
+from jaxaot.autograd.modes import no_grad as no_grad
+from jaxaot.autograd.modes import set_grad_enabled as set_grad_enabled
+from jaxaot.config import Config as Config
+from jaxaot.config import get as get_config
+from jaxaot.config import scoped as config
+from jaxaot.config import set_globally as set_config
+from jaxaot.errors import JaxaotError as JaxaotError
+from jaxaot.namespaces import fft as fft
+from jaxaot.namespaces import linalg as linalg
+from jaxaot.namespaces import special as special
+from jaxaot.tensor.create import as_tensor as as_tensor
+from jaxaot.tensor.create import from_dlpack as from_dlpack
+from jaxaot.tensor.create import from_jax as from_jax
+from jaxaot.tensor.create import from_numpy as from_numpy
+from jaxaot.tensor.create import tensor as tensor
+from jaxaot.tensor.foreach import FOREACH as _FOREACH
+from jaxaot.tensor.generator import Generator as Generator
+from jaxaot.tensor.generator import default_generator as default_generator
+from jaxaot.tensor.generator import fork_rng as fork_rng
+from jaxaot.tensor.generator import get_rng_state as get_rng_state
+from jaxaot.tensor.generator import initial_seed as initial_seed
+from jaxaot.tensor.generator import manual_seed as manual_seed
+from jaxaot.tensor.generator import set_rng_state as set_rng_state
+from jaxaot.tensor.methods import FUNCTIONS as _FUNCTIONS
+from jaxaot.tensor.storage import Storage as Storage
+from jaxaot.tensor.tensor import Size as Size
+from jaxaot.tensor.tensor import Tensor as Tensor
+
+__version__ = "0.1.0"
+
+bool = _np.bool_
+uint8, int8, int16, int32, int64 = _np.uint8, _np.int8, _np.int16, _np.int32, _np.int64
+float16, bfloat16, float32, float64 = _np.float16, _jnp.bfloat16, _np.float32, _np.float64
+half, float, double, short, int, long = float16, float32, float64, int16, int32, int64
+complex64, complex128 = _np.complex64, _np.complex128
+float8_e4m3fn, float8_e5m2 = _jnp.float8_e4m3fn, _jnp.float8_e5m2
+inf, nan, pi, e = _np.inf, _np.nan, _np.pi, _np.e
+newaxis = None
+
+globals().update({name: fn for name, fn in {**_FUNCTIONS[""], **_FOREACH}.items() if name not in ("trace", "compile")})

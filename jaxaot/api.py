@@ -23,6 +23,7 @@ from jaxaot.plan.signature import Signature, make_signature
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.program import Program
+from jaxaot.trace.pure import run_pure
 from jaxaot.trace.trace import trace_call
 
 
@@ -219,3 +220,24 @@ def explain(traced: Traced, policy: Any = None, memory_budget: Any = None) -> st
             f"(save_all: {format_bytes(plan.save_all_bytes)})",
         ]
     return "\n\n".join(parts)
+
+
+def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a pure function on jax values that does what `fn` does on tensors.
+
+    Arrays among the arguments are shown to `fn` as tensors on storages of their own, and tensors in its result come back
+    as arrays. What `fn` writes into its arguments stays inside; return what is wanted. The result composes with
+    `jax.jit`, `jax.grad`, `jax.vmap` and the other transformations.
+
+    Args:
+      fn: A function of tensors. Tensors that it reaches without being passed are constants.
+
+    Raises:
+      TraceError: If `fn` writes to a tensor that it was not passed, which a pure function cannot do.
+    """
+
+    @functools.wraps(fn)
+    def pure(*args: Any, **kwargs: Any) -> Any:
+        return run_pure(fn, args, kwargs)
+
+    return pure

@@ -79,7 +79,7 @@ def test_a_value_that_does_not_fit_its_place():
         ja.zeros(2, 3)[0] = ja.zeros(4)
 
     words = said(errors.ShapeMismatchError, assign)
-    assert "[4]" in words and "[3]" in words
+    assert "(3)" in words and "(4)" in words
 
 
 def test_a_storage_that_was_shrunk():
@@ -225,7 +225,8 @@ def test_a_budget_that_cannot_be_read(budget):
 
     joint = joint_of(lambda x: jnp.sin(x).sum(), np.ones(3, np.float32))
     words = said(errors.BudgetError, lambda: partition(joint, memory_budget=budget))
-    assert "512MiB" in words, words
+    assert re.search(r"fraction|bytes|MiB", words), words
+    assert repr(budget) in words
 
 
 def test_integers_cannot_be_differentiated():

@@ -50,8 +50,8 @@ class TensorInput:
       offset: Where that begins.
       requires_grad: Whether gradients flow to it.
       is_leaf: Whether it is a leaf.
+      history: Number of its history among those of the inputs; None if it has none.
       is_argument: Whether it was passed, rather than reached through a closure, a global or an object.
-      layout_matters: Whether a call with another layout would be another program.
     """
 
     path: Path
@@ -60,6 +60,7 @@ class TensorInput:
     offset: int
     requires_grad: bool
     is_leaf: bool
+    history: int | None
     is_argument: bool
 
     @property

@@ -160,7 +160,7 @@ class _Writer:
                     self.add(f"if S[{i}] is not S[{storages[t.storage].tensor}]: return MISS", depth)
                     other = storages[t.storage].tensor
                     if t.requires_grad and call.tensors[other].requires_grad:
-                        same = self._same_history(i, other)
+                        same = t.history == call.tensors[other].history
                         self.add(f"if (H[{i}] is H[{other}]) is not {same}: return MISS", depth)
         if len(storages) > 1:
             self.add(f"if len({{*U}}) != {len(storages)}: return MISS", depth)
@@ -169,12 +169,6 @@ class _Writer:
         for guard in call.grads:
             if guard.is_none:
                 self.add(f"if T[{guard.tensor}]._grad is not None: return MISS", depth)
-
-    def _same_history(self, i: int, j: int) -> bool:
-        """Whether gradients of two tensors on one storage flow to the same history."""
-        reached = {t: g for g, t in self.traced.alias.reached}
-        ghosts = {g.tensor for g in self.traced.call.ghosts}
-        return not (i in ghosts or j in ghosts) or (i in reached) == (j in reached)
 
     def _run(self) -> None:
         call, program = self.traced.call, self.program

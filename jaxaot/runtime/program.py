@@ -62,10 +62,12 @@ def donated_storages(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:
     if plan is not None:
         kept = {source.index for source in plan.residuals if isinstance(source, FromPrimal)}
     storages = traced.call.storages
+    twice = {ghost.storage for ghost in traced.call.ghosts}  # passed once more, for another history
     return tuple(
         write.storage
         for write in traced.alias.writes
         if write.output is not None
+        and write.storage not in twice
         and storages[write.storage].graph_input is not None
         and storages[write.storage].graph_input not in kept
         and write.layout.size == storages[write.storage].layout.size

@@ -6,9 +6,11 @@ Every form has a signature of its own, generated from the schema, so that wrong 
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -19,7 +21,7 @@ from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, DtypeError, TensorTypeError, TensorValueError
 from jaxaot.ops.promotion import is_complex, is_integral, is_bool
 from jaxaot.ops.schema import REQUIRED, Parameter
-from jaxaot.ops.table import OpSpec, lookup, rows
+from jaxaot.ops.table import OpSpec, lookup, overloads, rows
 from jaxaot.tensor import grad, indexing, metadata, views
 from jaxaot.tensor.create import as_dtype, find_device
 from jaxaot.tensor.dispatch import call, call_inplace, call_out
@@ -141,9 +143,73 @@ def _finish_factory(made: Tensor, device: Any, requires_grad: bool) -> Tensor:
 def inplace_of(spec: OpSpec) -> Callable[..., Any]:
     """Returns the in-place form of a row."""
     dynamic, static, generator = _arguments(spec)
-    name = f"{spec.name}_"
+    name = str(spec.inplace_name)
     source = f"def {name}({_signature(spec, '')}):\n    return _call_inplace(_spec, {dynamic}, {static}, {generator})\n"
     return _compile(name, source, spec, f"In-place form of `{spec.schema}`.")
+
+
+def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callable[..., Any]]) -> Callable[..., Any]:
+    """Returns a function that takes the arguments of any of several signatures."""
+    if len(variants) == 1:
+        return form(variants[0])
+    forms = [(spec, fn, inspect.signature(fn)) for spec, fn in ((spec, form(spec)) for spec in variants)]
+
+    def fn(*args: Any, **kwargs: Any) -> Any:
+        for spec, variant, signature in forms:
+            try:
+                given = signature.bind(*args, **kwargs).arguments
+            except TypeError:
+                continue
+            if all(_fits(parameter, given[parameter.name]) for parameter in spec.schema.parameters if parameter.name in given):
+                return variant(*args, **kwargs)
+        shown = "\n  ".join(str(spec.schema) for spec in variants)
+        raise ArgumentError(f"{variants[0].name}() takes none of these arguments together. Its signatures are:\n  {shown}")
+
+    fn.__name__ = fn.__qualname__ = forms[0][1].__name__
+    fn.__doc__ = "\n".join(str(spec.schema) for spec in variants)
+    return fn
+
+
+def _fits(parameter: Parameter, value: Any) -> bool:
+    if value is None:
+        return parameter.is_optional or parameter.default is None
+    if parameter.type == "Tensor" and not parameter.is_list:
+        return isinstance(value, (Tensor, jax.Array, np.ndarray))
+    if parameter.type == "Scalar":
+        return isinstance(value, (bool, int, float, complex)) or (isinstance(value, Tensor) and value.ndim == 0)
+    if parameter.type == "int" and not parameter.is_list:
+        return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return not isinstance(value, Tensor)
+
+
+def _with_inplace(function: Callable[..., Any], write: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Returns an activation of `nn.functional` that also takes `inplace=`."""
+
+    @functools.wraps(function)
+    def fn(input: Tensor, *args: Any, inplace: bool = False, **kwargs: Any) -> Tensor:
+        if not inplace:
+            return function(input, *args, **kwargs)
+        if write is not None:
+            return write(input, *args, **kwargs)
+        return input.copy_(function(input, *args, **kwargs))
+
+    return fn
+
+
+def _with_indices(function: Callable[..., Any], both: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a pooling function that also takes `return_indices=`."""
+
+    @functools.wraps(function)
+    def fn(*args: Any, return_indices: bool = False, **kwargs: Any) -> Any:
+        return both(*args, **kwargs) if return_indices else function(*args, **kwargs)
+
+    return fn
+
+
+_TAKES_INPLACE = (
+    "relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardtanh", "hardswish", "hardsigmoid",
+    "threshold", "dropout", "rrelu", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
+)  # fmt: skip
 
 
 # -- methods written by hand -------------------------------------------------------------------------------------------
@@ -348,24 +414,34 @@ FUNCTIONS: dict[str, dict[str, Callable[..., Any]]] = {}
 
 def _bind() -> None:
     for spec in rows():
+        if spec.overload_of is not None:
+            continue
+        variants = overloads(spec.name)
         first = spec.schema.parameters[0] if spec.schema.parameters else None
         takes_tensor = first is not None and first.type == "Tensor" and not first.is_list
-        function = function_of(spec) if not spec.is_inplace_only else None
-        names = (spec.name, *spec.aliases)
+        function = _first_that_fits(variants, function_of) if not spec.is_inplace_only else None
         if function is not None and spec.is_function:
             for namespace in spec.namespaces:
-                for name in names:
+                for name in (spec.name_in(namespace), *spec.aliases):
                     FUNCTIONS.setdefault(namespace, {})[name] = function
         if takes_tensor and spec.has_method and function is not None:
-            for name in names:
+            for name in (spec.name, *spec.aliases):
                 setattr(Tensor, name, function)
-        if spec.has_inplace and takes_tensor:
-            inplace = inplace_of(spec)
-            for name in names:
-                setattr(Tensor, f"{name}_", inplace)
-                if not spec.is_inplace_only:
-                    for namespace in spec.namespaces:
-                        FUNCTIONS.setdefault(namespace, {}).setdefault(f"{name}_", inplace)
+        writable = [variant for variant in variants if variant.has_inplace]
+        if writable and takes_tensor:
+            inplace = _first_that_fits(writable, inplace_of)
+            for name in (spec.inplace_name, *(f"{alias}_" for alias in spec.aliases)):
+                setattr(Tensor, str(name), inplace)
+                for namespace in () if spec.is_inplace_only else spec.namespaces:
+                    FUNCTIONS.setdefault(namespace, {}).setdefault(str(name), inplace)
+    functional = FUNCTIONS["nn.functional"]
+    for name in set(_TAKES_INPLACE) & set(functional):
+        functional[name] = _with_inplace(functional[name], getattr(Tensor, f"{name}_", None))
+    for n in (1, 2, 3):
+        pool, both = f"max_pool{n}d", f"max_pool{n}d_with_indices"
+        if pool in functional and any(row.name == both for row in rows()):
+            functional[pool] = _with_indices(functional[pool], function_of(lookup(both)))
+    functional["unfold"] = function_of(lookup("unfold_patches"))
     here = FUNCTIONS.setdefault("", {})
     here.update(views.VIEWS)
     here.update(allclose=allclose, equal=equal, is_same_size=is_same_size)

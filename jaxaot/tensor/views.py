@@ -57,6 +57,11 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
         parent._touch()
         history = parent._history = History(parent._layout, parent._offset, trace=trace)
     view._history = history
+    if isinstance(step, AsStrided):
+        # it shows the storage, whatever the parent shows of it: gradients go to the base
+        base_geometry = Geometry(history.layout.size, history.layout.stride, history.offset)
+        view._chain = (AsStrided(step.size, step.stride, step.offset, base_geometry),)
+        return view
     view._chain = (*parent._chain, step)
     if history.requires_grad:
         view._view_node = ViewNode((step,), parent._layout, parent._gradient_edge(), name)

@@ -98,9 +98,9 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
     outputs: list[Any] = []
     placed: dict[int, int] = {}
 
-    def output(value: Any) -> int:
-        """Returns the graph output that carries a value."""
-        if id(value) not in placed:
+    def output(value: Any, taken: Any = ()) -> int:
+        """Returns the graph output that carries a value; a new one if the present one is among `taken`."""
+        if id(value) not in placed or placed[id(value)] in taken:
             placed[id(value)] = len(outputs)
             outputs.append(value)
         return placed[id(value)]
@@ -213,7 +213,7 @@ def _history_source(
         window, starts = find_window(storage.layout, layout, offset)
         value = window.apply(value, starts)
     place = len(differentiable)
-    differentiable.append(output(value))
+    differentiable.append(output(value, differentiable))
     if is_outside:
         return lambda tensor_with, _: HistoryOfNode(place, tensor_with(history), layout, offset)
     return lambda _tensor_with, _tensor_number: HistoryOfNode(place, None, layout, offset)

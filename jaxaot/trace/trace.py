@@ -141,6 +141,8 @@ def _finish(
     position = {k: i for i, k in enumerate(order)}
     jaxpr = _hoist(closed, trace, order)
 
+    history_number: dict[int, int] = {}
+
     def tensor_input(tensor: Any) -> TensorInput:
         was = trace.noted[id(tensor)][1]
         history = was["_history"]
@@ -154,6 +156,7 @@ def _finish(
             offset=was["_offset"],
             requires_grad=requires,
             is_leaf=not requires or (node is None and not was["_chain"]),
+            history=None if history is None else history_number.setdefault(id(history), len(history_number)),
             is_argument=paths[id(tensor)][0][1] != "fn" and len(paths[id(tensor)]) > 1,
         )
 

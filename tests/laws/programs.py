@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import warnings
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ PURE = (
     "add", "mul", "sin", "exp_small", "sum", "sum_dim", "clone", "contiguous", "cat", "matmul", "where", "tanh", "gather",
     "softmax", "mean_keep", "add_broadcast", "stack",
 )  # fmt: skip
-GRAD = ("no_grad_mul_", "no_grad_view_add_", "data_mul_", "detach_add_")
+# not `x.data.mul_`: after it PyTorch computes gradients from the changed values without noticing
+GRAD = ("no_grad_mul_", "no_grad_view_add_", "detach_add_")
 
 
 def shape_of(rng: random.Random) -> tuple[int, ...]:
@@ -133,7 +135,8 @@ def propose(rng: random.Random, variables: list[Any], kinds: tuple[str, ...]) ->
         case "movedim":
             return one(dim, rng.randrange(nd)) if nd else None
         case "as_strided":
-            if x.numel() < 4:
+            # beyond what a differentiable view shows, PyTorch drops gradients and jaxaot passes them to the base
+            if x.numel() < 4 or (x.requires_grad and x._base is not None):
                 return None
             return one((2, 2), rng.choice([(1, 2), (2, 1)]), rng.randint(0, 1))
         case "getitem" | "setitem" | "iadd_slice":
@@ -340,14 +343,28 @@ def generate(torch: Any, seed: int, *, grad: bool = False, n_statements: int = 8
         if statement is None:
             continue
         try:
-            execute(torch, variables, statement)
-        except (RuntimeError, IndexError, ValueError, TypeError):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # writes that PyTorch deprecates, such as to expanded tensors
+                execute(torch, variables, statement)
+            if grad and not _backward_works(torch, dataclasses.replace(program, statements=(*statements, statement))):
+                continue
+        except (RuntimeError, IndexError, ValueError, TypeError, UserWarning):
             continue
         statements.append(statement)
     made, _ = make_inputs(torch, program)
     n = len(run(torch, dataclasses.replace(program, statements=tuple(statements)), made))
     outputs = tuple(rng.sample(range(n), min(n, rng.randint(1, 4))))
     return dataclasses.replace(program, statements=tuple(statements), outputs=outputs)
+
+
+def _backward_works(torch: Any, program: Program) -> bool:
+    """Whether PyTorch can compute the gradients of a program, and the program is not refused for an in-place write."""
+    inputs, _ = make_inputs(torch, program)
+    variables = [v for v in run(torch, program, inputs) if v.requires_grad]
+    if not variables:
+        return True
+    sum(v.sum() for v in variables).backward()
+    return True
 
 
 def partition(tensors: list[Any], storage: Any) -> list[int]:

@@ -1,0 +1,118 @@
+"""Eager operations: jaxaot against PyTorch eager and un-jitted jnp.
+
+    python -m benchmarks.eager
+
+Pointwise ops, in-place writes of a slice into bases of 1 KB, 1 MB and 64 MB (a write should cost the slice, whatever the
+size of the base), assignment by index, and a chain of ten ops forward and backward. jnp has no writes in place: its
+contestant returns a new array, as a JAX user would write it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+import jaxaot as ja
+from benchmarks.runner import Result, arguments, find_torch, measure, report
+
+BASES = (("1 KB", 256), ("1 MB", 2**18), ("64 MB", 2**24))
+
+
+def pointwise(torch: Any, n_rounds: int) -> list[Result]:
+    """Times `x + y`, `x.add_(1)` and `x.exp()` of 64 elements."""
+    x, y = ja.ones(64), ja.ones(64)
+    jx, jy = jnp.ones(64), jnp.ones(64)
+    cases = {
+        "x + y": {"jnp": lambda: jx + jy, "jaxaot": lambda: x + y},
+        "x.exp()": {"jnp": lambda: jnp.exp(jx), "jaxaot": lambda: x.exp()},
+        "x.add_(1)": {"jnp": lambda: jx + 1, "jaxaot": lambda: x.add_(1)},
+        "x + 0.5 (a number)": {"jnp": lambda: jx + 0.5, "jaxaot": lambda: x + 0.5},
+        "x[3] (a view)": {"jnp": lambda: jx[3], "jaxaot": lambda: x[3]},
+    }
+    if torch is not None:
+        tx, ty = torch.ones(64), torch.ones(64)
+        cases["x + y"]["torch"] = lambda: tx + ty
+        cases["x.exp()"]["torch"] = lambda: tx.exp()
+        cases["x.add_(1)"]["torch"] = lambda: tx.add_(1)
+        cases["x + 0.5 (a number)"]["torch"] = lambda: tx + 0.5
+        cases["x[3] (a view)"]["torch"] = lambda: tx[3]
+    return [measure(case, contestants, "jnp", n_rounds=n_rounds) for case, contestants in cases.items()]
+
+
+def writes(torch: Any, n_rounds: int) -> list[Result]:
+    """Times writes of 64 elements into the middle of bases of several sizes."""
+    results = []
+    for label, n in BASES:
+        base, row, array, update = ja.zeros(n), ja.ones(64), jnp.zeros(n), jnp.ones(64)
+        window = base[64:128]
+
+        def add_to_slice(window=window, base=base):
+            window.add_(1.0)
+            return base
+
+        def assign(base=base, row=row):
+            base[64:128] = row
+            return base
+
+        add = {"jnp": lambda a=array: a.at[64:128].add(1.0), "jaxaot": add_to_slice}
+        put = {"jnp": lambda a=array, u=update: a.at[64:128].set(u), "jaxaot": assign}
+        if torch is not None:
+            their_base, their_row = torch.zeros(n), torch.ones(64)
+
+            def assign_theirs(their_base=their_base, their_row=their_row):
+                their_base[64:128] = their_row
+
+            add["torch"] = lambda window=their_base[64:128]: window.add_(1.0)
+            put["torch"] = assign_theirs
+        results.append(measure(f"x[64:128].add_(1), x of {label}", add, "jnp", n_rounds=n_rounds))
+        results.append(measure(f"x[64:128] = y, x of {label}", put, "jnp", n_rounds=n_rounds))
+    return results
+
+
+def chain(x: Any) -> Any:
+    """Returns the sum after ten ops that every contestant has as methods."""
+    for _ in range(3):
+        x = (x * 1.5 + 0.5).tanh()
+    return x.sum()
+
+
+def jnp_chain(x: Any) -> Any:
+    """Returns the same with jnp's spelling."""
+    for _ in range(3):
+        x = jnp.tanh(x * 1.5 + 0.5)
+    return x.sum()
+
+
+def backward(torch: Any, n_rounds: int) -> Result:
+    """Times a chain of ten ops, forward and backward."""
+    x, array = ja.ones(64, requires_grad=True), jnp.ones(64)
+
+    def ours():
+        x.grad = None
+        chain(x).backward()
+        return x.grad
+
+    contestants = {"jnp (jax.grad, not jitted)": lambda: jax.grad(jnp_chain)(array), "jaxaot": ours}
+    if torch is not None:
+        their_x = torch.ones(64, requires_grad=True)
+
+        def theirs():
+            their_x.grad = None
+            chain(their_x).backward()
+
+        contestants["torch"] = theirs
+    return measure("ten ops, forward and backward", contestants, "jnp (jax.grad, not jitted)", n_rounds=n_rounds)
+
+
+def main() -> None:
+    """Prints the table."""
+    options = arguments(__doc__).parse_args()
+    torch = find_torch()
+    results = [*pointwise(torch, options.rounds), *writes(torch, options.rounds), backward(torch, options.rounds)]
+    report("Eager operations", results, options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,10 @@
+"""`ja.autograd`: gradients by hand (`torch.autograd`)."""
+
+from __future__ import annotations
+
+from jaxaot.autograd.modes import enable_grad as enable_grad
+from jaxaot.autograd.modes import inference_mode as inference_mode
+from jaxaot.autograd.modes import no_grad as no_grad
+from jaxaot.autograd.modes import set_grad_enabled as set_grad_enabled
+from jaxaot.tensor.grad import backward as backward
+from jaxaot.tensor.grad import grad as grad

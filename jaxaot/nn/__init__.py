@@ -1,0 +1,3 @@
+"""Building blocks of networks."""
+
+from jaxaot.nn import functional as functional

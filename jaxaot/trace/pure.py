@@ -1,0 +1,89 @@
+"""run_pure(fn, args): a tensor program as a pure function, inside whatever JAX transformation is running."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot.autograd.modes import state
+from jaxaot.errors import TraceError
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.tensor.history import History
+from jaxaot.tensor.storage import Storage
+from jaxaot.tensor.tensor import Tensor, wrap
+from jaxaot.tensor.tracing import TraceState
+from jaxaot.views.layout import contiguous
+
+
+class _InlineState(TraceState):
+    """A trace whose outside values are constants of the surrounding JAX program, not inputs of a graph of its own."""
+
+    def adopt(self, storage: Storage) -> None:
+        if storage.trace is self:
+            return
+        lifted = storage.array
+        super().adopt(storage)
+        storage.array = lifted
+
+    def lift(self, shape: Any, dtype: Any, origin: tuple[Any, ...], weak_type: bool = False) -> Any:
+        self.lifted.append(origin)
+        if origin[0] == "seed":
+            return jnp.asarray(origin[1]._words)
+        if origin[0] == "offset":
+            return jnp.uint32(origin[1].offset)
+        if origin[0] == "ghost":
+            return origin[2].array
+        return jnp.zeros(shape, dtype)  # replaced by the constant itself in `adopt`
+
+
+def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Returns `fn(*args, **kwargs)` with arrays in place of tensors, changing nothing outside.
+
+    Raises:
+      TraceError: If `fn` writes to a tensor that it was not passed.
+    """
+    trace = _InlineState()
+    leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
+
+    def shown(leaf: Any) -> Any:
+        if isinstance(leaf, Tensor) or not isinstance(leaf, (jax.Array, np.ndarray)):
+            return leaf
+        array = jnp.asarray(leaf)
+        layout = contiguous(tuple(array.shape), np.dtype(array.dtype))
+        storage = Storage(array, layout, trace)
+        tensor = wrap(storage, layout, 0, trace)
+        if is_inexact(layout.dtype):
+            # so that JAX's gradients reach it; not a leaf, so that it may be written
+            tensor._history = History(layout, 0, True, _Input(), 0, trace)
+            tensor._history.ghost = array
+            storage.writer = tensor._history
+        return tensor
+
+    before, grad_enabled = state.trace, state.grad_enabled
+    state.trace = trace
+    try:
+        call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf) for leaf in leaves])
+        result = fn(*call_args, **call_kwargs)
+        result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
+        written = [s for s, was in trace.storages.values() if s.version != was["version"]]
+    finally:
+        state.trace, state.grad_enabled = before, grad_enabled
+        trace.restore()
+    if written:
+        raise TraceError(
+            f"A functionalized function wrote to {len(written)} tensor(s) that it was not passed. A pure function cannot "
+            "do that: pass them as arguments and return their new values."
+        )
+    for generator, n_draws in trace.draws.items():
+        generator.offset += n_draws
+    return result
+
+
+def _Input() -> Any:
+    from jaxaot.autograd.node import Node
+
+    return Node("Input", ())
