@@ -89,7 +89,9 @@ class _Writer:
     def source(self) -> str:
         call, alias = self.traced.call, self.traced.alias
         self.lines.append("def enter(fn, args, kwargs):")
-        self.add("if state.grad_enabled is not " + repr(call.grad_enabled) + " or get_config() != CONFIG: return MISS")
+        self.add(f"if state.grad_enabled is not {call.grad_enabled}: return MISS")
+        self.add("config = get_config()")
+        self.add("if config is not CONFIG and config != CONFIG: return MISS")
         self.add("try:")
         self._guards()
         self.add("except (AttributeError, IndexError, KeyError, TypeError, ValueError):")
@@ -132,43 +134,73 @@ class _Writer:
                     f"{canonical}(leaves[{value.leaf}].dtype) != {name}: return MISS",
                     depth,
                 )
-        tensors = [self.path(t.path, depth) for t in call.tensors]
-        self.add(f"T = [{', '.join(tensors)}]", depth)
+        tensors = call.tensors
+        direct = [(("root", "args"), ("item", i)) for i in range(len(tensors))]
+        if is_flat and len(tensors) == call.n_leaves > 4 and [t.path for t in tensors] == direct:
+            self.add("T = args", depth)
+        else:
+            self.add(f"T = [{', '.join([self.path(t.path, depth) for t in tensors])}]", depth)
         if not tensors:
             self.add("U = []", depth)
-            return
-        self.add(f"if [t._layout for t in T] != {self.constant([t.layout for t in call.tensors])}: return MISS", depth)
-        storages = call.storages
-        whole = all(t.storage >= 0 and t.layout is storages[t.storage].layout for t in call.tensors)
-        if not whole:
-            self.add(f"if [t._offset for t in T] != {[t.offset for t in call.tensors]}: return MISS", depth)
+        elif len(tensors) <= 4:
+            self._few_tensors(depth)
+        else:
+            self._many_tensors(depth)
+        for i, t in enumerate(tensors):
+            first = call.storages[t.storage].tensor if t.storage >= 0 else i
+            if first != i:
+                self.add(f"if S[{i}] is not S[{first}]: return MISS", depth)
+                if t.requires_grad and tensors[first].requires_grad:
+                    same = t.history == tensors[first].history
+                    self.add(f"if (H[{i}] is H[{first}]) is not {same}: return MISS", depth)
+        for guard in call.grads:
+            if guard.is_none:
+                self.add(f"if T[{guard.tensor}]._grad is not None: return MISS", depth)
+
+    def _few_tensors(self, depth: int) -> None:
+        """Guards written out, which is faster than comprehensions for a few tensors."""
+        tensors, storages = self.traced.call.tensors, self.traced.call.storages
+        for i, t in enumerate(tensors):
+            self.add(f"t{i} = T[{i}]; h{i} = t{i}._history; s{i} = t{i}._storage", depth)
+            tests = [f"t{i}._layout is not {self.constant(t.layout)}"]
+            if t.storage < 0 or t.layout is not storages[t.storage].layout:
+                tests.append(f"t{i}._offset != {t.offset}")
+            if not t.requires_grad:
+                tests.append(f"h{i} is not None and h{i}.requires_grad")
+            else:
+                leaf = "" if t.is_leaf else "not "
+                tests.append(f"h{i} is None or not h{i}.requires_grad")
+                tests.append(f"not {leaf}(h{i}.node is None and not t{i}._chain)")
+            self.add(f"if {' or '.join(tests)}: return MISS", depth)
+        self.add(f"H = [{', '.join(f'h{i}' for i in range(len(tensors)))}]", depth)
+        self.add(f"S = [{', '.join(f's{i}' for i in range(len(tensors)))}]", depth)
+        self.add(f"U = [{', '.join(f's{s.tensor}' for s in storages)}]", depth)
+        for i, s in enumerate(storages):
+            tests = [f"s{s.tensor}.layout is not {self.constant(s.layout)}"]
+            tests += [f"s{s.tensor} is s{other.tensor}" for other in storages[:i]]
+            self.add(f"if {' or '.join(tests)}: return MISS", depth)
+
+    def _many_tensors(self, depth: int) -> None:
+        tensors, storages = self.traced.call.tensors, self.traced.call.storages
+        self.add(f"if [t._layout for t in T] != {self.constant([t.layout for t in tensors])}: return MISS", depth)
+        if not all(t.storage >= 0 and t.layout is storages[t.storage].layout for t in tensors):
+            self.add(f"if [t._offset for t in T] != {self.constant([t.offset for t in tensors])}: return MISS", depth)
         self.add("H = [t._history for t in T]", depth)
-        codes = [0 if not t.requires_grad else 1 if t.is_leaf else 2 for t in call.tensors]
+        codes = [0 if not t.requires_grad else 1 if t.is_leaf else 2 for t in tensors]
         compute = (
             "[0 if h is None or not h.requires_grad else 1 if h.node is None and not t._chain else 2 "
             "for t, h in zip(T, H)]"
         )
         none = "" if any(codes) else f"H != {self.constant([None] * len(codes))} and "
-        self.add(f"if {none}{compute} != {codes}: return MISS", depth)
+        self.add(f"if {none}{compute} != {self.constant(codes)}: return MISS", depth)
         self.add("S = [t._storage for t in T]", depth)
-        if len(storages) == len(call.tensors) and all(s.tensor == i for i, s in enumerate(storages)):
+        if len(storages) == len(tensors) and all(s.tensor == i for i, s in enumerate(storages)):
             self.add("U = S", depth)
         else:
             self.add(f"U = [{', '.join(f'S[{s.tensor}]' for s in storages)}]", depth)
-            for i, t in enumerate(call.tensors):
-                if t.storage >= 0 and storages[t.storage].tensor != i:
-                    self.add(f"if S[{i}] is not S[{storages[t.storage].tensor}]: return MISS", depth)
-                    other = storages[t.storage].tensor
-                    if t.requires_grad and call.tensors[other].requires_grad:
-                        same = t.history == call.tensors[other].history
-                        self.add(f"if (H[{i}] is H[{other}]) is not {same}: return MISS", depth)
         if len(storages) > 1:
             self.add(f"if len({{*U}}) != {len(storages)}: return MISS", depth)
         self.add(f"if [s.layout for s in U] != {self.constant([s.layout for s in storages])}: return MISS", depth)
-        self.add(f"if [s.trace for s in U] != {self.constant([None] * len(storages))}: return MISS", depth)
-        for guard in call.grads:
-            if guard.is_none:
-                self.add(f"if T[{guard.tensor}]._grad is not None: return MISS", depth)
 
     def _run(self) -> None:
         call, program = self.traced.call, self.program
@@ -275,7 +307,7 @@ class _Writer:
         for i, history in enumerate(alias.histories):
             if isinstance(history, HistoryOfLeaf) and history.leaf is not None:
                 self.scope.setdefault("ref", __import__("weakref").ref)
-                self.add(f"h{i}.leaf = ref({self.tensor_name(history.leaf)})")
+                self.add(f"g{i}.leaf = ref({self.tensor_name(history.leaf)})")
         for change in alias.changes:
             name = f"T[{change.tensor}]"
             spec, tensor = change.spec, call.tensors[change.tensor]
@@ -289,7 +321,7 @@ class _Writer:
 
     def _fields(self, name: str, spec: Any, is_new: bool) -> None:
         if spec.history is not None or not is_new:
-            self.add(f"{name}._history = {'None' if spec.history is None else f'h{spec.history}'}")
+            self.add(f"{name}._history = {'None' if spec.history is None else f'g{spec.history}'}")
         if spec.base is not None or not is_new:
             self.add(f"{name}._base_tensor = {'None' if spec.base is None else self.tensor_name(spec.base)}")
         if spec.chain or not is_new:
@@ -340,16 +372,16 @@ class _Writer:
         for i, source in enumerate(self.traced.alias.histories):
             match source:
                 case HistoryOfInput(tensor):
-                    self.add(f"h{i} = H[{tensor}]")
+                    self.add(f"g{i} = H[{tensor}]")
                 case HistoryOfNode(output, tensor, layout, offset):
                     if tensor is None:
-                        self.add(f"h{i} = History({self.constant(layout)}, {offset}, True, node, {output})")
+                        self.add(f"g{i} = History({self.constant(layout)}, {offset}, True, node, {output})")
                     else:
-                        self.add(f"h{i} = H[{tensor}]")
-                        self.add(f"h{i}.node, h{i}.index, h{i}.requires_grad = node, {output}, True")
-                        self.add(f"h{i}.accumulator = None")
+                        self.add(f"g{i} = H[{tensor}]")
+                        self.add(f"g{i}.node, g{i}.index, g{i}.requires_grad = node, {output}, True")
+                        self.add(f"g{i}.accumulator = None")
                 case HistoryOfLeaf(requires_grad, layout, offset, _):
-                    self.add(f"h{i} = History({self.constant(layout)}, {offset}, {requires_grad})")
+                    self.add(f"g{i} = History({self.constant(layout)}, {offset}, {requires_grad})")
 
     def _outputs(self) -> None:
         texts = []

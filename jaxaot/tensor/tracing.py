@@ -9,7 +9,6 @@ was not recorded (`no_grad`, `.detach()`), a later read is *grafted*: the new va
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -19,6 +18,7 @@ import numpy as np
 from jaxaot._jax import Primitive, ShapedArray
 from jaxaot._typing import Array
 from jaxaot.tensor.storage import Storage
+from jaxaot.views.layout import Layout
 
 lift_p = Primitive("lift")
 """A graph input in the making: `lift` equations become the invars of the traced graph."""
@@ -182,6 +182,10 @@ class TraceState:
     def restore(self) -> None:
         """Ends the trace: puts every storage, tensor and history back as it was."""
         self.is_alive = False
+        for reference in self.created:
+            leaked = reference()
+            if leaked is not None:  # no guard of a compiled call takes it, and every read says what happened
+                leaked.layout = _LEAKED
         for storage, fields in self.storages.values():
             for name, value in fields.items():
                 setattr(storage, name, value)
@@ -191,6 +195,5 @@ class TraceState:
             history.restore(snapshot)
 
 
-def stage(fn: Callable[[], Any]) -> Any:
-    """Returns what `jax.make_jaxpr` makes of a function without arguments."""
-    return jax.make_jaxpr(fn)()
+_LEAKED = Layout((0,), (1,), np.dtype(np.float32))
+"""Layout of storages that a trace left behind; identical to no tensor's."""
