@@ -2,8 +2,8 @@
 
     python -m benchmarks.eager
 
-Pointwise ops, in-place writes of a slice into bases of 1 KB, 1 MB and 64 MB (a write should cost the slice, whatever the
-size of the base), assignment by index, and a chain of ten ops forward and backward. jnp has no writes in place: its
+Pointwise ops, in-place writes of a slice into bases of 1 KB, 1 MB and 64 MB (a write should cost the slice, whatever
+the size of the base), assignment by index, and a chain of ten ops forward and backward. jnp has no writes in place: its
 contestant returns a new array, as a JAX user would write it.
 """
 

@@ -136,9 +136,7 @@ def main() -> None:
         pull = jax.jit(lambda pull_back, ct: pull_back(ct))
         contestants: dict[str, Any] = {"jax.vjp, jitted in two": lambda: pull(vjp(*primals)[1], jnp.float32(1.0))}
         contestants |= {name: runner_of(parts, primals) for name, parts in cuts.items()}
-        results = [
-            measure("forward and backward", contestants, "jax.vjp, jitted in two", n_rounds=options.rounds)
-        ]
+        results = [measure("forward and backward", contestants, "jax.vjp, jitted in two", n_rounds=options.rounds)]
         show("Forward and backward, compiled apart", results)
     else:
         Console().print(", ".join(f"{k} {v}" for k, v in machine().items()), style="dim")

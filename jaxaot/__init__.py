@@ -20,6 +20,7 @@ import jax.numpy as _jnp
 import numpy as _np
 
 from jaxaot import autograd_api as autograd
+from jaxaot import errors as errors
 from jaxaot import nn as nn
 from jaxaot.api import Compiled as Compiled
 from jaxaot.api import JointGraph as JointGraph

@@ -49,9 +49,7 @@ def test_a_result_larger_than_its_target():
 
 def test_shapes_that_do_not_broadcast():
     words = said(errors.ShapeMismatchError, lambda: ja.zeros(3) + ja.zeros(4))
-    assert words.startswith(
-        "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0"
-    )
+    assert words.startswith("The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0")
 
 
 def test_a_dtype_that_cannot_be_stored():
@@ -183,12 +181,22 @@ def test_python_needs_a_value_that_is_a_symbol():
     )
 
 
-def test_a_tensor_that_outlived_its_trace():
+def test_a_tensor_that_would_outlive_its_trace():
     kept = []
-    ja.trace(lambda x: kept.append(x * 2) or x + 1, ja.ones(2))
-    words = said(errors.LeakedTensorError, lambda: kept[0] + 1)
-    assert "the trace has ended, so it has no value" in words
-    assert "Return it from the function instead" in words
+    words = said(errors.LeakedTensorError, lambda: ja.trace(lambda x: kept.append(x * 2) or x + 1, ja.ones(2)))
+    assert "made a tensor and kept it in" in words and "kept>[0]`" in words
+    assert "Return it from the function" in words and "`self.cache.copy_(new)`" in words
+
+
+def test_an_argument_that_cannot_be_compared():
+    words = said(errors.StaticArgumentError, lambda: ja.compile(lambda x, s: x + 1)(ja.ones(2), {1, 2}))
+    assert "An argument of type set is not hashable" in words
+    assert "Pass tensors, arrays, numbers, strings, or containers of them" in words
+
+
+def test_nothing_to_differentiate():
+    words = said(errors.NotDifferentiableError, ja.trace(lambda x: x + 1, ja.ones(2)).joint)
+    assert "There is nothing to differentiate" in words and "`requires_grad=True`" in words
 
 
 def test_a_setting_that_does_not_exist():

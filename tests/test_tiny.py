@@ -35,13 +35,16 @@ def test_a_module_opens_by_saying_what_it_is(path):
         assert ast.get_docstring(ast.parse(text)), f"{path} has no docstring"
 
 
+def is_numbered(name):
+    if name.startswith(("__", "new_", "_new_")):  # `__new__`, PyTorch's `Tensor.new_zeros`
+        return False
+    return NUMBERED.search(name.strip("_")) and not NUMBERS_OF_THE_FIELD.search(name)
+
+
 @BY_PATH
 def test_nothing_is_numbered(path):
-    names = {node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    numbered = {
-        name for name in names if not name.startswith("__") and NUMBERED.search(name.strip("_")) and not NUMBERS_OF_THE_FIELD.search(name)
-        and not name.startswith(("new_", "_new_"))  # PyTorch's `Tensor.new_zeros`
-    }  # fmt: skip
+    nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    numbered = {node.name for node in nodes if is_numbered(node.name)}
     assert not numbered, f"{path}: replace, do not number"
 
 

@@ -50,6 +50,7 @@ class OpSpec:
       is_function: Whether the namespaces hold a function form.
       is_random: Whether `fn` takes a PRNG key first.
       is_inplace_only: Whether only `name_` exists for users, as for `fill_`.
+      overwrites: Whether the result does not depend on the values of `self`, only on its shape and dtype.
       is_differentiable: Whether gradients flow through it.
       namespaces: Where the function form lives: `""` for `ja`, or `"nn.functional"`, `"linalg"`, `"special"`, `"fft"`.
       aliases: Other names of the same op.
@@ -71,6 +72,7 @@ class OpSpec:
     is_function: bool = True
     is_random: bool = False
     is_inplace_only: bool = False
+    overwrites: bool = False
     is_differentiable: bool = True
     namespaces: tuple[str, ...] = ("",)
     aliases: tuple[str, ...] = ()
@@ -149,6 +151,7 @@ def register_op(
     function: bool = True,
     random: bool = False,
     inplace_only: bool = False,
+    overwrites: bool | None = None,
     differentiable: bool = True,
     namespaces: Sequence[str] = ("",),
     aliases: Sequence[str] = (),
@@ -167,6 +170,7 @@ def register_op(
       function: Whether it has a function form.
       random: Whether the function takes a PRNG key first.
       inplace_only: Whether users only see `name_`.
+      overwrites: Whether the result does not depend on the values of `self`; by default so for in-place-only rows.
       differentiable: Whether gradients flow through it.
       namespaces: Where the function form lives.
       aliases: Other names.
@@ -192,6 +196,7 @@ def register_op(
             is_function=function and not inplace_only and overload_of is None,
             is_random=random,
             is_inplace_only=inplace_only,
+            overwrites=inplace_only if overwrites is None else overwrites,
             is_differentiable=differentiable,
             namespaces=tuple(namespaces),
             aliases=tuple(aliases),

@@ -29,9 +29,9 @@ def path_text(path: Path) -> str:
             case "item":
                 text += f"[{key!r}]"
             case "closure":
-                text += f".<closure {key[1]}>"
+                text = key[1]  # the name that the user's function gives it
             case "global":
-                text += f".<global {key}>"
+                text = key
             case "type":
                 text = f"type({text})"
             case "class":

@@ -24,7 +24,7 @@ from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, result_layouts
 from jaxaot.tensor.nodes import OpNode, TracedOpNode
 from jaxaot.tensor.storage import Storage
-from jaxaot.tensor.tensor import Tensor, wrap
+from jaxaot.tensor.tensor import Tensor, wrap, wrap_array
 from jaxaot.tensor.write import check_writable, write_array, write_value
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import AbstractWindow, find_window
@@ -282,7 +282,12 @@ def _read_traced(spec: OpSpec, dynamic: Sequence[Any], generator: Any) -> Any:
         and spec.is_differentiable
         and any(isinstance(v, Tensor) and v.requires_grad and is_inexact(v.dtype) for v in flat)
     )
-    values = [_read_for(v, records) if isinstance(v, Tensor) else v for v in flat]
+    if spec.overwrites:  # the target may hold no values yet
+        target = flat[0]
+        values = [jax.numpy.zeros(target._layout.size, target._layout.dtype)]
+    else:
+        values = []
+    values += [_read_for(v, records) if isinstance(v, Tensor) else v for v in flat[len(values) :]]
     key = (generator or default_generator).draw() if spec.is_random else None
     return flat, values, lengths, records, key
 
@@ -339,6 +344,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         return _call_inplace_recorded(spec, target, flat, lengths, static, generator)
     storage = target._storage
     if storage.array is None or storage.n_written is not None or target._layout.numel == 0:
+        if spec.overwrites:
+            dynamic = [wrap_array(jax.numpy.zeros(target._layout.size, target.dtype)), *dynamic[1:]]
         result = _detached_result(spec, dynamic, static, generator)
         write_value(target, fit_into(result, target._layout.size, target.dtype))
         return target

@@ -136,9 +136,7 @@ def test_starts_as_operands_are_starts_as_numbers():
         np.testing.assert_array_equal(window.apply(base, operand), window.apply(base, starts))
         if not view.is_overlapping:
             update = jnp.full(view.size, -7, jnp.int32)
-            np.testing.assert_array_equal(
-                window.scatter(base, update, operand), window.scatter(base, update, starts)
-            )
+            np.testing.assert_array_equal(window.scatter(base, update, operand), window.scatter(base, update, starts))
 
 
 def test_one_window_serves_every_start():
