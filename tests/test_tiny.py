@@ -80,3 +80,25 @@ def test_the_compiler_half_never_sees_a_tensor():
 
 def test_the_package_says_that_it_is_typed():
     assert (ROOT / "py.typed").exists()
+
+
+def test_the_tests_that_the_coverage_page_names_exist():
+    root = pathlib.Path(__file__).parents[1]
+    page = (root / "docs" / "coverage.md").read_text().replace("scenarios::", "tests/test_scenarios.py::")
+    missing = []
+    for file, name in re.findall(r"`((?:tests|benchmarks|notebooks)/[\w/.]*)(?:::(\w+))?`", page):
+        path = root / file
+        if not path.exists() or (name and f"def {name}(" not in path.read_text()):
+            missing.append(f"{file}::{name}")
+    assert not missing
+
+
+def test_the_coverage_page_has_every_row():
+    page = (pathlib.Path(__file__).parents[1] / "docs" / "coverage.md").read_text()
+    shown = set()
+    for letter, first, last in re.findall(r"^\| ([SP])(\d+)(?:–[SP](\d+))? \|", page, re.MULTILINE):
+        shown |= {f"{letter}{i}" for i in range(int(first), int(last or first) + 1)}
+    assert shown == {f"S{i}" for i in range(1, 85)} | {f"P{i}" for i in range(1, 31)}
+    statuses = {"done", "partly", "planned", "not needed"}
+    rows = [line.split(" | ") for line in page.splitlines() if re.match(r"\| [SP]\d", line)]
+    assert all(row[2] in statuses for row in rows)

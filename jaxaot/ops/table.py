@@ -118,7 +118,13 @@ class OpSpec:
                 )
         operands = [values[position] if i is None else values[position][i] for position, i in places]
         if all(is_number(operand) for operand in operands):
-            return values  # numbers stay numbers
+            # numbers stay numbers: weakly typed arrays
+            for position, i in places:
+                if i is None:
+                    values[position] = jnp.asarray(values[position])
+                else:
+                    values[position][i] = jnp.asarray(values[position][i])
+            return values
         if self.layout == "operands":
             broadcast_shapes(*(jnp.shape(operand) for operand in operands))
         for (position, i), operand in zip(places, promote_each(self.promote, operands), strict=True):

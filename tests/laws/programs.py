@@ -196,6 +196,15 @@ def propose(rng: random.Random, variables: list[Any], kinds: tuple[str, ...]) ->
             return one()
 
 
+def _overlaps_itself(variables: list[Any], statement: Statement) -> bool:
+    """Whether a write reads its target's memory under another geometry: PyTorch's answer is undefined there."""
+    if statement.kind not in ("add_tensor_", "mul_tensor_", "copy_", "setitem_tensor"):
+        return False
+    x, y = (variables[i] for i in statement.operands)
+    same = (x.storage_offset(), x.stride(), x.shape) == (y.storage_offset(), y.stride(), y.shape)
+    return torch_storage(x) == torch_storage(y) and (not same or statement.kind == "setitem_tensor")
+
+
 def execute(lib: Any, variables: list[Any], statement: Statement) -> list[Any]:
     """Returns the new variables that a statement makes."""
     x = variables[statement.operands[0]]
@@ -340,7 +349,7 @@ def generate(torch: Any, seed: int, *, grad: bool = False, n_statements: int = 8
         made, _ = make_inputs(torch, program)
         variables = run(torch, dataclasses.replace(program, statements=tuple(statements)), made)
         statement = propose(rng, variables, kinds)
-        if statement is None:
+        if statement is None or _overlaps_itself(variables, statement):
             continue
         try:
             with warnings.catch_warnings():

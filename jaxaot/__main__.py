@@ -1,0 +1,5 @@
+"""`python -m jaxaot`."""
+
+from jaxaot.cli import main
+
+raise SystemExit(main())

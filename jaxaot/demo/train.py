@@ -1,0 +1,169 @@
+"""Trains the demo's GPT, and measures what the compiler made of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from jaxaot._util import format_bytes
+from jaxaot.api import Partition, Traced, compile, trace
+from jaxaot.autograd.modes import no_grad
+from jaxaot.demo.model import GPT, AdamW, Shape
+from jaxaot.demo.plain import PlainTrainer
+from jaxaot.demo.text import Corpus, perplexity
+from jaxaot.tensor.create import from_jax, tensor
+from jaxaot.tensor.generator import manual_seed
+
+BATCH = 8
+BLOCK = 10  # steps of one contestant before the other's turn
+PROMPT = "def "
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What a run of the demo found.
+
+    Attributes:
+      losses: After each step, in nats per character.
+      traced: The loss function's graph.
+      partition: Its forward and backward.
+      step_traced: The optimizer step's graph.
+      seconds: Of each step of ours, and of plain `jax.jit`'s.
+      sample: A continuation of the prompt.
+      n_parameters: Of the model.
+    """
+
+    losses: list[float]
+    traced: Traced
+    partition: Partition
+    step_traced: Traced
+    seconds: dict[str, list[float]]
+    sample: str
+    n_parameters: int
+
+
+def learning_rate(step: int, n_steps: int) -> float:
+    """Returns a linear warm-up followed by a cosine decay."""
+    warm = max(1, n_steps // 20)
+    if step < warm:
+        return 3e-3 * (step + 1) / warm
+    return 3e-4 + 2.7e-3 * 0.5 * (1 + float(np.cos(np.pi * (step - warm) / max(1, n_steps - warm))))
+
+
+class Trainer:
+    """The contestant that is written on tensors: three compiled calls a step."""
+
+    def __init__(self, model: GPT, optimizer: AdamW, memory_budget: Any):
+        self.model = model
+        self.optimizer = optimizer
+        self.loss = compile(lambda codes, targets: model.loss(codes, targets), memory_budget=memory_budget)
+        self.update = compile(lambda rate: optimizer.step(rate))
+
+    def step(self, codes: Any, targets: Any, rate: float) -> Any:
+        """Carries out one training step and returns the loss."""
+        self.optimizer.zero_grad()
+        loss = self.loss(from_jax(codes), from_jax(targets))
+        loss.backward()
+        self.update(rate)
+        return loss
+
+
+def run(
+    corpus: Corpus, n_steps: int, memory_budget: Any, seed: int, console: Console, shape: Shape | None = None
+) -> Result:
+    """Trains for `n_steps`, a plain `jax.jit` twin beside it, and prints what was found."""
+    manual_seed(seed)
+    shape = shape or Shape(n_characters=len(corpus.alphabet))
+    model = GPT(shape)
+    params = list(model.parameters())
+    optimizer = AdamW(params)
+    trainer = Trainer(model, optimizer, memory_budget)
+    plain = PlainTrainer(model, optimizer, seed)
+    n_parameters = sum(p.numel() for p in params)
+    console.print(f"Text: {corpus.name}, {len(corpus.codes):,} characters, {len(corpus.alphabet)} kinds")
+    console.print(f"Model: GPT, {shape.n_layers} layers, width {shape.width}, {n_parameters:,} parameters")
+    rng = np.random.default_rng(seed)
+    losses: list[float] = []
+    seconds: dict[str, list[float]] = {"jaxaot": [], "jax.jit": []}
+    codes, targets = corpus.batch(rng, BATCH, shape.context)
+    traced = trace(trainer.loss, tensor(codes), tensor(targets))
+    partition = traced.joint().partition(None, memory_budget)
+    columns = (TextColumn("training"), BarColumn(), TextColumn("{task.completed}/{task.total}"), TextColumn("loss {task.fields[loss]}"), TimeRemainingColumn())  # fmt: skip
+    step_traced: Any = None
+    with Progress(*columns, console=console, transient=not console.is_terminal) as progress:
+        task = progress.add_task("", total=n_steps, loss="-")
+        for step in range(n_steps):
+            codes, targets = corpus.batch(rng, BATCH, shape.context)
+            rate = learning_rate(step, n_steps)
+            start = time.perf_counter()
+            loss = trainer.step(codes, targets, rate).item()
+            params[0].untyped_storage().array.block_until_ready()  # type: ignore[union-attr]
+            seconds["jaxaot"].append(time.perf_counter() - start)
+            losses.append(loss)
+            progress.update(task, advance=1, loss=f"{loss:.3f}")
+            if step == 0:
+                step_traced = trainer.update.trace(rate)
+            if step % BLOCK == BLOCK - 1 or step == n_steps - 1:
+                for _ in range(BLOCK if step < n_steps // 2 else 1):
+                    start = time.perf_counter()
+                    plain.step(codes, targets, rate).block_until_ready()
+                    plain.state[0][0].block_until_ready()
+                    seconds["jax.jit"].append(time.perf_counter() - start)
+    sample = generate(model, corpus, 200, np.random.default_rng(seed))
+    result = Result(losses, traced, partition, step_traced, seconds, sample, n_parameters)
+    show(result, corpus, memory_budget, console)
+    return result
+
+
+def generate(model: GPT, corpus: Corpus, n: int, rng: np.random.Generator, temperature: float = 0.7) -> str:
+    """Returns a continuation of the prompt, character by character through the KV cache."""
+    cache = model.make_cache()
+    decode = compile(lambda code, place: model.decode(code, place, cache))
+    codes = list(corpus.encode(PROMPT))
+    n = min(n, model.shape.context - len(codes))
+    logits = np.zeros(len(corpus.alphabet))
+    with no_grad():
+        for place in range(len(codes) + n - 1):
+            out = decode(tensor([int(codes[place])]), tensor([place]))
+            if place < len(codes) - 1:
+                continue
+            logits = out.numpy()[0].astype(np.float64) / temperature
+            weights = np.exp(logits - logits.max())
+            codes.append(int(rng.choice(len(weights), p=weights / weights.sum())))
+    return corpus.decode([int(c) for c in codes])
+
+
+def show(result: Result, corpus: Corpus, memory_budget: Any, console: Console) -> None:
+    """Prints the tables."""
+    table = Table("graph", "storages", "read", "written", "resized", "outputs that alias", title="What was found")
+    for name, traced in (("loss", result.traced), ("optimizer step", result.step_traced)):
+        signature = traced.signature
+        counts = [sum(getattr(s, flag) for s in signature.storages) for flag in ("is_read", "is_written", "is_resized")]
+        aliases = sum(o.kind not in ("plain", "constant") for o in signature.outputs)
+        table.add_row(name, str(len(signature.storages)), *map(str, counts), str(aliases))
+    console.print(table)
+    plan = result.partition.plan
+    table = Table("partition", "kept between forward and backward", "values", title="Residuals")
+    table.add_row("save everything", format_bytes(plan.save_all_bytes), "")
+    chosen = "min_cut" if memory_budget is None else f"min_cut, budget {memory_budget}"
+    table.add_row(chosen, format_bytes(plan.saved_bytes), str(len(plan.saved)))
+    console.print(table)
+    table = Table("contestant", "min ms", "median ms", title="Step time, interleaved in this run")
+    ours, plain = (np.array(result.seconds[name][2:] or result.seconds[name]) for name in ("jaxaot", "jax.jit"))
+    table.add_row("jaxaot (loss, backward, optimizer)", f"{ours.min() * 1e3:.1f}", f"{np.median(ours) * 1e3:.1f}")
+    table.add_row("plain jax.jit (donated)", f"{plain.min() * 1e3:.1f}", f"{np.median(plain) * 1e3:.1f}")
+    table.add_row("ratio", f"{ours.min() / plain.min():.2f}", f"{np.median(ours) / np.median(plain):.2f}")
+    console.print(table)
+    final = float(np.mean(result.losses[-10:]))
+    console.print(
+        f"Loss {final:.3f} nats per character (perplexity {perplexity(final):.1f}); a model without context cannot get "
+        f"below the text's unigram entropy, {corpus.unigram_entropy:.3f}."
+    )
+    console.rule("a sampled continuation")
+    console.print(result.sample, markup=False, highlight=False)
