@@ -16,8 +16,12 @@ from jax.extend import source_info_util
 
 VERSION: tuple[int, ...] = tuple(int(part) for part in jax.__version__.split(".")[:2])
 
-# Lines of this package are never the user's: equations traced through it name the caller's line.
-source_info_util.register_exclusion(str(pathlib.Path(__file__).parent))
+OWN_PATHS: tuple[str, ...] = tuple(
+    str(child) for child in sorted(pathlib.Path(__file__).parent.iterdir()) if child.name not in ("demo", "__pycache__")
+)
+"""Files whose lines are never the user's: equations traced through them name the caller's line. The demo is a user."""
+for _path in OWN_PATHS:
+    source_info_util.register_exclusion(_path)
 
 Jaxpr = jex.Jaxpr
 ClosedJaxpr = jex.ClosedJaxpr

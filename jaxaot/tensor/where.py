@@ -6,8 +6,9 @@ import linecache
 import os
 import sys
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_SKIPPED = (_HERE + os.sep, os.sep + "jax" + os.sep, os.sep + "jaxlib" + os.sep)
+from jaxaot._jax import OWN_PATHS
+
+_SKIPPED = (*OWN_PATHS, os.sep + "jax" + os.sep, os.sep + "jaxlib" + os.sep)
 
 
 def user_line() -> str:
