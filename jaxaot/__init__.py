@@ -19,7 +19,7 @@ its rows and bound at the end.
 import jax.numpy as _jnp
 import numpy as _np
 
-from jaxaot import autograd_api as autograd
+from jaxaot import autograd_api as _autograd_api
 from jaxaot import errors as errors
 from jaxaot import nn as nn
 from jaxaot.api import Compiled as Compiled
@@ -36,9 +36,9 @@ from jaxaot.autograd.modes import is_grad_enabled as is_grad_enabled
 from jaxaot.autograd.modes import no_grad as no_grad
 from jaxaot.autograd.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.config import Config as Config
-from jaxaot.config import get as get_config
-from jaxaot.config import scoped as config
-from jaxaot.config import set_globally as set_config
+from jaxaot.config import get as _get_config
+from jaxaot.config import scoped as _scoped
+from jaxaot.config import set_globally as _set_globally
 from jaxaot.errors import JaxaotError as JaxaotError
 from jaxaot.namespaces import fft as fft
 from jaxaot.namespaces import linalg as linalg
@@ -62,6 +62,10 @@ from jaxaot.tensor.tensor import Size as Size
 from jaxaot.tensor.tensor import Tensor as Tensor
 
 __version__ = "0.1.0"
+
+# names that are also those of a package or module in here
+autograd = _autograd_api
+config, get_config, set_config = _scoped, _get_config, _set_globally
 
 bool = _np.bool_
 uint8, int8, int16, int32, int64 = _np.uint8, _np.int8, _np.int16, _np.int32, _np.int64

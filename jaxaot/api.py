@@ -14,10 +14,10 @@ from jaxaot._util import format_bytes
 from jaxaot.errors import NotDifferentiableError
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
-from jaxaot.passes.pipeline import run_passes
 from jaxaot.partition.budget import parse_budget
 from jaxaot.partition.partition import partition as cut
 from jaxaot.partition.policies import get_policy
+from jaxaot.passes.pipeline import run_passes
 from jaxaot.plan import stages
 from jaxaot.plan.signature import Signature, make_signature
 from jaxaot.runtime.call import generate
@@ -225,8 +225,8 @@ def explain(traced: Traced, policy: Any = None, memory_budget: Any = None) -> st
 def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a pure function on jax values that does what `fn` does on tensors.
 
-    Arrays among the arguments are shown to `fn` as tensors on storages of their own, and tensors in its result come back
-    as arrays. What `fn` writes into its arguments stays inside; return what is wanted. The result composes with
+    Arrays among the arguments are shown to `fn` as tensors on storages of their own, and tensors in its result come
+    back as arrays. What `fn` writes into its arguments stays inside; return what is wanted. The result composes with
     `jax.jit`, `jax.grad`, `jax.vmap` and the other transformations.
 
     Args:

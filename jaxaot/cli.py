@@ -37,7 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", metavar="DIR", help="write an HTML report into this directory")
     demo.set_defaults(run=_demo)
     explain = commands.add_parser("explain", help="print every stage of a function")
-    explain.add_argument("function", metavar="MODULE:FUNCTION", help="its module has `example_args()` that returns its arguments")
+    explain.add_argument(
+        "function", metavar="MODULE:FUNCTION", help="its module has `example_args()` that returns its arguments"
+    )
     explain.set_defaults(run=_explain)
     return parser
 

@@ -35,7 +35,9 @@ def test_bad_device(capsys):
     assert "no device `mars`" in refused(capsys, "demo", "--device", "mars")
 
 
-@pytest.mark.parametrize("argv", [(), ("demo", "--steps", "0"), ("demo", "--steps", "x"), ("train",), ("demo", "--nope")])
+@pytest.mark.parametrize(
+    "argv", [(), ("demo", "--steps", "0"), ("demo", "--steps", "x"), ("train",), ("demo", "--nope")]
+)
 def test_bad_arguments(capsys, argv):
     refused(capsys, *argv)
 

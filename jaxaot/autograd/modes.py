@@ -1,4 +1,4 @@
-"""What is recorded: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`; as context managers and decorators."""
+"""What is recorded: `no_grad`, `enable_grad`, `inference_mode`, as context managers and decorators."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ class AdamW:
     def step(self, learning_rate: Any, max_norm: float = 1.0) -> None:
         """Clips the gradients by their joint norm and moves the parameters; everything in place."""
         params, (beta1, beta2) = self.params, self.betas
-        grads = [p.grad for p in params]
+        grads: list[Any] = [p.grad for p in params]
         norm = sum((g * g).sum() for g in grads).sqrt()
         FOREACH["_foreach_mul_"](grads, (max_norm / (norm + 1e-6)).clamp(max=1.0))
         self.n_steps.add_(1)

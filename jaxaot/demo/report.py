@@ -12,10 +12,11 @@ from jaxaot.ir.text import to_text
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 1500px; padding: 0 1em; color: #222 }
-table { border-collapse: collapse; margin: 1em 0 } td, th { padding: .2em .8em; border-bottom: 1px solid #ddd; text-align: left }
+table { border-collapse: collapse; margin: 1em 0 } 
+td, th { padding: .2em .8em; border-bottom: 1px solid #ddd; text-align: left }
 td.n { text-align: right; font-variant-numeric: tabular-nums } h2 { margin-top: 2em }
-.graphs { display: grid; grid-template-columns: 1fr 1fr; gap: 1em } pre { overflow: auto; max-height: 80vh; background: #f7f7f7;
-padding: 1em; font-size: 12px } mark { background: #ffe08a }
+.graphs { display: grid; grid-template-columns: 1fr 1fr; gap: 1em } pre { overflow: auto;
+max-height: 80vh; background: #f7f7f7; padding: 1em; font-size: 12px } mark { background: #ffe08a }
 """
 
 
@@ -56,7 +57,7 @@ def write_report(directory: Path, result: Result, entropy: float) -> Path:
     backward = to_text(partition.backward, partition.backward_in_roles, gradients, name="backward")
     names = [saved.name for saved in partition.saved]
     rows = "".join(
-        f'<tr><td><code>{html.escape(s.name)}</code></td><td>{s.dtype}{list(s.shape)}</td>'
+        f"<tr><td><code>{html.escape(s.name)}</code></td><td>{s.dtype}{list(s.shape)}</td>"
         f'<td class="n">{format_bytes(s.bytes)}</td><td>{html.escape(s.source)}</td><td>{html.escape(s.why)}</td></tr>'
         for s in sorted(partition.saved, key=lambda s: -s.bytes)
     )

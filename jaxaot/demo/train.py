@@ -94,7 +94,8 @@ def run(
     codes, targets = corpus.batch(rng, BATCH, shape.context)
     traced = trace(trainer.loss, tensor(codes), tensor(targets))
     partition = traced.joint().partition(None, memory_budget)
-    columns = (TextColumn("training"), BarColumn(), TextColumn("{task.completed}/{task.total}"), TextColumn("loss {task.fields[loss]}"), TimeRemainingColumn())  # fmt: skip
+    count, loss_column = TextColumn("{task.completed}/{task.total}"), TextColumn("loss {task.fields[loss]}")
+    columns = (TextColumn("training"), BarColumn(), count, loss_column, TimeRemainingColumn())
     step_traced: Any = None
     with Progress(*columns, console=console, transient=not console.is_terminal) as progress:
         task = progress.add_task("", total=n_steps, loss="-")

@@ -392,7 +392,9 @@ def copy(self, src, non_blocking):
     return jnp.broadcast_to(strong(src, self.dtype), self.shape)
 
 
-@register_op("fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor", inplace_only=True, overwrites=False)
+@register_op(
+    "fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor", inplace_only=True, overwrites=False
+)
 def fill_diagonal(self, fill_value, wrap):
     if self.ndim < 2:
         raise TensorError("dimensions must larger than 1")

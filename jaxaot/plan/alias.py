@@ -1,7 +1,7 @@
 """The alias plan: what a traced function did to storages and handles, and how its outputs come back.
 
-Storages are numbered: first the distinct storages of the inputs, then the fresh ones. Tensors likewise: first the tensor
-inputs, then the tensors made. A history is what tensors share through which gradients flow.
+Storages are numbered: first the distinct storages of the inputs, then the fresh ones. Tensors likewise: first the
+tensor inputs, then the tensors made. A history is what tensors share through which gradients flow.
 """
 
 from __future__ import annotations

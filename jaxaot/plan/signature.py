@@ -79,7 +79,9 @@ class Signature:
     def __str__(self) -> str:
         lines = ["storages:"]
         for s in self.storages:
-            done = [w for w, is_so in (("read", s.is_read), ("written", s.is_written), ("resized", s.is_resized)) if is_so]
+            done = [
+                w for w, is_so in (("read", s.is_read), ("written", s.is_written), ("resized", s.is_resized)) if is_so
+            ]
             lines.append(f"  {s.name}: {s.layout.dtype}{list(s.layout.size)}, {', '.join(done) or 'not used'}")
         lines.append("outputs:")
         for i, o in enumerate(self.outputs):

@@ -220,8 +220,10 @@ class _Writer:
         if program.donated:
             tests = [self._held(i, needs_inputs) for i in program.donated]
             if len(tests) > 4:
-                picked = "U" if program.donated == tuple(range(len(call.storages))) else (
-                    f"[{', '.join(f'U[{i}]' for i in program.donated)}]"
+                picked = (
+                    "U"
+                    if program.donated == tuple(range(len(call.storages)))
+                    else (f"[{', '.join(f'U[{i}]' for i in program.donated)}]")
                 )
                 limit = "HELD_ONCE + 1" if needs_inputs else "HELD_ONCE"
                 self.add(f"for s in {picked}:")
@@ -258,20 +260,23 @@ class _Writer:
         kept_outputs = {s.index for s in plan.residuals if isinstance(s, FromOutput)} if plan else set()
         kept_inputs = {s.index for s in plan.residuals if isinstance(s, FromPrimal)} if plan else set()
         arrays = {o.output for o in alias.outputs if isinstance(o, ArrayOutput)}
-        is_shared = lambda output: output is not None and (
-            holders[output] > 1 or output in kept_outputs or output in arrays
+        is_shared = lambda output: (
+            output is not None and (holders[output] > 1 or output in kept_outputs or output in arrays)
         )
         written = {w.storage for w in alias.writes}
         for i, storage in enumerate(call.storages):
             if storage.graph_input in kept_inputs and i not in written:
                 self.add(f"U[{i}].is_shared = True")
         simple = [
-            w for w in alias.writes
+            w
+            for w in alias.writes
             if w.output is not None and w.layout is call.storages[w.storage].layout and not is_shared(w.output)
         ]
         if len(simple) > 6 and all(w.n_versions == simple[0].n_versions for w in simple):
-            pairs = f"zip([{', '.join(f'U[{w.storage}]' for w in simple)}], [{', '.join(f'out[{w.output}]' for w in simple)}])"
-            self.add(f"for s, value in {pairs}:")
+            targets, news = (", ".join(f"{n}[{i}]" for i in places) for n, places in (
+                ("U", [w.storage for w in simple]), ("out", [w.output for w in simple]),
+            ))  # fmt: skip
+            self.add(f"for s, value in zip([{targets}], [{news}]):")
             self.add("s.array = value", 2)
             self.add("s.is_shared = False", 2)
             self.add(f"s.version += {simple[0].n_versions}", 2)
@@ -350,7 +355,7 @@ class _Writer:
                     residuals.append(f"out[{n_outputs + index}]")
         zero = program.partition.joint.zero_gradients if program.partition is not None else ()
         edges, bases = [], []
-        by_input = {g: t for g, t in traced.alias.reached}
+        by_input = dict(traced.alias.reached)
         order = program.partition.joint.differentiable_inputs if program.partition is not None else ()
         for k, graph_input in enumerate(order):
             tensor = by_input[graph_input]

@@ -47,12 +47,11 @@ def _data_array(data: Any) -> Any:
     """Returns Python data as an array or number, with any tensors in it read."""
     if isinstance(data, Tensor):
         return data.detach().jax()
-    if isinstance(data, (list, tuple)):
-        if any(isinstance(item, (Tensor, list, tuple, jax.Array)) for item in data):
-            items = [_data_array(item) for item in data]
-            if any(isinstance(item, jax.Array) for item in items):
-                return jnp.stack([jnp.asarray(item) for item in items])
-            return items
+    if isinstance(data, (list, tuple)) and any(isinstance(i, (Tensor, list, tuple, jax.Array)) for i in data):
+        items = [_data_array(item) for item in data]
+        if any(isinstance(item, jax.Array) for item in items):
+            return jnp.stack([jnp.asarray(item) for item in items])
+        return items
     return data
 
 
@@ -93,7 +92,7 @@ def _leaf(made: Tensor, requires_grad: bool) -> Tensor:
 
 
 def _placed(array: Any, device: Any) -> Any:
-    if device is None or isinstance(device, str) and device in ("cpu", "meta") and jax.default_backend() == "cpu":
+    if device is None or (isinstance(device, str) and device in ("cpu", "meta") and jax.default_backend() == "cpu"):
         return array
     return jax.device_put(array, find_device(device))
 

@@ -94,7 +94,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     else:
         results = kernel.run(*operands)
     if len(results) == 1 and spec.schema.n_results == 1:
-        layout = kernel.layouts[0]
+        layout: Any = kernel.layouts[0]
         return wrap(Storage(results[0], layout), layout)
     return _wrap_results(spec, flat, results, kernel.layouts)
 
@@ -229,9 +229,7 @@ def _wrap_results(
 ) -> Any:
     """Returns the declared results as tensors, and stores the new values of written parameters."""
     n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
-    tensors = [
-        wrap(Storage(result, layout), layout) for result, layout in zip(results[:n], layouts[:n], strict=True)
-    ]
+    tensors = [wrap(Storage(result, layout), layout) for result, layout in zip(results[:n], layouts[:n], strict=True)]
     _store_written(spec, flat, results[n:])
     return tensors if as_tuple else _unpack(spec, tensors)
 
@@ -260,7 +258,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     results, node = _evaluate_traced(spec, flat, values, lengths, static, records, key)
     trace = state.trace
     n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
-    layouts = result_layouts(spec, results, [v._layout for v in flat if isinstance(v, Tensor)])
+    layouts: Any = result_layouts(spec, results, [v._layout for v in flat if isinstance(v, Tensor)])
     tensors = []
     for index, (result, layout) in enumerate(zip(results[:n], layouts[:n], strict=True)):
         storage = trace.new_storage(result, layout)

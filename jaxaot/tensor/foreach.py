@@ -31,7 +31,10 @@ def _out_of_place(name: str) -> Callable[..., list[Tensor]]:
 
     def foreach(self: Sequence[Tensor], *args: Any, **kwargs: Any) -> list[Tensor]:
         columns = [_each(arg, len(self)) for arg in args]
-        return [op(tensor, *row, **_row(kwargs, i, len(self))) for i, (tensor, *row) in enumerate(zip(self, *columns, strict=True))]
+        return [
+            op(tensor, *row, **_row(kwargs, i, len(self)))
+            for i, (tensor, *row) in enumerate(zip(self, *columns, strict=True))
+        ]
 
     foreach.__doc__ = f"Returns `{name}` of each tensor."
     return foreach

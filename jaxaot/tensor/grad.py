@@ -66,9 +66,7 @@ def _add(a: Array, b: Array) -> Array:
     return add_kernel(a, b)
 
 
-def _roots(
-    tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None
-) -> list[tuple[Edge, Array]]:
+def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None) -> list[tuple[Edge, Array]]:
     gradients = [None] * len(tensors) if gradients is None else list(gradients)
     if len(gradients) != len(tensors):
         raise AutogradError(f"got {len(tensors)} tensors and {len(gradients)} gradients")

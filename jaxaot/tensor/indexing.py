@@ -25,7 +25,7 @@ def _parts(index: Any) -> list[Any]:
     made = []
     for part in parts:
         if isinstance(part, (list, np.ndarray, jax.Array, range)):
-            array = part if is_tracer(part) else jnp.asarray(np.asarray(_plain(part)))
+            array: Any = part if is_tracer(part) else jnp.asarray(np.asarray(_plain(part)))
             if array.size == 0 and not isinstance(part, (np.ndarray, jax.Array)):
                 array = array.astype(np.int32)
             part = wrap_array(array)
@@ -164,7 +164,12 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """Carries out `tensor[index] = value`."""
-    if isinstance(index, Tensor) and is_bool(index.dtype) and _fills(value) and tuple(index.shape) == tuple(tensor.shape):
+    if (
+        isinstance(index, Tensor)
+        and is_bool(index.dtype)
+        and _fills(value)
+        and tuple(index.shape) == tuple(tensor.shape)
+    ):
         call_inplace(lookup("masked_fill"), (tensor, index, value), ())
         return
     view, indices = _basic(tensor, index)

@@ -19,7 +19,7 @@ import numpy as np
 import jaxaot.ops.load  # noqa: F401  fills the table
 from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, DtypeError, TensorTypeError, TensorValueError
-from jaxaot.ops.promotion import is_complex, is_integral, is_bool
+from jaxaot.ops.promotion import is_bool, is_complex, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
 from jaxaot.ops.table import OpSpec, lookup, overloads, rows
 from jaxaot.tensor import grad, indexing, metadata, views
@@ -96,7 +96,9 @@ def function_of(spec: OpSpec) -> Callable[..., Any]:
     if not any(p.type == "Tensor" for p in spec.schema.dynamic):
         return _factory_of(spec, dynamic, static, generator, doc)
     if not spec.has_out:
-        source = f"def {spec.name}({_signature(spec, '')}):\n    return _call(_spec, {dynamic}, {static}, {generator})\n"
+        source = (
+            f"def {spec.name}({_signature(spec, '')}):\n    return _call(_spec, {dynamic}, {static}, {generator})\n"
+        )
     else:
         source = (
             f"def {spec.name}({_signature(spec, 'out=None')}):\n"
@@ -160,10 +162,16 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
                 given = signature.bind(*args, **kwargs).arguments
             except TypeError:
                 continue
-            if all(_fits(parameter, given[parameter.name]) for parameter in spec.schema.parameters if parameter.name in given):
+            if all(
+                _fits(parameter, given[parameter.name])
+                for parameter in spec.schema.parameters
+                if parameter.name in given
+            ):
                 return variant(*args, **kwargs)
         shown = "\n  ".join(str(spec.schema) for spec in variants)
-        raise ArgumentError(f"{variants[0].name}() takes none of these arguments together. Its signatures are:\n  {shown}")
+        raise ArgumentError(
+            f"{variants[0].name}() takes none of these arguments together. Its signatures are:\n  {shown}"
+        )
 
     fn.__name__ = fn.__qualname__ = forms[0][1].__name__
     fn.__doc__ = "\n".join(str(spec.schema) for spec in variants)

@@ -1,14 +1,14 @@
 """Tensor: a handle on a storage, and what gradients need to know about it.
 
-Terms: the *base* is the tensor that a view was taken from; the *chain* are the steps from where its history began to the
-view, empty for a tensor that is not a differentiable view. Operations live in `dispatch.py`, methods are bound from the op table by
-`methods.py`; this module holds what a tensor *is*.
+Terms: the *base* is the tensor that a view was taken from; the *chain* are the steps from where its history began to
+the view, empty for a tensor that is not a differentiable view. Operations live in `dispatch.py`, methods are bound from
+the op table by `methods.py`; this module holds what a tensor *is*.
 """
 
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -75,6 +75,21 @@ class Tensor:
     _view_parent: Any
 
     __array_priority__ = 1000
+
+    if TYPE_CHECKING:  # bound from the op table by `methods.py`
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
 
     def __init__(self, data: Any = None):
         from jaxaot.tensor.create import tensor

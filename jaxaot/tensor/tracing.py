@@ -49,8 +49,8 @@ class TraceState:
       histories: Adopted histories, by id, with how they were.
       created: Weak references to the storages made in this trace.
       draws: Generator → number of keys drawn.
-      reached: By id, the histories that gradients flow to: (history, storage, index of its graph input or None if that is
-        the storage's own).
+      reached: By id, the histories that gradients flow to: (history, storage, index of its graph input or None if
+        that is the storage's own).
       grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
     """
@@ -122,7 +122,7 @@ class TraceState:
                     return storage.array  # type: ignore[return-value]
                 return graft(storage.array, history.ghost)
         if storage.writer is not None:
-            return jax.lax.stop_gradient(storage.array)
+            return jax.lax.stop_gradient(storage.array)  # type: ignore[return-value]
         storage.was_read = True
         return storage.array  # type: ignore[return-value]
 
@@ -134,7 +134,7 @@ class TraceState:
             self.adopt_history(history, storage)
         storage.array = value
         storage.version += 1
-        if records:
+        if records and history is not None:
             history.ghost = value
             storage.writer = history
         else:

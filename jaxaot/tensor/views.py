@@ -120,7 +120,9 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     index = operator.index(index)
     n = input._layout.size[axis]
     if not -n <= index < n:
-        raise DimError(f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}")
+        raise DimError(
+            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
+        )
     return make_view(input, Select(axis, index % n))
 
 
@@ -323,24 +325,22 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     axis = _axis(input, dimension)
     n = input._layout.size[axis]
     if size > n:
-        raise ShapeMismatchError(
-            f"maximum size for tensor at dimension {axis} is {n} but size is {size}"
-        )
+        raise ShapeMismatchError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}")
     if step <= 0:
         raise ShapeMismatchError(f"step is {step} but must be > 0")
     return make_view(input, Unfold(axis, size, step))
 
 
-def as_strided(
-    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> Tensor:
+def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """Returns any strided view of the storage."""
     offset = input._offset if storage_offset is None else operator.index(storage_offset)
     step = AsStrided(_sizes((size,)), _sizes((stride,)), offset, Geometry(*input._geometry))
     if len(step.size) != len(step.stride):
         raise ShapeMismatchError("mismatch in length of strides and shape")
     if any(s < 0 for s in step.stride):
-        raise ShapeMismatchError(f"as_strided: Negative strides are not supported at the moment, got {list(step.stride)}")
+        raise ShapeMismatchError(
+            f"as_strided: Negative strides are not supported at the moment, got {list(step.stride)}"
+        )
     layout = layout_of(step.size, step.stride, input.dtype)
     input._storage.check_reach(layout, offset, is_write=True)
     return make_view(input, step)
@@ -363,8 +363,8 @@ def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Ten
         sizes = [operator.index(s) for s in split_size_or_sections]
         if sum(sizes) != n or any(s < 0 for s in sizes):
             raise ShapeMismatchError(
-                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {axis}), "
-                f"but got split_sizes={sizes}"
+                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension "
+                f"{axis}), but got split_sizes={sizes}"
             )
     else:
         size = operator.index(split_size_or_sections)
@@ -423,7 +423,5 @@ VIEWS = {
 VIEWS |= {"swapaxes": transpose, "swapdims": transpose, "moveaxis": movedim}
 """View ops that are functions of `ja` as well as methods."""
 
-METHODS = {
-    fn.__name__: fn for fn in (view, view_as, reshape_as, expand, expand_as, unfold, contiguous)
-}
+METHODS = {fn.__name__: fn for fn in (view, view_as, reshape_as, expand, expand_as, unfold, contiguous)}
 """View ops that are methods only."""

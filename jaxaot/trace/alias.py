@@ -137,7 +137,7 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
         add(tensor._history, tensor._storage)
     for history, was in trace.histories.values():
         if history.node is not was["node"] or history.requires_grad != was["requires_grad"]:
-            for tensor, snapshot in trace.noted.values():
+            for _, snapshot in trace.noted.values():
                 if snapshot["_history"] is history:
                     add(history, snapshot["_storage"])
                     break
@@ -200,7 +200,9 @@ def _history_source(
 ) -> Callable[..., HistorySource]:
     was = trace.histories.get(id(history))
     is_outside = history.trace is not trace or was is not None
-    if is_outside and (was is None or (history.node is was[1]["node"] and history.requires_grad == was[1]["requires_grad"])):
+    if is_outside and (
+        was is None or (history.node is was[1]["node"] and history.requires_grad == was[1]["requires_grad"])
+    ):
         return lambda tensor_with, _: HistoryOfInput(tensor_with(history))
     layout, offset = history.layout, history.offset
     if not history.requires_grad or history.node is None:

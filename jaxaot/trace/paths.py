@@ -1,7 +1,7 @@
 """Finds the paths that lead from a call to the tensors that it reaches.
 
-The search walks what a function can reach: its closure, the globals its code names, defaults, `self`, and the attributes
-and items of objects, breadth first, so that the shortest path is found.
+The search walks what a function can reach: its closure, the globals its code names, defaults, `self`, and the
+attributes and items of objects, breadth first, so that the shortest path is found.
 """
 
 from __future__ import annotations
@@ -109,7 +109,11 @@ def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tupl
         yield ("attr", "__defaults__"), fn.__defaults__, False
     if fn.__kwdefaults__:
         yield ("attr", "__kwdefaults__"), fn.__kwdefaults__, False
-    if fn.__module__ is not None and fn.__module__.split(".")[0] in _FOREIGN and not fn.__module__.startswith("jaxaot.demo"):
+    if (
+        fn.__module__ is not None
+        and fn.__module__.split(".")[0] in _FOREIGN
+        and not fn.__module__.startswith("jaxaot.demo")
+    ):
         return
     used = set(_names_of(fn.__code__))
     names |= used

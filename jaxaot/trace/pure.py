@@ -75,8 +75,8 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         trace.restore()
     if written:
         raise TraceError(
-            f"A functionalized function wrote to {len(written)} tensor(s) that it was not passed. A pure function cannot "
-            "do that: pass them as arguments and return their new values."
+            f"A functionalized function wrote to {len(written)} tensor(s) that it was not passed. A pure function "
+            "cannot do that: pass them as arguments and return their new values."
         )
     for generator, n_draws in trace.draws.items():
         generator.offset += n_draws

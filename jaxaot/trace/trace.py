@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Var, close_jaxpr, make_jaxpr_object, make_var
+from jaxaot._jax import Var, close_jaxpr, make_jaxpr_object
 from jaxaot.autograd.modes import state
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.plan.alias import AliasPlan
@@ -64,8 +63,8 @@ def _check_static(leaf: Any) -> None:
         hash(leaf)
     except TypeError as error:
         raise StaticArgumentError(
-            f"An argument of type {type(leaf).__name__} is not hashable, so the compiled program cannot be kept for it. "
-            "Pass tensors, arrays, numbers, strings, or containers of them; or make it hashable."
+            f"An argument of type {type(leaf).__name__} is not hashable, so the compiled program cannot be kept for "
+            "it. Pass tensors, arrays, numbers, strings, or containers of them; or make it hashable."
         ) from error
 
 
@@ -195,9 +194,7 @@ def _finish(
             for i, leaf in enumerate(leaves)
             if not isinstance(leaf, Tensor) and not is_number_argument(leaf) and not is_array_argument(leaf)
         ),
-        grads=tuple(
-            GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number
-        ),
+        grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
         grad_enabled=grad_enabled,
     )
     reached = []
@@ -230,8 +227,8 @@ def _tensor_inputs(
         shown = ", ".join(f"{t.dtype}{list(t.shape)}" for t in missing[:5])
         raise UnreachableTensorError(
             f"The function reached {len(missing)} tensor(s) that are neither arguments nor reachable from its closure, "
-            f"the globals it names, or attributes of its objects: {shown}. A later call could not find them again. Pass "
-            "them as arguments, or keep them in an attribute, a list or a dict that the function reads."
+            f"the globals it names, or attributes of its objects: {shown}. A later call could not find them again. "
+            "Pass them as arguments, or keep them in an attribute, a list or a dict that the function reads."
         )
     passed = {id(leaf): i for i, leaf in enumerate(leaves)}
     inputs = sorted(targets.values(), key=lambda t: passed.get(id(t), len(leaves)))
@@ -245,7 +242,9 @@ def _generator_path(fn: Any, args: Any, kwargs: Any, generator: Any) -> Path | N
         return None
     found = find_paths(_roots(fn, args, kwargs), {id(generator): generator})
     if id(generator) not in found:
-        raise UnreachableTensorError("The function drew from a generator that no path leads to. Pass it as an argument.")
+        raise UnreachableTensorError(
+            "The function drew from a generator that no path leads to. Pass it as an argument."
+        )
     return found[id(generator)]
 
 
@@ -266,8 +265,8 @@ def _check_leaks(fn: Any, args: Any, kwargs: Any, trace: TraceState, escapes: Es
     if paths:
         names = ", ".join(f"`{path_text(path)}`" for path in sorted(paths.values(), key=len)[:5])
         raise LeakedTensorError(
-            f"The function made a tensor and kept it in {names}, where it would outlive the traced call without a value. "
-            "Return it from the function, or write it into a tensor that is there before: `self.cache.copy_(new)`."
+            f"The function made a tensor and kept it in {names}, where it would outlive the traced call without a "
+            "value. Return it from the function, or write it into a tensor that is there before: `self.cache.copy_(new)`."
         )
 
 
@@ -290,15 +289,4 @@ def _hoist(closed: Any, trace: TraceState, order: Sequence[int]) -> Any:
     return close_jaxpr(jaxpr, closed.consts)
 
 
-@contextlib.contextmanager
-def no_trace() -> Any:
-    """Suspends the trace that is running, to look at concrete values."""
-    before = state.trace
-    state.trace = None
-    try:
-        yield
-    finally:
-        state.trace = before
-
-
-__all__ = ["flatten_arguments", "is_array_argument", "is_number_argument", "make_var", "trace_call"]
+__all__ = ["flatten_arguments", "is_array_argument", "is_number_argument", "trace_call"]

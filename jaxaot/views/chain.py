@@ -162,7 +162,7 @@ class Unsqueeze(AbstractViewOp):
     axis: int
 
     def geometry(self, parent):
-        put = lambda dims, value: dims[: self.axis] + (value,) + dims[self.axis :]
+        put = lambda dims, value: (*dims[: self.axis], value, *dims[self.axis :])
         last = self.axis == len(parent.size)
         step = 1 if last else parent.size[self.axis] * parent.stride[self.axis]
         return Geometry(put(parent.size, 1), put(parent.stride, step), parent.offset)
@@ -226,7 +226,9 @@ class Diagonal(AbstractViewOp):
             n = max(min(rows + self.shift, columns), 0)
         offset = parent.offset
         if n:
-            offset += self.shift * parent.stride[self.axis2] if self.shift >= 0 else -self.shift * parent.stride[self.axis1]
+            offset += (
+                self.shift * parent.stride[self.axis2] if self.shift >= 0 else -self.shift * parent.stride[self.axis1]
+            )
         drop = lambda dims: tuple(v for axis, v in enumerate(dims) if axis not in (self.axis1, self.axis2))
         step = parent.stride[self.axis1] + parent.stride[self.axis2]
         return Geometry((*drop(parent.size), n), (*drop(parent.stride), step), offset)

@@ -212,8 +212,8 @@ def _broadcast_strides(operand: Layout, size: Shape) -> Iterator[int]:
 def view_stride(size: Shape, stride: Shape, new_size: Shape) -> Shape | None:
     """Returns the strides under which memory of (size, stride) shows as `new_size`, or None if no strides do.
 
-    The rule of ATen's `computeStride`: dims that are contiguous with one another form a chunk, and a new dim lies within
-    one chunk.
+    The rule of ATen's `computeStride`: dims that are contiguous with one another form a chunk, and a new dim lies
+    within one chunk.
     """
     numel = math.prod(size)
     if numel == 0:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, final
@@ -232,7 +233,7 @@ def _with_ones(natural: Shape, axes: Shape, lengths: Shape, starts: Shape) -> tu
 
 
 def _is_chain(numbers: list[int]) -> bool:
-    return all(b > 0 and a % b == 0 for a, b in zip(numbers, numbers[1:], strict=False))
+    return all(b > 0 and a % b == 0 for a, b in itertools.pairwise(numbers))
 
 
 _windows: dict[tuple[Any, ...], AbstractWindow] = {}

@@ -54,13 +54,13 @@ VIEWS = (
     "flatten", "unflatten", "split", "chunk", "unbind", "diagonal", "movedim", "detach", "getitem", "as_strided", "T",
 )  # fmt: skip
 WRITES = (
-    "add_", "mul_", "sub_", "add_tensor_", "mul_tensor_", "copy_", "fill_", "zero_", "setitem", "setitem_tensor", "sin_",
-    "clamp_", "masked_fill_", "setitem_mask", "setitem_index", "iadd_slice", "relu_", "index_add_", "neg_",
+    "add_", "mul_", "sub_", "add_tensor_", "mul_tensor_", "copy_", "fill_", "zero_", "setitem", "setitem_tensor",
+    "sin_", "clamp_", "masked_fill_", "setitem_mask", "setitem_index", "iadd_slice", "relu_", "index_add_", "neg_",
 )  # fmt: skip
 METADATA = ("t_", "transpose_", "unsqueeze_", "squeeze_", "swapaxes_")
 PURE = (
-    "add", "mul", "sin", "exp_small", "sum", "sum_dim", "clone", "contiguous", "cat", "matmul", "where", "tanh", "gather",
-    "softmax", "mean_keep", "add_broadcast", "stack",
+    "add", "mul", "sin", "exp_small", "sum", "sum_dim", "clone", "contiguous", "cat", "matmul", "where", "tanh",
+    "gather", "softmax", "mean_keep", "add_broadcast", "stack",
 )  # fmt: skip
 # not `x.data.mul_`: after it PyTorch computes gradients from the changed values without noticing
 GRAD = ("no_grad_mul_", "no_grad_view_add_", "detach_add_")
@@ -86,7 +86,8 @@ def propose(rng: random.Random, variables: list[Any], kinds: tuple[str, ...]) ->
 
     def another(same_shape: bool) -> int | None:
         found = [
-            j for j, y in enumerate(variables)
+            j
+            for j, y in enumerate(variables)
             if y.dtype == x.dtype and (tuple(y.shape) == size if same_shape else True)
         ]
         return rng.choice(found) if found else None
