@@ -30,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     demo = commands.add_parser("demo", help="train a small GPT on real text")
     demo.add_argument("--text", metavar="FILE", help="text to learn; by default the Python standard library's source")
-    demo.add_argument("--steps", type=int, default=300, help="training steps (default %(default)s)")
+    demo.add_argument("--steps", type=int, default=400, help="training steps (default %(default)s)")
     demo.add_argument("--budget", metavar="B", help='what the forward may save: a fraction such as 0.3, or "8MiB"')
     demo.add_argument("--seed", type=int, default=0, help="of parameters, batches and dropout (default %(default)s)")
     demo.add_argument("--device", help='such as "cpu" or "cuda:0"; by default JAX\'s choice')
@@ -59,13 +59,18 @@ def _demo(options: argparse.Namespace, console: Console) -> None:
     from jaxaot.demo.report import write_report
     from jaxaot.demo.train import run
 
+    if not 0 <= options.seed < 2**31:
+        raise UsageError(f"--seed must be between 0 and {2**31 - 1}, not {options.seed}")
     if options.steps < 1:
         raise UsageError(f"--steps must be at least 1, not {options.steps}")
     budget = _budget(options.budget)
     corpus = load_text(options.text, 4 * (Shape().context + 2))
     out = None if options.out is None else Path(options.out)
-    if out is not None and out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out} is not a directory")
+    if out is not None:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot write the report to --out {out}: {error.strerror}") from error
     device = None if options.device is None else find_device(options.device)
     with jax.default_device(device):
         result = run(corpus, options.steps, budget, options.seed, console)

@@ -8,6 +8,8 @@
     │   ├── DimError                      a dim or index out of range
     │   ├── OverlappingWriteError         a write to memory that shows up twice
     │   ├── StorageSizeError              a view that the storage no longer holds
+    │   ├── TensorTypeError               a value of a kind that cannot be used there
+    │   ├── TensorValueError              a value that has no meaning there
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
     │   ├── LeafWriteError                a leaf that requires grad, written in place

@@ -19,7 +19,7 @@ NUMBERS_OF_THE_FIELD = re.compile(
     r"conv|pool|relu6|dropout|batch_norm|instance_norm|adaptive|unfold|fold|log|exp|atan|float|int|uint|bfloat|complex"
     r"|dim\d|axis\d|mat\d|input\d|tensor\d|batch\d|vec\d|[01]$"
 )
-EMPTY_WORDS = {"utils", "helper", "helpers", "manager", "misc", "common", "stuff", "meta", "info"}
+EMPTY_WORDS = {"utils", "manager", "misc", "common", "stuff", "meta", "info"}
 
 
 @BY_PATH

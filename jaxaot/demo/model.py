@@ -49,6 +49,8 @@ def _parameters(value: Any) -> Iterator[Tensor]:
 
 
 class Linear(Module):
+    """x W + b."""
+
     def __init__(self, n_in: int, n_out: int, scale: float = 1.0):
         self.weight = (randn(n_in, n_out) * (scale / math.sqrt(n_in))).requires_grad_()
         self.bias = zeros(n_out, requires_grad=True)
@@ -58,6 +60,8 @@ class Linear(Module):
 
 
 class LayerNorm(Module):
+    """Normalizes the last dim."""
+
     def __init__(self, n: int):
         self.weight = ones(n, requires_grad=True)
         self.bias = zeros(n, requires_grad=True)
@@ -67,6 +71,8 @@ class LayerNorm(Module):
 
 
 class Attention(Module):
+    """Causal self-attention."""
+
     def __init__(self, shape: Shape):
         self.n_heads = shape.n_heads
         self.dropout = shape.dropout
@@ -97,6 +103,8 @@ class Attention(Module):
 
 
 class Block(Module):
+    """Attention and a two-layer perceptron, each added to its input."""
+
     def __init__(self, shape: Shape):
         self.norm1 = LayerNorm(shape.width)
         self.attention = Attention(shape)

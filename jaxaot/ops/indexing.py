@@ -389,7 +389,8 @@ def copy(self, src, non_blocking):
         raise ShapeMismatchError(
             f"The expanded size of the tensor {list(self.shape)} must match the existing size {list(src.shape)}"
         )
-    return jnp.broadcast_to(strong(src, self.dtype), self.shape)
+    values = strong(src, self.dtype)
+    return values if jnp.shape(values) == self.shape else jnp.broadcast_to(values, self.shape)
 
 
 @register_op(

@@ -14,7 +14,7 @@ from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.rng import RngPlan
-from jaxaot.plan.saved import FromPrimal, RecomputedValue, SavedValue, SavePlan
+from jaxaot.plan.saved import FromForward, FromPrimal, RecomputedValue, SavedValue, SavePlan
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -106,7 +106,10 @@ class Partition:
     def forward_out_roles(self) -> tuple[OutRole, ...]:
         """What each output of the forward means."""
         outputs = tuple(role for role in self.joint.out_roles if isinstance(role, Output))
-        return outputs + tuple(Residual(i) for i in range(self.plan.n_extra_outputs))
+        saved = iter(self.plan.saved)
+        names = [(s, "" if isinstance(s, FromPrimal) else next(saved).name) for s in self.plan.residuals]
+        extra = {source.index: name for source, name in names if isinstance(source, FromForward)}
+        return outputs + tuple(Residual(i, extra[i]) for i in range(self.plan.n_extra_outputs))
 
     @property
     def backward_in_roles(self) -> tuple[InRole, ...]:

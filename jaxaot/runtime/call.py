@@ -11,8 +11,9 @@ from typing import Any
 
 import jax
 
-from jaxaot import config
 from jaxaot.autograd.modes import state
+from jaxaot.config import Config
+from jaxaot.config import get as get_config
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode
 from jaxaot.plan.call import Path
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
@@ -27,7 +28,7 @@ MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
 """What a program returns for a call that does not fit it."""
 
 
-def generate(program: Program, config_value: config.Config) -> None:
+def generate(program: Program, config_value: Config) -> None:
     """Gives a program its `enter(fn, args, kwargs)`."""
     writer = _Writer(program, config_value)
     program.source = writer.source()
@@ -38,7 +39,7 @@ def generate(program: Program, config_value: config.Config) -> None:
 class _Writer:
     """Writes the source of one program's call."""
 
-    def __init__(self, program: Program, config_value: config.Config):
+    def __init__(self, program: Program, config_value: Config):
         self.program = program
         self.traced = program.traced
         self.lines: list[str] = []
@@ -46,7 +47,7 @@ class _Writer:
         self.scope: dict[str, Any] = {
             "MISS": MISS, "state": state, "Tensor": Tensor, "Storage": Storage, "History": History, "wrap": wrap,
             "CompiledNode": CompiledNode, "history_edge": history_edge, "getrefcount": sys.getrefcount,
-            "get_config": config.get, "CONFIG": config_value, "forward": program.forward,
+            "get_config": get_config, "CONFIG": config_value, "forward": program.forward,
             "forward_donated": program.forward_donated, "backward": program.backward, "program": program,
             "flatten": jax.tree.flatten, "is_none": lambda x: x is None, "TREE": self.traced.in_tree,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,

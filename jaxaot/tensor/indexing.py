@@ -60,6 +60,7 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     if sum(part is Ellipsis for part in parts) > 1:
         raise DimError("an index can only have a single ellipsis ('...')")
     view, dim = tensor, 0
+    source_dim = 0  # of `tensor`, which errors speak of
     indices: list[Tensor | None] = []
 
     def place(part: Tensor) -> None:
@@ -72,13 +73,12 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             dim += 1
         elif part is Ellipsis:
             dim += tensor.ndim - n_dims
+            source_dim += tensor.ndim - n_dims
         elif isinstance(part, slice):
-            size = view._layout.size[dim]
-            if part.start is None and part.stop is None and part.step in (None, 1) and size >= 0:
-                dim += 1
-                continue
-            view = slice_view(view, dim, _index(part.start), _index(part.stop), _index(part.step))
+            if part.start is not None or part.stop is not None or part.step not in (None, 1):
+                view = slice_view(view, dim, _index(part.start), _index(part.stop), _index(part.step))
             dim += 1
+            source_dim += 1
         elif isinstance(part, (bool, np.bool_)):
             view = unsqueeze(view, dim)
             place(wrap_array(jnp.asarray(np.array([bool(part)]))))
@@ -87,8 +87,10 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             if not (is_bool(part.dtype) or is_integral(part.dtype)):
                 raise DimError("tensors used as indices must be long, int, byte or bool tensors")
             if part.ndim == 0 and is_integral(part.dtype) and not is_tracer(part._read()):
-                view = _select(view, dim, int(part.item()))
+                view = _select(view, dim, int(part.item()), source_dim)
+                source_dim += 1
                 continue
+            source_dim += _consumed(part)
             if is_bool(part.dtype):
                 _check_mask(part, view, dim)
                 if part.ndim == 0:
@@ -108,7 +110,8 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
                     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
                     f"(got {type(part).__name__})"
                 ) from None
-            view = _select(view, dim, number)
+            view = _select(view, dim, number, source_dim)
+            source_dim += 1
     return view, indices
 
 
@@ -116,10 +119,10 @@ def _index(value: Any) -> int | None:
     return None if value is None else operator.index(value)
 
 
-def _select(view: Tensor, dim: int, index: int) -> Tensor:
+def _select(view: Tensor, dim: int, index: int, source_dim: int) -> Tensor:
     n = view._layout.size[dim]
     if not -n <= index < n:
-        raise DimError(f"index {index} is out of bounds for dimension {dim} with size {n}")
+        raise DimError(f"index {index} is out of bounds for dimension {source_dim} with size {n}")
     return select(view, dim, index)
 
 

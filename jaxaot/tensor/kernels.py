@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot.errors import DtypeError, ShapeMismatchError
-from jaxaot.ops.promotion import can_store, is_complex, is_inexact, strong
+from jaxaot.ops.promotion import can_store, is_bool, is_complex, is_inexact, strong
 from jaxaot.ops.table import OpSpec
 from jaxaot.views.chain import ViewChain, apply_chain
 from jaxaot.views.layout import Layout, contiguous, dense_like, elementwise_layout
@@ -93,10 +93,20 @@ def result_layouts(spec: OpSpec, results: Sequence[Any], operands: Sequence[Layo
         elif spec.layout == "same":
             layouts.append(dense_like(operands[0], np.dtype(result.dtype)))
         elif spec.layout == "operands":
-            layouts.append(elementwise_layout(tuple(operands), tuple(result.shape), np.dtype(result.dtype)))
+            shown = _converted(operands, result.dtype) if spec.promote else tuple(operands)
+            layouts.append(elementwise_layout(shown, tuple(result.shape), np.dtype(result.dtype)))
         else:
             layouts.append(contiguous(tuple(result.shape), np.dtype(result.dtype)))
     return tuple(layouts)
+
+
+def _converted(operands: Sequence[Layout], dtype: Any) -> tuple[Layout, ...]:
+    """Returns the layouts of operands after their conversion to a common dtype, which copies those of another one."""
+    dtypes = {operand.dtype for operand in operands}
+    if len(dtypes) < 2:
+        return tuple(operands)
+    common = jnp.result_type(*dtypes) if is_bool(dtype) else np.dtype(dtype)
+    return tuple(o if o.dtype == common else dense_like(o, common) for o in operands)
 
 
 class Kernel:

@@ -22,11 +22,10 @@ from jaxaot.errors import ArgumentError, DtypeError, TensorTypeError, TensorValu
 from jaxaot.ops.promotion import is_bool, is_complex, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
 from jaxaot.ops.table import OpSpec, lookup, overloads, rows
-from jaxaot.tensor import grad, indexing, metadata, views
+from jaxaot.tensor import data_dependent, grad, indexing, metadata, views
 from jaxaot.tensor.create import as_dtype, find_device
 from jaxaot.tensor.dispatch import call, call_inplace, call_out
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.views.layout import dense_like
 
 # -- generated forms ---------------------------------------------------------------------------------------------------
 
@@ -273,7 +272,7 @@ def backward(
     grad.backward(self, None if gradient is None else [gradient], retain_graph, create_graph, inputs)
 
 
-def truth(self: Tensor) -> bool:
+def _truth(self: Tensor) -> bool:
     if self.numel() != 1:
         raise TensorValueError(f"Boolean value of Tensor with {self.numel()} values is ambiguous")
     return bool(self._concrete("A Python `if`, `while` or `bool()`").reshape(()).item())
@@ -288,23 +287,23 @@ def _python_number(kind: type) -> Callable[[Tensor], Any]:
     return convert
 
 
-def index_number(self: Tensor) -> int:
+def _index_number(self: Tensor) -> int:
     if self.numel() != 1 or not (is_integral(self.dtype) or is_bool(self.dtype)):
         raise TensorTypeError("only integer tensors of a single element can be converted to an index")
     return int(self._concrete("Use as a Python index").reshape(()).item())
 
 
-def iterate(self: Tensor) -> Any:
+def _iterate(self: Tensor) -> Any:
     if self.ndim == 0:
         raise TensorTypeError("iteration over a 0-d tensor")
     return iter(views.unbind(self, 0))
 
 
-def contains(self: Tensor, item: Any) -> bool:
+def _contains(self: Tensor, item: Any) -> bool:
     return bool((self == item).any().item())
 
 
-def formatted(self: Tensor, spec: str) -> str:
+def _formatted(self: Tensor, spec: str) -> str:
     return format(self.item(), spec) if self.ndim == 0 and spec else repr(self)
 
 
@@ -313,7 +312,7 @@ def repeat(self: Tensor, *sizes: Any) -> Tensor:
     return call(lookup("repeat"), (self,), (views._sizes(sizes),))
 
 
-def dim_or_dims(name: str) -> Callable[..., Any]:
+def _dim_or_dims(name: str) -> Callable[..., Any]:
     row = lookup(name)
 
     def method(self: Tensor, *dims: Any) -> Tensor:
@@ -338,7 +337,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return tuple(input.shape) == tuple(other.shape)
 
 
-def copy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
+def _copy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise DtypeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
@@ -348,12 +347,12 @@ def copy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
         made = views.clone(self)
     made.requires_grad_(self.requires_grad)
     if self._grad is not None:
-        made._grad = copy_tensor(self._grad, memo)
+        made._grad = _copy_tensor(self._grad, memo)
     memo[id(self)] = made
     return made
 
 
-def reduce_tensor(self: Tensor) -> Any:
+def _reduce_tensor(self: Tensor) -> Any:
     with grad._recording(False):
         return _rebuild, (np.asarray(self._read()), self.requires_grad)
 
@@ -362,10 +361,6 @@ def _rebuild(values: np.ndarray, requires_grad: bool) -> Tensor:
     from jaxaot.tensor.create import tensor
 
     return tensor(values, requires_grad=requires_grad)
-
-
-def empty_like_layout(self: Tensor) -> Any:
-    return dense_like(self._layout, self.dtype)
 
 
 # -- binding -----------------------------------------------------------------------------------------------------------
@@ -452,6 +447,9 @@ def _bind() -> None:
     functional["unfold"] = function_of(lookup("unfold_patches"))
     here = FUNCTIONS.setdefault("", {})
     here.update(views.VIEWS)
+    here.update(data_dependent.FUNCTIONS)
+    for name, fn in data_dependent.FUNCTIONS.items():
+        setattr(Tensor, name, fn)
     here.update(allclose=allclose, equal=equal, is_same_size=is_same_size)
     for name, fn in {**views.VIEWS, **views.METHODS, **metadata.METHODS}.items():
         setattr(Tensor, name, fn)
@@ -463,10 +461,10 @@ def _bind() -> None:
         setattr(Tensor, name, _augmented(row))
     by_hand: dict[str, Any] = {
         "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
-        "__pos__": lambda self: self, "__bool__": truth, "__int__": _python_number(int),
-        "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": index_number,
-        "__iter__": iterate, "__contains__": contains, "__format__": formatted, "__getitem__": indexing.getitem,
-        "__setitem__": indexing.setitem, "__deepcopy__": copy_tensor, "__reduce__": reduce_tensor,
+        "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
+        "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
+        "__iter__": _iterate, "__contains__": _contains, "__format__": _formatted, "__getitem__": indexing.getitem,
+        "__setitem__": indexing.setitem, "__deepcopy__": _copy_tensor, "__reduce__": _reduce_tensor,
         "to": to, "type_as": type_as, "backward": backward, "register_hook": grad.register_hook,
         "retain_grad": grad.retain_grad, "allclose": allclose, "equal": equal, "is_same_size": is_same_size,
         "repeat": repeat, "float": _caster("float32"), "half": _caster("float16"), "bfloat16": _caster("bfloat16"),
@@ -482,7 +480,7 @@ def _bind() -> None:
         setattr(Tensor, name, value)
     for name in ("flip", "tile"):
         if any(row.name == name for row in rows()):
-            setattr(Tensor, name, dim_or_dims(name))
+            setattr(Tensor, name, _dim_or_dims(name))
     for name in ("new_zeros", "new_ones", "new_empty"):
         if any(row.name == name for row in rows()):
             setattr(Tensor, name, _new_of(name))

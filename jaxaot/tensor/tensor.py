@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node
@@ -178,9 +179,9 @@ class Tensor:
     def device(self) -> Any:
         """The jax device that holds the values, or its platform's name in a trace."""
         array = self._storage.array
-        if isinstance(array, jax.core.Tracer) or array is None:
+        if is_tracer(array) or array is None:
             return jax.devices()[0]
-        devices = array.devices()
+        devices = array.devices()  # type: ignore[union-attr]
         return next(iter(devices))
 
     def is_contiguous(self) -> bool:
@@ -251,7 +252,7 @@ class Tensor:
 
     def _concrete(self, what: str) -> np.ndarray:
         array = self._read()
-        if isinstance(array, jax.core.Tracer):
+        if is_tracer(array):
             from jaxaot.tensor.where import user_line
 
             raise ConcretizationError(
@@ -274,6 +275,14 @@ class Tensor:
         values = self._concrete("`.numpy()`")
         self._storage.is_shared = True
         return values
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Returns a dlpack capsule of the values, for `torch.from_dlpack` and others."""
+        return self.jax().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        """Returns the dlpack device of the values."""
+        return self.jax().__dlpack_device__()
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         values = self._concrete("Conversion to a NumPy array")

@@ -265,8 +265,9 @@ def _check_leaks(fn: Any, args: Any, kwargs: Any, trace: TraceState, escapes: Es
     if paths:
         names = ", ".join(f"`{path_text(path)}`" for path in sorted(paths.values(), key=len)[:5])
         raise LeakedTensorError(
-            f"The function made a tensor and kept it in {names}, where it would outlive the traced call without a "
-            "value. Return it from the function, or write it into a tensor that is there before: `self.cache.copy_(new)`."
+            f"The function made a tensor and kept it in {names}, where it would outlive the traced call "
+            "without a value. Return it from the function, or write it into a tensor that is there before: "
+            "`self.cache.copy_(new)`."
         )
 
 

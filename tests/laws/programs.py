@@ -206,6 +206,12 @@ def _overlaps_itself(variables: list[Any], statement: Statement) -> bool:
     return torch_storage(x) == torch_storage(y) and (not same or statement.kind == "setitem_tensor")
 
 
+def _clears_expanded(variables: list[Any], statement: Statement) -> bool:
+    """Whether a statement is `zero_` on an expanded tensor, which PyTorch lets pass alone of all writes."""
+    x = variables[statement.operands[0]]
+    return statement.kind == "zero_" and any(s == 0 and n > 1 for n, s in zip(x.shape, x.stride(), strict=True))
+
+
 def execute(lib: Any, variables: list[Any], statement: Statement) -> list[Any]:
     """Returns the new variables that a statement makes."""
     x = variables[statement.operands[0]]
@@ -350,7 +356,7 @@ def generate(torch: Any, seed: int, *, grad: bool = False, n_statements: int = 8
         made, _ = make_inputs(torch, program)
         variables = run(torch, dataclasses.replace(program, statements=tuple(statements)), made)
         statement = propose(rng, variables, kinds)
-        if statement is None or _overlaps_itself(variables, statement):
+        if statement is None or _overlaps_itself(variables, statement) or _clears_expanded(variables, statement):
             continue
         try:
             with warnings.catch_warnings():

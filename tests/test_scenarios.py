@@ -1,0 +1,307 @@
+"""The rows of docs/coverage.md that no other test shows, each by its number."""
+
+import weakref
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+
+
+def primitives(fn, *args):
+    return [eqn.primitive.name for eqn in ja.trace(fn, *args).jaxpr.jaxpr.eqns]
+
+
+def shrunk(n):
+    """Returns a tensor whose storage holds no bytes."""
+    x = ja.ones(n)
+    x.untyped_storage().resize_(0)
+    return x
+
+
+def test_s3_resize_to_nothing():
+    @ja.compile
+    def fn(p):
+        y = p * 2
+        p.untyped_storage().resize_(0)
+        return y
+
+    p = ja.ones(4)
+    assert fn(p).tolist() == [2] * 4 and p.untyped_storage().nbytes() == 0
+    with pytest.raises(RuntimeError, match="out of bounds for storage of size 0"):
+        p + 1
+
+
+def test_s4_resize_up_and_fill():
+    @ja.compile
+    def fn(p, source):
+        p.untyped_storage().resize_(16)
+        p.copy_(source)
+
+    p = shrunk(4)
+    fn(p, ja.full((4,), 3.0))
+    assert p.tolist() == [3] * 4 and p.untyped_storage().nbytes() == 16
+
+
+def test_s5_up_used_and_down_again_leaves_no_trace():
+    def fn(p, source):
+        p.untyped_storage().resize_(16)
+        p.copy_(source)
+        y = p * 2
+        p.untyped_storage().resize_(0)
+        return y
+
+    p, source = shrunk(4), ja.full((4,), 3.0)
+    assert not ja.trace(fn, p, source).alias.writes
+    assert ja.compile(fn)(p, source).tolist() == [6] * 4 and p.untyped_storage().nbytes() == 0
+
+
+def test_s6_reading_before_filling_is_refused():
+    def fn(p):
+        p.untyped_storage().resize_(16)
+        return p + 1
+
+    with pytest.raises(RuntimeError, match="Fill it first"):
+        ja.trace(fn, shrunk(4))
+
+
+def test_s10_storages_grow_from_any_size_to_any_size():
+    x = ja.ones(2)
+    ja.compile(lambda x: x.untyped_storage().resize_(12))(x)
+    assert x.untyped_storage().nbytes() == 12 and x.tolist() == [1, 1]
+
+
+def test_s18_down_in_one_call_and_up_in_another():
+    def up(p, source):
+        p.untyped_storage().resize_(16)
+        p.copy_(source)
+
+    p = ja.ones(4)
+    ja.compile(lambda p: p.untyped_storage().resize_(0))(p)
+    ja.compile(up)(p, ja.full((4,), 5.0))
+    assert p.tolist() == [5] * 4
+
+
+def test_s26_column_blocks_of_one_buffer_are_told_apart():
+    def fn(left, right):
+        left.add_(1)
+        right.add_(2)
+
+    base = ja.zeros(256, 256)
+    ja.compile(fn)(base[:, :128], base[:, 128:])
+    assert base[0, 0].item() == 1 and base[0, 200].item() == 2
+
+
+def test_s36_a_view_of_an_intermediate_may_be_written():
+    y = ja.compile(lambda x: (x * 2).view(-1))(ja.ones(2, 2))
+    y.add_(1)
+    assert y.tolist() == [3] * 4
+
+
+def test_s37_a_trace_needs_shapes_only():
+    traced = ja.trace(jnp.sin, jax.ShapeDtypeStruct((3,), jnp.float32))
+    assert [aval.shape for aval in traced.jaxpr.out_avals] == [(3,)]
+
+
+def test_s41_modes_are_functions_and_contexts():
+    with pytest.raises(ZeroDivisionError), ja.set_grad_enabled(False):
+        assert not ja.is_grad_enabled()
+        raise ZeroDivisionError
+    assert ja.is_grad_enabled()
+    ja.set_grad_enabled(False)
+    assert not ja.is_grad_enabled()
+    ja.set_grad_enabled(True)
+
+
+def test_s42_seed_and_offset_are_the_last_inputs():
+    traced = ja.trace(lambda x: ja.nn.functional.dropout(x, 0.5, True), ja.ones(8))
+    assert [(aval.shape, str(aval.dtype)) for aval in traced.jaxpr.in_avals[-2:]] == [((2,), "uint32"), ((), "uint32")]
+
+
+def test_s44_an_output_and_its_detached_self():
+    def fn(x):
+        y = x * 1.5
+        return y, y.detach()
+
+    y, detached = ja.compile(fn)(ja.ones(2, requires_grad=True))
+    assert y is not detached and y.requires_grad and not detached.requires_grad
+    assert y.untyped_storage() is detached.untyped_storage()
+
+
+def test_s47_one_alias_written_the_other_transposed():
+    def fn(a, b):
+        a.mul_(2)
+        b.t_()
+
+    base = ja.arange(9.0).clone()
+    a, b = base[:6], base.view(3, 3)
+    ja.compile(fn)(a, b)
+    assert base.tolist() == [0, 2, 4, 6, 8, 10, 6, 7, 8] and b.stride() == (1, 3)
+
+
+def test_s48_a_small_write_costs_the_view():
+    def fn(a):
+        a.add_(1)
+
+    traced = ja.trace(fn, ja.zeros(1000)[3:5])
+    (write,) = [eqn for eqn in traced.jaxpr.jaxpr.eqns if eqn.primitive.name == "dynamic_update_slice"]
+    assert write.invars[1].aval.size == 2
+
+
+def test_p1_derivatives_of_any_order():
+    fn = ja.functionalize(lambda x: (x * x * x * x).sum())
+    for expected in (4.0, 12.0, 24.0, 24.0):
+        fn = (lambda inner: lambda x: jax.grad(inner)(x).sum())(fn)
+        np.testing.assert_allclose(fn(jnp.ones(1)), expected)
+
+
+def test_p2_retain_graph_is_never_an_error():
+    x = ja.ones(2, requires_grad=True)
+    y = ja.compile(lambda x: x.exp().sum())(x)
+    y.backward(retain_graph=True)
+    y.backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * np.exp(np.ones(2)), rtol=1e-6)
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
+def test_p3_recomputed_dropout_has_the_same_mask():
+    w, gradients = ja.ones(64, requires_grad=True), []
+    for budget in (None, 0.0, 0.3, 0.7, 1.0):
+        ja.manual_seed(1)
+        w.grad = None
+        fn = lambda w: (ja.nn.functional.dropout(w.exp(), 0.5, True) * 2).tanh().sum()
+        ja.compile(fn, memory_budget=budget)(w).backward()
+        gradients.append(w.grad.numpy())
+    for gradient in gradients[1:]:
+        np.testing.assert_allclose(gradient, gradients[0], rtol=1e-5)
+
+
+def test_p4_views_are_rebuilt_from_their_own_base():
+    def fn(a, c):
+        a.add_(1)
+        return c[0], c.view(-1)
+
+    base = ja.arange(8.0).clone()
+    row, flat = ja.compile(fn)(base[:4], base.view(2, 4))
+    assert row.tolist() == [1, 2, 3, 4] and flat.tolist() == [1, 2, 3, 4, 4, 5, 6, 7]
+    assert row._base is base
+
+
+def test_p5_another_pattern_of_sharing_is_another_program():
+    def fn(x, y):
+        x.add_(1)
+        return y * 1
+
+    step, a, b = ja.compile(fn), ja.zeros(4), ja.zeros(4)
+    assert step(a, b).tolist() == [0] * 4
+    assert step(a, a).tolist() == [2] * 4
+    assert step(a[:3], a[1:]).tolist() == [3, 3, 2]
+    assert step.cache_info().misses == 3
+
+
+def test_p9_ten_steps_compile_once():
+    w = ja.ones(3, requires_grad=True)
+    step = ja.compile(lambda x: (x * w).sum())
+    for _ in range(10):
+        w.grad = None
+        step(ja.ones(3)).backward()
+    assert step.cache_info()[:2] == (9, 1)
+
+
+def test_p10_a_write_after_saving_does_not_change_the_gradient():
+    x = ja.ones(3, requires_grad=True)
+    h = x * 2
+    loss = (h * h).sum()
+    h.add_(1)
+    loss.backward()
+    assert x.grad.tolist() == [8, 8, 8]  # of the values that were there
+
+
+def test_p18_a_write_reuses_the_buffer():
+    def fn(x):
+        x.add_(1)
+
+    step, x = ja.compile(fn), ja.zeros(1000)
+    step(x)
+    step(x)
+    place = x._storage.array.unsafe_buffer_pointer()
+    step(x)
+    assert x._storage.array.unsafe_buffer_pointer() == place
+
+
+def test_p20_residuals_are_freed_by_backward():
+    x = ja.ones(100, requires_grad=True)
+    y = ja.compile(lambda x: (x.view(10, 10) @ x.view(10, 10)).tanh().sum())(x)
+    residuals = [weakref.ref(a) for a in y.grad_fn.residuals if a is not x._storage.array]
+    y.backward()
+    assert residuals and not any(residual() is not None for residual in residuals)
+
+
+def test_p21_eager_and_compiled_draw_the_same_bits():
+    fn = lambda x: ja.nn.functional.dropout(x, 0.5, True)
+    ja.manual_seed(3)
+    eager = [fn(ja.ones(50)).tolist() for _ in range(2)]
+    ja.manual_seed(3)
+    step = ja.compile(fn)
+    assert [step(ja.ones(50)).tolist() for _ in range(2)] == eager
+
+
+def test_p22_equal_outputs_of_unequal_gradients_stay_apart():
+    first, second = ja.compile(lambda x: (x * 2, (x * 2).detach()))(ja.ones(2, requires_grad=True))
+    assert first.untyped_storage() is not second.untyped_storage()
+    assert first.requires_grad and not second.requires_grad
+
+
+def test_p25_hooks_on_inputs_run():
+    seen, x = [], ja.ones(3, requires_grad=True)
+    x.register_hook(lambda gradient: seen.append(gradient.tolist()))
+    ja.compile(lambda x: (x * 2).sum())(x).backward()
+    assert seen == [[2, 2, 2]]
+
+
+def test_p26_set_there_and_back():
+    def fn(x, y):
+        kept = x.detach()
+        x.set_(y)
+        x.set_(kept)
+        return x + 1
+
+    assert ja.compile(fn)(ja.ones(4), ja.zeros(2)).tolist() == [2] * 4
+
+
+def test_p28_one_trace_serves_forward_and_backward():
+    n_traces, x = [], ja.ones(2, requires_grad=True)
+
+    def fn(x):
+        n_traces.append(1)
+        return (x * 2).sum()
+
+    step = ja.compile(fn)
+    step(x).backward()
+    step(x).backward()
+    assert len(n_traces) == 1
+
+
+def test_p15_transformations_of_a_functionalized_function():
+    square = ja.functionalize(lambda x: x.mul_(x))
+    assert jax.jacrev(square)(jnp.ones(3)).shape == (3, 3)
+    np.testing.assert_array_equal(jax.vmap(square)(jnp.full((2, 3), 2.0)), np.full((2, 3), 4.0))
+
+
+def test_a_whole_training_step():
+    w = ja.ones(3, requires_grad=True)
+
+    @ja.compile
+    def step(x):
+        loss = ((x * w) ** 2).sum()
+        loss.backward()
+        with ja.no_grad():
+            w.sub_(0.1 * w.grad)
+            w.grad = None
+        return loss.detach()
+
+    losses = [step(ja.ones(3)).item() for _ in range(3)]
+    np.testing.assert_allclose(losses, [3 * 0.8 ** (2 * i) for i in range(3)], rtol=1e-5)
