@@ -156,7 +156,7 @@ def roll(self, shifts, dims):
     return jnp.roll(self, shifts, tuple(normalize_dim(dim, self.ndim) for dim in dims))
 
 
-@register_op("flip(Tensor self, int[] dims) -> Tensor")
+@register_op("flip(Tensor self, int[] dims) -> Tensor", layout="same")
 def flip(self, dims):
     return jnp.flip(self, normalize_dims(dims, self.ndim)) if dims != () else self
 

@@ -26,7 +26,7 @@ from jaxaot.tensor.nodes import OpNode, TracedOpNode
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap, wrap_array
 from jaxaot.tensor.write import check_writable, write_array, write_value
-from jaxaot.views.layout import Layout
+from jaxaot.views.layout import Layout, contiguous
 from jaxaot.views.window import AbstractWindow, find_window
 
 _kernels: dict[Any, Kernel] = {}
@@ -163,14 +163,13 @@ def _add_window(tensor: Tensor, key: list[Any], operands: list[Any]) -> None:
 def _recipe(spec: OpSpec, flat: Sequence[Any], lengths: Any, base: Storage | None = None) -> Recipe:
     """Returns how the operands that `call` gathered become arguments again; `base` is operand 0 where given."""
     steps: list[tuple[Any, ...]] = []
-    layouts: list[Layout] = []
+    layouts = _operand_layouts(spec, flat)
     position = 0 if base is None else 1
     for value in flat:
         if value is None:
             steps.append(("none",))
         elif isinstance(value, Tensor):
             storage = value._storage
-            layouts.append(value._layout)
             whole = value._layout is storage.layout and storage.array is not None
             read = storage.array is None or storage.n_written is not None or value._layout.numel == 0
             if storage is base and not (read and not whole):
@@ -187,6 +186,16 @@ def _recipe(spec: OpSpec, flat: Sequence[Any], lengths: Any, base: Storage | Non
             steps.append(("operand", position))
             position += 1
     return Recipe(steps, lengths, layouts, spec.is_random)
+
+
+def _operand_layouts(spec: OpSpec, flat: Sequence[Any]) -> list[Layout]:
+    """Returns the layouts of an op's tensor operands; a number in place of a tensor counts as a 0-d one."""
+    layouts = [value._layout for value in flat if isinstance(value, Tensor)]
+    if layouts and not spec.has_lists and len(layouts) < len(flat):
+        for value, parameter in zip(flat, spec.schema.dynamic, strict=True):
+            if parameter.type == "Tensor" and isinstance(value, _NUMBERS):
+                layouts.append(contiguous((), layouts[0].dtype))
+    return layouts
 
 
 def _flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int | None, ...]]:
@@ -258,7 +267,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     results, node = _evaluate_traced(spec, flat, values, lengths, static, records, key)
     trace = state.trace
     n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
-    layouts: Any = result_layouts(spec, results, [v._layout for v in flat if isinstance(v, Tensor)])
+    layouts: Any = result_layouts(spec, results, _operand_layouts(spec, flat))
     tensors = []
     for index, (result, layout) in enumerate(zip(results[:n], layouts[:n], strict=True)):
         storage = trace.new_storage(result, layout)

@@ -167,14 +167,16 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """Carries out `tensor[index] = value`."""
-    if (
-        isinstance(index, Tensor)
-        and is_bool(index.dtype)
-        and _fills(value)
-        and tuple(index.shape) == tuple(tensor.shape)
-    ):
-        call_inplace(lookup("masked_fill"), (tensor, index, value), ())
-        return
+    mask = _leading_mask(tensor, index)
+    if mask is not None:
+        # how many elements are selected does not matter where every one gets the same
+        if _fills(value):
+            call_inplace(lookup("masked_fill"), (tensor, mask, value), ())
+            return
+        if isinstance(value, Tensor) and value.ndim <= tensor.ndim - index.ndim:
+            value = value if value.dtype == tensor.dtype else call(lookup("cast"), (value,), (tensor.dtype,))
+            call_inplace(lookup("copy"), (tensor, call(lookup("where"), (mask, value, tensor), ())), (False,))
+            return
     view, indices = _basic(tensor, index)
     if not indices:
         if not isinstance(value, Tensor) and _fills(value):
@@ -188,6 +190,16 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     if value.dtype != tensor.dtype:
         value = call(lookup("cast"), (value,), (tensor.dtype,))
     call_inplace(lookup("index_put"), (view, indices, value), (False,))
+
+
+def _leading_mask(tensor: Tensor, index: Any) -> Tensor | None:
+    """Returns an index that is one mask over leading dims as a mask that broadcasts with the tensor, else None."""
+    if not isinstance(index, Tensor) or not is_bool(index.dtype) or index.ndim > tensor.ndim:
+        return None
+    if tuple(index.shape) != tuple(tensor.shape)[: index.ndim]:
+        return None
+    extra = tensor.ndim - index.ndim
+    return index if not extra else index.reshape((*index.shape, *(1,) * extra))
 
 
 def _fills(value: Any) -> bool:

@@ -196,8 +196,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def ravel(input: Tensor) -> Tensor:
-    """Returns the elements as one dim."""
-    return reshape(input, -1) if input.numel() else reshape(input, 0)
+    """Returns the elements as one dim: a view of a contiguous tensor, else a copy."""
+    return view(contiguous(input), input.numel())
 
 
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:

@@ -52,15 +52,21 @@ class Program:
 VIEWS = (
     "select", "slice", "narrow", "view", "reshape", "transpose", "permute", "t", "squeeze", "unsqueeze", "expand",
     "flatten", "unflatten", "split", "chunk", "unbind", "diagonal", "movedim", "detach", "getitem", "as_strided", "T",
+    "unfold", "swapaxes", "view_as", "expand_as", "mT", "ravel", "broadcast_to", "split_sizes",
 )  # fmt: skip
 WRITES = (
     "add_", "mul_", "sub_", "add_tensor_", "mul_tensor_", "copy_", "fill_", "zero_", "setitem", "setitem_tensor",
     "sin_", "clamp_", "masked_fill_", "setitem_mask", "setitem_index", "iadd_slice", "relu_", "index_add_", "neg_",
+    "setitem_list", "setitem_pair", "setitem_rows", "setitem_view", "scatter_", "scatter_add_", "index_copy_",
+    "index_fill_", "addcmul_", "lerp_", "div_", "pow_", "abs_", "fill_diagonal_", "masked_fill_tensor_", "foreach_add_",
+    "out_add",
+    "cumsum_", "tril_", "imul", "copy_cast_",
 )  # fmt: skip
 METADATA = ("t_", "transpose_", "unsqueeze_", "squeeze_", "swapaxes_")
 PURE = (
     "add", "mul", "sin", "exp_small", "sum", "sum_dim", "clone", "contiguous", "cat", "matmul", "where", "tanh",
-    "gather", "softmax", "mean_keep", "add_broadcast", "stack",
+    "gather", "index_select", "getitem_list", "getitem_pair", "flip", "roll", "cumsum", "amax", "prod", "tril",
+    "repeat", "var", "norm", "compare", "masked_sum", "reshape_copy", "softmax", "mean_keep", "add_broadcast", "stack",
 )  # fmt: skip
 # not `x.data.mul_`: after it PyTorch computes gradients from the changed values without noticing
 GRAD = ("no_grad_mul_", "no_grad_view_add_", "detach_add_")
@@ -135,6 +141,58 @@ def propose(rng: random.Random, variables: list[Any], kinds: tuple[str, ...]) ->
             return one(rng.randint(-1, 1), *rng.sample(range(nd), 2)) if nd >= 2 else None
         case "movedim":
             return one(dim, rng.randrange(nd)) if nd else None
+        case "unfold":
+            return one(dim, rng.randint(1, size[dim]), rng.randint(1, 2)) if nd and nd < 4 and size[dim] else None
+        case "swapaxes":
+            return one(dim, rng.randrange(nd)) if nd else None
+        case "view_as" | "expand_as":
+            j = rng.randrange(len(variables))
+            return Statement(kind, (i, j))
+        case "mT":
+            return one() if nd >= 2 else None
+        case "broadcast_to":
+            return one((rng.choice((1, 2)), *size)) if nd < 4 else None
+        case "split_sizes":
+            if not nd or size[dim] < 2:
+                return None
+            k = rng.randint(1, size[dim] - 1)
+            return one((k, size[dim] - k), dim)
+        case "setitem_list" | "getitem_list" | "index_select" | "index_copy_" | "index_fill_":
+            d = 0 if "item" in kind else dim
+            if not nd or not size[d]:
+                return None
+            picks = rng.sample(range(size[d]), rng.randint(1, size[d]))
+            if "item" in kind:
+                picks = [k - size[d] if rng.random() < 0.3 else k for k in picks]
+            return one(d, tuple(picks), rng.randint(-2, 2))
+        case "setitem_pair" | "getitem_pair":
+            if nd < 2 or not all(size):
+                return None
+            n = rng.randint(1, 3)
+            picks = tuple(rng.randrange(size[0]) for _ in range(n)), tuple(rng.randrange(size[-1]) for _ in range(n))
+            return one(*picks, rng.randint(-2, 2))
+        case "setitem_rows":
+            return one(round(rng.uniform(-1, 1), 2)) if nd and size[0] else None
+        case "setitem_view":
+            return one(rng.randint(-2, 2)) if nd and size[0] else None
+        case "scatter_" | "scatter_add_":
+            return one(dim) if nd and all(size) else None
+        case "addcmul_" | "lerp_" | "foreach_add_" | "out_add":
+            j = another(True)
+            if j is None or not x.dtype.is_floating_point:
+                return None
+            return Statement(kind, (i, j))
+        case "div_" | "imul":
+            return one(rng.choice((-2.0, 0.5, 1.5)) if x.dtype.is_floating_point else 2)
+        case "fill_diagonal_":
+            return one(rng.randint(-2, 2)) if nd >= 2 and len(set(size)) == 1 else None
+        case "tril_" | "tril":
+            return one() if nd >= 2 else None
+        case "copy_cast_":
+            found = [j for j, y in enumerate(variables) if tuple(y.shape) == size and y.dtype != x.dtype]
+            return Statement(kind, (i, rng.choice(found))) if found else None
+        case "flip" | "roll" | "cumsum" | "cumsum_" | "amax" | "prod" | "var":
+            return one(dim) if nd and size[dim] else None
         case "as_strided":
             # beyond what a differentiable view shows, PyTorch drops gradients and jaxaot passes them to the base
             if x.numel() < 4 or (x.requires_grad and x._base is not None):
@@ -199,17 +257,22 @@ def propose(rng: random.Random, variables: list[Any], kinds: tuple[str, ...]) ->
 
 def _overlaps_itself(variables: list[Any], statement: Statement) -> bool:
     """Whether a write reads its target's memory under another geometry: PyTorch's answer is undefined there."""
-    if statement.kind not in ("add_tensor_", "mul_tensor_", "copy_", "setitem_tensor"):
+    if statement.kind not in ("add_tensor_", "mul_tensor_", "copy_", "setitem_tensor", "copy_cast_"):
         return False
     x, y = (variables[i] for i in statement.operands)
     same = (x.storage_offset(), x.stride(), x.shape) == (y.storage_offset(), y.stride(), y.shape)
     return torch_storage(x) == torch_storage(y) and (not same or statement.kind == "setitem_tensor")
 
 
-def _clears_expanded(variables: list[Any], statement: Statement) -> bool:
-    """Whether a statement is `zero_` on an expanded tensor, which PyTorch lets pass alone of all writes."""
+def _writes_overlapping(variables: list[Any], statement: Statement) -> bool:
+    """Whether a write goes to a tensor that shows memory twice: jaxaot refuses it always, PyTorch most of the time."""
+    if statement.kind in VIEWS + PURE + METADATA:
+        return False
     x = variables[statement.operands[0]]
-    return statement.kind == "zero_" and any(s == 0 and n > 1 for n, s in zip(x.shape, x.stride(), strict=True))
+    places = {x.storage_offset()}
+    for n, stride in zip(x.shape, x.stride(), strict=True):
+        places = {place + i * stride for place in places for i in range(n)}
+    return len(places) < x.numel()
 
 
 def execute(lib: Any, variables: list[Any], statement: Statement) -> list[Any]:
@@ -235,6 +298,78 @@ def execute(lib: Any, variables: list[Any], statement: Statement) -> list[Any]:
         case "setitem_tensor":
             x[p[0]] = y
             made = []
+        case "unfold" | "swapaxes":
+            made = getattr(x, statement.kind)(*p)
+        case "view_as" | "expand_as":
+            made = getattr(x, statement.kind)(y)
+        case "mT":
+            made = x.mT
+        case "split_sizes":
+            made = x.split(list(p[0]), p[1])
+        case "setitem_list":
+            x[list(p[1])] = p[2]
+            made = []
+        case "getitem_list":
+            made = x[list(p[1])]
+        case "index_select":
+            made = x.index_select(p[0], lib.tensor(list(p[1])))
+        case "index_copy_":
+            made = x.index_copy_(p[0], lib.tensor(list(p[1])), x.index_select(p[0], lib.tensor(list(p[1]))) * 2)
+        case "index_fill_":
+            made = x.index_fill_(p[0], lib.tensor(list(p[1])), p[2])
+        case "setitem_pair":
+            x[lib.tensor(list(p[0])), ..., lib.tensor(list(p[1]))] = p[2]
+            made = []
+        case "getitem_pair":
+            made = x[lib.tensor(list(p[0])), ..., lib.tensor(list(p[1]))]
+        case "setitem_rows":
+            rows = x.detach().reshape(x.shape[0], -1)[:, :1].reshape(-1) > p[0] if x.numel() else x.new_zeros(0) > 0
+            x[rows] = 3
+            made = []
+        case "setitem_view":
+            x[0].unsqueeze(0)[...] = p[0]
+            made = []
+        case "scatter_" | "scatter_add_":
+            index = (x.detach() * 0).to(lib.int64).narrow(p[0], 0, 1)
+            made = getattr(x, statement.kind)(p[0], index, x.narrow(p[0], 0, 1) * 2)
+        case "addcmul_":
+            made = x.addcmul_(y.clone(), y.clone(), value=0.5)
+        case "lerp_":
+            made = x.lerp_(y.clone(), 0.25)
+        case "foreach_add_":
+            lib._foreach_add_([x], [y.clone()], alpha=2)
+            made = []
+        case "out_add":
+            with lib.no_grad():
+                lib.add(y.detach().clone(), 1, out=x.detach())
+            made = []
+        case "div_":
+            made = x.div_(p[0])
+        case "imul":
+            x *= p[0]
+            made = []
+        case "pow_":
+            made = x.pow_(2)
+        case "masked_fill_tensor_":
+            made = x.masked_fill_(x > 0, lib.tensor(2.0).to(x.dtype))
+        case "copy_cast_":
+            made = x.copy_(y.detach())
+        case "flip":
+            made = x.flip((p[0],))
+        case "roll":
+            made = x.roll(1, p[0])
+        case "var":
+            made = (x * 1.0).var(p[0], unbiased=False)
+        case "norm":
+            made = (x * 1.0).norm()
+        case "repeat":
+            made = x.repeat(2, *[1] * x.ndim)
+        case "compare":
+            made = x > 0
+        case "masked_sum":
+            made = x.masked_fill(x < 0, 0).sum()
+        case "reshape_copy":
+            made = x.t().reshape(-1) if x.ndim == 2 else x.reshape(-1)
         case "setitem_mask":
             x[x > p[0]] = 1
             made = []
@@ -356,7 +491,7 @@ def generate(torch: Any, seed: int, *, grad: bool = False, n_statements: int = 8
         made, _ = make_inputs(torch, program)
         variables = run(torch, dataclasses.replace(program, statements=tuple(statements)), made)
         statement = propose(rng, variables, kinds)
-        if statement is None or _overlaps_itself(variables, statement) or _clears_expanded(variables, statement):
+        if statement is None or _overlaps_itself(variables, statement) or _writes_overlapping(variables, statement):
             continue
         try:
             with warnings.catch_warnings():
