@@ -33,7 +33,7 @@ def reshape_copy(self, size):
     return jnp.reshape(self, size)
 
 
-@register_op("index(Tensor self, Tensor?[] indices) -> Tensor", method=False, function=False)
+@register_op("index(Tensor self, Tensor?[] indices) -> Tensor", method=False, function=False, layout="indexed")
 def index(self, indices):
     return self[index_tuple(self, indices)]
 

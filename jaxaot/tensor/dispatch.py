@@ -26,7 +26,7 @@ from jaxaot.tensor.nodes import OpNode, TracedOpNode
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap, wrap_array
 from jaxaot.tensor.write import check_writable, write_array, write_value
-from jaxaot.views.layout import Layout, contiguous
+from jaxaot.views.layout import Layout, contiguous, indexed_operands
 from jaxaot.views.window import AbstractWindow, find_window
 
 _kernels: dict[Any, Kernel] = {}
@@ -190,6 +190,9 @@ def _recipe(spec: OpSpec, flat: Sequence[Any], lengths: Any, base: Storage | Non
 
 def _operand_layouts(spec: OpSpec, flat: Sequence[Any]) -> list[Layout]:
     """Returns the layouts of an op's tensor operands; a number in place of a tensor counts as a 0-d one."""
+    if spec.layout == "indexed":
+        source, *indices = (None if value is None else value._layout for value in flat)
+        return list(indexed_operands(source, tuple(indices)))
     layouts = [value._layout for value in flat if isinstance(value, Tensor)]
     if layouts and not spec.has_lists and len(layouts) < len(flat):
         for value, parameter in zip(flat, spec.schema.dynamic, strict=True):

@@ -92,7 +92,7 @@ def result_layouts(spec: OpSpec, results: Sequence[Any], operands: Sequence[Layo
             layouts.append(None)
         elif spec.layout == "same":
             layouts.append(dense_like(operands[0], np.dtype(result.dtype)))
-        elif spec.layout == "operands":
+        elif spec.layout in ("operands", "indexed"):
             shown = _converted(operands, result.dtype) if spec.promote else tuple(operands)
             layouts.append(elementwise_layout(shown, tuple(result.shape), np.dtype(result.dtype)))
         else:

@@ -54,6 +54,19 @@ class Layout:
         return True
 
     @functools.cached_property
+    def is_channels_last(self) -> bool:
+        """Whether four dims (N, C, H, W) lie in memory as N, H, W, C without gaps; dims of size 1 may have any stride."""
+        if len(self.size) != 4:
+            return False
+        expected = 1
+        for dim in (1, 3, 2, 0):
+            if self.size[dim] != 1:
+                if self.stride[dim] != expected:
+                    return False
+                expected *= self.size[dim]
+        return True
+
+    @functools.cached_property
     def is_dense(self) -> bool:
         """Whether the elements fill one run of memory, each place once, in some order of the dims."""
         if self.is_contiguous:
@@ -169,6 +182,9 @@ def elementwise_layout(operands: tuple[Layout, ...], size: Shape, dtype: Any) ->
     same_shape = all(operand.size == size for operand in operands)
     if not operands or (same_shape and all(operand.is_contiguous for operand in operands)):
         return contiguous(size, np.dtype(dtype))
+    if same_shape and all(operand.is_channels_last for operand in operands):
+        _, c, h, w = size
+        return layout_of(size, (h * w * c, 1, w * c, c), dtype)
     if same_shape and all(o.is_dense and o.stride == operands[0].stride for o in operands):
         return layout_of(size, operands[0].stride, dtype)
     ndim = len(size)
@@ -199,6 +215,36 @@ def elementwise_layout(operands: tuple[Layout, ...], size: Shape, dtype: Any) ->
         stride[dim] = step
         step *= max(size[dim], 1)
     return layout_of(size, stride, dtype)
+
+
+@functools.lru_cache(maxsize=16384)
+def indexed_operands(source: Layout, indices: tuple[Layout | None, ...]) -> tuple[Layout, ...]:
+    """Returns the operands whose order of dims the result of `source[indices]` follows.
+
+    As ATen's `index` sees them: the source with the indexed dims replaced by those of the indices without memory, and the
+    indices with the source's other dims without memory. Dims that are not indexed side by side move to the front.
+
+    Args:
+      source: The indexed tensor.
+      indices: An index tensor, or None, for each of its leading dims.
+    """
+    given = [i for i, index in enumerate(indices) if index is not None]
+    shape = broadcast_size([index.size for index in indices if index is not None]) or ()
+    kept = [d for d in range(len(source.size)) if d not in given]
+    adjacent = given == list(range(given[0], given[-1] + 1))
+    before = [d for d in kept if adjacent and d < given[0]]
+    after = [d for d in kept if d not in before]
+    pick = lambda dims, values: tuple(values[d] for d in dims)
+    size = (*pick(before, source.size), *shape, *pick(after, source.size))
+    zeros = (0,) * len(shape)
+    operands = [layout_of(size, (*pick(before, source.stride), *zeros, *pick(after, source.stride)), source.dtype)]
+    for index in indices:
+        if index is not None:
+            missing = len(shape) - len(index.size)
+            own = tuple(s if n != 1 else 0 for n, s in zip(index.size, index.stride, strict=True))
+            stride = (*(0,) * len(before), *(0,) * missing, *own, *(0,) * len(after))
+            operands.append(layout_of(size, stride, index.dtype))
+    return tuple(operands)
 
 
 def _broadcast_strides(operand: Layout, size: Shape) -> Iterator[int]:
