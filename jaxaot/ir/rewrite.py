@@ -150,3 +150,15 @@ def extract(
         [names[var] for var in invars], [read(atom) for atom in outvars], copies, [names[var] for var in used]
     )
     return close_jaxpr(jaxpr, [values[var] for var in used])
+
+
+def drop_inputs(closed: Any, positions: Sequence[int]) -> Any:
+    """Returns a graph without some of its inputs, none of which is used."""
+    if not positions:
+        return closed
+    jaxpr = closed.jaxpr
+    dropped = {jaxpr.invars[i] for i in positions}
+    assert not any(v in dropped for eqn in jaxpr.eqns for v in variables(eqn.invars)), "a dropped input is used"
+    assert not any(v in dropped for v in variables(jaxpr.outvars)), "a dropped input is returned"
+    kept = [v for v in jaxpr.invars if v not in dropped]
+    return close_jaxpr(make_jaxpr_object(kept, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)

@@ -55,7 +55,8 @@ class OpSpec:
       namespaces: Where the function form lives: `""` for `ja`, or `"nn.functional"`, `"linalg"`, `"special"`, `"fft"`.
       aliases: Other names of the same op.
       layout: How the result is laid out: `"operands"` follows the operands' strides (elementwise ops),
-        `"same"` keeps those of the first operand where they are dense (clones), `"indexed"` follows source and indices, `"contiguous"` follows nothing.
+        `"same"` keeps those of the first operand where they are dense (clones), `"indexed"` follows the source and its
+        indices, `"contiguous"` follows nothing.
       overload_of: The row whose name users write for this one: `max(x, dim)` is the row `max_dim`, an overload of
         `max`. It has neither a function nor a method of its own name.
       inplace_name: Name of the in-place form, if it has one: `name_`, or another (`normal_` is the row `normal_fill`).

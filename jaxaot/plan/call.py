@@ -96,10 +96,12 @@ class GhostInput:
     Attributes:
       storage: Which distinct storage.
       tensor: A tensor input with that history.
+      is_empty: Whether the storage held no bytes; the graph's input is then never passed, as no value depends on it.
     """
 
     storage: int
     tensor: int
+    is_empty: bool
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,6 +23,7 @@ from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.storage import HELD_ONCE, Storage
 from jaxaot.tensor.tensor import Tensor, history_edge, wrap
+from jaxaot.views.layout import contiguous
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
 """What a program returns for a call that does not fit it."""
@@ -208,7 +209,7 @@ class _Writer:
         operands = [f"U[{i}].array" for i, s in enumerate(call.storages) if s.graph_input is not None]
         if len(operands) == len(call.storages) > 6:
             operands = ["*[s.array for s in U]"]
-        operands += [f"U[{g.storage}].array" for g in call.ghosts]
+        operands += ["None" if g.is_empty else f"U[{g.storage}].array" for g in call.ghosts]
         operands += [f"leaves[{v.leaf}]" for v in call.values]
         for use in self.traced.rng.generators:
             generator = "default_generator" if use.path is None else self.path(use.path, 1)
@@ -217,6 +218,8 @@ class _Writer:
         if needs_inputs:
             self.add(f"arrays = [{', '.join(operands)}]")
             operands = ["*arrays"]
+        if any(g.is_empty for g in call.ghosts):
+            operands = [f"*[a for a in ({', '.join(operands)},) if a is not None]"]
         text = ", ".join(operands)
         if program.donated:
             tests = [self._held(i, needs_inputs) for i in program.donated]
@@ -370,6 +373,9 @@ class _Writer:
         self.scope["base_of"] = _base_of
         call = self.traced.call
         storage = call.storages[call.tensors[tensor].storage]
+        if not storage.nbytes:  # the gradient arrives as flat memory
+            flat = contiguous((call.tensors[tensor].layout.numel,), storage.layout.dtype)
+            return f"base_of(H[{tensor}], {self.constant(flat)})"
         if call.tensors[tensor].layout is storage.layout and call.tensors[tensor].is_leaf:
             return "None"
         return f"base_of(H[{tensor}], {self.constant(storage.layout)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxaot.ir.rewrite import drop_inputs, inline
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, SavePlan
 from jaxaot.plan.stages import Partition, Traced
 
@@ -41,6 +42,8 @@ class Program:
         plan = None if partition is None else partition.plan
         self.donated = donated_storages(traced, plan) if donate else ()
         positions = [traced.call.storages[s].graph_input for s in self.donated]
+        # what runs is not differentiated again, so custom rules have done their work
+        jaxpr = drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced))
         plain = make_executable(jaxpr, (), "forward")
         self.executables = {"forward": plain}
         self.forward = plain.call
@@ -54,6 +57,12 @@ class Program:
             self.backward = self.executables["backward"].call
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""
+
+
+def empty_inputs(traced: Traced) -> tuple[int, ...]:
+    """Returns the graph inputs that stand for the gradients of storages without bytes."""
+    first = sum(storage.graph_input is not None for storage in traced.call.storages)
+    return tuple(first + i for i, ghost in enumerate(traced.call.ghosts) if ghost.is_empty)
 
 
 def donated_storages(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:

@@ -99,7 +99,11 @@ class TraceState:
             return
         before = self.storages.get(id(storage))
         untouched = before is not None and storage.version == before[1]["version"]
-        if storage.writer is None and untouched and not storage.was_read:
+        is_empty = before is not None and before[1]["array"] is None
+        if is_empty:  # gradients flow to what it holds once it is grown and filled
+            history.ghost = self.lift((history.layout.numel,), history.layout.dtype, ("ghost", history, storage))
+            self.reached[id(history)] = (history, storage, len(self.lifted) - 1)
+        elif storage.writer is None and untouched and not storage.was_read:
             history.ghost = storage.array
             storage.writer = history
             self.reached[id(history)] = (history, storage, None)

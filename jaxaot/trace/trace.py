@@ -13,6 +13,7 @@ import numpy as np
 from jaxaot._jax import Var, close_jaxpr, make_jaxpr_object
 from jaxaot.autograd.modes import state
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
+from jaxaot.passes.dce import dce
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.call import CallPlan, GhostInput, GradGuard, Path, StorageInput, TensorInput, ValueInput, path_text
 from jaxaot.plan.rng import GeneratorUse, RngPlan
@@ -178,7 +179,10 @@ def _finish(
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
         storages=storages,
-        ghosts=tuple(GhostInput(storage_number[id(o[2])], tensor_with(o[1])) for _, o in ghosts),
+        ghosts=tuple(
+            GhostInput(storage_number[id(s)], tensor_with(history), trace.storages[id(s)][1]["array"] is None)
+            for _, (_, history, s) in ghosts
+        ),
         values=tuple(
             ValueInput(
                 o[1],
@@ -272,7 +276,7 @@ def _check_leaks(fn: Any, args: Any, kwargs: Any, trace: TraceState, escapes: Es
 
 
 def _hoist(closed: Any, trace: TraceState, order: Sequence[int]) -> Any:
-    """Returns the staged graph with its `lift` equations as invars, in the given order."""
+    """Returns the staged graph with its `lift` equations as invars, in the given order, without what is unused."""
     symbols: dict[int, Var] = {}
     eqns = []
     for eqn in closed.jaxpr.eqns:
@@ -287,7 +291,7 @@ def _hoist(closed: Any, trace: TraceState, order: Sequence[int]) -> Any:
         )
     invars = [symbols[k] for k in order]
     jaxpr = make_jaxpr_object(invars, closed.jaxpr.outvars, eqns, closed.jaxpr.constvars)
-    return close_jaxpr(jaxpr, closed.consts)
+    return dce(close_jaxpr(jaxpr, closed.consts))
 
 
 __all__ = ["flatten_arguments", "is_array_argument", "is_number_argument", "trace_call"]

@@ -55,7 +55,7 @@ class Layout:
 
     @functools.cached_property
     def is_channels_last(self) -> bool:
-        """Whether four dims (N, C, H, W) lie in memory as N, H, W, C without gaps; dims of size 1 may have any stride."""
+        """Whether four dims (N, C, H, W) lie in memory as N, H, W, C without gaps, whatever the stride of a size 1."""
         if len(self.size) != 4:
             return False
         expected = 1
@@ -221,8 +221,8 @@ def elementwise_layout(operands: tuple[Layout, ...], size: Shape, dtype: Any) ->
 def indexed_operands(source: Layout, indices: tuple[Layout | None, ...]) -> tuple[Layout, ...]:
     """Returns the operands whose order of dims the result of `source[indices]` follows.
 
-    As ATen's `index` sees them: the source with the indexed dims replaced by those of the indices without memory, and the
-    indices with the source's other dims without memory. Dims that are not indexed side by side move to the front.
+    As ATen's `index` sees them: the source with the indexed dims replaced by those of the indices without memory, and
+    the indices with the source's other dims without memory. Dims that are not indexed side by side move to the front.
 
     Args:
       source: The indexed tensor.

@@ -401,3 +401,66 @@ def test_functionalize_composes_with_jax():
     np.testing.assert_allclose(jax.jit(jax.grad(pure))(x), expected)
     np.testing.assert_allclose(jax.vmap(pure)(jnp.stack([x, x])), [18, 18])
     np.testing.assert_allclose(jax.hessian(pure)(x)[0], [0, 4, 0])
+
+
+def test_a_leaf_without_bytes_is_filled_used_and_freed():
+    def step(p, shard, x):
+        with ja.no_grad():
+            p.untyped_storage().resize_(16)
+            p.copy_(shard)
+        out = ((x @ p.view(2, 2)) ** 2).sum()
+        p.untyped_storage().resize_(0)
+        return out
+
+    shard, x = ja.tensor([1.0, 2.0, 3.0, 4.0]), ja.tensor([[1.0, -1.0]])
+    grads = []
+    for run in (step, ja.compile(step)):
+        p = ja.zeros(4, requires_grad=True)
+        p.untyped_storage().resize_(0)
+        for _ in range(2):
+            run(p, shard, x).backward()
+            assert p.untyped_storage().nbytes() == 0
+        grads.append(values(p.grad))
+    np.testing.assert_allclose(grads[0], 2 * np.array([-4, -4, 4, 4]))
+    np.testing.assert_allclose(grads[1], grads[0])
+
+
+def test_copy_adds_no_equation():
+    traced = ja.trace(lambda p, x: p.copy_(x) * 2, ja.zeros(4, 4), ja.ones(4, 4))
+    assert [eqn.primitive.name for eqn in traced.jaxpr.eqns] == ["mul"]
+
+
+def test_a_mask_may_be_assigned_to_in_a_trace():
+    def fn(x, v):
+        x[x > 1] = 0
+        x[x[:, 0] < 0] = v
+        return x
+
+    rows, v = [[2.0, 0.5], [-1.0, 3.0]], [7.0, 8.0]
+    assert (
+        values(ja.compile(fn)(ja.tensor(rows), ja.tensor(v))).tolist()
+        == values(fn(ja.tensor(rows), ja.tensor(v))).tolist()
+    )
+
+
+def test_a_number_before_a_traced_float():
+    fn = ja.compile(lambda x, rate: x * (1 - rate))
+    assert fn(ja.ones(1), 0.25).item() == 0.75
+
+
+def test_compiled_calls_free_what_they_made():
+    import gc
+
+    fn = ja.compile(lambda x, w: (x @ w).relu().sum())
+    x, w = ja.ones(4, 4), ja.ones(4, 4, requires_grad=True)
+    fn(x, w).backward()
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(gc.get_objects())
+        for _ in range(200):
+            w.grad = None
+            fn(x, w).backward()
+        assert len(gc.get_objects()) - before < 50
+    finally:
+        gc.enable()

@@ -1,0 +1,124 @@
+"""The tape and its engine: order, accumulation, hooks, freeing, depth."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import jaxaot as ja
+
+
+def test_gradients_accumulate_and_are_shared_by_all_uses():
+    w = ja.tensor([2.0], requires_grad=True)
+    (w * w + w).sum().backward()
+    (w * 3).sum().backward()
+    assert w.grad.tolist() == [8]
+
+
+def test_a_deep_chain_needs_no_recursion():
+    w = ja.tensor([1.0], requires_grad=True)
+    x = w
+    for _ in range(5000):
+        x = x + 1
+    x.backward()
+    assert w.grad.tolist() == [1]
+
+
+def test_hooks_change_and_see_gradients():
+    w = ja.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+    y = w * 2
+    handle = y.register_hook(lambda g: g * 10)
+    w.register_hook(lambda g: seen.append(g.tolist()))
+    y.sum().backward()
+    handle.remove()
+    (w * 2).sum().backward()
+    assert seen == [[20, 20], [2, 2]] and w.grad.tolist() == [22, 22]
+
+
+def test_retain_grad():
+    w = ja.tensor([1.0], requires_grad=True)
+    y = w * 2
+    y.retain_grad()
+    (y * 3).backward()
+    assert y.grad.tolist() == [3] and w.grad.tolist() == [6]
+
+
+def test_grad_touches_no_leaf():
+    w, v = ja.ones(2, requires_grad=True), ja.ones(2, requires_grad=True)
+    y = w * 2
+    loss = (y * v).sum()
+    gy, gv = ja.autograd.grad(loss, [y, v], retain_graph=True)
+    assert gy.tolist() == [1, 1] and gv.tolist() == [2, 2] and w.grad is None and v.grad is None
+    with pytest.raises(ja.errors.UnusedInputError):
+        ja.autograd.grad(loss, [ja.ones(2, requires_grad=True)], retain_graph=True)
+    unused = ja.ones(2, requires_grad=True)
+    assert ja.autograd.grad(loss, [unused], allow_unused=True, retain_graph=True) == (None,)
+    (zeros,) = ja.autograd.grad(loss, [unused], materialize_grads=True)
+    assert zeros.tolist() == [0, 0]
+
+
+def test_backward_to_chosen_inputs():
+    w, v = ja.ones(2, requires_grad=True), ja.ones(2, requires_grad=True)
+    (w * v * 3).sum().backward(inputs=[w])
+    assert w.grad.tolist() == [3, 3] and v.grad is None
+
+
+def test_backward_with_a_cotangent():
+    w = ja.ones(2, 2, requires_grad=True)
+    (w * 2).backward(ja.tensor([[1.0, 0.0], [0.0, 3.0]]))
+    assert w.grad.tolist() == [[2, 0], [0, 6]]
+    with pytest.raises(ja.errors.AutogradError, match="implicitly created only for scalar"):
+        (w * 2).backward()
+
+
+def test_modes():
+    w = ja.ones(2, requires_grad=True)
+
+    @ja.no_grad()
+    def quiet():
+        return w * 2
+
+    assert not quiet().requires_grad and (w * 2).requires_grad
+    with ja.no_grad():
+        assert not ja.is_grad_enabled()
+        with ja.enable_grad():
+            assert (w * 2).requires_grad
+    with pytest.raises(ZeroDivisionError), ja.no_grad():
+        1 / 0  # noqa: B018
+    assert ja.is_grad_enabled()
+
+
+def test_writes_move_the_history_of_views():
+    leaf = ja.zeros(4, requires_grad=True)
+    x = leaf * 1
+    view = x[:2]
+    view.mul_(5)
+    assert type(x.grad_fn).__name__ == "WriteNode"
+    x.add_(1)
+    (view * 2).sum().backward()
+    assert leaf.grad.tolist() == [10, 10, 0, 0]
+
+
+def test_saved_values_are_freed_by_backward_and_graphs_without_a_cycle():
+    w = ja.ones(100, requires_grad=True)
+    y = (w * 2).exp()
+    saved = weakref.ref(y.untyped_storage())
+    loss = y.sum()
+    del y
+    gc.disable()
+    try:
+        loss.backward()
+        del loss
+        assert saved() is None
+    finally:
+        gc.enable()
+
+
+def test_gradients_have_the_layout_of_their_leaf():
+    w = ja.tensor(np.arange(6.0).reshape(2, 3)).t().detach().requires_grad_()
+    (w * 2).sum().backward()
+    assert w.grad.stride() == w.stride() == (1, 3)

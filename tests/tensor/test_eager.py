@@ -1,0 +1,152 @@
+"""The eager facade: kernels are few, buffers are reused, and nobody else's array is touched."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import jax
+import numpy as np
+import pytest
+
+import jaxaot as ja
+
+
+def n_compiles(fn) -> int:
+    """Returns how many programs XLA compiled while `fn` ran."""
+    compiled = []
+
+    def listen(event, duration, **_):
+        if event == "/jax/core/compile/backend_compile_duration":
+            compiled.append(duration)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        fn()
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+    return len(compiled)
+
+
+def test_kernels_are_compiled_per_shape_not_per_index_or_number():
+    x = ja.zeros(40, 7)
+
+    def work(indices):
+        for i in indices:
+            x[i].add_(0.1 * i)
+            x[i, 2:5].mul_(1.0 + i)
+            x[i] = i * 1.0
+            (x[i] * i).sum()
+            x[i : i + 3] + i
+
+    work([1, 2])
+    assert n_compiles(lambda: work(range(3, 30))) == 0
+
+
+def test_gradients_through_indices_compile_once():
+    w = ja.ones(30, 3, requires_grad=True)
+
+    def work(indices):
+        for i in indices:
+            (w[i] * 2).sum().backward()
+
+    work([0, 1])
+    assert n_compiles(lambda: work(range(2, 20))) == 0
+
+
+def test_a_write_reuses_the_buffer_if_nobody_holds_it():
+    x = ja.zeros(1000)
+    x.add_(1)
+    pointer = x.untyped_storage().array.unsafe_buffer_pointer()
+    x[3:5].mul_(2)
+    assert x.untyped_storage().array.unsafe_buffer_pointer() == pointer
+
+
+def test_a_write_spares_arrays_that_others_hold():
+    array = jax.numpy.arange(4.0)
+    x = ja.from_jax(array)
+    x.add_(1)
+    out = x.jax()
+    x[0] = 9
+    values = x.numpy()
+    kept = values.copy()
+    x.zero_()
+    assert array.tolist() == [0, 1, 2, 3] and out.tolist() == [1, 2, 3, 4] and (values == kept).all()
+
+
+def test_a_saved_value_survives_a_later_write():
+    leaf = ja.tensor([1.0, 2.0], requires_grad=True)
+    x = leaf * 1
+    y = x * x
+    with ja.no_grad():
+        x.zero_()
+    y.sum().backward()
+    assert leaf.grad.tolist() == [2, 4]
+
+
+def test_storage_identity_and_versions():
+    x = ja.zeros(2, 3)
+    views = [x.t(), x[0], x.view(-1), x.detach(), x.data, x.unsqueeze(0)]
+    assert all(v.untyped_storage() is x.untyped_storage() for v in views)
+    assert x.clone().untyped_storage() is not x.untyped_storage()
+    views[1].add_(1)
+    assert {v._version for v in (x, *views)} == {1}
+    assert views[0]._base is x and views[3]._base is None and x._base is None
+
+
+def test_out_is_resized_and_keeps_its_dtype():
+    out = ja.zeros(0)
+    assert ja.add(ja.ones(3), 1, out=out) is out and out.tolist() == [2, 2, 2]
+    ints = ja.zeros(3, dtype=ja.int32)
+    with pytest.raises(ja.errors.DtypeError, match="can't be cast"):
+        ja.add(ja.ones(3), 0.5, out=ints)
+    into = ja.zeros(4)
+    ja.mul(ja.ones(2), 3.0, out=into[1:3])
+    assert into.tolist() == [0, 3, 3, 0]
+
+
+def test_a_refused_write_changes_nothing():
+    x = ja.zeros(3)
+    for bad in (
+        lambda: x.add_(ja.ones(2, 3)),
+        lambda: x.add_(ja.ones(2)),
+        lambda: ja.zeros(3, dtype=ja.int32).add_(0.5),
+        lambda: x.expand(2, 3).add_(1),
+        lambda: x.__setitem__(5, 1.0),
+    ):
+        with pytest.raises(ja.JaxaotError):
+            bad()
+    assert x.tolist() == [0, 0, 0] and x._version == 0
+
+
+def test_copies_and_pickles():
+    x = ja.tensor([[1.0, 2.0]], requires_grad=True)
+    for made in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert made.tolist() == [[1, 2]] and made.requires_grad and made is not x
+    made = copy.deepcopy(x)
+    made.data.zero_()
+    assert x.tolist() == [[1, 2]]
+
+
+def test_python_protocols():
+    x = ja.tensor([1, 2, 3])
+    assert len(x) == 3 and [int(v) for v in x] == [1, 2, 3] and 2 in x and 5 not in x
+    assert [10, 20, 30][x[1]] == 30 and f"{ja.tensor(1.5):.2f}" == "1.50" and bool(x.sum() == 6)
+    assert np.asarray(x).tolist() == [1, 2, 3] and jax.numpy.add(x, 1).tolist() == [2, 3, 4]
+    assert "tensor([1, 2, 3])" in repr(x)
+
+
+def test_dlpack_both_ways():
+    x = ja.tensor([1.0, 2.0])
+    assert jax.numpy.from_dlpack(x).tolist() == [1, 2]
+    assert ja.from_dlpack(jax.numpy.ones(2)).tolist() == [1, 1]
+
+
+def test_wide_dtypes_warn_once():
+    from jaxaot.tensor import create
+
+    create._warned.clear()
+    with pytest.warns(UserWarning, match="x64 mode is off") as found:
+        assert ja.zeros(2, dtype=ja.float64).dtype == ja.float32
+        ja.zeros(2, dtype=ja.float64)
+    assert len(found) == 1
