@@ -14,8 +14,6 @@ import jax
 import jax.extend.core as jex
 from jax.extend import source_info_util
 
-VERSION: tuple[int, ...] = tuple(int(part) for part in jax.__version__.split(".")[:2])
-
 OWN_PATHS: tuple[str, ...] = tuple(
     str(child) for child in sorted(pathlib.Path(__file__).parent.iterdir()) if child.name not in ("demo", "__pycache__")
 )

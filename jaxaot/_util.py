@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, MutableSet, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, MutableSet
+from typing import TypeVar
 
 T = TypeVar("T")
-
-
-def safe_map(fn: Callable[..., T], *sequences: Sequence[Any]) -> list[T]:
-    """Returns `[fn(*items) for items in zip(*sequences)]`, insisting on equal lengths."""
-    return [fn(*items) for items in zip(*sequences, strict=True)]
-
-
-def split_list(items: Sequence[T], sizes: Sequence[int]) -> list[list[T]]:
-    """Returns `items` cut into lists of the given sizes, and a last one with what remains."""
-    parts, start = [], 0
-    for size in sizes:
-        parts.append(list(items[start : start + size]))
-        start += size
-    parts.append(list(items[start:]))
-    return parts
 
 
 class OrderedSet(MutableSet[T]):

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from jaxaot import config
 from jaxaot._util import format_bytes
-from jaxaot.errors import NotDifferentiableError
+from jaxaot.errors import NotDifferentiableError, SignatureMismatchError
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.partition.budget import parse_budget
@@ -117,7 +117,20 @@ class Compiled:
     partition: stages.Partition
 
     def __call__(self, *inputs: Any) -> list[Any]:
-        """Returns the outputs of the forward, without its residuals."""
+        """Returns the outputs of the forward, without its residuals.
+
+        Raises:
+          SignatureMismatchError: If the inputs are not those that were traced.
+        """
+        avals = self.partition.forward.in_avals
+        given = [(tuple(jnp.shape(x)), jnp.result_type(x)) for x in inputs]
+        if given != [(tuple(aval.shape), aval.dtype) for aval in avals]:
+            taken = ", ".join(f"{aval.dtype}{list(aval.shape)}" for aval in avals)
+            shown = ", ".join(f"{dtype}{list(shape)}" for shape, dtype in given)
+            raise SignatureMismatchError(
+                f"This program was traced for ({taken}) and is called with ({shown}). Call it with arrays of those "
+                "shapes and dtypes, or trace the function again for these."
+            )
         return list(self.forward(*inputs))[: self.partition.joint.n_outputs]
 
     def memory_analysis(self) -> dict[str, Any]:

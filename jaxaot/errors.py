@@ -15,7 +15,6 @@
     │   ├── LeafWriteError                a leaf that requires grad, written in place
     │   ├── NoGradPathError               backward from what does not require grad
     │   ├── BackwardTwiceError            residuals already freed
-    │   ├── StaleSavedTensorError         a saved tensor changed in place
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph
     │   ├── ConcretizationError           Python needs the value of a traced tensor
@@ -120,10 +119,6 @@ class BackwardTwiceError(AutogradError):
 
     Pass `retain_graph=True` to the first.
     """
-
-
-class StaleSavedTensorError(AutogradError):
-    """A saved tensor that was changed in place before its backward used it."""
 
 
 class UnusedInputError(AutogradError):

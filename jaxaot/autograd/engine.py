@@ -38,8 +38,9 @@ def run_backward(
       The gradients that arrived at `inputs`.
     """
     wanted = None if inputs is None else set(inputs)
-    needed = None if wanted is None else _nodes_that_lead_to(roots, wanted)
-    waiting = _count_dependencies(roots, needed)
+    nodes = _reachable(roots)
+    needed = None if wanted is None else _nodes_that_lead_to(nodes, wanted)
+    waiting = Counter(edge.node for node in nodes for edge in node.edges if edge is not None)
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
     ready: list[tuple[int, int, Node]] = []
@@ -98,38 +99,24 @@ def _is_wanted(edge: Edge, needed: set[Node], wanted: set[Edge] | None) -> bool:
     return edge.node in needed or (wanted is not None and any(e.node is edge.node for e in wanted))
 
 
-def _count_dependencies(roots: Sequence[tuple[Edge, Any]], needed: set[Node] | None) -> Counter[Node]:
-    waiting: Counter[Node] = Counter()
-    seen: set[Node] = set()
+def _reachable(roots: Sequence[tuple[Edge, Any]]) -> list[Node]:
+    """Returns the nodes that the roots lead to."""
+    nodes: dict[Node, None] = {}
     stack = [edge.node for edge, _ in roots]
     while stack:
         node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        for edge in node.edges:
-            if edge is not None:
-                waiting[edge.node] += 1
-                stack.append(edge.node)
-    return waiting
+        if node not in nodes:
+            nodes[node] = None
+            stack.extend(edge.node for edge in node.edges if edge is not None)
+    return list(nodes)
 
 
-def _nodes_that_lead_to(roots: Sequence[tuple[Edge, Any]], wanted: set[Edge]) -> set[Node]:
+def _nodes_that_lead_to(nodes: Sequence[Node], wanted: set[Edge]) -> set[Node]:
     """Returns the nodes whose backward is needed: those with a path to a wanted edge."""
-    order: list[Node] = []
-    seen: set[Node] = set()
-    stack = [edge.node for edge, _ in roots]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        order.append(node)
-        stack.extend(edge.node for edge in node.edges if edge is not None)
     targets = {edge.node for edge in wanted}
     leads: set[Node] = set()
     # an edge's node always has a smaller sequence number, so this order sees it first
-    for node in sorted(order, key=lambda n: n.sequence_number):
+    for node in sorted(nodes, key=lambda n: n.sequence_number):
         if any(e is not None and (e.node in leads or e.node in targets) for e in node.edges):
             leads.add(node)
     return leads

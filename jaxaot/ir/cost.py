@@ -62,10 +62,5 @@ def graph_flops(jaxpr: Any) -> int:
     return sum(map(eqn_flops, jaxpr.eqns))
 
 
-def graph_bytes(jaxpr: Any) -> int:
-    """Returns the bytes that all equations of a graph, open or closed, read and write."""
-    return sum(map(eqn_bytes, jaxpr.eqns))
-
-
 def _size(atoms: Any) -> int:
     return sum(math.prod(int(size) for size in getattr(atom.aval, "shape", ())) for atom in atoms)

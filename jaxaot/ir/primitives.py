@@ -105,11 +105,6 @@ def is_view(eqn: Any) -> bool:
     return kind(eqn) <= Kind.CAST
 
 
-def is_pointwise(eqn: Any) -> bool:
-    """Returns whether each element of the result depends on one element of each operand."""
-    return kind(eqn) in (Kind.CAST, Kind.POINTWISE, Kind.TRANSCENDENTAL)
-
-
 def is_random(eqn: Any) -> bool:
     """Returns whether an equation makes pseudo-random bits from a key."""
     return kind(eqn) is Kind.RANDOM
@@ -118,11 +113,6 @@ def is_random(eqn: Any) -> bool:
 def is_pure(eqn: Any) -> bool:
     """Returns whether an equation gives the same for the same operands and does nothing else."""
     return not has_side_effects(eqn) and eqn.primitive.name not in _NOT_REPEATABLE
-
-
-def is_recomputable(eqn: Any) -> bool:
-    """Returns whether it is sound to run an equation again to get the same values, at whatever price."""
-    return is_pure(eqn)
 
 
 def is_cheap(eqn: Any) -> bool:

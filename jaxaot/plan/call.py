@@ -123,6 +123,21 @@ class GradGuard:
 
 
 @dataclasses.dataclass(frozen=True)
+class AttributeGuard:
+    """Plain Python values of an object or function on the way to a tensor, which may have decided what was traced.
+
+    Attributes:
+      path: Leads to the object or function.
+      steps: From there, a step for each value.
+      values: Numbers, strings, bools and None, as they were.
+    """
+
+    path: Path
+    steps: Path
+    values: tuple[Any, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class CallPlan:
     """What a traced function takes.
 
@@ -134,8 +149,8 @@ class CallPlan:
       n_leaves: Number of leaves of the arguments.
       statics: `(leaf, value)` of the arguments that the program was specialised on.
       grads: Guards on `.grad`.
+      attributes: Guards on plain Python values that the function may have read.
       grad_enabled: Whether recording was on.
-      constants: Objects that paths refer to by number, because they cannot be written as text.
     """
 
     tensors: tuple[TensorInput, ...]
@@ -145,4 +160,5 @@ class CallPlan:
     n_leaves: int
     statics: tuple[tuple[int, Any], ...]
     grads: tuple[GradGuard, ...]
+    attributes: tuple[AttributeGuard, ...]
     grad_enabled: bool

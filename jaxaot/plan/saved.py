@@ -104,11 +104,6 @@ class SavePlan:
         return sum(value.bytes for value in self.recomputed)
 
     @property
-    def n_residuals(self) -> int:
-        """How many residuals the backward takes."""
-        return len(self.residuals)
-
-    @property
     def n_extra_outputs(self) -> int:
         """How many outputs the forward has after those of the user's function."""
         return sum(isinstance(source, FromForward) for source in self.residuals)

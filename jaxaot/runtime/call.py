@@ -66,27 +66,30 @@ class _Writer:
         """Returns the name of the local variable that holds what a path leads to."""
         if path in self.names:
             return self.names[path]
-        kind, key = path[-1]
-        if kind == "root":
-            return key
-        parent = self.path(path[:-1], depth)
-        match kind:
-            case "attr":
-                text = f"{parent}.{key}"
-            case "item":
-                text = f"{parent}[{key!r}]"
-            case "closure":
-                text = f"{parent}.__closure__[{key[0]}].cell_contents"
-            case "global":
-                text = f"{parent}.__globals__[{key!r}]"
-            case "type":
-                text = f"type({parent})"
-            case _:
-                text = f"unwrap({parent}.__dict__[{key!r}])"
-                self.scope["unwrap"] = _unwrap
+        if path[-1][0] == "root":
+            return path[-1][1]
+        text = self._step(self.path(path[:-1], depth), path[-1])
         name = self.names[path] = f"p{len(self.names)}"
         self.add(f"{name} = {text}", depth)
         return name
+
+    def _step(self, parent: str, step: tuple[str, Any]) -> str:
+        """Returns the expression that takes one step of a path."""
+        kind, key = step
+        match kind:
+            case "attr":
+                return f"{parent}.{key}"
+            case "item":
+                return f"{parent}[{key!r}]"
+            case "closure":
+                return f"{parent}.__closure__[{key[0]}].cell_contents"
+            case "global":
+                return f"{parent}.__globals__[{key!r}]"
+            case "type":
+                return f"type({parent})"
+            case _:
+                self.scope["unwrap"] = _unwrap
+                return f"unwrap({parent}.__dict__[{key!r}])"
 
     def source(self) -> str:
         call, alias = self.traced.call, self.traced.alias
@@ -155,6 +158,10 @@ class _Writer:
                 if t.requires_grad and tensors[first].requires_grad:
                     same = t.history == tensors[first].history
                     self.add(f"if (H[{i}] is H[{first}]) is not {same}: return MISS", depth)
+        for plain in call.attributes:
+            texts = [self._step(self.path(plain.path, depth), step) for step in plain.steps]
+            values = self.constant(plain.values)
+            self.add(f"if ({''.join(text + ', ' for text in texts)}) != {values}: return MISS", depth)
         for guard in call.grads:
             if guard.is_none:
                 self.add(f"if T[{guard.tensor}]._grad is not None: return MISS", depth)

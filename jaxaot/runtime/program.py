@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot.ir.rewrite import drop_inputs, inline
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, SavePlan
+from jaxaot.plan.saved import FromPrimal, SavePlan
 from jaxaot.plan.stages import Partition, Traced
 
 
@@ -82,6 +82,3 @@ def donated_storages(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:
         and write.layout.size == storages[write.storage].layout.size
         and storages[write.storage].layout.numel > 0
     )
-
-
-__all__ = ["FromForward", "FromOutput", "FromPrimal", "Program", "donated_storages"]

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import AutogradError, DtypeError, TensorTypeError, TensorValueError
+from jaxaot.errors import DtypeError, TensorTypeError, TensorValueError
 from jaxaot.ops.promotion import default_float, default_int, is_inexact, kind
 from jaxaot.tensor.tensor import Tensor, wrap_array
 
@@ -149,6 +149,3 @@ def from_dlpack(source: Any) -> Tensor:
 def scalar_tensor(value: Any) -> Tensor:
     """Returns a 0-d tensor that promotes like a Python number, as traced Python floats do."""
     return wrap_array(jnp.asarray(value))
-
-
-__all__ = ["AutogradError", "as_dtype", "as_tensor", "from_dlpack", "from_jax", "from_numpy", "scalar_tensor", "tensor"]

@@ -13,10 +13,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
-from jaxaot.errors import ArgumentError, AutogradError, LeafWriteError, OverlappingWriteError, TensorTypeError
+from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.generator import default_generator
@@ -502,6 +501,3 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
         check_writable(target, False)
         write_value(target, value)
     return out
-
-
-__all__ = ["LeafWriteError", "OverlappingWriteError", "call", "call_inplace", "call_out", "is_tracer"]

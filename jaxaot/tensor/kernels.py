@@ -8,7 +8,7 @@ or results are not returned again (XLA would copy them) but remembered by positi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -21,9 +21,6 @@ from jaxaot.ops.table import OpSpec
 from jaxaot.views.chain import ViewChain, apply_chain
 from jaxaot.views.layout import Layout, contiguous, dense_like, elementwise_layout
 from jaxaot.views.window import AbstractWindow
-
-Unpack = Callable[[Sequence[Any]], list[Any]]
-"""Takes the operands of a kernel to the values of an op's flat dynamic arguments."""
 
 
 class Recipe:

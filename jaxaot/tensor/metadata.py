@@ -62,7 +62,7 @@ def _begin_again(tensor: Tensor) -> None:
 
 
 def _inplace_view(name: str) -> Any:
-    view_op = getattr(views, name)
+    view_op = views.VIEWS[name]
 
     def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return become(self, view_op(self, *args, **kwargs))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 import jaxaot.ops.load  # noqa: F401  fills the table
 from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, DtypeError, TensorTypeError, TensorValueError
-from jaxaot.ops.promotion import is_bool, is_complex, is_integral
+from jaxaot.ops.promotion import is_bool, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
 from jaxaot.ops.table import OpSpec, lookup, overloads, rows
 from jaxaot.tensor import data_dependent, grad, indexing, metadata, views
@@ -505,5 +504,3 @@ def _new_tensor(self: Tensor, data: Any, dtype: Any = None, requires_grad: bool 
 
 
 _bind()
-
-__all__ = ["FUNCTIONS", "ArgumentError", "function_of", "inplace_of", "is_complex", "operator"]

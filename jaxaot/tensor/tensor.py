@@ -22,7 +22,7 @@ from jaxaot.ops.promotion import is_inexact
 from jaxaot.tensor.history import History
 from jaxaot.tensor.storage import Storage
 from jaxaot.views.chain import Geometry, ViewChain
-from jaxaot.views.layout import Layout, contiguous, layout_of
+from jaxaot.views.layout import Layout, contiguous
 from jaxaot.views.window import find_window
 
 
@@ -450,8 +450,3 @@ def wrap_array(array: Array, layout: Layout | None = None) -> Tensor:
     if trace is not None:
         return wrap(trace.new_storage(array, layout), layout, 0, trace)
     return wrap(Storage(array, layout), layout)
-
-
-def permuted_layout(layout: Layout, order: tuple[int, ...]) -> Layout:
-    """Returns a layout with its dims in another order."""
-    return layout_of([layout.size[d] for d in order], [layout.stride[d] for d in order], layout.dtype)

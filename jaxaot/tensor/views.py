@@ -410,9 +410,6 @@ def clone(input: Tensor) -> Tensor:
     return call(lookup("copy_of"), (input,), ())
 
 
-swapaxes = swapdims = transpose
-moveaxis = movedim
-
 VIEWS = {
     fn.__name__: fn
     for fn in (

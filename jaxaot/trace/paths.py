@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot.plan.call import Path
+from jaxaot.plan.call import AttributeGuard, Path
 from jaxaot.tensor.tensor import Tensor
 
 _LEAVES = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.generic, jax.Array, range, slice)
@@ -47,6 +47,60 @@ def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> di
         for step, child, is_late in _children(value, names):
             (later if is_late else queue).append(((*path, step), child))
     return found
+
+
+_PLAIN = (bool, int, float, complex, str, type(None))
+
+
+def plain_values(roots: Iterable[tuple[Path, Any]], paths: Iterable[Path]) -> list[AttributeGuard]:
+    """Returns the plain Python values of the functions and objects that paths lead through.
+
+    Args:
+      roots: As for `find_paths`.
+      paths: To the tensors that were reached.
+    """
+    at = dict(roots)
+    guards = []
+    for path in paths:
+        for n in range(1, len(path)):
+            prefix = path[: n + 1]
+            if prefix[:-1] not in at or prefix in at or prefix == path:
+                continue
+            at[prefix] = _follow(at[prefix[:-1]], prefix[-1])
+    for path, value in at.items():
+        steps = list(_plain_steps(value))
+        if steps:
+            guards.append(AttributeGuard(path, tuple(s for s, _ in steps), tuple(v for _, v in steps)))
+    return guards
+
+
+def _follow(value: Any, step: tuple[str, Any]) -> Any:
+    kind, key = step
+    match kind:
+        case "attr":
+            return getattr(value, key)
+        case "item":
+            return value[key]
+        case "closure":
+            return value.__closure__[key[0]].cell_contents
+        case "global":
+            return value.__globals__[key]
+        case _:  # types and their members hold code, whose values are looked at where it is called
+            return None
+
+
+def _plain_steps(value: Any) -> Iterator[tuple[tuple[str, Any], Any]]:
+    """Returns the steps from a function to what its closure and globals hold, or from an object to its attributes."""
+    if isinstance(value, types.FunctionType):
+        for step, child, _ in _function_children(value, set()):
+            if type(child) in _PLAIN and step[0] in ("closure", "global"):
+                yield step, child
+    elif not isinstance(value, (type, types.ModuleType, types.MethodType, functools.partial, dict, list, tuple)):
+        attributes = getattr(value, "__dict__", None)
+        if isinstance(attributes, dict):
+            for name, child in attributes.items():
+                if type(child) in _PLAIN and isinstance(name, str) and name.isidentifier():
+                    yield ("attr", name), child
 
 
 def _children(value: Any, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:

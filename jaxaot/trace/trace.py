@@ -23,7 +23,7 @@ from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.tracing import TraceState, lift_p
 from jaxaot.trace.alias import Escapes, collect_escapes, plan_aliases
-from jaxaot.trace.paths import find_paths
+from jaxaot.trace.paths import find_paths, plain_values
 
 _lock = threading.RLock()
 
@@ -199,6 +199,7 @@ def _finish(
             if not isinstance(leaf, Tensor) and not is_number_argument(leaf) and not is_array_argument(leaf)
         ),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
+        attributes=tuple(plain_values(_roots(fn, args, kwargs), (paths[id(t)] for t in inputs))),
         grad_enabled=grad_enabled,
     )
     reached = []
@@ -292,6 +293,3 @@ def _hoist(closed: Any, trace: TraceState, order: Sequence[int]) -> Any:
     invars = [symbols[k] for k in order]
     jaxpr = make_jaxpr_object(invars, closed.jaxpr.outvars, eqns, closed.jaxpr.constvars)
     return dce(close_jaxpr(jaxpr, closed.consts))
-
-
-__all__ = ["flatten_arguments", "is_array_argument", "is_number_argument", "trace_call"]

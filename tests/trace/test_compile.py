@@ -334,6 +334,8 @@ def test_stages_chain():
     compiled = partition.compile()
     (out,) = compiled(*[ja.randn(*aval.shape).jax() for aval in traced.jaxpr.in_avals])
     assert out.shape == ()
+    with pytest.raises(ja.errors.SignatureMismatchError, match="was traced for"):
+        compiled(ja.ones(3).jax())
     assert compiled.memory_analysis()["forward"] is not None
 
 
@@ -464,3 +466,40 @@ def test_compiled_calls_free_what_they_made():
         assert len(gc.get_objects()) - before < 50
     finally:
         gc.enable()
+
+
+def test_plain_values_that_the_function_may_have_read_are_guarded():
+    class Layer:
+        def __init__(self):
+            self.w = ja.ones(2, requires_grad=True)
+            self.training = True
+
+        def __call__(self, x):
+            return x * self.w * (10 if self.training else 1)
+
+    layer, scale = Layer(), 1
+    fn = ja.compile(lambda x: layer(x) * scale)
+    x = ja.ones(2)
+    assert fn(x).tolist() == [10, 10]
+    layer.training = False
+    assert fn(x).tolist() == [1, 1]
+    scale = 3
+    assert fn(x).tolist() == [3, 3]
+    layer.training, scale = True, 1
+    assert fn(x).tolist() == [10, 10] and fn.cache_info().misses == 3
+
+
+def test_a_python_counter_does_not_recompile():
+    class Counting:
+        def __init__(self):
+            self.w, self.n = ja.ones(2), 0
+
+        def __call__(self, x):
+            self.n += 1
+            return x * self.w
+
+    model = Counting()
+    fn = ja.compile(lambda x: model(x))
+    for _ in range(3):
+        fn(ja.ones(2))
+    assert fn.cache_info().misses == 1
