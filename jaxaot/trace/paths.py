@@ -40,11 +40,13 @@ def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> di
         path, value = queue.popleft() if queue else later.popleft()
         if id(value) in targets and id(value) not in found:
             found[id(value)] = path
-        if id(value) in seen or isinstance(value, _LEAVES):
+        if id(value) in seen:
             continue
         seen.add(id(value))
         keep.append(value)
         for step, child, is_late in _children(value, names):
+            if isinstance(child, _LEAVES):
+                continue
             (later if is_late else queue).append(((*path, step), child))
     return found
 
