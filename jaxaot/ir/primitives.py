@@ -55,6 +55,7 @@ _TABLE: dict[Kind, str] = {
         abs add add_any sub mul mulhi div neg max min sign floor ceil round clamp select_n eq ne lt le gt ge eq_to lt_to
         le_to and or not xor is_finite rem square integer_pow shift_left shift_right_logical shift_right_arithmetic
         population_count clz iota concatenate stack pad tile conj complex nextafter sqrt rsqrt copysign
+        one_minus_square empty empty2
         """,
     Kind.TRANSCENDENTAL: """
         exp exp2 expm1 log log1p tanh tan sin cos sinh cosh asin acos atan asinh acosh atanh atan2 erf erfc erf_inv
