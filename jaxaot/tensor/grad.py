@@ -18,7 +18,7 @@ from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, Un
 from jaxaot.tensor.kernels import add_kernel
 from jaxaot.tensor.nodes import materialize
 from jaxaot.tensor.tensor import Tensor, wrap_array
-from jaxaot.views.layout import dense_like
+from jaxaot.views.layout import Layout, dense_like
 
 _hook_ids = itertools.count()
 
@@ -66,6 +66,19 @@ def _add(a: Array, b: Array) -> Array:
     return add_kernel(a, b)
 
 
+_ones_of: dict[Layout, Array] = {}
+
+
+def _ones(layout: Layout) -> Array:
+    """Returns ones, which as an immutable array may be shared by all backward passes."""
+    if state.trace is not None:
+        return jnp.ones(layout.size, layout.dtype)
+    ones = _ones_of.get(layout)
+    if ones is None:
+        ones = _ones_of[layout] = jnp.ones(layout.size, layout.dtype)
+    return ones
+
+
 def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None) -> list[tuple[Edge, Array]]:
     gradients = [None] * len(tensors) if gradients is None else list(gradients)
     if len(gradients) != len(tensors):
@@ -78,7 +91,7 @@ def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None)
         if gradient is None:
             if tensor.numel() != 1:
                 raise AutogradError("grad can be implicitly created only for scalar outputs")
-            value = jnp.ones(tensor._layout.size, tensor.dtype)
+            value = _ones(tensor._layout)
         else:
             if tuple(gradient.shape) != tuple(tensor.shape):
                 raise ShapeMismatchError(
