@@ -115,7 +115,7 @@ def _parse_default(text: str | None) -> Any:
         return REQUIRED
     try:
         value = eval(text, {"__builtins__": {}, "inf": float("inf"), "None": None, "True": True, "False": False})
-    except Exception:
+    except (NameError, SyntaxError):  # a bare word is a string
         value = text
     return tuple(value) if isinstance(value, list) else value
 
