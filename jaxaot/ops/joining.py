@@ -8,11 +8,12 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, Shape
 from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorError
 from jaxaot.ops.dims import along, normalize_dim, normalize_dims
 from jaxaot.ops.promotion import result_dtype
 from jaxaot.ops.table import register_op
+from jaxaot.views.layout import Layout, channels_last, contiguous, layout_of, view_stride
 
 
 def _common(tensors: Sequence[Array], name: str) -> list[Array]:
@@ -22,7 +23,32 @@ def _common(tensors: Sequence[Array], name: str) -> list[Array]:
     return [jnp.asarray(tensor).astype(dtype) for tensor in tensors]
 
 
-@register_op("cat(Tensor[] tensors, int dim=0) -> Tensor", method=False, out=True, aliases=("concat", "concatenate"))
+def _joined(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+    """Channels innermost if all operands suggest it: ATen's `cat_compute_output_memory_format`."""
+    if len(size) in (4, 5) and all(o.suggests_channels_last and len(o.size) == len(size) for o in operands):
+        return channels_last(size, dtype)
+    return contiguous(size, dtype)
+
+
+def _stacked(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+    """That of `cat`, whose result shows the new dim as a view: ATen's `stack`."""
+    dim = normalize_dim(static[0], len(size))
+    first = operands[0]
+    if dim < len(first.size):
+        joined = (*first.size[:dim], first.size[dim] * len(operands), *first.size[dim + 1 :])
+        stride = view_stride(joined, _joined(operands, joined, dtype, static).stride, size)
+        return contiguous(size, dtype) if stride is None else layout_of(size, stride, dtype)
+    widened = [layout_of((*o.size, 1), (*o.stride, 1), dtype) for o in operands]
+    return _joined(widened, size, dtype, static)
+
+
+@register_op(
+    "cat(Tensor[] tensors, int dim=0) -> Tensor",
+    method=False,
+    out=True,
+    layout=_joined,
+    aliases=("concat", "concatenate"),
+)
 def cat(tensors, dim):
     tensors = _common(tensors, "torch.cat()")
     for i, tensor in enumerate(tensors):
@@ -44,7 +70,7 @@ def cat(tensors, dim):
     return jnp.concatenate(kept, axis)
 
 
-@register_op("stack(Tensor[] tensors, int dim=0) -> Tensor", method=False, out=True)
+@register_op("stack(Tensor[] tensors, int dim=0) -> Tensor", method=False, out=True, layout=_stacked)
 def stack(tensors, dim):
     tensors = _common(tensors, "stack")
     for i, tensor in enumerate(tensors):
@@ -56,18 +82,18 @@ def stack(tensors, dim):
     return jnp.stack(tensors, normalize_dim(dim, tensors[0].ndim + 1))
 
 
-@register_op("hstack(Tensor[] tensors) -> Tensor", method=False, out=True)
+@register_op("hstack(Tensor[] tensors) -> Tensor", method=False, out=True, layout=_joined)
 def hstack(tensors):
     tensors = [jnp.atleast_1d(tensor) for tensor in _common(tensors, "hstack")]
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
-@register_op("vstack(Tensor[] tensors) -> Tensor", method=False, out=True, aliases=("row_stack",))
+@register_op("vstack(Tensor[] tensors) -> Tensor", method=False, out=True, layout=_joined, aliases=("row_stack",))
 def vstack(tensors):
     return cat([jnp.atleast_2d(tensor) for tensor in _common(tensors, "vstack")], 0)
 
 
-@register_op("dstack(Tensor[] tensors) -> Tensor", method=False, out=True)
+@register_op("dstack(Tensor[] tensors) -> Tensor", method=False, out=True, layout=_joined)
 def dstack(tensors):
     return cat([jnp.atleast_3d(tensor) for tensor in _common(tensors, "dstack")], 2)
 

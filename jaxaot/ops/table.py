@@ -28,10 +28,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxaot._typing import Shape
 from jaxaot.errors import DuplicateOpError
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.promotion import is_number, promote_each, strong
 from jaxaot.ops.schema import Schema, parse_schema
+from jaxaot.views.layout import Layout
+
+
+LayoutRule = Callable[[Sequence[Layout], Shape, Any, tuple[Any, ...]], Layout]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -56,7 +61,8 @@ class OpSpec:
       aliases: Other names of the same op.
       layout: How the result is laid out: `"operands"` follows the operands' strides (elementwise ops),
         `"same"` keeps those of the first operand where they are dense (clones), `"indexed"` follows the source and its
-        indices, `"contiguous"` follows nothing.
+        indices, `"contiguous"` follows nothing. Or a function that takes the operands' layouts, the result's shape and
+        dtype and the static arguments to the layout.
       overload_of: The row whose name users write for this one: `max(x, dim)` is the row `max_dim`, an overload of
         `max`. It has neither a function nor a method of its own name.
       inplace_name: Name of the in-place form, if it has one: `name_`, or another (`normal_` is the row `normal_fill`).
@@ -77,7 +83,7 @@ class OpSpec:
     is_differentiable: bool = True
     namespaces: tuple[str, ...] = ("",)
     aliases: tuple[str, ...] = ()
-    layout: str = "contiguous"
+    layout: str | LayoutRule = "contiguous"
     overload_of: str | None = None
     inplace_name: str | None = None
 
@@ -162,7 +168,7 @@ def register_op(
     differentiable: bool = True,
     namespaces: Sequence[str] = ("",),
     aliases: Sequence[str] = (),
-    layout: str | None = None,
+    layout: str | LayoutRule | None = None,
     overload_of: str | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Returns a decorator that adds a row to the table.
@@ -181,7 +187,7 @@ def register_op(
       differentiable: Whether gradients flow through it.
       namespaces: Where the function form lives.
       aliases: Other names.
-      layout: `"operands"` or `"contiguous"`; by default `"operands"` for ops that promote.
+      layout: How the result is laid out, see `OpSpec`; by default `"operands"` for ops that promote.
       overload_of: Name of the row that this one is another signature of; that row is registered first.
 
     Raises:

@@ -88,7 +88,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         recipe = _recipe(spec, flat, lengths)
         kernel = Kernel(spec, static, recipe)
         results = kernel.run(*operands)
-        kernel.layouts = result_layouts(spec, results, recipe.layouts)
+        kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
         _kernels[cache_key] = kernel
     else:
         results = kernel.run(*operands)
@@ -111,7 +111,7 @@ def _call_recorded(
         recipe = _recipe(spec, flat, lengths)
         kernel = GradKernel(spec, static, recipe, wanted)
         results, residuals = kernel.run(*operands)
-        kernel.layouts = result_layouts(spec, results, recipe.layouts)
+        kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
         _grad_kernels[cache_key] = kernel
     else:
         results, residuals = kernel.run(*operands)
@@ -269,7 +269,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     results, node = _evaluate_traced(spec, flat, values, lengths, static, records, key)
     trace = state.trace
     n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
-    layouts: Any = result_layouts(spec, results, _operand_layouts(spec, flat))
+    layouts: Any = result_layouts(spec, results, _operand_layouts(spec, flat), static)
     tensors = []
     for index, (result, layout) in enumerate(zip(results[:n], layouts[:n], strict=True)):
         storage = trace.new_storage(result, layout)

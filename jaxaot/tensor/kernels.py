@@ -81,12 +81,16 @@ def fold_key(words: Any) -> Any:
     return jax.random.fold_in(words[:2], words[2])
 
 
-def result_layouts(spec: OpSpec, results: Sequence[Any], operands: Sequence[Layout]) -> tuple[Layout | None, ...]:
+def result_layouts(
+    spec: OpSpec, results: Sequence[Any], operands: Sequence[Layout], static: tuple[Any, ...]
+) -> tuple[Layout | None, ...]:
     """Returns how the results of an op are laid out."""
     layouts = []
     for result in results:
         if result is None:
             layouts.append(None)
+        elif callable(spec.layout):
+            layouts.append(spec.layout(operands, tuple(result.shape), np.dtype(result.dtype), static))
         elif spec.layout == "same":
             layouts.append(dense_like(operands[0], np.dtype(result.dtype)))
         elif spec.layout in ("operands", "indexed"):

@@ -67,6 +67,22 @@ class Layout:
         return True
 
     @functools.cached_property
+    def suggests_channels_last(self) -> bool:
+        """Whether strides suggest that (N, C, H, W) or (N, C, D, H, W) lie with the channels innermost.
+
+        Gaps are allowed, and ambiguous cases say no: ATen's `is_channels_last_strides_2d` and `_3d`.
+        """
+        order = {4: (1, 3, 2, 0), 5: (1, 4, 3, 2, 0)}.get(len(self.size))
+        if order is None or self.stride[1] == 0 or 0 in self.size:
+            return False
+        least = 0
+        for dim in order:
+            if self.stride[dim] < least or (dim == 0 and least == self.stride[1]):
+                return False
+            least = self.stride[dim] * max(self.size[dim], 1)
+        return True
+
+    @functools.cached_property
     def is_dense(self) -> bool:
         """Whether the elements fill one run of memory, each place once, in some order of the dims."""
         if self.is_contiguous:
@@ -140,6 +156,13 @@ def contiguous(size: Shape, dtype: Any) -> Layout:
     return layout
 
 
+def channels_last(size: Shape, dtype: Any) -> Layout:
+    """Returns the dense layout of (N, C, …) with the channels innermost."""
+    n, c, *space = size
+    n_stride, *space_stride, c_stride = contiguous_stride((n, *space, c))
+    return layout_of(size, (n_stride, c_stride, *space_stride), dtype)
+
+
 def reach_of(layout: Layout) -> int:
     """Returns how many memory elements, from its first on, a layout reaches over."""
     if layout.numel == 0:
@@ -183,8 +206,7 @@ def elementwise_layout(operands: tuple[Layout, ...], size: Shape, dtype: Any) ->
     if not operands or (same_shape and all(operand.is_contiguous for operand in operands)):
         return contiguous(size, np.dtype(dtype))
     if same_shape and all(operand.is_channels_last for operand in operands):
-        _, c, h, w = size
-        return layout_of(size, (h * w * c, 1, w * c, c), dtype)
+        return channels_last(size, dtype)
     if same_shape and all(o.is_dense and o.stride == operands[0].stride for o in operands):
         return layout_of(size, operands[0].stride, dtype)
     ndim = len(size)
