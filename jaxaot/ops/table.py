@@ -35,7 +35,6 @@ from jaxaot.ops.promotion import is_number, promote_each, strong
 from jaxaot.ops.schema import Schema, parse_schema
 from jaxaot.views.layout import Layout
 
-
 LayoutRule = Callable[[Sequence[Layout], Shape, Any, tuple[Any, ...]], Layout]
 
 
