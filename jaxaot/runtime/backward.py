@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import BackwardTwiceError
-from jaxaot.tensor.kernels import read_through
+from jaxaot.tensor.kernels import conjugate, read_through
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
@@ -24,9 +24,10 @@ class CompiledNode(Node):
       residuals: What the forward handed over; None once released.
       avals: (shape, dtype) of each cotangent.
       bases: For each gradient None, or how to cut the gradient of a base out of that of its storage.
+      has_complex: Whether a value of the graph is complex: gradients then cross from one convention to the other.
     """
 
-    __slots__ = ("avals", "bases", "residuals", "run")
+    __slots__ = ("avals", "bases", "has_complex", "residuals", "run")
 
     def __init__(
         self,
@@ -35,12 +36,14 @@ class CompiledNode(Node):
         residuals: list[Any],
         avals: Sequence[tuple[Any, Any]],
         bases: Sequence[tuple[Layout, Layout, int] | None],
+        has_complex: bool = False,
     ):
         super().__init__("CompiledBackward", edges, len(avals))
         self.run = run
         self.residuals: list[Any] | None = residuals
         self.avals = avals
         self.bases = bases
+        self.has_complex = has_complex
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.residuals is None:
@@ -56,7 +59,11 @@ class CompiledNode(Node):
                 if zeros is None:
                     zeros = _zeros[aval] = jnp.zeros(*aval)
                 cotangents[i] = zeros
+        if self.has_complex:
+            cotangents = [conjugate(cotangent) for cotangent in cotangents]
         gradients = self.run(*self.residuals, *cotangents)
+        if self.has_complex:
+            gradients = [conjugate(gradient) for gradient in gradients]
         return [
             gradient if base is None else read_through(gradient, *find_window(*base))
             for gradient, base in zip(gradients, self.bases, strict=True)

@@ -14,6 +14,7 @@ import jax
 from jaxaot.autograd.modes import state
 from jaxaot.config import Config
 from jaxaot.config import get as get_config
+from jaxaot.ops.promotion import is_complex
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode
 from jaxaot.plan.call import Path
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
@@ -373,8 +374,10 @@ class _Writer:
             unused = bool(zero) and zero[k]
             edges.append("None" if unused else f"history_edge(H[{tensor}])")
             bases.append(self._base(tensor))
+        types = [aval.dtype for aval in (*traced.jaxpr.in_avals, *traced.jaxpr.out_avals)]
+        has_complex = any(is_complex(dtype) for dtype in types)
         self.add(f"node = CompiledNode(({''.join(e + ', ' for e in edges)}), backward, [{', '.join(residuals)}], "
-                 f"{self.constant(avals)}, ({''.join(b + ', ' for b in bases)}))")  # fmt: skip
+                 f"{self.constant(avals)}, ({''.join(b + ', ' for b in bases)}), {has_complex})")  # fmt: skip
 
     def _base(self, tensor: int) -> str:
         self.scope["base_of"] = _base_of

@@ -185,10 +185,10 @@ class GradKernel:
 
         def pull(leaves: Any, cotangents: Any) -> Any:
             full = [
-                jnp.zeros(aval.shape, aval.dtype) if ct is None else _conjugate(ct.astype(aval.dtype))
+                jnp.zeros(aval.shape, aval.dtype) if ct is None else conjugate(ct.astype(aval.dtype))
                 for ct, aval in zip(cotangents, avals, strict=True)
             ]
-            return [_conjugate(g) for g in jax.tree.unflatten(tree, leaves)(full)]
+            return [conjugate(g) for g in jax.tree.unflatten(tree, leaves)(full)]
 
         run.__name__ = spec.name
         pull.__name__ = f"{spec.name}_backward"
@@ -196,8 +196,8 @@ class GradKernel:
         self.pull = jax.jit(pull)
 
 
-def _conjugate(x: Any) -> Any:
-    # PyTorch's gradient of a complex tensor is the conjugate of JAX's
+def conjugate(x: Any) -> Any:
+    """Returns a gradient in the other library's convention: PyTorch's of a complex tensor is the conjugate of JAX's."""
     return jnp.conj(x) if is_complex(x.dtype) else x
 
 
@@ -295,20 +295,26 @@ def read_through(base: Any, window: AbstractWindow, starts: Any) -> Any:
 # -- gradients of views and of writes through them ---------------------------------------------------------------------
 
 
-def pull_view(chain: ViewChain, size: tuple[int, ...], cotangent: Any, starts: Any) -> Any:
-    """Returns the gradient of a view's parent: zeros, but for the shown elements."""
-    parent = jax.ShapeDtypeStruct(size, cotangent.dtype)
-    (gradient,) = jax.linear_transpose(lambda x: apply_chain(chain, x, starts), parent)(cotangent)
-    return gradient
+def pull_view(chain: ViewChain, size: tuple[int, ...], dtype: Any, cotangent: Any, starts: Any) -> Any:
+    """Returns the gradient of a view's parent, of that size and dtype: zeros, but for the shown elements."""
+    parent = jax.ShapeDtypeStruct(size, dtype)
+    transposed = jax.linear_transpose(lambda x: apply_chain(chain, x, starts), parent)
+    return conjugate(transposed(conjugate(cotangent))[0])
 
 
 def split_write(chain: ViewChain, cotangent: Any, starts: Any) -> tuple[Any, Any]:
     """Returns the gradients of the value before a write through a view, and of what was written."""
     written = apply_chain(chain, cotangent, starts)
-    is_written = pull_view(chain, tuple(cotangent.shape), jnp.ones(written.shape, jnp.float32), starts) > 0
-    return jnp.where(is_written, jnp.zeros((), cotangent.dtype), cotangent), written
+    ones = jnp.ones(written.shape, written.dtype)
+    ones = ones + 1j * ones if is_complex(written.dtype) else ones
+    mark = pull_view(chain, tuple(cotangent.shape), cotangent.dtype, ones, starts)
+    keep = lambda mark, value: jnp.where(mark != 0, jnp.zeros((), value.dtype), value)
+    if not is_complex(cotangent.dtype):
+        return keep(mark, cotangent), written
+    parts = [keep(part(mark), part(cotangent)) for part in (jnp.real, jnp.imag)]  # a write may reach one part only
+    return jax.lax.complex(*parts), written
 
 
-pull_view_kernel = jax.jit(pull_view, static_argnums=(0, 1))
+pull_view_kernel = jax.jit(pull_view, static_argnums=(0, 1, 2))
 split_write_kernel = jax.jit(split_write, static_argnums=0)
 add_kernel = jax.jit(lambda a, b: a + b)

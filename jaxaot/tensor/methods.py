@@ -21,7 +21,7 @@ from jaxaot.errors import ArgumentError, DtypeError, TensorTypeError, TensorValu
 from jaxaot.ops.promotion import is_bool, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
 from jaxaot.ops.table import OpSpec, lookup, overloads, rows
-from jaxaot.tensor import data_dependent, grad, indexing, metadata, views
+from jaxaot.tensor import data_dependent, grad, indexing, metadata, splits, views
 from jaxaot.tensor.create import as_dtype, find_device
 from jaxaot.tensor.dispatch import call, call_inplace, call_out
 from jaxaot.tensor.tensor import Tensor
@@ -264,6 +264,14 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return to(self, dtype=other.dtype)
 
 
+def _write_real(self: Tensor, value: Any) -> None:
+    views.real(self).copy_(value)
+
+
+def _write_imag(self: Tensor, value: Any) -> None:
+    views.imag(self).copy_(value)
+
+
 def backward(
     self: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
 ) -> None:
@@ -295,7 +303,7 @@ def _index_number(self: Tensor) -> int:
 def _iterate(self: Tensor) -> Any:
     if self.ndim == 0:
         raise TensorTypeError("iteration over a 0-d tensor")
-    return iter(views.unbind(self, 0))
+    return iter(splits.unbind(self, 0))
 
 
 def _contains(self: Tensor, item: Any) -> bool:
@@ -445,12 +453,12 @@ def _bind() -> None:
             functional[pool] = _with_indices(functional[pool], function_of(lookup(both)))
     functional["unfold"] = function_of(lookup("unfold_patches"))
     here = FUNCTIONS.setdefault("", {})
-    here.update(views.VIEWS)
+    here.update(views.VIEWS | views.FUNCTIONS | splits.SPLITS)
     here.update(data_dependent.FUNCTIONS)
     for name, fn in data_dependent.FUNCTIONS.items():
         setattr(Tensor, name, fn)
     here.update(allclose=allclose, equal=equal, is_same_size=is_same_size)
-    for name, fn in {**views.VIEWS, **views.METHODS, **metadata.METHODS}.items():
+    for name, fn in {**views.VIEWS, **splits.SPLITS, **views.METHODS, **metadata.METHODS}.items():
         setattr(Tensor, name, fn)
     for name, row in _OPERATORS.items():
         setattr(Tensor, name, _binary(row, False))
@@ -471,8 +479,8 @@ def _bind() -> None:
         "short": _caster("int16"), "char": _caster("int8"), "byte": _caster("uint8"),
         "cpu": lambda self: to(self, device="cpu"), "data": property(metadata.get_data, metadata.set_data),
         "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
-        "mT": property(lambda self: views.transpose(self, -2, -1)),
-        "split": views.split, "new_tensor": _new_tensor,
+        "mT": property(views.matrix_transpose), "mH": property(views.adjoint), "H": property(views.matrix_adjoint),
+        "real": property(views.real, _write_real), "imag": property(views.imag, _write_imag), "new_tensor": _new_tensor,
         "is_signed": lambda self: not is_bool(self.dtype) and self.dtype.kind != "u",
     }  # fmt: skip
     for name, value in by_hand.items():

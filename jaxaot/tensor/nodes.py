@@ -18,13 +18,14 @@ from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.kernels import (
     GradKernel,
     add_kernel,
+    conjugate,
     pull_view,
     pull_view_kernel,
     read_through,
     split_write,
     split_write_kernel,
 )
-from jaxaot.views.chain import ViewChain, chain_form, chain_starts
+from jaxaot.views.chain import ViewChain, chain_dtype, chain_form, chain_starts
 from jaxaot.views.layout import Layout, dense_like
 from jaxaot.views.window import find_window
 
@@ -102,10 +103,10 @@ class TracedOpNode(Node):
             outputs, pullback = jax.vjp(op, *[values[i] for i in places])
             wanted = [ct for ct, d in zip(cotangents, self.differentiable, strict=True) if d]
             full = [
-                jnp.zeros_like(out) if ct is None else ct.astype(out.dtype)
+                jnp.zeros_like(out) if ct is None else conjugate(ct.astype(out.dtype))
                 for ct, out in zip(wanted, outputs, strict=True)
             ]
-            return pullback(full)
+            return [conjugate(gradient) for gradient in pullback(full)]
 
     def release(self) -> None:
         self.values = None
@@ -114,23 +115,27 @@ class TracedOpNode(Node):
 class ViewNode(Node):
     """A view: its parent's gradient is zero but for the shown elements."""
 
-    __slots__ = ("chain", "form", "parent_size", "starts")
+    __slots__ = ("chain", "form", "parent", "starts")
 
     def __init__(self, chain: ViewChain, parent: Layout, edge: Edge | None, name: str | None = None):
         super().__init__(name or _camel(type(chain[-1]).__name__), (edge,))
         self.chain = chain
         self.form: ViewChain | None = None
-        self.parent_size = parent.size
+        self.parent = parent
         self.starts: Any = None
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (cotangent,) = cotangents
+        dtype = self.parent.dtype
+        shown = chain_dtype(self.chain, dtype)
+        if cotangent.dtype != shown:
+            cotangent = cotangent.astype(shown)
         if is_tracer(cotangent):
-            return (pull_view(self.chain, self.parent_size, cotangent, None),)
+            return (pull_view(self.chain, self.parent.size, dtype, cotangent, None),)
         if self.form is None:
             self.form = chain_form(self.chain)
             self.starts = np.array(chain_starts(self.chain), np.int32)
-        return (pull_view_kernel(self.form, self.parent_size, cotangent, self.starts),)
+        return (pull_view_kernel(self.form, self.parent.size, dtype, cotangent, self.starts),)
 
 
 class WriteNode(Node):

@@ -123,23 +123,32 @@ class Storage:
           StorageSizeError: If it is not.
         """
         reach = offset + reach_of(layout) if layout.numel else 0
-        if reach > self.layout.numel:
+        held = self.layout
+        if layout.dtype == held.dtype:
+            n_held, n_written = held.numel, self.n_written
+        else:
+            n_held = held.nbytes // layout.dtype.itemsize
+            n_written = (
+                None if self.n_written is None else self.n_written * self.dtype.itemsize // layout.dtype.itemsize
+            )
+        if reach > n_held:
             raise StorageSizeError(
                 f"setStorage: sizes {list(layout.size)}, strides {list(layout.stride)}, storage offset {offset}, and "
                 f"itemsize {layout.dtype.itemsize} requiring a storage size of {reach * layout.dtype.itemsize} are out "
                 f"of bounds for storage of size {self.nbytes()}. The storage was resized below what this tensor shows; "
                 "grow it with `.untyped_storage().resize_(nbytes)` and fill it first."
             )
-        if not is_write and layout.numel and self.n_written is not None and reach > self.n_written:
+        if not is_write and layout.numel and n_written is not None and reach > n_written:
             raise StorageSizeError(
-                f"This tensor shows memory up to element {reach}, but only {self.n_written} elements of its storage "
+                f"This tensor shows memory up to element {reach}, but only {n_written} elements of its storage "
                 "were written since it was grown by resize_. Fill it first, for instance with `.copy_(source)`."
             )
 
     def note_write(self, layout: Layout, offset: int) -> None:
         """Notes that a write filled what a tensor shows."""
         if self.n_written is not None:
-            self.n_written = max(self.n_written, offset + reach_of(layout))
+            reach = (offset + reach_of(layout)) * layout.dtype.itemsize // self.dtype.itemsize
+            self.n_written = max(self.n_written, reach)
             if self.n_written >= self.layout.numel:
                 self.n_written = None
                 self.layout = contiguous(self.layout.size, self.dtype)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from jaxaot.autograd.modes import state
-from jaxaot.errors import DimError, ShapeMismatchError, TensorTypeError, ViewError
-from jaxaot.ops.dims import normalize_dim
+from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorTypeError, ViewError
+from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.table import lookup
+from jaxaot.tensor.create import as_dtype
 from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.history import History
 from jaxaot.tensor.nodes import ViewNode
 from jaxaot.tensor.tensor import Tensor, wrap
 from jaxaot.views.chain import (
     AbstractViewOp,
+    AsComplex,
+    AsDtype,
+    AsReal,
     AsStrided,
     Diagonal,
     Expand,
@@ -44,7 +50,8 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
     trace = state.trace
     if trace is not None:
         trace.note(parent)
-    view = wrap(parent._storage, layout_of(size, stride, parent._layout.dtype), offset, trace)
+    dtype = step.dtype(parent._layout.dtype)
+    view = wrap(parent._storage, layout_of(size, stride, dtype), offset, trace)
     base = parent._base_tensor
     view._base_tensor = parent if base is None else base
     if not state.grad_enabled:
@@ -52,12 +59,14 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
         view._creation = "no_grad"
         return view
     view._creation = creation or parent._creation
+    if isinstance(step, AsDtype):  # the same bytes, but not a function that has a gradient
+        return view
     history = parent._history
     if history is None:
         parent._touch()
         history = parent._history = History(parent._layout, parent._offset, trace=trace)
     view._history = history
-    if isinstance(step, AsStrided):
+    if isinstance(step, AsStrided) and dtype == history.layout.dtype:
         # it shows the storage, whatever the parent shows of it: gradients go to the base
         base_geometry = Geometry(history.layout.size, history.layout.stride, history.offset)
         view._chain = (AsStrided(step.size, step.stride, step.offset, base_geometry),)
@@ -154,10 +163,48 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     return make_view(input, Slice(axis, start, length))
 
 
-def view(input: Tensor, *size: Any) -> Tensor:
-    """Returns the same memory under another shape."""
+def view(input: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+    """Returns the same memory under another shape, or its bytes read as another dtype."""
+    if dtype is None and len(size) == 1 and not isinstance(size[0], (int, tuple, list, np.integer)):
+        dtype, size = size[0], ()
+    if dtype is not None:
+        if size:
+            raise ArgumentError("view() takes a shape or a dtype, not both; write `x.view(dtype).view(shape)`.")
+        wanted = as_dtype(dtype)
+        if wanted is None or wanted == input.dtype:
+            return make_view(input, Reshape(input._layout.size), "AliasBackward0")
+        return make_view(input, AsDtype(input.dtype, wanted))
     sizes = _inferred(_sizes(size), input.numel())
     return make_view(input, Reshape(sizes), "ViewBackward0")
+
+
+def view_as_real(input: Tensor) -> Tensor:
+    """Returns complex numbers as pairs of floats, in a new last dim on the same memory."""
+    if not input.is_complex():
+        raise DtypeError("view_as_real is only supported for complex tensors")
+    return make_view(input, AsReal())
+
+
+def view_as_complex(input: Tensor) -> Tensor:
+    """Returns pairs of floats, along the last dim, as complex numbers on the same memory."""
+    if not (input.is_floating_point() and input.itemsize >= 4):
+        raise DtypeError(
+            f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{input.dtype}"
+        )
+    return make_view(input, AsComplex())
+
+
+def real(input: Tensor) -> Tensor:
+    """Returns the real parts, a view; a tensor that is not complex as it is."""
+    return select(view_as_real(input), -1, 0) if input.is_complex() else input
+
+
+def imag(input: Tensor) -> Tensor:
+    """Returns the imaginary parts, a view."""
+    if not input.is_complex():
+        raise DtypeError("imag is not implemented for tensors with non-complex dtypes.")
+    return select(view_as_real(input), -1, 1)
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
@@ -320,8 +367,10 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Returns windows of `size` elements every `step` along a dim, as a new last dim."""
     if input.ndim == 0:
-        input = unsqueeze(input, 0)
-        dimension = 0
+        _axis(input, dimension)
+        if size > 1:
+            raise ShapeMismatchError(f"maximum size for tensor at dimension 0 is 1 but size is {size}")
+        return make_view(input, Reshape((size,)) if size else AsStrided((0,), (1,), input._offset, input._geometry))
     axis = _axis(input, dimension)
     n = input._layout.size[axis]
     if size > n:
@@ -346,53 +395,68 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
     return make_view(input, step)
 
 
-def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """Returns the views at each index of a dim."""
-    axis = _axis(input, dim)
-    if input.ndim == 0:
-        raise DimError("unbind() expects a tensor with at least one dimension")
-    several = lambda i: make_view(input, Select(axis, i), "UnbindBackward0", "several")
-    return tuple(several(i) for i in range(input._layout.size[axis]))
+def atleast_1d(*tensors: Any) -> Any:
+    """Returns tensors with at least one dim; views of those with fewer."""
+    return _each(tensors, lambda x: reshape(x, 1) if x.ndim == 0 else x)
 
 
-def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Returns views of equal pieces of a dim, the last one smaller, or of pieces of given sizes."""
-    axis = _axis(input, dim)
-    n = input._layout.size[axis] if input.ndim else 1
-    if isinstance(split_size_or_sections, (tuple, list)):
-        sizes = [operator.index(s) for s in split_size_or_sections]
-        if sum(sizes) != n or any(s < 0 for s in sizes):
-            raise ShapeMismatchError(
-                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension "
-                f"{axis}), but got split_sizes={sizes}"
-            )
-    else:
-        size = operator.index(split_size_or_sections)
-        if size < 0 or (size == 0 and n != 0):
-            raise ShapeMismatchError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
-        sizes = [min(size, n - start) for start in range(0, n, size)] if n else [0]
-    pieces, start = [], 0
-    for size in sizes:
-        pieces.append(make_view(input, Slice(axis, start, size), "SplitBackward0", "several"))
-        start += size
-    return tuple(pieces)
+def atleast_2d(*tensors: Any) -> Any:
+    """Returns tensors with at least two dims, new ones in front; views of those with fewer."""
+    return _each(tensors, lambda x: reshape(x, 1, 1) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x)
 
 
-def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Returns views of pieces of a dim of given sizes."""
-    return split(input, tuple(split_sizes), dim)
+def atleast_3d(*tensors: Any) -> Any:
+    """Returns tensors with at least three dims, views of those with fewer: (n,) becomes (1, n, 1), (m, n) (m, n, 1)."""
+
+    def widened(x: Tensor) -> Tensor:
+        if x.ndim == 0:
+            return reshape(x, 1, 1, 1)
+        if x.ndim == 1:
+            return unsqueeze(unsqueeze(x, 0), -1)
+        return unsqueeze(x, -1) if x.ndim == 2 else x
+
+    return _each(tensors, widened)
 
 
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Returns views of at most `chunks` equal pieces of a dim."""
-    if chunks <= 0:
-        raise ShapeMismatchError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    axis = _axis(input, dim)
-    n = input._layout.size[axis]
-    size = -(-n // chunks)
-    if size == 0:
-        return split(input, (0,) * (chunks - 1) + (n,), dim)
-    return split(input, size, dim)
+def _each(tensors: tuple[Any, ...], fn: Callable[[Tensor], Tensor]) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return fn(tensors[0])
+    if len(tensors) == 1:
+        tensors = tuple(tensors[0])
+    return tuple(fn(x) for x in tensors)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Returns tensors expanded to their common shape, as views."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    size = broadcast_shapes(*(tuple(x.shape) for x in tensors))
+    return tuple(expand(x, size) for x in tensors)
+
+
+def matrix_transpose(input: Tensor) -> Tensor:
+    """Returns the last two dims exchanged, a view: `x.mT`."""
+    if input.ndim < 2:
+        raise ShapeMismatchError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."
+        )
+    return transpose(input, -2, -1)
+
+
+def adjoint(input: Tensor) -> Tensor:
+    """Returns the last two dims exchanged, complex numbers conjugated: `x.mH`; a view unless complex."""
+    turned = matrix_transpose(input)
+    return call(lookup("conj_physical"), (turned,), ()) if input.is_complex() else turned
+
+
+def matrix_adjoint(input: Tensor) -> Tensor:
+    """Returns the conjugate transpose of a matrix: `x.H`."""
+    if input.ndim not in (0, 2):
+        raise ShapeMismatchError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor. For batches of "
+            "matrices, consider using tensor.mH"
+        )
+    return adjoint(input) if input.ndim else input
 
 
 def detach(input: Tensor) -> Tensor:
@@ -414,11 +478,14 @@ VIEWS = {
     fn.__name__: fn
     for fn in (
         select, narrow, reshape, flatten, ravel, unflatten, permute, transpose, t, movedim, unsqueeze, squeeze,
-        broadcast_to, diagonal, as_strided, unbind, split, split_with_sizes, chunk, detach, clone,
+        broadcast_to, diagonal, as_strided, detach, clone, view_as_real, view_as_complex, real, imag, adjoint,
     )
 }  # fmt: skip
 VIEWS |= {"swapaxes": transpose, "swapdims": transpose, "moveaxis": movedim}
 """View ops that are functions of `ja` as well as methods."""
+
+FUNCTIONS = {fn.__name__: fn for fn in (atleast_1d, atleast_2d, atleast_3d, broadcast_tensors)}
+"""View ops that are functions only."""
 
 METHODS = {fn.__name__: fn for fn in (view, view_as, reshape_as, expand, expand_as, unfold, contiguous)}
 """View ops that are methods only."""

@@ -211,7 +211,8 @@ def _history_source(
         return lambda _, tensor_number: HistoryOfLeaf(requires_grad, layout, offset, tensor_number(leaf))
     # the gradient arrives in the shape of the base of the history
     value = history.ghost
-    if layout is not storage.layout and (layout.size != storage.layout.size or layout.stride != storage.layout.stride):
+    shown = (layout.size, layout.stride, layout.dtype)
+    if shown != (storage.layout.size, storage.layout.stride, storage.layout.dtype):
         window, starts = find_window(storage.layout, layout, offset)
         value = window.apply(value, starts)
     place = len(differentiable)

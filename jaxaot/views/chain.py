@@ -17,7 +17,8 @@ import numpy as np
 
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import ViewError
-from jaxaot.views.layout import view_stride
+from jaxaot.views.layout import contiguous_stride, view_stride
+from jaxaot.views.window import reinterpret
 
 
 class Geometry(NamedTuple):
@@ -46,6 +47,10 @@ class AbstractViewOp(abc.ABC):
     @abc.abstractmethod
     def apply(self, x: Array, starts: Any = None) -> Array:
         """Returns the view's values from the parent's values; `starts` replaces the step's own."""
+
+    def dtype(self, parent: np.dtype) -> np.dtype:
+        """Returns the view's dtype; strides and offset of its geometry count elements of it."""
+        return parent
 
     @property
     def form(self) -> AbstractViewOp:
@@ -291,6 +296,100 @@ class AsStrided(AbstractViewOp):
         return values.reshape(self.size)
 
 
+@final
+@dataclasses.dataclass(frozen=True)
+class AsReal(AbstractViewOp):
+    """Complex numbers as pairs of floats, in a new last dim."""
+
+    def geometry(self, parent):
+        return Geometry((*parent.size, 2), (*(2 * s for s in parent.stride), 1), 2 * parent.offset)
+
+    def apply(self, x, starts=None):
+        return jnp.stack([jax.lax.real(x), jax.lax.imag(x)], -1)
+
+    def dtype(self, parent):
+        return np.dtype(f"f{parent.itemsize // 2}")
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class AsComplex(AbstractViewOp):
+    """Pairs of floats, along the last dim, as complex numbers."""
+
+    def geometry(self, parent):
+        if not parent.size or parent.size[-1] != 2:
+            raise ViewError("Tensor must have a last dimension of size 2")
+        if parent.stride[-1] != 1:
+            raise ViewError("Tensor must have a last dimension with stride 1")
+        if parent.offset % 2:
+            raise ViewError("Tensor must have a storage_offset divisible by 2")
+        if any(s % 2 for s in parent.stride[:-1]):
+            raise ViewError("Tensor must have a stride divisible by 2 for all but last dimension")
+        return Geometry(parent.size[:-1], tuple(s // 2 for s in parent.stride[:-1]), parent.offset // 2)
+
+    def apply(self, x, starts=None):
+        return jax.lax.complex(x[..., 0], x[..., 1])
+
+    def dtype(self, parent):
+        return np.dtype(f"c{parent.itemsize * 2}")
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class AsDtype(AbstractViewOp):
+    """The same bytes read as another dtype; the last dim grows or shrinks with the size of an element.
+
+    Attributes:
+      held: Dtype of the parent.
+      wanted: Dtype of the view.
+    """
+
+    held: np.dtype
+    wanted: np.dtype
+
+    def geometry(self, parent):
+        old, new = self.held.itemsize, self.wanted.itemsize
+        if old == new:
+            return parent
+        if not parent.size:
+            raise ViewError(f"self.dim() cannot be 0 to view {self.held} as {self.wanted} (different element sizes)")
+        if parent.stride[-1] != 1:
+            raise ViewError(
+                f"self.stride(-1) must be 1 to view {self.held} as {self.wanted} (different element sizes), "
+                f"but got {parent.stride[-1]}"
+            )
+        if old > new:
+            ratio = old // new
+            size = (*parent.size[:-1], parent.size[-1] * ratio)
+            return Geometry(size, (*(s * ratio for s in parent.stride[:-1]), 1), parent.offset * ratio)
+        ratio = new // old
+        if parent.size[-1] % ratio:
+            raise ViewError(
+                f"self.size(-1) must be divisible by {ratio} to view {self.held} as {self.wanted} (different element "
+                f"sizes), but got {parent.size[-1]}"
+            )
+        if parent.offset % ratio:
+            raise ViewError(
+                f"self.storage_offset() must be divisible by {ratio} to view {self.held} as {self.wanted} (different "
+                f"element sizes), but got {parent.offset}"
+            )
+        for axis, stride in enumerate(parent.stride[:-1]):
+            if stride % ratio:
+                raise ViewError(
+                    f"self.stride({axis}) must be divisible by {ratio} to view {self.held} as {self.wanted} (different "
+                    f"element sizes), but got {stride}"
+                )
+        size = (*parent.size[:-1], parent.size[-1] // ratio)
+        return Geometry(size, (*(s // ratio for s in parent.stride[:-1]), 1), parent.offset // ratio)
+
+    def apply(self, x, starts=None):
+        size = self.geometry(Geometry(x.shape, contiguous_stride(x.shape), 0)).size
+        return reinterpret(x.reshape(-1), self.wanted).reshape(size)
+
+    def dtype(self, parent):
+        return self.wanted
+
+
 def memory_places(geometry: Geometry) -> np.ndarray:
     """Returns the memory element of each element of a tensor."""
     places = np.full(geometry.size, geometry.offset, np.int64)
@@ -316,6 +415,13 @@ def apply_chain(chain: ViewChain, x: Array, starts: Any = None) -> Array:
             x = step.apply(x, starts[position : position + n] if n else None)
             position += n
     return x
+
+
+def chain_dtype(chain: ViewChain, dtype: np.dtype) -> np.dtype:
+    """Returns the dtype at the end of a chain from a base of that dtype."""
+    for step in chain:
+        dtype = step.dtype(dtype)
+    return dtype
 
 
 def chain_form(chain: ViewChain) -> ViewChain:

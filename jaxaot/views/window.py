@@ -4,7 +4,8 @@ A storage holds an array under a dense layout. A tensor shows (size, stride, off
 the pair into a *window*: transpose and reshape the array until the shown elements are one box of it, cut the box out,
 and arrange it as the tensor's dims. A chain of any number of views is thereby composed before it is applied, and a
 write through it is one `dynamic_update_slice` of the view's size. Where no box exists (a step that does not divide the
-memory, a diagonal, overlapping `as_strided`), the window gathers and scatters elements by index instead.
+memory, a diagonal, overlapping `as_strided`), the window gathers and scatters elements by index instead. A tensor of
+another dtype than its storage's (`view_as_real`, `x.view(ja.int32)`) shows the same bytes, read anew.
 
 The window is static; where the box *starts* is kept apart, so that an eager kernel compiled for `x[3]` serves `x[4]`.
 The two methods are a lens, for windows that show each element at most once::
@@ -28,7 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Array, Shape
-from jaxaot.views.layout import Layout
+from jaxaot.views.layout import Layout, contiguous
 
 Starts = Sequence[int] | np.ndarray | Array
 """Where the box of a window starts: Python integers in a trace, an int32 operand eagerly."""
@@ -130,12 +131,66 @@ class EmptyWindow(AbstractWindow):
     """No elements at all."""
 
     size: Shape
+    dtype: np.dtype
 
     def apply(self, base: Array, starts: Starts) -> Array:
-        return jnp.zeros(self.size, base.dtype)
+        return jnp.zeros(self.size, self.dtype)
 
     def scatter(self, base: Array, update: Array, starts: Starts) -> Array:
         return base
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class CastWindow(AbstractWindow):
+    """A window of memory whose bytes are read as another dtype.
+
+    Attributes:
+      memory_order: Transposes the array to the order of memory.
+      dtype: As which the bytes are read.
+      inner: The window of the memory so read, one flat run of elements.
+    """
+
+    memory_order: tuple[int, ...]
+    dtype: np.dtype
+    inner: AbstractWindow
+
+    def apply(self, base: Array, starts: Starts) -> Array:
+        return self.inner.apply(reinterpret(self._flat(base), self.dtype), starts)
+
+    def scatter(self, base: Array, update: Array, starts: Starts) -> Array:
+        memory = self._flat(base)
+        written = self.inner.scatter(reinterpret(memory, self.dtype), update, starts)
+        back = reinterpret(written, memory.dtype)
+        if back.shape != memory.shape:  # the last bytes are too few for an element
+            back = jnp.concatenate([back, memory[back.size :]])
+        in_order = tuple(base.shape[axis] for axis in self.memory_order)
+        return _transpose(_reshape(back, in_order), _inverse(self.memory_order))
+
+    def _flat(self, base: Array) -> Array:
+        return _reshape(_transpose(base, self.memory_order), (base.size,))
+
+
+def reinterpret(memory: Array, dtype: Any) -> Array:
+    """Returns a flat run of memory with its bytes read as another dtype; complex numbers are pairs of floats."""
+    dtype, held = np.dtype(dtype), np.dtype(memory.dtype)
+    if held == dtype:
+        return memory
+    if held.kind == "c":
+        parts = jnp.stack([jax.lax.real(memory), jax.lax.imag(memory)], -1)
+        return reinterpret(parts.reshape(-1), dtype)
+    if dtype.kind == "c":
+        parts = reinterpret(memory, np.dtype(f"f{dtype.itemsize // 2}"))
+        pairs = parts[: parts.size // 2 * 2].reshape(-1, 2)
+        return jax.lax.complex(pairs[:, 0], pairs[:, 1])
+    if held == np.bool_:
+        return reinterpret(memory.astype(np.uint8), dtype)
+    if dtype == np.bool_:
+        return reinterpret(memory, np.uint8) != 0
+    if dtype.itemsize > held.itemsize:
+        ratio = dtype.itemsize // held.itemsize
+        memory = memory[: memory.size // ratio * ratio].reshape(-1, ratio)
+    return jax.lax.bitcast_convert_type(memory, dtype).reshape(-1)
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -144,11 +199,15 @@ def find_window(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWin
 
     Args:
       storage: The dense layout under which the array is stored.
-      view: What the tensor shows, with the same dtype.
+      view: What the tensor shows; its dtype may be another one.
       offset: Memory element at which the view begins.
     """
     if view.numel == 0:
-        return _interned(EmptyWindow, view.size), np.zeros(0, np.int32)
+        return _interned(EmptyWindow, view.size, view.dtype), np.zeros(0, np.int32)
+    if view.dtype != storage.dtype:
+        memory = contiguous((storage.nbytes // view.dtype.itemsize,), view.dtype)
+        inner, starts = find_window(memory, view, offset)
+        return _interned(CastWindow, storage.memory_order, view.dtype, inner), starts
     box = _find_box(storage, view, offset)
     if box is not None:
         return box
