@@ -12,6 +12,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from jax import dtypes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,20 +54,31 @@ VIEWS = (
     "select", "slice", "narrow", "view", "reshape", "transpose", "permute", "t", "squeeze", "unsqueeze", "expand",
     "flatten", "unflatten", "split", "chunk", "unbind", "diagonal", "movedim", "detach", "getitem", "as_strided", "T",
     "unfold", "swapaxes", "view_as", "expand_as", "mT", "ravel", "broadcast_to", "split_sizes",
+    "tensor_split", "tensor_split_at", "hsplit", "view_as_real", "view_as_complex", "real", "imag", "view_dtype",
 )  # fmt: skip
+SPLITS = ("unbind", "split", "chunk", "detach", "split_sizes", "tensor_split", "tensor_split_at", "hsplit")
 WRITES = (
     "add_", "mul_", "sub_", "add_tensor_", "mul_tensor_", "copy_", "fill_", "zero_", "setitem", "setitem_tensor",
     "sin_", "clamp_", "masked_fill_", "setitem_mask", "setitem_index", "iadd_slice", "relu_", "index_add_", "neg_",
     "setitem_list", "setitem_pair", "setitem_rows", "setitem_view", "scatter_", "scatter_add_", "index_copy_",
     "index_fill_", "addcmul_", "lerp_", "div_", "pow_", "abs_", "fill_diagonal_", "masked_fill_tensor_", "foreach_add_",
     "out_add",
-    "cumsum_", "tril_", "imul", "copy_cast_",
+    "cumsum_", "tril_", "imul", "copy_cast_", "setitem_mixed", "iadd_mixed", "setitem_mixed_tensor", "index_put_",
+    "scatter_reduce_", "masked_scatter_", "put_", "foreach_scale_", "foreach_lerp_", "foreach_copy_", "out_slice",
+    "setitem_bools",
 )  # fmt: skip
+FOREACH = ("foreach_add_", "foreach_scale_", "foreach_lerp_", "foreach_copy_")
 METADATA = ("t_", "transpose_", "unsqueeze_", "squeeze_", "swapaxes_")
 PURE = (
     "add", "mul", "sin", "exp_small", "sum", "sum_dim", "clone", "contiguous", "cat", "matmul", "where", "tanh",
     "gather", "index_select", "getitem_list", "getitem_pair", "flip", "roll", "cumsum", "amax", "prod", "tril",
     "repeat", "var", "norm", "compare", "masked_sum", "reshape_copy", "softmax", "mean_keep", "add_broadcast", "stack",
+    "getitem_mixed", "getitem_bools", "out_fresh",
+)  # fmt: skip
+# with gradients PyTorch refuses most of these, and does not notice the others
+STORAGE = (
+    "resize_down", "resize_up", "storage_refill", "storage_trim", "set_tensor", "set_storage", "set_part", "data_set",
+    "sign_bits", "out_regrown",
 )  # fmt: skip
 # not `x.data.mul_`: after it PyTorch computes gradients from the changed values without noticing
 GRAD = ("no_grad_mul_", "no_grad_view_add_", "detach_add_")
@@ -79,6 +91,64 @@ def shape_of(rng: random.Random) -> tuple[int, ...]:
 def _slice(rng: random.Random, n: int) -> slice:
     start = rng.randint(0, n)
     return slice(start, rng.randint(start, n), rng.choice((None, 1, 1, 2)))
+
+
+def _mixed(rng: random.Random, size: tuple[int, ...], *, repeats: bool) -> tuple[Any, ...]:
+    """Returns a random index of ints, slices, None, an ellipsis, tensors and lists, each as (kind, …).
+
+    Args:
+      rng: Decides.
+      size: Of what is indexed.
+      repeats: Whether an element may be shown twice.
+    """
+    length = rng.randint(1, max(1, min(size, default=1)))
+    # of several tensors one that shows no row twice is enough
+    parts: list[Any] = []
+    for n in size:
+        kind = rng.random()
+        if kind < 0.15 and n:
+            parts.append(("int", rng.randrange(-n, n)))
+        elif kind < 0.35:
+            parts.append(("slice", _slice(rng, n)))
+        elif kind < 0.7 and n >= length:
+            places = rng.choices(range(n), k=length) if repeats else rng.sample(range(n), length)
+            parts.append((rng.choice(("tensor", "tensor", "list")), tuple(p - n * rng.randint(0, 1) for p in places)))
+        elif kind < 0.75 and n and repeats:
+            parts.append(("tensor", tuple((rng.randrange(n),) for _ in range(rng.randint(1, 2)))))
+        elif kind < 0.85 and not any(part == ("ellipsis",) for part in parts):
+            parts.append(("ellipsis",))
+            break
+        else:
+            parts.append(("slice", slice(None)))
+        if rng.random() < 0.15:
+            parts.append(("none",))
+    return tuple(parts)
+
+
+def _index(lib: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Returns what stands in the brackets for an index of `_mixed`."""
+    made: list[Any] = []
+    for kind, *rest in parts:
+        match kind:
+            case "tensor":
+                made.append(lib.tensor([list(p) if isinstance(p, tuple) else p for p in rest[0]]))
+            case "list":
+                made.append(list(rest[0]))
+            case "ellipsis":
+                made.append(Ellipsis)
+            case "none":
+                made.append(None)
+            case _:
+                made.append(rest[0])
+    return tuple(made)
+
+
+def _reach(x: Any) -> int:
+    """Returns how many bytes of its storage a tensor needs."""
+    if not x.numel():
+        return 0
+    last = sum((n - 1) * stride for n, stride in zip(x.shape, x.stride(), strict=True))
+    return (x.storage_offset() + last + 1) * x.element_size()
 
 
 def propose(rng: random.Random, variables: list[Any], kinds: tuple[str, ...]) -> Statement | None:
@@ -99,7 +169,55 @@ def propose(rng: random.Random, variables: list[Any], kinds: tuple[str, ...]) ->
         return rng.choice(found) if found else None
 
     match kind:
-        case "select" | "unbind" | "chunk" | "split" if not nd:
+        case "select" | "unbind" | "chunk" | "split" | "tensor_split" | "tensor_split_at" | "hsplit" if not nd:
+            return None
+        case "tensor_split":
+            return one(rng.randint(1, 3), dim)
+        case "tensor_split_at":
+            return one(tuple(sorted(rng.sample(range(size[dim] + 1), rng.randint(1, min(2, size[dim] + 1))))), dim)
+        case "hsplit":
+            return one(rng.choice((1, 2)))
+        case "view_dtype":
+            if x.dtype.is_floating_point or x.dtype.is_complex or x.itemsize == 8:
+                return None
+            return one(rng.choice(("int32", "int16", "uint8")))
+        case "getitem_mixed" | "setitem_mixed" | "iadd_mixed" | "setitem_mixed_tensor":
+            index = _mixed(rng, size, repeats=kind != "setitem_mixed_tensor")
+            return one(index, rng.randint(-3, 3) if not x.dtype.is_floating_point else round(rng.uniform(-2, 2), 2))
+        case "setitem_bools" | "getitem_bools":
+            if not nd:
+                return None
+            return one(tuple(rng.random() < 0.5 for _ in range(size[0])), rng.randint(0, 3))
+        case "index_put_" | "put_":
+            n = (size[0] if kind == "index_put_" else x.numel()) if nd else 0
+            return one(tuple(rng.randrange(-n, n) for _ in range(rng.randint(1, 3))), rng.randint(1, 3)) if n else None
+        case "scatter_reduce_":
+            if not nd or not all(size):
+                return None
+            return one(dim, rng.choice(("sum", "prod", "amax", "amin", "mean")), rng.random() < 0.5)
+        case "foreach_scale_" | "foreach_lerp_" | "foreach_copy_":
+            found = [j for j, y in enumerate(variables) if y.dtype.is_floating_point]
+            return Statement(kind, tuple(rng.sample(found, rng.randint(1, min(3, len(found)))))) if found else None
+        case "out_slice":
+            return one(rng.randrange(size[0]), round(rng.uniform(-2, 2), 2)) if nd and size[0] else None
+        case "out_fresh" | "out_regrown" if not x.dtype.is_floating_point:
+            return None
+        case "resize_down":
+            return one(tuple(rng.randint(1, n) if n else 0 for n in size))
+        case "resize_up":
+            return one(rng.choice([(x.numel() + 2,), (*size, 2), (3, 4)]), rng.randint(-2, 2))
+        case "storage_refill":
+            is_whole = x.numel() * x.element_size() == x.untyped_storage().nbytes()
+            return one() if is_whole and x.numel() else None
+        case "storage_trim":
+            shared = [_reach(y) for y in variables if torch_storage(y) == torch_storage(x)]
+            return one(max(shared)) if max(shared) else None
+        case "set_tensor" | "set_storage" | "set_part" | "data_set":
+            j = another(False)
+            if j is None or variables[j].numel() < 4:
+                return None
+            return Statement(kind, (i, j), (rng.randint(0, 1), rng.choice([(3,), (2, 1)])))
+        case "sign_bits" if str(x.dtype) != "torch.float32":
             return None
         case "select":
             return one(dim, rng.randrange(-size[dim], size[dim])) if size[dim] else None
@@ -185,7 +303,9 @@ def propose(rng: random.Random, variables: list[Any], kinds: tuple[str, ...]) ->
         case "div_" | "imul":
             return one(rng.choice((-2.0, 0.5, 1.5)) if x.dtype.is_floating_point else 2)
         case "fill_diagonal_":
-            return one(rng.randint(-2, 2)) if nd >= 2 and len(set(size)) == 1 else None
+            if nd < 2 or (nd > 2 and len(set(size)) > 1):
+                return None
+            return one(rng.randint(-2, 2), rng.random() < 0.5)
         case "tril_" | "tril":
             return one() if nd >= 2 else None
         case "copy_cast_":
@@ -268,11 +388,35 @@ def _writes_overlapping(variables: list[Any], statement: Statement) -> bool:
     """Whether a write goes to a tensor that shows memory twice: jaxaot refuses it always, PyTorch most of the time."""
     if statement.kind in VIEWS + PURE + METADATA:
         return False
-    x = variables[statement.operands[0]]
-    places = {x.storage_offset()}
-    for n, stride in zip(x.shape, x.stride(), strict=True):
-        places = {place + i * stride for place in places for i in range(n)}
-    return len(places) < x.numel()
+    for i in statement.operands if statement.kind in FOREACH else statement.operands[:1]:
+        x = variables[i]
+        places = {x.storage_offset()}
+        for n, stride in zip(x.shape, x.stride(), strict=True):
+            places = {place + k * stride for place in places for k in range(n)}
+        if len(places) < x.numel():
+            return True
+    return False
+
+
+def _casts_beyond(variables: list[Any], statement: Statement) -> bool:
+    """Whether floats that no int can hold are cast to ints: the result is undefined."""
+    if statement.kind not in ("copy_cast_", "setitem_tensor"):
+        return False
+    x, y = (variables[i] for i in statement.operands)
+    if not y.dtype.is_floating_point or x.dtype.is_floating_point or x.dtype.is_complex:
+        return False
+    return not bool((y.detach().abs() < 100).all())
+
+
+def _aliased_foreach(variables: list[Any], statement: Statement) -> bool:
+    """Whether targets of one foreach share memory and require grad: PyTorch forgets gradients of the first ones."""
+    if statement.kind not in FOREACH[1:]:
+        return False
+    targets = [variables[i] for i in statement.operands]
+    return any(t.requires_grad for t in targets) and len({torch_storage(t) for t in targets}) < len(targets)
+
+
+LEFT_OUT = (_overlaps_itself, _writes_overlapping, _casts_beyond, _aliased_foreach)
 
 
 def execute(lib: Any, variables: list[Any], statement: Statement) -> list[Any]:
@@ -336,6 +480,91 @@ def execute(lib: Any, variables: list[Any], statement: Statement) -> list[Any]:
             made = x.addcmul_(y.clone(), y.clone(), value=0.5)
         case "lerp_":
             made = x.lerp_(y.clone(), 0.25)
+        case "tensor_split_at":
+            made = x.tensor_split(list(p[0]), p[1])
+        case "view_as_real" | "view_as_complex":
+            made = getattr(lib, statement.kind)(x)
+        case "real" | "imag":
+            made = getattr(x, statement.kind)
+        case "view_dtype":
+            made = x.view(getattr(lib, p[0]))
+        case "getitem_mixed":
+            made = x[_index(lib, p[0])]
+        case "setitem_mixed":
+            x[_index(lib, p[0])] = p[1]
+            made = []
+        case "iadd_mixed":
+            x[_index(lib, p[0])] += p[1]
+            made = []
+        case "setitem_mixed_tensor":
+            x[_index(lib, p[0])] = x[_index(lib, p[0])] * p[1] + 1
+            made = []
+        case "setitem_bools":
+            x[lib.tensor(list(p[0]))] = p[1]
+            made = []
+        case "getitem_bools":
+            made = x[list(p[0])]
+        case "index_put_":
+            index = lib.tensor(list(p[0]))
+            made = x.index_put_((index,), x[index] * p[1], accumulate=True)
+        case "put_":
+            index = lib.tensor(list(p[0]))
+            made = x.put_(index, x.take(index) * p[1], accumulate=True)
+        case "scatter_reduce_":
+            index = (x.detach() * 0).to(lib.int64)
+            made = x.scatter_reduce_(p[0], index, x * 2, p[1], include_self=p[2])
+        case "masked_scatter_":
+            made = x.masked_scatter_(x > 0, x * 3)
+        case "foreach_scale_":
+            lib._foreach_mul_(
+                [variables[o] for o in statement.operands], [0.5 + k for k in range(len(statement.operands))]
+            )
+            made = []
+        case "foreach_lerp_":
+            targets = [variables[o] for o in statement.operands]
+            lib._foreach_lerp_(targets, [t.sin() for t in targets], 0.25)
+            made = []
+        case "foreach_copy_":
+            targets = [variables[o] for o in statement.operands]
+            lib._foreach_copy_(targets, [t * 2 for t in targets])
+            made = []
+        case "out_slice":
+            target = x.detach()[p[0] :]
+            lib.mul(target.clone(), 2, out=target)
+            made = []
+        case "out_fresh":
+            made = lib.empty(0)
+            lib.exp(x.detach() * 0.1, out=made)
+        case "out_regrown":
+            lib.add(x, 1, out=x[:0])
+            made = []
+        case "resize_down":
+            made = x.resize_(p[0])
+        case "resize_up":
+            held = x.untyped_storage().nbytes() // x.element_size() - x.storage_offset()
+            made = x.resize_(p[0])
+            x.view(-1)[max(held, 0) :] = p[1]
+        case "storage_refill":
+            kept, storage = x.clone(), x.untyped_storage()
+            n_bytes = storage.nbytes()
+            storage.resize_(0)
+            storage.resize_(n_bytes)
+            made = x.copy_(kept)
+        case "storage_trim":
+            x.untyped_storage().resize_(p[0])
+            made = []
+        case "set_tensor":
+            made = x.set_(y)
+        case "set_storage":
+            made = x.set_(y.untyped_storage(), y.storage_offset(), p[1])
+        case "set_part":
+            made = x.set_(y, y.storage_offset() + p[0], p[1], (1,) * len(p[1]))
+        case "data_set":
+            x.data = y.detach()
+            made = []
+        case "sign_bits":
+            x.view(lib.int32).bitwise_xor_(-(2**31))
+            made = []
         case "foreach_add_":
             lib._foreach_add_([x], [y.clone()], alpha=2)
             made = []
@@ -440,17 +669,18 @@ def make_inputs(lib: Any, program: Program) -> tuple[list[Any], list[Any]]:
             made += execute(lib, [made[rest[0]]], rest[1])[:1]
             continue
         shape, dtype = rest
-        if dtype == "float32":
-            leaf = lib.tensor(rng.standard_normal(shape).astype(np.float32).tolist(), dtype=lib.float32)
-            if 0 in shape:
-                leaf = lib.zeros(shape)
+        if dtype in ("float32", "complex64"):
+            values = rng.standard_normal(shape).astype(np.float32)
+            if dtype == "complex64":
+                values = values + 1j * rng.standard_normal(shape).astype(np.float32)
+            leaf = lib.tensor(values.tolist(), dtype=getattr(lib, dtype))
             if program.grad:
                 leaf.requires_grad_()
                 leaves.append(leaf)
                 leaf = leaf * 1
             made.append(leaf)
         else:
-            made.append(lib.tensor(rng.integers(-4, 5, shape).tolist(), dtype=lib.int64).reshape(shape))
+            made.append(lib.tensor(rng.integers(-4, 5, shape).tolist(), dtype=getattr(lib, dtype)).reshape(shape))
     return made, leaves
 
 
@@ -465,15 +695,16 @@ def run(lib: Any, program: Program, inputs: list[Any]) -> list[Any]:
 def generate(torch: Any, seed: int, *, grad: bool = False, n_statements: int = 8) -> Program:
     """Returns the random program of a seed: one that PyTorch runs without an error."""
     rng = random.Random(seed)
-    kinds = VIEWS * 2 + WRITES * 2 + METADATA + PURE + (GRAD if grad else ())
+    kinds = VIEWS * 2 + WRITES * 2 + METADATA + PURE + (GRAD if grad else STORAGE * 2)
+    types = ("float32",) * 8 + (("complex64",) if grad else ("complex64", "int64", "int32"))
     inputs: list[Any] = []
     for _ in range(rng.randint(1, 3)):
-        inputs.append(("fresh", shape_of(rng), "float32" if grad or rng.random() < 0.8 else "int64"))
+        inputs.append(("fresh", shape_of(rng), rng.choice(types)))
     program = Program(tuple(inputs), (), (), seed, grad)
     for _ in range(rng.randint(0, 2)):
         made, _ = make_inputs(torch, program)
         i = rng.randrange(len(inputs))
-        proposal = propose(rng, [made[i]], tuple(v for v in VIEWS if v not in ("unbind", "split", "chunk", "detach")))
+        proposal = propose(rng, [made[i]], tuple(v for v in VIEWS if v not in SPLITS))
         if proposal is None:
             continue
         try:
@@ -491,7 +722,7 @@ def generate(torch: Any, seed: int, *, grad: bool = False, n_statements: int = 8
         made, _ = make_inputs(torch, program)
         variables = run(torch, dataclasses.replace(program, statements=tuple(statements)), made)
         statement = propose(rng, variables, kinds)
-        if statement is None or _overlaps_itself(variables, statement) or _writes_overlapping(variables, statement):
+        if statement is None or any(left_out(variables, statement) for left_out in LEFT_OUT):
             continue
         try:
             with warnings.catch_warnings():
@@ -508,13 +739,18 @@ def generate(torch: Any, seed: int, *, grad: bool = False, n_statements: int = 8
     return dataclasses.replace(program, statements=tuple(statements), outputs=outputs)
 
 
+def as_real(lib: Any, tensor: Any) -> Any:
+    """Returns the parts of complex numbers, so that a sum has a gradient."""
+    return lib.view_as_real(tensor) if tensor.is_complex() else tensor
+
+
 def _backward_works(torch: Any, program: Program) -> bool:
     """Whether PyTorch can compute the gradients of a program, and the program is not refused for an in-place write."""
     inputs, _ = make_inputs(torch, program)
     variables = [v for v in run(torch, program, inputs) if v.requires_grad]
     if not variables:
         return True
-    sum(v.sum() for v in variables).backward()
+    sum(as_real(torch, v).sum() for v in variables).backward()
     return True
 
 
@@ -545,7 +781,7 @@ def compare(expected: list[Any], actual: list[Any]) -> list[str]:
         if e.requires_grad != a.requires_grad:
             problems.append(f"v{i}: requires_grad {a.requires_grad} instead of {e.requires_grad}")
         want, have = e.detach().numpy(), np.asarray(a.detach()._read())
-        if want.dtype.kind != have.dtype.kind:
+        if dtypes.canonicalize_dtype(want.dtype) != have.dtype:
             problems.append(f"v{i}: dtype {have.dtype} instead of {want.dtype}")
         elif not np.allclose(want, have, rtol=1e-4, atol=1e-5, equal_nan=True):
             problems.append(f"v{i}: {have} instead of {want}")
