@@ -15,6 +15,7 @@
     │   ├── LeafWriteError                a leaf that requires grad, written in place
     │   ├── NoGradPathError               backward from what does not require grad
     │   ├── BackwardTwiceError            residuals already freed
+    │   ├── SavedTensorWrittenError       what a backward saved was written since, where that is checked
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph
     │   ├── ConcretizationError           Python needs the value of a traced tensor
@@ -118,6 +119,13 @@ class BackwardTwiceError(AutogradError):
     """A second backward through a graph whose saved values were freed by the first.
 
     Pass `retain_graph=True` to the first.
+    """
+
+
+class SavedTensorWrittenError(AutogradError):
+    """A tensor that a backward needs was written in place since, and `ja.autograd.set_version_check("error")` is on.
+
+    Values are immutable, so without the check the gradient of the values that were used is computed.
     """
 
 

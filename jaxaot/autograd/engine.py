@@ -7,8 +7,7 @@ cotangents are added up as they come. No recursion, so chains may be any length.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from jaxaot.autograd.node import Edge, Node
@@ -38,9 +37,8 @@ def run_backward(
       The gradients that arrived at `inputs`.
     """
     wanted = None if inputs is None else set(inputs)
-    nodes = _reachable(roots)
-    needed = None if wanted is None else _nodes_that_lead_to(nodes, wanted)
-    waiting = Counter(edge.node for node in nodes for edge in node.edges if edge is not None)
+    waiting = _dependencies(roots)
+    needed = None if wanted is None else _nodes_that_lead_to(waiting, wanted)
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
     ready: list[tuple[int, int, Node]] = []
@@ -76,8 +74,7 @@ def run_backward(
             for index, cotangent in enumerate(cotangents):
                 if cotangent is not None and Edge(node, index) in wanted:
                     found[Edge(node, index)] = cotangent
-        runs = needed is None or node in needed
-        if runs and any(c is not None for c in cotangents):
+        if (needed is None or node in needed) and any(c is not None for c in cotangents):
             gradients = node.backward(cotangents, create_graph)
             if not keep_graph:
                 node.release()
@@ -99,19 +96,22 @@ def _is_wanted(edge: Edge, needed: set[Node], wanted: set[Edge] | None) -> bool:
     return edge.node in needed or (wanted is not None and any(e.node is edge.node for e in wanted))
 
 
-def _reachable(roots: Sequence[tuple[Edge, Any]]) -> list[Node]:
-    """Returns the nodes that the roots lead to."""
-    nodes: dict[Node, None] = {}
-    stack = [edge.node for edge, _ in roots]
+def _dependencies(roots: Sequence[tuple[Edge, Any]]) -> dict[Node, int]:
+    """Returns the nodes that the roots lead to, each with the number of edges that lead to it."""
+    waiting = {edge.node: 0 for edge, _ in roots}
+    stack = list(waiting)
     while stack:
-        node = stack.pop()
-        if node not in nodes:
-            nodes[node] = None
-            stack.extend(edge.node for edge in node.edges if edge is not None)
-    return list(nodes)
+        for edge in stack.pop().edges:
+            if edge is not None:
+                node = edge.node
+                count = waiting.get(node)
+                if count is None:
+                    stack.append(node)
+                waiting[node] = 1 if count is None else count + 1
+    return waiting
 
 
-def _nodes_that_lead_to(nodes: Sequence[Node], wanted: set[Edge]) -> set[Node]:
+def _nodes_that_lead_to(nodes: Iterable[Node], wanted: set[Edge]) -> set[Node]:
     """Returns the nodes whose backward is needed: those with a path to a wanted edge."""
     targets = {edge.node for edge in wanted}
     leads: set[Node] = set()

@@ -6,6 +6,8 @@ import functools
 import threading
 from typing import Any
 
+from jaxaot.errors import UnknownSettingError
+
 
 class _State(threading.local):
     """What holds for the running thread.
@@ -13,10 +15,12 @@ class _State(threading.local):
     Attributes:
       grad_enabled: Whether operations are recorded.
       trace: The trace in progress, or None.
+      checks_versions: Whether a backward refuses when what it saved was written since.
     """
 
     grad_enabled: bool = True
     trace: Any = None
+    checks_versions: bool = False
 
 
 state = _State()
@@ -97,3 +101,20 @@ class inference_mode(no_grad):
 def is_grad_enabled() -> bool:
     """Returns whether operations are being recorded."""
     return state.grad_enabled
+
+
+def set_version_check(mode: str) -> None:
+    """Sets what a backward does when a tensor that it saved was written in place since.
+
+    Values here are immutable, so what was saved cannot change, and the gradient is right whatever is written later.
+    PyTorch refuses instead; `"error"` does so too, for those who port a program and compare.
+
+    Args:
+      mode: `"off"`, the default, or `"error"`.
+
+    Raises:
+      UnknownSettingError: If it is neither.
+    """
+    if mode not in ("off", "error"):
+        raise UnknownSettingError([mode], ["off", "error"])
+    state.checks_versions = mode == "error"

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import DtypeError
-from jaxaot.ops.promotion import default_int, is_bool
+from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError
+from jaxaot.ops.dims import broadcast_shapes, normalize_dim
+from jaxaot.ops.promotion import default_int, is_bool, is_complex
+from jaxaot.ops.table import lookup
+from jaxaot.tensor.dispatch import call, call_out
 from jaxaot.tensor.indexing import getitem
 from jaxaot.tensor.tensor import Tensor, wrap_array
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+def _indices(values: np.ndarray) -> Tensor:
+    return wrap_array(jnp.asarray(values.astype(default_int())))
+
+
+def _stored(result: Tensor, out: Tensor | None) -> Tensor:
+    """Returns `result`, or `out` with it."""
+    return result if out is None else call_out(lookup("contiguous_copy_of"), (result,), (), out)
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """Returns where elements are not zero: (n, dims), or a tensor for each dim if `as_tuple`."""
     places = np.nonzero(np.atleast_1d(input._concrete("`nonzero` (how many elements there are)")))
     if as_tuple:
-        return tuple(wrap_array(jnp.asarray(place.astype(default_int()))) for place in places)
-    stacked = np.stack(places, axis=1)[:, : input.ndim].astype(default_int())
-    return wrap_array(jnp.asarray(stacked))
+        return tuple(_indices(place) for place in places)
+    return _stored(_indices(np.stack(places, axis=1)[:, : input.ndim]), out)
 
 
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+def argwhere(input: Tensor) -> Tensor:
+    """Returns where elements are not zero: (n, dims)."""
+    return nonzero(input)
+
+
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Returns the elements where a mask that broadcasts with them is true, as one dim."""
     if not is_bool(mask.dtype):
         raise DtypeError(f"masked_select: expected BoolTensor for mask, got {mask.dtype}")
-    size = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
-    return getitem(input.expand(size), mask.expand(size))
+    size = broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    return _stored(getitem(input.expand(size), mask.expand(size)), out)
 
 
 def unique(
@@ -38,15 +55,82 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """Returns the distinct elements, or slices along `dim`, in ascending order; with where and how often if asked."""
-    values = input._concrete("`unique` (how many elements there are)")
-    found = np.unique(values, return_inverse=True, return_counts=True, axis=dim)
-    shape = values.shape if dim is None else (values.shape[dim],)
-    results = [wrap_array(jnp.asarray(found[0]))]
+    values, axis = _comparable("unique", input, dim)
+    found, inverse, counts = np.unique(values, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
+    return _distinct(input, found, inverse, counts, dim, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Returns the elements, or slices along `dim`, that differ from those before; with where and how often if asked."""
+    values, axis = _comparable("unique_consecutive", input, dim)
+    rows = values.reshape(-1, 1) if axis is None else np.moveaxis(values, axis, 0)
+    rows = rows.reshape(len(rows), math.prod(rows.shape[1:]))
+    begins = np.concatenate([np.ones(min(len(rows), 1), bool), (rows[1:] != rows[:-1]).any(1)])
+    starts = np.nonzero(begins)[0]
+    counts = np.diff(np.append(starts, len(rows)))
+    found = np.take(values.reshape(-1) if axis is None else values, starts, axis=axis or 0)
+    return _distinct(input, found, np.cumsum(begins) - 1, counts, dim, return_inverse, return_counts)
+
+
+def _comparable(name: str, input: Tensor, dim: int | None) -> tuple[np.ndarray, int | None]:
+    """Returns the values to compare, and the axis along which slices of them are, if any."""
+    if is_complex(input.dtype):
+        raise DtypeError(f'"{name}" not implemented for {input.dtype}')
+    values = np.asarray(input._concrete(f"`{name}` (how many elements there are)"))
+    if values.dtype.kind not in "biuf":  # numpy sorts no bfloat16
+        values = values.astype(np.float32)
+    if dim is None:
+        return values, None
+    if not values.ndim:
+        raise DimError(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = normalize_dim(dim, values.ndim)
+    empty = [n == 0 for n in values.shape]
+    if sum(empty) > 1:
+        raise ShapeMismatchError("Number of zero sized dimensions is more than one, so unique cannot be applied")
+    if any(empty) and not empty[axis]:
+        raise ShapeMismatchError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    return values, axis
+
+
+def _distinct(
+    input: Tensor, found: Any, inverse: Any, counts: Any, dim: int | None, return_inverse: bool, return_counts: bool
+) -> Any:
+    results = [wrap_array(jnp.asarray(found, input.dtype))]
     if return_inverse:
-        results.append(wrap_array(jnp.asarray(found[1].reshape(shape).astype(default_int()))))
+        results.append(_indices(inverse.reshape(tuple(input.shape) if dim is None else -1)))
     if return_counts:
-        results.append(wrap_array(jnp.asarray(found[2].astype(default_int()))))
+        results.append(_indices(counts))
     return results[0] if len(results) == 1 else tuple(results)
 
 
-FUNCTIONS = {"nonzero": nonzero, "masked_select": masked_select, "unique": unique}
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Returns each element repeated, along `dim` if given: `repeats` times, or as often as its entry in `repeats` says.
+
+    Given counts alone, it returns indices: i as often as the i-th count says. With counts in a tensor, a trace needs
+    `output_size`, their sum.
+    """
+    if repeats is None:
+        if input.ndim != 1:
+            raise ShapeMismatchError("repeat_interleave only accept 1D vector as repeat")
+        places = wrap_array(jnp.arange(input.numel(), dtype=default_int()))
+        return repeat_interleave(places, input, 0, output_size=output_size)
+    if isinstance(repeats, (list, tuple)):
+        repeats = wrap_array(jnp.asarray(repeats, default_int()))
+    if not isinstance(repeats, Tensor):
+        return call(lookup("repeat_interleave"), (input,), (repeats, dim, output_size))
+    if output_size is None:
+        counts = repeats._concrete("`repeat_interleave` without `output_size` (how many elements there are)")
+        if (np.asarray(counts) < 0).any():
+            raise ArgumentError("repeats can not be negative")
+        n = input.numel() if dim is None else input.shape[dim] if input.ndim else 1
+        output_size = int(counts.sum()) * (n if counts.size == 1 else 1)
+    return call(lookup("repeat_interleave_each"), (input, repeats), (dim, output_size))
+
+
+FUNCTIONS = {
+    fn.__name__: fn for fn in (nonzero, argwhere, masked_select, unique, unique_consecutive, repeat_interleave)
+}

@@ -34,6 +34,28 @@ _write_kernels: dict[Any, WriteKernel] = {}
 
 _NUMBERS = (bool, int, float, complex)
 
+STAND_INS: dict[type, Any] = {}
+"""What stands for a tensor in a trace, such as `x[mask]`: type → how an op runs on it, with the arguments of `call`.
+
+Such a type has a method `refusal(what)`, which returns the error for whatever it cannot do.
+"""
+
+
+MOST_KERNELS = 2048  # of each kind; an executable takes about a megabyte
+
+
+def _remember(kernels: dict[Any, Any], key: Any, kernel: Any) -> None:
+    """Keeps a kernel that ran, in place of the oldest if there are many."""
+    if len(kernels) >= MOST_KERNELS:
+        kernels.pop(next(iter(kernels)), None)
+    kernels[key] = kernel
+
+
+def clear_kernels() -> None:
+    """Forgets all compiled kernels, and with them the memory of their executables."""
+    for kernels in (_kernels, _grad_kernels, _write_kernels):
+        kernels.clear()
+
 
 def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
     """Runs an op out of place.
@@ -52,36 +74,13 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     flat, lengths = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
     key: list[Any] = [spec, static, lengths]
     operands: list[Any] = []
-    mask = 0
-    bit = 1
-    for value in flat:
-        kind = type(value)
-        if kind is Tensor:
-            storage = value._storage
-            layout = value._layout
-            array = storage.array
-            key.append(layout)
-            if layout is storage.layout and array is not None:
-                if storage.trace is not None:
-                    storage.check_alive()
-                operands.append(array)
-            else:
-                _add_window(value, key, operands)
-            history = value._history
-            if history is not None and history.requires_grad:
-                mask |= bit
-        elif value is None:
-            key.append(None)
-        elif kind in _NUMBERS:
-            key.append(kind)
-            operands.append(value)
-        else:
-            return call(spec, _converted(spec, dynamic), static, generator)
-        bit <<= 1
+    mask = _gather(spec, flat, key, operands)
+    if mask < 0:
+        return call(spec, _converted(spec, dynamic), static, generator)
     if spec.is_random:
         operands.append((generator or default_generator).draw())
     if mask and state.grad_enabled and spec.is_differentiable:
-        return _call_recorded(spec, flat, static, lengths, tuple(key), operands, mask)
+        return _call_recorded(spec, flat, static, lengths, (*key, mask), operands)
     cache_key = tuple(key)
     kernel = _kernels.get(cache_key)
     if kernel is None:
@@ -89,7 +88,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         kernel = Kernel(spec, static, recipe)
         results = kernel.run(*operands)
         kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
-        _kernels[cache_key] = kernel
+        _remember(_kernels, cache_key, kernel)
     else:
         results = kernel.run(*operands)
     if len(results) == 1 and spec.schema.n_results == 1:
@@ -99,92 +98,140 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
 
 
 def _call_recorded(
-    spec: OpSpec, flat: Sequence[Any], static: Any, lengths: Any, key: Any, operands: list[Any], mask: int
+    spec: OpSpec, flat: Sequence[Any], static: Any, lengths: Any, cache_key: Any, operands: list[Any]
 ) -> Any:
-    wanted = tuple(
-        bool(mask >> i & 1) and is_inexact(v._layout.dtype) if isinstance(v, Tensor) else False
-        for i, v in enumerate(flat)
-    )
-    cache_key = (key, wanted)
     kernel = _grad_kernels.get(cache_key)
     if kernel is None:
         recipe = _recipe(spec, flat, lengths)
+        wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
         kernel = GradKernel(spec, static, recipe, wanted)
         results, residuals = kernel.run(*operands)
         kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
-        _grad_kernels[cache_key] = kernel
+        kernel.settle([isinstance(v, Tensor) for v in flat])
+        _remember(_grad_kernels, cache_key, kernel)
     else:
         results, residuals = kernel.run(*operands)
     tensors = _wrap_results(spec, flat, results, kernel.layouts, as_tuple=True)
-    if not any(kernel.differentiable):
+    if not kernel.is_recorded:
         return _unpack(spec, tensors)
-    leaves = []
-    for route, position in kernel.routes:
-        if route == "operand":
-            leaves.append(operands[position])
-        elif route == "result":
-            leaves.append(results[position])
-        else:
-            leaves.append(residuals[position])
-    _mark_shared(flat, tensors, leaves)
-    edges = [value._gradient_edge() for value, w in zip(flat, wanted, strict=True) if w]
-    node = OpNode(spec.name, edges, len(tensors), kernel, leaves)
+    sources = (operands, results, residuals)
+    leaves = [sources[source][position] for source, position in kernel.routes]
+    for i in kernel.held_arguments:
+        flat[i]._storage.is_shared = True
+    for i in kernel.held_results:
+        tensors[i]._storage.is_shared = True
+    node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
     for index, tensor in enumerate(tensors):
         if kernel.differentiable[index]:
             tensor._history = History(tensor._layout, 0, True, node, index)
+    if state.checks_versions:
+        node.note_versions([*(flat[i] for i in kernel.saved_arguments), *(tensors[i] for i in kernel.held_results)])
     return _unpack(spec, tensors)
 
 
-def _mark_shared(flat: Sequence[Any], tensors: Sequence[Any], leaves: Sequence[Any]) -> None:
-    """Marks the storages whose arrays the tape now holds, so that no later write donates them."""
-    held = {id(leaf) for leaf in leaves}
-    for value in (*flat, *tensors):
-        if isinstance(value, Tensor) and id(value._storage.array) in held:
-            value._storage.is_shared = True
+_READ, _BASE, _TARGET, _DEFAULT = "read", "base", "target", "default"  # marks in the keys of kernels
 
 
-def _add_window(tensor: Tensor, key: list[Any], operands: list[Any]) -> None:
-    storage = tensor._storage
-    storage.check_alive()
-    if storage.array is None or storage.n_written is not None or tensor._layout.numel == 0:
-        # an empty view, or memory that is not all there: rare, so read at once
-        key.append("read")
-        operands.append(tensor._read())
-        return
-    storage.check_reach(tensor._layout, tensor._offset, is_write=False)
-    window, starts = find_window(storage.layout, tensor._layout, tensor._offset)
-    key.append(window)
-    key.append(storage.layout)
-    operands.append(storage.array)
-    operands.append(starts)
+def _gather(
+    spec: OpSpec,
+    flat: Sequence[Any],
+    key: list[Any],
+    operands: list[Any],
+    target: Tensor | None = None,
+    window: AbstractWindow | None = None,
+    steps: list[tuple[Any, ...]] | None = None,
+) -> int:
+    """Appends what a kernel is compiled for to `key`, and what it is called with to `operands`.
 
+    Args:
+      spec: The row.
+      flat: Its dynamic arguments.
+      key: Gets layouts, windows and kinds of number.
+      operands: Gets arrays, starts of windows and numbers. In place they begin with the array of the target's storage
+        and, if the target shows a part of it, with the starts of its window.
+      target: The tensor that is written in place.
+      window: Of the target; None if it shows all of its storage.
+      steps: If given, gets the steps of a `Recipe`, by which the kernel finds its arguments in the operands.
 
-def _recipe(spec: OpSpec, flat: Sequence[Any], lengths: Any, base: Storage | None = None) -> Recipe:
-    """Returns how the operands that `call` gathered become arguments again; `base` is operand 0 where given."""
-    steps: list[tuple[Any, ...]] = []
-    layouts = _operand_layouts(spec, flat)
-    position = 0 if base is None else 1
-    for value in flat:
-        if value is None:
-            steps.append(("none",))
-        elif isinstance(value, Tensor):
+    Returns:
+      A bit for each argument that requires grad; -1 if one has to be converted first.
+    """
+    base = None if target is None else target._storage
+    defaults = () if spec.has_lists else spec.dynamic_defaults
+    mask, bit = 0, 1
+    step: tuple[Any, ...]
+    for position, value in enumerate(flat):
+        kind = type(value)
+        if kind is Tensor:
             storage = value._storage
-            whole = value._layout is storage.layout and storage.array is not None
-            read = storage.array is None or storage.n_written is not None or value._layout.numel == 0
-            if storage is base and not (read and not whole):
-                source = 0
+            layout = value._layout
+            array = storage.array
+            key.append(layout)
+            if layout is storage.layout and array is not None:
+                if storage.trace is not None:
+                    storage.check_alive()
+                if storage is base:
+                    key.append(_BASE)
+                    step = ("operand", 0)
+                else:
+                    step = ("operand", len(operands))
+                    operands.append(array)
+            elif array is None or storage.n_written is not None or layout.numel == 0:
+                # an empty view, or memory that is not all there: rare, so read at once
+                storage.check_alive()
+                key.append(_READ)
+                step = ("operand", len(operands))
+                operands.append(value._read())
+            elif value is target:
+                key.append(_TARGET)
+                step = ("window", 0, window, 1)
             else:
-                source, position = position, position + 1
-            if whole or read:
-                steps.append(("operand", source))
+                storage.check_alive()
+                storage.check_reach(layout, value._offset, is_write=False)
+                shown, starts = find_window(storage.layout, layout, value._offset)
+                key.append(shown)
+                key.append(storage.layout)
+                if storage is base:
+                    key.append(_BASE)
+                    step = ("window", 0, shown, len(operands))
+                else:
+                    step = ("window", len(operands), shown, len(operands) + 1)
+                    operands.append(array)
+                operands.append(starts)
+            history = value._history
+            if history is not None and history.requires_grad:
+                mask |= bit
+        elif value is None:
+            key.append(None)
+            step = ("none",)
+        elif kind in _NUMBERS:
+            if defaults and value is defaults[position]:
+                key.append(_DEFAULT)
+                step = ("constant", value)
             else:
-                window, _ = find_window(storage.layout, value._layout, value._offset)
-                steps.append(("window", source, window, position))
-                position += 1
+                key.append(kind)
+                step = ("operand", len(operands))
+                operands.append(value)
         else:
-            steps.append(("operand", position))
-            position += 1
-    return Recipe(steps, lengths, layouts, spec.is_random)
+            return -1
+        bit <<= 1
+        if steps is not None:
+            steps.append(step)
+    return mask
+
+
+def _recipe(
+    spec: OpSpec,
+    flat: Sequence[Any],
+    lengths: Any,
+    target: Tensor | None = None,
+    window: AbstractWindow | None = None,
+) -> Recipe:
+    """Returns how the operands that `_gather` finds become arguments again."""
+    steps: list[tuple[Any, ...]] = []
+    before = [] if target is None else [None] if window is None else [None, None]
+    _gather(spec, flat, [], before, target, window, steps)
+    return Recipe(steps, lengths, _operand_layouts(spec, flat), spec.is_random)
 
 
 def _operand_layouts(spec: OpSpec, flat: Sequence[Any]) -> list[Layout]:
@@ -205,6 +252,10 @@ def _flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int
     lengths: list[int | None] = []
     for value, parameter in zip(dynamic, spec.schema.dynamic, strict=True):
         if parameter.is_list and value is not None:
+            if not isinstance(value, (list, tuple)):
+                raise ArgumentError(
+                    f"{spec.name}(): argument '{parameter.name}' must be tuple of Tensors, not {type(value).__name__}"
+                )
             flat.extend(value)
             lengths.append(len(value))
         else:
@@ -224,6 +275,8 @@ def _converted(spec: OpSpec, dynamic: Sequence[Any]) -> list[Any]:
             return value.item()
         if isinstance(value, (jax.Array, np.ndarray)):
             return from_jax(jax.numpy.asarray(value))
+        if type(value) in STAND_INS:
+            raise value.refusal(f"`{spec.name}`")
         raise ArgumentError(
             f"{spec.name}(): argument '{name}' must be Tensor, not {type(value).__name__}. The signature is "
             f"`{spec.schema}`."
@@ -258,13 +311,16 @@ def _store_written(spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> 
 def _unpack(spec: OpSpec, tensors: list[Tensor]) -> Any:
     if spec.schema.n_results == 1:
         return tensors[0]
-    return tensors if spec.schema.n_results < 0 else tuple(tensors)
+    return spec.pack(tensors)
 
 
 # -- in a trace --------------------------------------------------------------------------------------------------------
 
 
 def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
+    for value in dynamic:
+        if type(value) in STAND_INS:
+            return STAND_INS[type(value)](spec, dynamic, static, generator)
     flat, values, lengths, records, key = _read_traced(spec, dynamic, generator)
     results, node = _evaluate_traced(spec, flat, values, lengths, static, records, key)
     trace = state.trace
@@ -341,91 +397,57 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if not isinstance(target, Tensor):
         raise ArgumentError(f"{spec.name}_(): argument 'self' must be Tensor, not {type(target).__name__}")
     flat, lengths = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
-    records = (
-        state.grad_enabled
-        and spec.is_differentiable
-        and any(isinstance(v, Tensor) and v._history is not None and v._history.requires_grad for v in flat)
-    )
+    records = False
+    if state.grad_enabled and spec.is_differentiable:
+        for value in flat:
+            if isinstance(value, Tensor) and value._history is not None and value._history.requires_grad:
+                records = True
+                break
     check_writable(target, records)
     if state.trace is not None:
         return _call_inplace_traced(spec, target, dynamic, static, generator)
     if records and is_inexact(target.dtype):
         return _call_inplace_recorded(spec, target, flat, lengths, static, generator)
-    storage = target._storage
-    if storage.array is None or storage.n_written is not None or target._layout.numel == 0:
+    storage, layout = target._storage, target._layout
+    array = storage.array
+    if array is None or storage.n_written is not None or layout.numel == 0:
         if spec.overwrites:
-            dynamic = [wrap_array(jax.numpy.zeros(target._layout.size, target.dtype)), *dynamic[1:]]
+            dynamic = [wrap_array(jax.numpy.zeros(layout.size, layout.dtype)), *dynamic[1:]]
         result = _detached_result(spec, dynamic, static, generator)
-        write_value(target, fit_into(result, target._layout.size, target.dtype))
+        write_value(target, fit_into(result, layout.size, layout.dtype))
         return target
-    key: list[Any] = [spec, static, lengths, target._layout, storage.layout]
-    operands: list[Any] = []
-    for value in flat:
-        kind = type(value)
-        if kind is Tensor:
-            source = value._storage
-            layout = value._layout
-            key.append(layout)
-            if layout is source.layout and source.array is not None:
-                if source is storage:
-                    key.append("base")
-                else:
-                    operands.append(source.array)
-            else:
-                _add_window(value, key, operands)
-                if source is storage and isinstance(key[-1], Layout):
-                    key.append("base")
-                    del operands[-2]
-        elif value is None:
-            key.append(None)
-        elif kind in _NUMBERS:
-            key.append(kind)
-            operands.append(value)
-        else:
-            return call_inplace(spec, _converted(spec, dynamic), static, generator)
-    whole = target._layout is storage.layout
     window: AbstractWindow | None = None
-    if not whole:
-        storage.check_reach(target._layout, target._offset, is_write=True)
-        window, starts = find_window(storage.layout, target._layout, target._offset)
-        key.append(window)
+    operands: list[Any] = [array]
+    if layout is not storage.layout:
+        storage.check_alive()
+        storage.check_reach(layout, target._offset, is_write=True)
+        window, starts = find_window(storage.layout, layout, target._offset)
+        operands.append(starts)
+    key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
+    if _gather(spec, flat, key, operands, target, window) < 0:
+        return call_inplace(spec, _converted(spec, dynamic), static, generator)
     if spec.is_random:
         operands.append((generator or default_generator).draw())
-    if not whole:
-        operands.insert(0, starts)
     cache_key = tuple(key)
     kernel = _write_kernels.get(cache_key)
     fresh = kernel is None
     if fresh:
-        recipe = _recipe(spec, flat, lengths, storage)
-        if not whole:  # operand 1 holds where the target's window starts
-            recipe = _shifted(recipe)
-        kernel = WriteKernel(spec, static, recipe, target._layout, window, 1)
-    if not storage.may_donate() or any(o is storage.array for o in operands):
-        new, more = kernel.run(storage.array, *operands)
-    else:
-        new, more = kernel.run_donated(storage.array, *operands)
+        recipe = _recipe(spec, flat, lengths, target, window)
+        kernel = WriteKernel(spec, static, recipe, layout, window)
+    is_operand = False
+    for i in range(1, len(operands)):
+        is_operand = is_operand or operands[i] is array
+    operands[0] = array = None  # so that the storage alone holds it
+    run = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
+    new, more = run(storage.array, *operands[1:])
     if fresh:
-        _write_kernels[cache_key] = kernel
+        _remember(_write_kernels, cache_key, kernel)
     storage.array = new
     storage.is_shared = False
     storage.version += 1
-    n = max(spec.schema.n_results, 1)
-    _store_written(spec, flat, more[n - 1 :])
+    if spec.schema.written:
+        _store_written(spec, flat, more[max(spec.schema.n_results, 1) - 1 :])
     return target
-
-
-def _shifted(recipe: Recipe) -> Recipe:
-    """Returns a recipe whose operands after the base stand one place later."""
-    move = lambda position: position + 1 if position > 0 else position
-    steps = []
-    for step in recipe.steps:
-        if step[0] == "operand":
-            step = ("operand", move(step[1]))
-        elif step[0] == "window":
-            step = ("window", move(step[1]), step[2], move(step[3]))
-        steps.append(step)
-    return Recipe(steps, recipe.lengths, recipe.layouts, recipe.has_key)
 
 
 def _detached_result(spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Array:
@@ -500,4 +522,4 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
             target.resize_(tuple(result.shape))
         check_writable(target, False)
         write_value(target, value)
-    return out
+    return outs[0] if spec.schema.n_results == 1 else spec.pack(outs)

@@ -25,7 +25,7 @@ _hook_ids = itertools.count()
 
 def call_hook(hook: Callable[[Tensor], Any], cotangent: Array) -> Array:
     """Returns the gradient that a tensor hook lets through."""
-    with _recording(False):
+    with recording(False):
         result = hook(wrap_gradient(cotangent))
     if result is None:
         return cotangent
@@ -38,7 +38,9 @@ def call_hook(hook: Callable[[Tensor], Any], cotangent: Array) -> Array:
     return value
 
 
-class _recording:
+class recording:
+    """Inside, operations are recorded or not; cheaper than `no_grad`."""
+
     def __init__(self, enabled: bool):
         self._enabled = enabled
 
@@ -98,7 +100,7 @@ def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None)
                     f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient.shape)} and "
                     f"output[{index}] has a shape of {list(tensor.shape)}."
                 )
-            with _recording(False):
+            with recording(False):
                 value = materialize(gradient)
             if gradient._layout is gradient._storage.layout:
                 gradient._storage.is_shared = True
@@ -142,11 +144,11 @@ def backward(
         found = grad(tensors, leaves, grad_tensors, retain_graph, allow_unused=True)
         for leaf, gradient in zip(leaves, found, strict=True):
             if gradient is not None:
-                with _recording(False):
+                with recording(False):
                     leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
         return
     roots = _roots(tensors, grad_tensors)
-    with _recording(False):
+    with recording(False):
         run_backward(roots, _add, keep_graph=bool(retain_graph), create_graph=False, call_hook=call_hook)
 
 
@@ -176,7 +178,7 @@ def grad(
             raise AutogradError("One of the differentiated Tensors does not require grad")
         edges.append(edge)
     roots = _roots(outputs, grad_outputs)
-    with _recording(False):
+    with recording(False):
         found = run_backward(
             roots, _add, keep_graph=bool(retain_graph), create_graph=False, inputs=edges, call_hook=call_hook
         )

@@ -10,27 +10,30 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import is_tracer
+from jaxaot._typing import Shape
+from jaxaot.autograd.modes import state
 from jaxaot.errors import DimError, ShapeMismatchError, TensorTypeError
-from jaxaot.ops.promotion import is_bool, is_integral
+from jaxaot.ops.promotion import canonical_dtype, is_bool, is_integral
 from jaxaot.ops.table import lookup
+from jaxaot.tensor import selection
 from jaxaot.tensor.dispatch import call, call_inplace
 from jaxaot.tensor.tensor import Tensor, wrap_array
-from jaxaot.tensor.views import make_view, select, slice_view, unsqueeze
-from jaxaot.views.chain import Reshape
+from jaxaot.tensor.views import make_view, slice_step, view_through
+from jaxaot.views.chain import AbstractViewOp, Geometry, Reshape, Select, Unsqueeze
 from jaxaot.views.layout import broadcast_size
 
 
 def _parts(index: Any) -> list[Any]:
     parts = list(index) if isinstance(index, tuple) else [index]
-    made = []
-    for part in parts:
+    for position, part in enumerate(parts):
         if isinstance(part, (list, np.ndarray, jax.Array, range)):
-            array: Any = part if is_tracer(part) else jnp.asarray(np.asarray(_plain(part)))
+            array: Any = part if is_tracer(part) else np.asarray(_plain(part))
             if array.size == 0 and not isinstance(part, (np.ndarray, jax.Array)):
                 array = array.astype(np.int32)
-            part = wrap_array(array)
-        made.append(part)
-    return made
+            if not is_tracer(part):  # in a trace it stays a NumPy array, so that its values are known
+                array = array.astype(canonical_dtype(array.dtype), copy=False)
+            parts[position] = wrap_array(array if state.trace is not None else jnp.asarray(array))
+    return parts
 
 
 def _plain(part: Any) -> Any:
@@ -54,47 +57,56 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     The index tensors stand at the dims of the view that they take; None elsewhere.
     """
     parts = _parts(index)
-    n_dims = sum(_consumed(part) for part in parts)
+    n_dims = 0
+    for part in parts:
+        n_dims += _consumed(part)
     if n_dims > tensor.ndim:
         raise DimError(f"too many indices for tensor of dimension {tensor.ndim} (got {n_dims})")
-    if sum(part is Ellipsis for part in parts) > 1:
-        raise DimError("an index can only have a single ellipsis ('...')")
-    view, dim = tensor, 0
-    source_dim = 0  # of `tensor`, which errors speak of
+    geometry, steps = tensor._geometry, []
+    dim = source_dim = 0  # of the view, and of `tensor`, which errors speak of
+    seen_ellipsis = False
     indices: list[Tensor | None] = []
+
+    def take(step: AbstractViewOp) -> None:
+        nonlocal geometry
+        geometry = step.geometry(geometry)
+        steps.append(step)
 
     def place(part: Tensor) -> None:
         indices.extend([None] * (dim - len(indices)))
         indices.append(part)
 
     for part in parts:
-        if part is None:
-            view = unsqueeze(view, dim)
-            dim += 1
-        elif part is Ellipsis:
-            dim += tensor.ndim - n_dims
-            source_dim += tensor.ndim - n_dims
-        elif isinstance(part, slice):
-            if part.start is not None or part.stop is not None or part.step not in (None, 1):
-                view = slice_view(view, dim, _index(part.start), _index(part.stop), _index(part.step))
+        if isinstance(part, slice):
+            if part.start is not None or part.stop is not None or part.step is not None:
+                take(slice_step(dim, _plain_slice(part), geometry.size[dim]))
             dim += 1
             source_dim += 1
+        elif part is None:
+            take(Unsqueeze(dim))
+            dim += 1
+        elif part is Ellipsis:
+            if seen_ellipsis:
+                raise DimError("an index can only have a single ellipsis ('...')")
+            seen_ellipsis = True
+            dim += tensor.ndim - n_dims
+            source_dim += tensor.ndim - n_dims
         elif isinstance(part, (bool, np.bool_)):
-            view = unsqueeze(view, dim)
+            take(Unsqueeze(dim))
             place(wrap_array(jnp.asarray(np.array([bool(part)]))))
             dim += 1
         elif isinstance(part, Tensor):
             if not (is_bool(part.dtype) or is_integral(part.dtype)):
                 raise DimError("tensors used as indices must be long, int, byte or bool tensors")
             if part.ndim == 0 and is_integral(part.dtype) and not is_tracer(part._read()):
-                view = _select(view, dim, int(part.item()), source_dim)
+                take(_select(geometry, dim, int(part.item()), source_dim))
                 source_dim += 1
                 continue
             source_dim += _consumed(part)
             if is_bool(part.dtype):
-                _check_mask(part, view, dim)
+                _check_mask(part, geometry.size, dim)
                 if part.ndim == 0:
-                    view = unsqueeze(view, dim)
+                    take(Unsqueeze(dim))
                     part = wrap_array(part._read().reshape(1))
                 for piece in _nonzero(part):
                     place(piece)
@@ -110,33 +122,37 @@ def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
                     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
                     f"(got {type(part).__name__})"
                 ) from None
-            view = _select(view, dim, number, source_dim)
+            take(_select(geometry, dim, number, source_dim))
             source_dim += 1
-    return view, indices
+    return (view_through(tensor, tuple(steps), geometry) if steps else tensor), indices
 
 
-def _index(value: Any) -> int | None:
-    return None if value is None else operator.index(value)
+def _plain_slice(part: slice) -> slice:
+    """Returns a slice whose bounds are Python numbers."""
+    plain = lambda bound: bound if bound is None or type(bound) is int else operator.index(bound)
+    return slice(plain(part.start), plain(part.stop), plain(part.step))
 
 
-def _select(view: Tensor, dim: int, index: int, source_dim: int) -> Tensor:
-    n = view._layout.size[dim]
+def _select(geometry: Geometry, dim: int, index: int, source_dim: int) -> Select:
+    n = geometry.size[dim]
     if not -n <= index < n:
         raise DimError(f"index {index} is out of bounds for dimension {source_dim} with size {n}")
-    return select(view, dim, index)
+    return Select(dim, index % n)
 
 
-def _check_mask(mask: Tensor, view: Tensor, dim: int) -> None:
+def _check_mask(mask: Tensor, size: Shape, dim: int) -> None:
     for axis, n in enumerate(mask.shape):
-        if view._layout.size[dim + axis] != n:
+        if size[dim + axis] != n:
             raise DimError(
                 f"The shape of the mask {list(mask.shape)} at index {axis} does not match the shape of the indexed "
-                f"tensor {list(view.shape)} at index {dim + axis}"
+                f"tensor {list(size)} at index {dim + axis}"
             )
 
 
 def _nonzero(mask: Tensor) -> list[Tensor]:
-    values = mask._concrete("Indexing with a boolean mask (how many elements it selects)")
+    values = mask._storage.array if mask._layout is mask._storage.layout else None
+    if values is None or is_tracer(values):
+        values = mask._concrete("Indexing with a boolean mask (how many elements it selects)")
     return [wrap_array(jnp.asarray(places.astype(np.int32))) for places in np.nonzero(values)]
 
 
@@ -155,8 +171,12 @@ def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
         raise DimError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
 
 
-def getitem(tensor: Tensor, index: Any) -> Tensor:
+def getitem(tensor: Tensor, index: Any) -> Any:
     """Returns `tensor[index]`: a view for ints, slices, None and Ellipsis, a copy where index tensors take part."""
+    if state.trace is not None:
+        masked = _by_mask(tensor, index)
+        if masked is not None and masked[2] == 0:
+            return selection.select(*masked[:2])
     view, indices = _basic(tensor, index)
     if not indices:
         # an index always makes a new handle, even `x[...]`
@@ -167,16 +187,9 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """Carries out `tensor[index] = value`."""
-    mask = _leading_mask(tensor, index)
-    if mask is not None:
-        # how many elements are selected does not matter where every one gets the same
-        if _fills(value):
-            call_inplace(lookup("masked_fill"), (tensor, mask, value), ())
-            return
-        if isinstance(value, Tensor) and value.ndim <= tensor.ndim - index.ndim:
-            value = value if value.dtype == tensor.dtype else call(lookup("cast"), (value,), (tensor.dtype,))
-            call_inplace(lookup("copy"), (tensor, call(lookup("where"), (mask, value, tensor), ())), (False,))
-            return
+    masked = None if isinstance(index, (int, slice)) else _by_mask(tensor, index)
+    if masked is not None and _set_by_mask(*masked, value):
+        return
     view, indices = _basic(tensor, index)
     if not indices:
         if not isinstance(value, Tensor) and _fills(value):
@@ -192,14 +205,55 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     call_inplace(lookup("index_put"), (view, indices, value), (False,))
 
 
-def _leading_mask(tensor: Tensor, index: Any) -> Tensor | None:
-    """Returns an index that is one mask over leading dims as a mask that broadcasts with the tensor, else None."""
-    if not isinstance(index, Tensor) or not is_bool(index.dtype) or index.ndim > tensor.ndim:
+def _by_mask(tensor: Tensor, index: Any) -> tuple[Tensor, Tensor, int] | None:
+    """Returns (view, mask, first dim of the mask) if an index is one mask beside ints and slices, else None.
+
+    Eagerly only a mask that stands alone counts; the others go by the places where they are true.
+    """
+    parts = index if isinstance(index, tuple) else (index,)
+    masks = [part for part in parts if isinstance(part, Tensor) and is_bool(part.dtype)]
+    if len(masks) != 1 or any(isinstance(p, (list, np.ndarray, jax.Array)) for p in parts):
         return None
-    if tuple(index.shape) != tuple(tensor.shape)[: index.ndim]:
+    (mask,) = masks
+    if not selection.is_needed(mask):
+        alone = len(parts) == 1 and mask.ndim and tuple(mask.shape) == tuple(tensor.shape)[: mask.ndim]
+        return (tensor, mask, -1) if alone else None
+    if any(isinstance(part, Tensor) and part is not mask for part in parts):
         return None
-    extra = tensor.ndim - index.ndim
-    return index if not extra else index.reshape((*index.shape, *(1,) * extra))
+    dim = 0
+    for part in parts:  # the mask's dims are taken whole, and come after those of the parts before it
+        if part is mask:
+            break
+        if part is Ellipsis:
+            dim += tensor.ndim - sum(_consumed(p) for p in parts)
+        else:
+            dim += part is None or isinstance(part, slice)
+    taken = [slice(None)] * mask.ndim if mask.ndim else [None]  # a mask without dims selects all or nothing
+    whole = [part for p in parts for part in (taken if p is mask else [p])]
+    view, _ = _basic(tensor, tuple(whole))
+    if not mask.ndim:
+        return view, mask.reshape(1), dim
+    _check_mask(mask, tuple(view.shape), dim)
+    return view, mask, dim
+
+
+def _set_by_mask(view: Tensor, mask: Tensor, dim: int, value: Any) -> bool:
+    """Carries out `view[mask] = value` if that can be done whatever the number of elements selected."""
+    first = max(dim, 0)
+    rest = view.ndim - first - mask.ndim
+    wide = mask.reshape((*mask.shape, *(1,) * rest)) if rest else mask
+    if _fills(value):
+        call_inplace(lookup("masked_fill"), (view, wide, value), ())
+        return True
+    if not isinstance(value, (Tensor, selection.MaskedSelection)):
+        value = _value(value)
+    if isinstance(value, selection.MaskedSelection) or value.ndim > rest:
+        value = selection.spread(value, mask, view.shape) if dim == 0 else None
+        if value is None:
+            return False
+    value = value if value.dtype == view.dtype else call(lookup("cast"), (value,), (view.dtype,))
+    call_inplace(lookup("copy"), (view, call(lookup("where"), (wide, value, view), ())), (False,))
+    return True
 
 
 def _fills(value: Any) -> bool:

@@ -76,6 +76,11 @@ class Recipe:
         return fold_key(operands[-1]) if self.has_key else None
 
 
+def backward_name(name: str) -> str:
+    """Returns what PyTorch calls the node of an op: `MatmulBackward0`."""
+    return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+
+
 def fold_key(words: Any) -> Any:
     """Returns the key of (seed, seed, offset), the words of an eager draw."""
     return jax.random.fold_in(words[:2], words[2])
@@ -135,16 +140,30 @@ class GradKernel:
     Attributes:
       run: Takes the operands to (results, residuals).
       pull: Takes (leaves, cotangents of the float results) to the gradients of the differentiated arguments.
-      routes: Where each leaf of the pullback is: `("operand", i)`, `("result", i)` or `("residual", i)`.
+      routes: Where each leaf of the pullback is: (0, i) for operand i, (1, i) for a result, (2, i) for a residual.
       differentiable: Which results are float, so that gradients flow to them.
       layouts: Of the results.
+      node_name: Of the node on the tape.
+      places: Positions of the differentiated arguments.
+      held_arguments: Positions of the arguments whose arrays the pullback holds.
+      held_results: Positions of the results that it holds.
+      saved_arguments: Positions of the arguments whose values it needs, held or cut out of what is held.
     """
 
-    __slots__ = ("differentiable", "layouts", "pull", "routes", "run")
+    __slots__ = (
+        "differentiable", "held_arguments", "held_results", "layouts", "node_name", "places", "pull", "recipe",
+        "routes", "run", "saved_arguments",
+    )  # fmt: skip
 
-    def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: tuple[bool, ...]):
+    def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: Sequence[bool]):
         n_declared = spec.schema.n_results
-        self.routes: tuple[tuple[str, int], ...] = ()
+        self.node_name = backward_name(spec.name)
+        self.recipe = recipe
+        self.places = places = tuple(i for i, wanted in enumerate(mask) if wanted)
+        self.held_arguments: tuple[int, ...] = ()
+        self.held_results: tuple[int, ...] = ()
+        self.saved_arguments: tuple[int, ...] = ()
+        self.routes: tuple[tuple[int, int], ...] = ()
         self.differentiable: tuple[bool, ...] = ()
         self.layouts: tuple[Layout | None, ...] = ()
         tree: Any = None
@@ -154,7 +173,6 @@ class GradKernel:
             nonlocal tree, avals
             values = recipe.unpack(operands)
             key = recipe.key(operands)
-            places = [i for i, wanted in enumerate(mask) if wanted]
 
             def op(*differentiated: Any) -> Any:
                 filled = list(values)
@@ -174,12 +192,13 @@ class GradKernel:
             leaves, tree = jax.tree.flatten(pullback)
             routes, residuals = [], []
             for leaf in leaves:
-                route = _find(leaf, operands, "operand") or _find(leaf, results, "result")
+                route = _find(leaf, operands, 0) or _find(leaf, results, 1)
                 if route is None:
-                    route = ("residual", len(residuals))
+                    route = (2, len(residuals))
                     residuals.append(leaf)
                 routes.append(route)
             self.routes = tuple(routes)
+            self.saved_arguments = tuple(i for i, v in enumerate(values) if any(leaf is v for leaf in leaves))
             avals = [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in smooth]
             return results, residuals
 
@@ -195,16 +214,34 @@ class GradKernel:
         self.run = jax.jit(run)
         self.pull = jax.jit(pull)
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether gradients flow to any result."""
+        return True in self.differentiable
+
+    def settle(self, is_tensor: Sequence[bool]) -> None:
+        """Notes, after the first run, which arguments and results the pullback holds.
+
+        Args:
+          is_tensor: For each argument, whether it is a tensor.
+        """
+        held = {position for source, position in self.routes if source == 0}
+        steps = zip(is_tensor, self.recipe.steps, strict=True)
+        self.held_arguments = tuple(i for i, (given, step) in enumerate(steps) if given and step[1] in held)
+        n = len(self.layouts)
+        self.held_results = tuple(sorted({p for source, p in self.routes if source == 1 and p < n}))
+        self.saved_arguments = tuple(i for i in self.saved_arguments if is_tensor[i])
+
 
 def conjugate(x: Any) -> Any:
     """Returns a gradient in the other library's convention: PyTorch's of a complex tensor is the conjugate of JAX's."""
     return jnp.conj(x) if is_complex(x.dtype) else x
 
 
-def _find(leaf: Any, values: Sequence[Any], name: str) -> tuple[str, int] | None:
+def _find(leaf: Any, values: Sequence[Any], source: int) -> tuple[int, int] | None:
     for position, value in enumerate(values):
         if value is leaf:
-            return name, position
+            return source, position
     return None
 
 
@@ -239,7 +276,9 @@ def _torch_name(dtype: Any) -> str:
 
 
 class WriteKernel:
-    """Computes an op and stores its first result through a window of the base, which is operand 0.
+    """Computes an op and stores its first result through a window of the base.
+
+    Operand 0 is the base, operand 1 the starts of the window if there is one.
 
     Attributes:
       run: Takes (base, *operands) to (new base, further results).
@@ -255,13 +294,12 @@ class WriteKernel:
         recipe: Recipe,
         target: Layout,
         window: AbstractWindow | None,
-        starts: int,
     ):
         def run(base: Any, *operands: Any) -> Any:
             operands = (base, *operands)
             results = spec.evaluate(recipe.nest(recipe.unpack(operands)), static, recipe.key(operands))
             stored = fit_into(results[0], target.size, target.dtype)
-            new = stored if window is None else window.scatter(base, stored, operands[starts])
+            new = stored if window is None else window.scatter(base, stored, operands[1])
             return new, results[1:]
 
         run.__name__ = f"{spec.name}_"

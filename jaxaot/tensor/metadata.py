@@ -54,7 +54,8 @@ def _begin_again(tensor: Tensor) -> None:
     old = tensor._history
     if old is None:
         return
-    new = History(tensor._layout, tensor._offset, old.requires_grad, old.node, old.index, old.trace)
+    trace = old.trace if old.requires_grad else state.trace
+    new = History(tensor._layout, tensor._offset, old.requires_grad, old.node, old.index, trace)
     new.leaf, new.accumulator, new.ghost = old.leaf, old.accumulator, old.ghost
     tensor._history = new
     tensor._chain = ()
@@ -89,9 +90,12 @@ def resize_(self: Tensor, *size: Any) -> Tensor:
     self._touch()
     layout = contiguous(wanted, self.dtype)
     needed = (self._offset + reach_of(layout)) * self.dtype.itemsize
+    if state.trace is not None:
+        state.trace.adopt(self._storage)
     if needed > self._storage.nbytes():
         self._storage.resize_(needed)
     self._layout = layout
+    self._storage.version += 1
     _begin_again(self)
     return self
 

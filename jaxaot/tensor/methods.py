@@ -16,14 +16,27 @@ import jax
 import numpy as np
 
 import jaxaot.ops.load  # noqa: F401  fills the table
-from jaxaot.autograd.modes import state
-from jaxaot.errors import ArgumentError, DtypeError, TensorTypeError, TensorValueError
+from jaxaot.errors import ArgumentError, TensorTypeError, TensorValueError
 from jaxaot.ops.promotion import is_bool, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
 from jaxaot.ops.table import OpSpec, lookup, overloads, rows
-from jaxaot.tensor import data_dependent, grad, indexing, metadata, splits, views
-from jaxaot.tensor.create import as_dtype, find_device
+from jaxaot.tensor import (
+    casts,
+    copying,
+    data_dependent,
+    grad,
+    indexing,
+    metadata,
+    queries,
+    selection,
+    splits,
+    strided,
+    view_copies,
+    views,
+)
+from jaxaot.tensor.create import as_dtype
 from jaxaot.tensor.dispatch import call, call_inplace, call_out
+from jaxaot.tensor.printing import set_printoptions
 from jaxaot.tensor.tensor import Tensor
 
 # -- generated forms ---------------------------------------------------------------------------------------------------
@@ -91,7 +104,7 @@ def function_of(spec: OpSpec) -> Callable[..., Any]:
     """Returns the function form of a row, with `out=` where it has one."""
     dynamic, static, generator = _arguments(spec)
     doc = f"{spec.schema}\n\n{(spec.fn.__doc__ or '').strip()}"
-    if not any(p.type == "Tensor" for p in spec.schema.dynamic):
+    if spec.is_factory or not any(p.type == "Tensor" for p in spec.schema.dynamic):
         return _factory_of(spec, dynamic, static, generator, doc)
     if not spec.has_out:
         source = (
@@ -108,24 +121,24 @@ def function_of(spec: OpSpec) -> Callable[..., Any]:
 
 
 def _factory_of(spec: OpSpec, dynamic: str, static: str, generator: str, doc: str) -> Callable[..., Any]:
-    """Returns the function of a row that makes tensors from nothing: sizes as varargs, `device=`, `requires_grad=`."""
-    names = [p.name for p in spec.schema.parameters]
-    first = spec.schema.parameters[0] if names else None
-    extra = "device=None, requires_grad=False, out=None, layout=None, pin_memory=False"
-    body = (
-        f"    if out is not None:\n"
-        f"        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n"
-        f"    return _finish(_call(_spec, {dynamic}, {static}, {generator}), device, requires_grad)\n"
-    )
-    if first is not None and first.name == "size" and first.is_list:
-        rest = _signature(spec, extra).split(",", 1)[1].replace("*, ", "").strip()
-        if len(spec.schema.parameters) > 1 and not spec.schema.parameters[1].is_keyword_only:
-            source = f"def {spec.name}({_signature(spec, extra)}):\n{body}"
-        else:
-            source = f"def {spec.name}(*size, {rest}):\n    size = _varargs(size)\n{body}"
+    """Returns the function of a row that makes tensors: sizes as varargs, `device=`, `requires_grad=` and the like."""
+    extra, order = "device=None, requires_grad=False, layout=None, pin_memory=False", ""
+    if spec.name == "empty" or spec.name.endswith("_like"):
+        extra, order = f"{extra}, memory_format=None", ", memory_format"
+    body = f"    return _finish(_call(_spec, {dynamic}, {static}, {generator}), device, requires_grad{order})\n"
+    if not any(p.type == "Tensor" for p in spec.schema.dynamic):
+        extra += ", out=None"
+        body = (
+            f"    if out is not None:\n        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n{body}"
+        )
+    positional = [p.name for p in spec.schema.parameters if not p.is_keyword_only]
+    if positional in (["size"], ["self", "size"]):
+        rest = [p.name + _default_text(p) for p in spec.schema.parameters if p.is_keyword_only]
+        head = ", ".join([*positional[:-1], "*sizes", "size=None", *rest, extra])
+        body = f"    size = _varargs(sizes) if size is None else size\n{body}"
     else:
-        source = f"def {spec.name}({_signature(spec, extra)}):\n{body}"
-    return _compile(spec.name, source, spec, doc)
+        head = _signature(spec, extra)
+    return _compile(spec.name, f"def {spec.name}({head}):\n{body}", spec, doc)
 
 
 def _varargs(size: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -134,10 +147,25 @@ def _varargs(size: tuple[Any, ...]) -> tuple[Any, ...]:
     return size
 
 
-def _finish_factory(made: Tensor, device: Any, requires_grad: bool) -> Tensor:
+def _finish_factory(made: Tensor, device: Any, requires_grad: bool, memory_format: Any = None) -> Tensor:
     if device is not None and not (device == "cpu" and jax.default_backend() == "cpu"):
-        made = to(made, device)
+        made = casts.to(made, device)
+    if memory_format is not None:
+        made = casts.laid_out(made, memory_format)
     return made.requires_grad_() if requires_grad else made
+
+
+def _finished(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Returns a function that makes tensors with the options of one."""
+
+    @functools.wraps(function)
+    def made(
+        *args: Any, device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
+        **kwargs: Any,
+    ) -> Tensor:  # fmt: skip
+        return _finish_factory(function(*args, **kwargs), device, requires_grad)
+
+    return made
 
 
 def inplace_of(spec: OpSpec) -> Callable[..., Any]:
@@ -176,16 +204,22 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
     return fn
 
 
+_TENSORS = (Tensor, selection.MaskedSelection, jax.Array, np.ndarray)
+
+
 def _fits(parameter: Parameter, value: Any) -> bool:
     if value is None:
         return parameter.is_optional or parameter.default is None
     if parameter.type == "Tensor" and not parameter.is_list:
-        return isinstance(value, (Tensor, jax.Array, np.ndarray))
+        return isinstance(value, _TENSORS)
+    if parameter.type == "Tensor":
+        return isinstance(value, (list, tuple)) and all(item is None or isinstance(item, _TENSORS) for item in value)
     if parameter.type == "Scalar":
         return isinstance(value, (bool, int, float, complex)) or (isinstance(value, Tensor) and value.ndim == 0)
-    if parameter.type == "int" and not parameter.is_list:
+    if parameter.type == "int" and (not parameter.is_list or isinstance(value, bool)):
         return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return not isinstance(value, Tensor)
+    several = value if isinstance(value, (list, tuple)) else (value,)
+    return not any(isinstance(item, Tensor) for item in several)
 
 
 def _with_inplace(function: Callable[..., Any], write: Callable[..., Any] | None) -> Callable[..., Any]:
@@ -202,12 +236,41 @@ def _with_inplace(function: Callable[..., Any], write: Callable[..., Any] | None
     return fn
 
 
-def _with_indices(function: Callable[..., Any], both: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a pooling function that also takes `return_indices=`."""
+def _with_indices(spec: OpSpec, function: Callable[..., Any], both: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a pooling function that also takes `return_indices`, after its other public parameters."""
+    position = sum(not parameter.name.startswith("_") for parameter in spec.schema.parameters)
 
     @functools.wraps(function)
-    def fn(*args: Any, return_indices: bool = False, **kwargs: Any) -> Any:
-        return both(*args, **kwargs) if return_indices else function(*args, **kwargs)
+    def fn(*args: Any, **kwargs: Any) -> Any:
+        if args[position] if len(args) > position else kwargs.get("return_indices", False):
+            return both(*args, **kwargs)
+        kwargs.pop("return_indices", None)
+        return function(*args[:position], *args[position + 1 :], **kwargs)
+
+    return fn
+
+
+def _with_varargs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function of a list of tensors that also takes them one by one."""
+
+    @functools.wraps(function)
+    def fn(*tensors: Any, **kwargs: Any) -> Any:
+        listed = len(tensors) == 1 and isinstance(tensors[0], (list, tuple))
+        return function(tensors[0] if listed else list(tensors), **kwargs)
+
+    return fn
+
+
+def _with_from(write: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Returns a fill that also takes its lower bound as `from`, PyTorch's name, which is a word of Python."""
+
+    @functools.wraps(write)
+    def fn(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if "from" in kwargs:
+            kwargs["low"] = kwargs.pop("from")
+            if write.__name__ == "random_" and "to" not in kwargs:
+                raise ArgumentError("random_() takes `from` together with `to`: `random_(from, to)` or `random_(to)`")
+        return write(self, *args, **kwargs)
 
     return fn
 
@@ -219,49 +282,6 @@ _TAKES_INPLACE = (
 
 
 # -- methods written by hand -------------------------------------------------------------------------------------------
-
-
-def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
-    """Returns the tensor with another dtype or on another device: itself if nothing changes and `copy` is not set."""
-    for arg in args:
-        if isinstance(arg, Tensor):
-            dtype = arg.dtype
-        elif isinstance(arg, (str, jax.Device)):
-            try:
-                dtype = np.dtype(arg) if isinstance(arg, str) and arg not in ("cpu", "gpu", "cuda", "tpu") else dtype
-                device = device if dtype is not None and isinstance(arg, str) else arg
-            except TypeError:
-                device = arg
-        elif isinstance(arg, bool):
-            continue
-        elif arg is not None:
-            dtype = arg
-    result = self
-    wanted = as_dtype(dtype)
-    if wanted is not None and wanted != self.dtype:
-        result = call(lookup("cast"), (self,), (wanted,))
-    elif copy:
-        result = views.clone(self)
-    if device is not None:
-        find_device(device)
-        target = find_device(device)
-        if state.trace is None and target != result.device:
-            result = views.clone(result) if result is self else result
-            result._storage.array = jax.device_put(result._storage.array, target)
-    return result
-
-
-def _caster(name: str) -> Callable[[Tensor], Tensor]:
-    def cast(self: Tensor) -> Tensor:
-        return to(self, dtype=np.dtype(name) if name != "bfloat16" else jax.numpy.bfloat16)
-
-    cast.__doc__ = f"Returns the tensor as {name}."
-    return cast
-
-
-def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """Returns the tensor with the dtype of another."""
-    return to(self, dtype=other.dtype)
 
 
 def _write_real(self: Tensor, value: Any) -> None:
@@ -339,37 +359,6 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return tuple(input.shape) == tuple(other.shape) and bool((input == other).all().item())
 
 
-def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Returns whether two tensors have the same shape."""
-    return tuple(input.shape) == tuple(other.shape)
-
-
-def _copy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    if not self.is_leaf:
-        raise DtypeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
-            "Use `.detach().clone()`."
-        )
-    with grad._recording(False):
-        made = views.clone(self)
-    made.requires_grad_(self.requires_grad)
-    if self._grad is not None:
-        made._grad = _copy_tensor(self._grad, memo)
-    memo[id(self)] = made
-    return made
-
-
-def _reduce_tensor(self: Tensor) -> Any:
-    with grad._recording(False):
-        return _rebuild, (np.asarray(self._read()), self.requires_grad)
-
-
-def _rebuild(values: np.ndarray, requires_grad: bool) -> Tensor:
-    from jaxaot.tensor.create import tensor
-
-    return tensor(values, requires_grad=requires_grad)
-
-
 # -- binding -----------------------------------------------------------------------------------------------------------
 
 _OPERATORS = {
@@ -390,7 +379,7 @@ _INPLACE = {
     "__imod__": "remainder", "__ipow__": "pow", "__iand__": "bitwise_and", "__ior__": "bitwise_or",
     "__ixor__": "bitwise_xor", "__ilshift__": "bitwise_left_shift", "__irshift__": "bitwise_right_shift",
 }  # fmt: skip
-_OPERANDS = (Tensor, bool, int, float, complex, np.generic, np.ndarray, jax.Array)
+_OPERANDS = (*_TENSORS, bool, int, float, complex, np.generic)
 
 
 def _binary(name: str, reflected: bool) -> Callable[[Tensor, Any], Any]:
@@ -447,18 +436,22 @@ def _bind() -> None:
     functional = FUNCTIONS["nn.functional"]
     for name in set(_TAKES_INPLACE) & set(functional):
         functional[name] = _with_inplace(functional[name], getattr(Tensor, f"{name}_", None))
-    for n in (1, 2, 3):
-        pool, both = f"max_pool{n}d", f"max_pool{n}d_with_indices"
-        if pool in functional and any(row.name == both for row in rows()):
-            functional[pool] = _with_indices(functional[pool], function_of(lookup(both)))
+    for both in [name for name in functional if name.endswith("_with_indices")]:
+        pool = both.removesuffix("_with_indices")
+        functional[pool] = _with_indices(lookup(pool), functional[pool], functional[both])
     functional["unfold"] = function_of(lookup("unfold_patches"))
     here = FUNCTIONS.setdefault("", {})
     here.update(views.VIEWS | views.FUNCTIONS | splits.SPLITS)
     here.update(data_dependent.FUNCTIONS)
     for name, fn in data_dependent.FUNCTIONS.items():
         setattr(Tensor, name, fn)
-    here.update(allclose=allclose, equal=equal, is_same_size=is_same_size)
-    for name, fn in {**views.VIEWS, **splits.SPLITS, **views.METHODS, **metadata.METHODS}.items():
+    here.update(view_copies.FUNCTIONS)
+    here.update({name: _with_varargs(here[name]) for name in ("block_diag", "cartesian_prod", "meshgrid")})
+    here.update({name: metadata.METHODS[name] for name in ("as_strided_", "detach_", "resize_as_")})
+    here.update(zero_=Tensor.zero_)
+    here.update(empty_strided=_finished(strided.empty_strided), as_strided_scatter=strided.as_strided_scatter)
+    here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)
+    for name, fn in {**views.VIEWS, **splits.SPLITS, **views.METHODS, **metadata.METHODS, **queries.BOTH}.items():
         setattr(Tensor, name, fn)
     for name, row in _OPERATORS.items():
         setattr(Tensor, name, _binary(row, False))
@@ -471,37 +464,23 @@ def _bind() -> None:
         "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
         "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
         "__iter__": _iterate, "__contains__": _contains, "__format__": _formatted, "__getitem__": indexing.getitem,
-        "__setitem__": indexing.setitem, "__deepcopy__": _copy_tensor, "__reduce__": _reduce_tensor,
-        "to": to, "type_as": type_as, "backward": backward, "register_hook": grad.register_hook,
-        "retain_grad": grad.retain_grad, "allclose": allclose, "equal": equal, "is_same_size": is_same_size,
-        "repeat": repeat, "float": _caster("float32"), "half": _caster("float16"), "bfloat16": _caster("bfloat16"),
-        "double": _caster("float64"), "int": _caster("int32"), "long": _caster("int64"), "bool": _caster("bool"),
-        "short": _caster("int16"), "char": _caster("int8"), "byte": _caster("uint8"),
-        "cpu": lambda self: to(self, device="cpu"), "data": property(metadata.get_data, metadata.set_data),
+        "__setitem__": indexing.setitem, 
+        "backward": backward, "register_hook": grad.register_hook,
+        "retain_grad": grad.retain_grad, "allclose": allclose, "equal": equal,
+        "as_strided_scatter": strided.as_strided_scatter, "uniform_": _with_from(Tensor.uniform_),
+        "new_empty_strided": _finished(strided.new_empty_strided), "random_": _with_from(Tensor.random_),
+        "repeat": repeat, "data": property(metadata.get_data, metadata.set_data),
         "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
         "mT": property(views.matrix_transpose), "mH": property(views.adjoint), "H": property(views.matrix_adjoint),
         "real": property(views.real, _write_real), "imag": property(views.imag, _write_imag), "new_tensor": _new_tensor,
-        "is_signed": lambda self: not is_bool(self.dtype) and self.dtype.kind != "u",
     }  # fmt: skip
-    for name, value in by_hand.items():
+    for name, asks in queries.PROPERTIES.items():
+        setattr(Tensor, name, property(asks))
+    for name, value in (by_hand | casts.METHODS | view_copies.METHODS).items():
         setattr(Tensor, name, value)
-    for name in ("flip", "tile"):
+    for name in ("flip", "tile", "sum_to_size"):
         if any(row.name == name for row in rows()):
             setattr(Tensor, name, _dim_or_dims(name))
-    for name in ("new_zeros", "new_ones", "new_empty"):
-        if any(row.name == name for row in rows()):
-            setattr(Tensor, name, _new_of(name))
-
-
-def _new_of(name: str) -> Callable[..., Any]:
-    row = lookup(name)
-
-    def method(self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-        made = call(row, (self,), (views._sizes(size), as_dtype(dtype)))
-        return _finish_factory(made, device, requires_grad)
-
-    method.__doc__ = str(row.schema)
-    return method
 
 
 def _new_tensor(self: Tensor, data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
@@ -512,3 +491,7 @@ def _new_tensor(self: Tensor, data: Any, dtype: Any = None, requires_grad: bool 
 
 
 _bind()
+for _kind, _methods in copying.PROTOCOLS.items():
+    for _name, _method in _methods.items():
+        setattr(_kind, _name, _method)
+selection.bind(tuple(_OPERATORS), tuple(_REFLECTED), {i: f"__{i[3:]}" for i in _INPLACE})

@@ -12,12 +12,13 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.node import Edge, Node
-from jaxaot.errors import BackwardTwiceError
+from jaxaot.errors import BackwardTwiceError, SavedTensorWrittenError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.kernels import (
     GradKernel,
     add_kernel,
+    backward_name,
     conjugate,
     pull_view,
     pull_view_kernel,
@@ -37,28 +38,48 @@ _TWICE = (
 )
 
 
-def _camel(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-
-
 class OpNode(Node):
-    """An operation that was run by a kernel."""
+    """An operation that was run by a kernel.
 
-    __slots__ = ("kernel", "leaves")
+    Attributes:
+      kernel: What ran it.
+      leaves: What its backward needs; None once released.
+      versions: What each saved tensor was, its storage and the storage's version; None where that is not checked.
+    """
 
-    def __init__(self, name: str, edges: Sequence[Edge | None], n_outputs: int, kernel: GradKernel, leaves: list[Any]):
-        super().__init__(_camel(name), edges, n_outputs)
+    __slots__ = ("kernel", "leaves", "versions")
+
+    def __init__(self, kernel: GradKernel, edges: Sequence[Edge | None], leaves: list[Any]):
+        super().__init__(kernel.node_name, edges, len(kernel.differentiable))
         self.kernel = kernel
         self.leaves: list[Any] | None = leaves
+        self.versions: list[tuple[str, Any, int]] | None = None
+
+    def note_versions(self, saved: Sequence[Any]) -> None:
+        """Notes the versions of tensors whose values the backward needs."""
+        self.versions = []
+        for tensor in saved:
+            text = f"[{tensor.dtype}{list(tensor.shape)}]"
+            if tensor.grad_fn is not None:
+                text += f", which is output {tensor.output_nr} of {tensor.grad_fn.name},"
+            self.versions.append((text, tensor._storage, tensor._storage.version))
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.leaves is None:
             raise BackwardTwiceError(_TWICE)
-        wanted = [ct for ct, d in zip(cotangents, self.kernel.differentiable, strict=False) if d]
-        return self.kernel.pull(self.leaves, wanted)
+        for text, storage, version in self.versions or ():
+            if storage.version != version:
+                raise SavedTensorWrittenError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"{text} is at version {storage.version}; expected version {version} instead. Write out of place, "
+                    "or leave `ja.autograd.set_version_check` off to get the gradient of the values that were used."
+                )
+        if len(cotangents) > 1:
+            cotangents = [ct for ct, d in zip(cotangents, self.kernel.differentiable, strict=True) if d]
+        return self.kernel.pull(self.leaves, cotangents)
 
     def release(self) -> None:
-        self.leaves = None
+        self.leaves = self.versions = None
 
 
 class TracedOpNode(Node):
@@ -77,7 +98,7 @@ class TracedOpNode(Node):
         mask: Sequence[bool],
         results: Sequence[Any],
     ):
-        super().__init__(_camel(spec.name), edges, len(results))
+        super().__init__(backward_name(spec.name), edges, len(results))
         self.spec = spec
         self.values: Sequence[Any] | None = values
         self.nest = nest
@@ -118,7 +139,7 @@ class ViewNode(Node):
     __slots__ = ("chain", "form", "parent", "starts")
 
     def __init__(self, chain: ViewChain, parent: Layout, edge: Edge | None, name: str | None = None):
-        super().__init__(name or _camel(type(chain[-1]).__name__), (edge,))
+        super().__init__(name or backward_name(type(chain[-1]).__name__), (edge,))
         self.chain = chain
         self.form: ViewChain | None = None
         self.parent = parent

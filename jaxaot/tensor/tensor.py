@@ -23,6 +23,7 @@ from jaxaot.tensor.history import History
 from jaxaot.tensor.storage import Storage
 from jaxaot.views.chain import Geometry, ViewChain
 from jaxaot.views.layout import Layout, contiguous
+from jaxaot.views.memory_format import MemoryFormat, has_format
 from jaxaot.views.window import find_window
 
 
@@ -184,9 +185,9 @@ class Tensor:
         devices = array.devices()  # type: ignore[union-attr]
         return next(iter(devices))
 
-    def is_contiguous(self) -> bool:
-        """Returns whether the elements lie in row-major order."""
-        return self._layout.is_contiguous
+    def is_contiguous(self, memory_format: MemoryFormat = MemoryFormat.contiguous_format) -> bool:
+        """Returns whether the elements lie in memory so, by default in row-major order."""
+        return has_format(self._layout, memory_format)
 
     def is_floating_point(self) -> bool:
         """Returns whether the dtype is a float."""
@@ -405,6 +406,11 @@ class Tensor:
         from jaxaot.tensor.printing import tensor_repr
 
         return tensor_repr(self)
+
+    def _repr_html_(self) -> str:
+        from jaxaot.tensor.printing import tensor_html
+
+        return tensor_html(self)
 
 
 def history_edge(history: History) -> Edge:

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from jaxaot.autograd.modes import state
-from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorTypeError, ViewError
+from jaxaot.errors import (
+    ArgumentError,
+    DimError,
+    DtypeError,
+    ShapeMismatchError,
+    TensorValueError,
+    ViewError,
+)
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.table import lookup
 from jaxaot.tensor.create import as_dtype
@@ -33,8 +40,11 @@ from jaxaot.views.chain import (
     Squeeze,
     Unfold,
     Unsqueeze,
+    ViewChain,
+    chain_dtype,
 )
 from jaxaot.views.layout import layout_of
+from jaxaot.views.memory_format import MemoryFormat, check_format, has_format
 
 
 def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, creation: str | None = None) -> Tensor:
@@ -46,11 +56,26 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
       name: Of the node on the tape; by default that of the step.
       creation: `"several"` for one of several views that one function returns.
     """
-    size, stride, offset = step.geometry(parent._geometry)
+    return view_through(parent, (step,), step.geometry(parent._geometry), name, creation)
+
+
+def view_through(
+    parent: Tensor, steps: ViewChain, geometry: Geometry, name: str | None = None, creation: str | None = None
+) -> Tensor:
+    """Returns the view of `parent` some steps further, made at once.
+
+    Args:
+      parent: As for `make_view`.
+      steps: The steps, at least one.
+      geometry: Where they lead.
+      name: As for `make_view`.
+      creation: As for `make_view`.
+    """
+    size, stride, offset = geometry
     trace = state.trace
     if trace is not None:
         trace.note(parent)
-    dtype = step.dtype(parent._layout.dtype)
+    dtype = chain_dtype(steps, parent._layout.dtype)
     view = wrap(parent._storage, layout_of(size, stride, dtype), offset, trace)
     base = parent._base_tensor
     view._base_tensor = parent if base is None else base
@@ -59,21 +84,22 @@ def make_view(parent: Tensor, step: AbstractViewOp, name: str | None = None, cre
         view._creation = "no_grad"
         return view
     view._creation = creation or parent._creation
-    if isinstance(step, AsDtype):  # the same bytes, but not a function that has a gradient
+    last = steps[-1]
+    if isinstance(last, AsDtype):  # the same bytes, but not a function that has a gradient
         return view
     history = parent._history
     if history is None:
         parent._touch()
         history = parent._history = History(parent._layout, parent._offset, trace=trace)
     view._history = history
-    if isinstance(step, AsStrided) and dtype == history.layout.dtype:
+    if isinstance(last, AsStrided) and dtype == history.layout.dtype:
         # it shows the storage, whatever the parent shows of it: gradients go to the base
         base_geometry = Geometry(history.layout.size, history.layout.stride, history.offset)
-        view._chain = (AsStrided(step.size, step.stride, step.offset, base_geometry),)
+        view._chain = (AsStrided(last.size, last.stride, last.offset, base_geometry),)
         return view
-    view._chain = (*parent._chain, step)
+    view._chain = (*parent._chain, *steps)
     if history.requires_grad:
-        view._view_node = ViewNode((step,), parent._layout, parent._gradient_edge(), name)
+        view._view_node = ViewNode(steps, parent._layout, parent._gradient_edge(), name)
         view._view_parent = (history.node, history.index)
     return view
 
@@ -135,21 +161,28 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     return make_view(input, Select(axis, index % n))
 
 
+def slice_step(axis: int, part: slice, n: int) -> Slice:
+    """Returns the step of `x[..., part, ...]` along a dim of `n` elements, with Python's rules for ranges.
+
+    Raises:
+      TensorValueError: If the range goes backward.
+    """
+    start, stop, step = part.indices(n)
+    if step <= 0:
+        raise TensorValueError("slice step must be positive")
+    return Slice(axis, start, max(0, -(-(stop - start) // step)), step)
+
+
 def slice_view(input: Tensor, dim: int, start: int | None, stop: int | None, step: int | None = 1) -> Tensor:
     """Returns the view of a range of a dim, with Python's rules for ranges."""
     axis = _axis(input, dim)
-    step = 1 if step is None else operator.index(step)
-    if step <= 0:
-        raise TensorTypeError("slice step must be positive")
-    start, stop, step = slice(
-        None if start is None else operator.index(start), None if stop is None else operator.index(stop), step
-    ).indices(input._layout.size[axis])
-    n = max(0, -(-(stop - start) // step))
-    return make_view(input, Slice(axis, start, n, step))
+    return make_view(input, slice_step(axis, slice(start, stop, step), input._layout.size[axis]))
 
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Returns the view of `length` elements of a dim from `start` on."""
+    if input.ndim == 0:
+        raise DimError("narrow() cannot be applied to a 0-dim tensor.")
     axis = _axis(input, dim)
     n = input._layout.size[axis]
     start, length = operator.index(start), operator.index(length)
@@ -464,14 +497,20 @@ def detach(input: Tensor) -> Tensor:
     return detached(input)
 
 
-def contiguous(input: Tensor) -> Tensor:
-    """Returns the tensor if it is contiguous, else a contiguous copy."""
-    return input if input.is_contiguous() else call(lookup("contiguous_copy_of"), (input,), ())
+def contiguous(input: Tensor, memory_format: MemoryFormat = MemoryFormat.contiguous_format) -> Tensor:
+    """Returns the tensor if it lies in memory so, by default in row-major order, else a copy that does."""
+    if memory_format is MemoryFormat.preserve_format:
+        raise ArgumentError("preserve memory format is unsupported by the contiguous operator")
+    return input if has_format(input._layout, memory_format) else clone(input, memory_format=memory_format)
 
 
-def clone(input: Tensor) -> Tensor:
-    """Returns a copy with storage of its own."""
-    return call(lookup("copy_of"), (input,), ())
+def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+    """Returns a copy with storage of its own, by default in the operand's order of dims."""
+    if memory_format in (None, MemoryFormat.preserve_format):
+        return call(lookup("copy_of"), (input,), ())
+    if check_format(memory_format, input.ndim) is MemoryFormat.contiguous_format:
+        return call(lookup("contiguous_copy_of"), (input,), ())
+    return call(lookup("channels_last_copy_of"), (input,), ())
 
 
 VIEWS = {

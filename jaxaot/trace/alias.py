@@ -24,6 +24,7 @@ from jaxaot.plan.alias import (
     TensorOutput,
     TensorSpec,
 )
+from jaxaot.tensor.dispatch import STAND_INS
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.tracing import TraceState
@@ -77,6 +78,8 @@ def collect_escapes(trace: TraceState, result: Any) -> Escapes:
             escapes.fresh.append(storage)
 
     for leaf in leaves:
+        if type(leaf) in STAND_INS:
+            raise leaf.refusal("Returning the value")
         if isinstance(leaf, Tensor):
             visit(leaf)
     escapes.changed = [tensor for tensor, _ in trace.tensors.values()]

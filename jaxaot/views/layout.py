@@ -120,6 +120,13 @@ class Layout:
         return tuple(sorted(range(len(self.size)), key=lambda d: (-self.stride[d], -self.size[d], d)))
 
     @functools.cached_property
+    def reach(self) -> int:
+        """How many memory elements, from its first on, the layout reaches over."""
+        if self.numel == 0:
+            return 0
+        return 1 + sum((n - 1) * s for n, s in zip(self.size, self.stride, strict=True))
+
+    @functools.cached_property
     def nbytes(self) -> int:
         """Bytes of the elements shown."""
         return self.numel * self.dtype.itemsize
@@ -165,9 +172,7 @@ def channels_last(size: Shape, dtype: Any) -> Layout:
 
 def reach_of(layout: Layout) -> int:
     """Returns how many memory elements, from its first on, a layout reaches over."""
-    if layout.numel == 0:
-        return 0
-    return 1 + sum((n - 1) * s for n, s in zip(layout.size, layout.stride, strict=True))
+    return layout.reach
 
 
 def broadcast_size(sizes: Sequence[Shape]) -> Shape | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot import errors
 
 
 def test_gradients_accumulate_and_are_shared_by_all_uses():
@@ -122,3 +123,28 @@ def test_gradients_have_the_layout_of_their_leaf():
     w = ja.tensor(np.arange(6.0).reshape(2, 3)).t().detach().requires_grad_()
     (w * 2).sum().backward()
     assert w.grad.stride() == w.stride() == (1, 3)
+
+
+def test_versions_are_checked_where_asked_for():
+    def program():
+        x = ja.ones(3, requires_grad=True)
+        y = x.exp()
+        z = y * y[:1]
+        y.add_(1)
+        z.sum().backward()
+        return x.grad.tolist()
+
+    e = float(np.exp(1.0))
+    np.testing.assert_allclose(program(), [4 * e**2, e**2, e**2], rtol=1e-5)
+    ja.autograd.set_version_check("error")
+    try:
+        with pytest.raises(errors.SavedTensorWrittenError, match=r"output 0 of \w+, is at version 1; expected"):
+            program()
+        x = ja.ones(3, requires_grad=True)
+        y = x * 2  # needs no values of x
+        with ja.no_grad():
+            x.add_(1)
+        y.sum().backward()
+        assert x.grad.tolist() == [2, 2, 2]
+    finally:
+        ja.autograd.set_version_check("off")
