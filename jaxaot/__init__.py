@@ -42,6 +42,8 @@ from jaxaot.config import set_globally as _set_globally
 from jaxaot.errors import JaxaotError as JaxaotError
 from jaxaot.namespaces import fft as fft
 from jaxaot.namespaces import linalg as linalg
+from jaxaot.namespaces import masked as masked
+from jaxaot.namespaces import signal as signal
 from jaxaot.namespaces import special as special
 from jaxaot.tensor.create import as_tensor as as_tensor
 from jaxaot.tensor.create import from_dlpack as from_dlpack
@@ -60,6 +62,7 @@ from jaxaot.tensor.methods import FUNCTIONS as _FUNCTIONS
 from jaxaot.tensor.storage import Storage as Storage
 from jaxaot.tensor.tensor import Size as Size
 from jaxaot.tensor.tensor import Tensor as Tensor
+from jaxaot.views.memory_format import MemoryFormat as memory_format
 
 __version__ = "0.1.0"
 
@@ -75,5 +78,7 @@ complex64, complex128 = _np.complex64, _np.complex128
 float8_e4m3fn, float8_e5m2 = _jnp.float8_e4m3fn, _jnp.float8_e5m2
 inf, nan, pi, e = _np.inf, _np.nan, _np.pi, _np.e
 newaxis = None
+contiguous_format, preserve_format = memory_format.contiguous_format, memory_format.preserve_format
+channels_last, channels_last_3d = memory_format.channels_last, memory_format.channels_last_3d
 
 globals().update({name: fn for name, fn in {**_FUNCTIONS[""], **_FOREACH}.items() if name not in ("trace", "compile")})

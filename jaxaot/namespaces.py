@@ -1,4 +1,4 @@
-"""The namespaces of the op table that are no package of their own: `ja.linalg`, `ja.special`, `ja.fft`."""
+"""The namespaces of the op table that are no package of their own, such as `ja.linalg` and `ja.signal.windows`."""
 
 from __future__ import annotations
 
@@ -19,3 +19,6 @@ def namespace(name: str, doc: str) -> types.ModuleType:
 linalg = namespace("linalg", "Linear algebra (`torch.linalg`).")
 special = namespace("special", "Special functions (`torch.special`).")
 fft = namespace("fft", "Fourier transforms (`torch.fft`).")
+masked = namespace("masked", "Reductions that leave out masked elements (`torch.masked`).")
+signal = namespace("signal", "Signal processing (`torch.signal`).")
+vars(signal)["windows"] = namespace("signal.windows", "Windows for spectra (`torch.signal.windows`).")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,9 +11,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxaot._typing import Array
-from jaxaot.errors import ArgumentError, ShapeMismatchError
+from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dims import along, normalize_dim
-from jaxaot.ops.promotion import default_float, is_inexact
+from jaxaot.ops.promotion import is_complex, is_floating, is_integral
 from jaxaot.ops.reductions import cast
 from jaxaot.ops.table import register_op
 
@@ -19,38 +21,83 @@ FUNCTIONAL: dict[str, Any] = {"promote": "common", "out": False, "method": False
 EVERYWHERE: dict[str, Any] = {"promote": "common", "out": False, "namespaces": ("", "nn.functional"), "inplace": True}
 
 
+def activation(schema: str, *, takes: str = "f", **settings: Any) -> Callable[[Any], Any]:
+    """Returns a decorator that adds a row, with a check of the dtype of its first operand.
+
+    Args:
+      schema: See `ops/schema.py`.
+      takes: Which dtypes beside floats: `"i"` for integers, `"c"` for complex numbers.
+      settings: Of `register_op`.
+    """
+    name = schema.partition("(")[0]
+
+    def add(fn: Any) -> Any:
+        @functools.wraps(fn)
+        def checked(input: Array, *args: Any, **rest: Any) -> Array:
+            dtype = input.dtype
+            if (
+                not is_floating(dtype)
+                and not ("i" in takes and is_integral(dtype))
+                and not ("c" in takes and is_complex(dtype))
+            ):
+                raise DtypeError(f"\"{name}\" not implemented for '{dtype}'. Convert the input with `.float()`.")
+            return fn(input, *args, **rest)
+
+        register_op(schema, **settings)(checked)
+        return fn
+
+    return add
+
+
 def held(value: Array, low: Any, high: Any) -> Array:
     """Returns `value` held between the bounds, with the gradient 0 at and beyond them."""
     return jnp.where(value <= low, low, jnp.where(value >= high, high, value)).astype(value.dtype)
 
 
-@register_op("relu(Tensor input) -> Tensor", **EVERYWHERE)
+@activation("relu(Tensor input) -> Tensor", takes="fi", **EVERYWHERE)
 def relu(input):
     return jax.nn.relu(input)
 
 
-@register_op("relu6(Tensor input) -> Tensor", **FUNCTIONAL)
+@activation("relu6(Tensor input) -> Tensor", takes="fi", **FUNCTIONAL)
 def relu6(input):
     return held(input, 0, 6)
 
 
-@register_op("hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor", **FUNCTIONAL, inplace=True)
+@activation(
+    "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor", takes="fi", **FUNCTIONAL, inplace=True
+)
 def hardtanh(input, min_val, max_val):
     return held(input, min_val, max_val)
 
 
-@register_op("leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor", **FUNCTIONAL, inplace=True)
+@activation("leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor", **FUNCTIONAL, inplace=True)
 def leaky_relu(input, negative_slope):
     return jnp.where(input > 0, input, input * negative_slope)
 
 
 @register_op("prelu(Tensor input, Tensor weight) -> Tensor", out=False, namespaces=("", "nn.functional"))
 def prelu(input, weight):
-    if weight.size > 1 and input.ndim > 1:
-        if weight.size != input.shape[1]:
+    if weight.ndim > 1:
+        raise ShapeMismatchError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}. Write "
+            "`weight.flatten()`."
+        )
+    if input.dtype != weight.dtype:
+        raise DtypeError(
+            f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}. Write "
+            "`weight.to(input.dtype)`."
+        )
+    if weight.size == 1:
+        weight = weight.reshape(())
+    else:
+        if input.ndim == 0:
+            raise ShapeMismatchError("Not allow zero-dim input tensor with more than one weight.")
+        channels = input.shape[1] if input.ndim > 1 else 1
+        if weight.size != channels:
             raise ShapeMismatchError(
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.size} and "
-                f"channel size = {input.shape[1]}."
+                f"channel size = {channels}."
             )
         weight = weight.reshape((-1,) + (1,) * (input.ndim - 2))
     return jnp.where(input > 0, input, input * weight)
@@ -61,81 +108,87 @@ def _exponential_unit(input: Array, alpha: float, scale: float, input_scale: flo
     return jnp.where(input > 0, scale * input, scale * alpha * jnp.expm1(negative * input_scale)).astype(input.dtype)
 
 
-@register_op("elu(Tensor input, float alpha=1.0) -> Tensor", **FUNCTIONAL, inplace=True)
+@activation("elu(Tensor input, float alpha=1.0) -> Tensor", **FUNCTIONAL, inplace=True)
 def elu(input, alpha):
     return _exponential_unit(input, alpha, 1.0, 1.0)
 
 
-@register_op("celu(Tensor input, float alpha=1.0) -> Tensor", **EVERYWHERE)
+@activation("celu(Tensor input, float alpha=1.0) -> Tensor", **EVERYWHERE)
 def celu(input, alpha):
     return _exponential_unit(input, alpha, 1.0, 1.0 / alpha)
 
 
-@register_op("selu(Tensor input) -> Tensor", **EVERYWHERE)
+@activation("selu(Tensor input) -> Tensor", **EVERYWHERE)
 def selu(input):
     # constants of Klambauer et al., Self-Normalizing Neural Networks, https://arxiv.org/abs/1706.02515
     return _exponential_unit(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0)
 
 
-@register_op("gelu(Tensor input, str approximate='none') -> Tensor", **FUNCTIONAL)
+@activation("gelu(Tensor input, str approximate='none') -> Tensor", **FUNCTIONAL)
 def gelu(input, approximate):
     if approximate not in ("none", "tanh"):
         raise ArgumentError(f"approximate argument must be either none or tanh, got {approximate!r}")
     return jax.nn.gelu(input, approximate=approximate == "tanh")
 
 
-@register_op("silu(Tensor input) -> Tensor", **FUNCTIONAL)
+@activation("silu(Tensor input) -> Tensor", takes="fc", **FUNCTIONAL)
 def silu(input):
     return input * jax.nn.sigmoid(input)
 
 
-@register_op("mish(Tensor input) -> Tensor", **FUNCTIONAL)
+@activation("mish(Tensor input) -> Tensor", **FUNCTIONAL)
 def mish(input):
     return input * jnp.tanh(jnp.logaddexp(input, 0.0))
 
 
-@register_op("softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor", **FUNCTIONAL)
+@activation("softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor", **FUNCTIONAL)
 def softplus(input, beta, threshold):
     scaled = input * beta
     return jnp.where(scaled > threshold, input, jnp.logaddexp(scaled, 0.0) / beta)
 
 
-@register_op("hardsigmoid(Tensor input) -> Tensor", **FUNCTIONAL)
+@activation("hardsigmoid(Tensor input) -> Tensor", **FUNCTIONAL)
 def hardsigmoid(input):
     return held(input + 3, 0, 6) / 6
 
 
-@register_op("hardswish(Tensor input) -> Tensor", **FUNCTIONAL)
+@activation("hardswish(Tensor input) -> Tensor", **FUNCTIONAL)
 def hardswish(input):
-    return jnp.where(input <= -3, 0, jnp.where(input >= 3, input, input * (input + 3) / 6))
+    low, high = input <= -3, input >= 3
+    bent = jnp.where(low | high, 0, input)
+    return jnp.where(low, 0, jnp.where(high, input, bent * (bent + 3) / 6))
 
 
-@register_op("logsigmoid(Tensor input) -> Tensor", **FUNCTIONAL)
+@activation("logsigmoid(Tensor input) -> Tensor", **FUNCTIONAL)
 def logsigmoid(input):
     return -jnp.logaddexp(-input, 0.0)
 
 
-@register_op("softsign(Tensor input) -> Tensor", **FUNCTIONAL)
+@activation("softsign(Tensor input) -> Tensor", takes="fic", **FUNCTIONAL)
 def softsign(input):
     return input / (jnp.abs(input) + 1)
 
 
-@register_op("tanhshrink(Tensor input) -> Tensor", **FUNCTIONAL)
+@activation("tanhshrink(Tensor input) -> Tensor", takes="fic", **FUNCTIONAL)
 def tanhshrink(input):
     return input - jnp.tanh(input)
 
 
-@register_op("hardshrink(Tensor input, float lambd=0.5) -> Tensor", **{**EVERYWHERE, "inplace": False})
+@activation("hardshrink(Tensor input, float lambd=0.5) -> Tensor", **{**EVERYWHERE, "inplace": False})
 def hardshrink(input, lambd):
     return jnp.where((input >= -lambd) & (input <= lambd), 0, input)
 
 
-@register_op("softshrink(Tensor input, float lambd=0.5) -> Tensor", **FUNCTIONAL)
+@activation("softshrink(Tensor input, float lambd=0.5) -> Tensor", **FUNCTIONAL)
 def softshrink(input, lambd):
+    if lambd < 0:
+        raise ArgumentError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     return jnp.where(input > lambd, input - lambd, jnp.where(input < -lambd, input + lambd, input * 0))
 
 
-@register_op("threshold(Tensor input, float threshold, float value) -> Tensor", **{**EVERYWHERE, "method": False})
+@activation(
+    "threshold(Tensor input, float threshold, float value) -> Tensor", takes="fi", **{**EVERYWHERE, "method": False}
+)
 def threshold(input, threshold, value):
     return jnp.where(input <= threshold, value, input).astype(input.dtype)
 
@@ -152,6 +205,8 @@ def glu(input, dim):
 @register_op("rrelu(Tensor input, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
     random=True, method=False, namespaces=("nn.functional",))  # fmt: skip
 def rrelu(key, input, lower, upper, training):
+    if lower > upper:
+        raise ArgumentError("Lower bound should be less than or equal to the upper bound")
     if not training:
         return leaky_relu(input, (lower + upper) / 2)
     slope = jax.random.uniform(key, input.shape, input.dtype, lower, upper)
@@ -165,8 +220,8 @@ def _implicit_dim(ndim: int) -> int:
 
 def _softmax(fn: Any, input: Array, dim: int | None, dtype: Any) -> Array:
     input = cast(input, dtype)
-    if not is_inexact(input.dtype):
-        input = input.astype(default_float())
+    if not is_floating(input.dtype):
+        raise DtypeError(f"softmax is not implemented for '{input.dtype}'. Pass `dtype=ja.float32`.")
     return along(lambda value, axis: fn(value, axis=axis), input, _implicit_dim(input.ndim) if dim is None else dim)
 
 

@@ -1,4 +1,4 @@
-"""Dropout and attention. Rows that may drop elements are random ones: they always receive a key."""
+"""Attention. Rows that may drop weights are random ones: they always receive a key."""
 
 from __future__ import annotations
 
@@ -9,66 +9,10 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._typing import Array
-from jaxaot.errors import ArgumentError, ShapeMismatchError
-from jaxaot.ops.promotion import is_bool
+from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
+from jaxaot.ops.dropout import dropped
+from jaxaot.ops.promotion import is_bool, is_floating
 from jaxaot.ops.table import register_op
-
-
-def dropped(key: Array, input: Array, p: float, mask_shape: tuple[int, ...]) -> Array:
-    """Returns `input` with elements zeroed with probability `p`, the others scaled so that the mean stays."""
-    if not 0 <= p <= 1:
-        raise ArgumentError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if p == 0:
-        return input
-    if p == 1:
-        return jnp.zeros_like(input) * input
-    kept = jax.random.bernoulli(key, 1 - p, mask_shape)
-    return jnp.where(kept, input / (1 - p), 0)
-
-
-@register_op(
-    "dropout(Tensor input, float p=0.5, bool training=True) -> Tensor",
-    random=True,
-    method=False,
-    inplace=True,
-    namespaces=("", "nn.functional"),
-)
-def dropout(key, input, p, training):
-    return dropped(key, input, p if training else 0.0, input.shape)
-
-
-@register_op(
-    "alpha_dropout(Tensor input, float p=0.5, bool training=False) -> Tensor",
-    random=True,
-    method=False,
-    namespaces=("", "nn.functional"),
-)
-def alpha_dropout(key, input, p, training):
-    if not training or p == 0:
-        return input
-    if p == 1:
-        return jnp.zeros_like(input)
-    alpha = 1.7580993408473766  # Klambauer et al., https://arxiv.org/abs/1706.02515
-    scale = 1 / math.sqrt((alpha**2 * p + 1) * (1 - p))
-    kept = jax.random.bernoulli(key, 1 - p, input.shape)
-    return jnp.where(kept, input, -alpha) * scale + alpha * p * scale
-
-
-def _register_channel_dropout(name: str, n: int) -> None:
-    @register_op(
-        f"{name}(Tensor input, float p=0.5, bool training=True) -> Tensor",
-        random=True,
-        method=False,
-        namespaces=("nn.functional",),
-    )
-    def channel_dropout(key, input, p, training):
-        batched = n == 0 or input.ndim == n + 2
-        lead = input.shape[: 2 if batched else 1]
-        return dropped(key, input, p if training else 0.0, lead + (1,) * (input.ndim - len(lead)))
-
-
-for _name, _n in {"feature_dropout": 0, "dropout1d": 1, "dropout2d": 2, "dropout3d": 3}.items():
-    _register_channel_dropout(_name, _n)
 
 
 @register_op(
@@ -104,3 +48,123 @@ def scaled_dot_product_attention(prng_key, query, key, value, attn_mask, dropout
     hidden = jnp.all(scores == -jnp.inf, axis=-1, keepdims=True)
     weights = jnp.where(hidden, 0, jax.nn.softmax(jnp.where(hidden, 0, scores), axis=-1)).astype(query.dtype)
     return jnp.matmul(dropped(prng_key, weights, dropout_p, weights.shape), value)
+
+
+# Heads
+
+
+def _additive(mask: Array | None, name: str, dtype: Any) -> Array | None:
+    """Returns a mask as what is added to scores: -inf where a bool mask is true."""
+    if mask is None or is_floating(mask.dtype):
+        return mask
+    if not is_bool(mask.dtype):
+        raise DtypeError(f"only bool and floating types of {name} are supported, but got {mask.dtype}")
+    return jnp.where(mask, jnp.asarray(-jnp.inf, dtype), jnp.zeros((), dtype))
+
+
+def _projected(operands: Any, weights: Any, bias: Array | None) -> list[Array]:
+    biases = [None] * 3 if bias is None else jnp.split(bias, 3)
+    return [
+        jnp.matmul(x, weight.T) + (0 if b is None else b)
+        for x, weight, b in zip(operands, weights, biases, strict=True)
+    ]
+
+
+def _check_heads(query: Array, key: Array, value: Array, width: int, n_heads: int, separate: bool) -> None:
+    if query.ndim not in (2, 3) or key.ndim != query.ndim or value.ndim != query.ndim:
+        raise ShapeMismatchError(
+            "query, key and value should be 3-D (length, batch, width), or 2-D without a batch, but got "
+            f"{query.ndim}-D, {key.ndim}-D and {value.ndim}-D"
+        )
+    if query.shape[-1] != width:
+        raise ShapeMismatchError(f"was expecting embedding dimension of {width}, but got {query.shape[-1]}")
+    if width % n_heads:
+        raise ShapeMismatchError(f"embed_dim {width} not divisible by num_heads {n_heads}")
+    if key.shape[:-1] != value.shape[:-1] or (not separate and key.shape != value.shape):
+        raise ShapeMismatchError(f"key shape {list(key.shape)} does not match value shape {list(value.shape)}")
+
+
+def _extended(value: Array, more: Array) -> Array:
+    """Returns keys or values (heads, length, width) with one more place."""
+    return jnp.concatenate([value, jnp.broadcast_to(more, (value.shape[0], 1, value.shape[2]))], axis=1)
+
+
+@register_op(
+    "multi_head_attention_forward(Tensor query, Tensor key, Tensor value, int embed_dim_to_check, int num_heads, "
+    "Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, bool add_zero_attn, "
+    "float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, "
+    "Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, "
+    "bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, "
+    "Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, "
+    "bool is_causal=False) -> (Tensor, Tensor)",
+    random=True,
+    method=False,
+    namespaces=("nn.functional",),
+)
+def multi_head_attention_forward(
+    prng_key, query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
+    add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask, need_weights, attn_mask,
+    use_separate_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, average_attn_weights,
+    is_causal,
+):  # fmt: skip
+    """Returns the attention of several heads and their weights; no elements for weights that are not needed."""
+    _check_heads(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
+    if is_causal and attn_mask is None:
+        raise ArgumentError("Need attn_mask if specifying the is_causal hint.")
+    if (bias_k is None) != (bias_v is None):
+        raise ArgumentError("bias_k and bias_v are given together or not at all")
+    unbatched = query.ndim == 2
+    if unbatched:
+        query, key, value = (x[:, None] for x in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask[None]
+    length, batch, width = query.shape
+    head_width = width // num_heads
+    padding = _additive(key_padding_mask, "key_padding_mask", query.dtype)
+    is_causal = is_causal and padding is None and not need_weights
+    mask = None if is_causal else _additive(attn_mask, "attn_mask", query.dtype)
+    if mask is not None:
+        mask = mask[None] if mask.ndim == 2 else mask
+        if mask.shape not in ((1, length, key.shape[0]), (batch * num_heads, length, key.shape[0])):
+            raise ShapeMismatchError(
+                f"The shape of the attn_mask is {list(attn_mask.shape)}, but should be {[length, key.shape[0]]} or "
+                f"{[batch * num_heads, length, key.shape[0]]}."
+            )
+    packed = [q_proj_weight, k_proj_weight, v_proj_weight]
+    if not use_separate_proj_weight:
+        packed = [None] * 3 if in_proj_weight is None else jnp.split(in_proj_weight, 3)
+    if any(weight is None for weight in packed):
+        raise ArgumentError("give in_proj_weight, or use_separate_proj_weight with q_, k_ and v_proj_weight")
+    q, k, v = _projected((query, key, value), packed, in_proj_bias)
+    n_more = (bias_k is not None) + add_zero_attn
+    if bias_k is not None:
+        k, v = (jnp.concatenate([x, jnp.tile(b, (1, batch, 1))]) for x, b in ((k, bias_k), (v, bias_v)))
+    q, k, v = (jnp.swapaxes(x.reshape(x.shape[0], batch * num_heads, head_width), 0, 1) for x in (q, k, v))
+    k, v = (k if static_k is None else static_k), (v if static_v is None else static_v)
+    if add_zero_attn:
+        k, v = (_extended(x, jnp.zeros((), x.dtype)) for x in (k, v))
+    if mask is not None:
+        mask = jnp.pad(mask, ((0, 0), (0, 0), (0, n_more)))
+    if padding is not None:
+        given = padding.shape
+        padding = jnp.pad(padding, ((0, 0), (0, n_more)))
+        if padding.shape != (batch, k.shape[1]):
+            raise ShapeMismatchError(
+                f"expecting key_padding_mask shape of {(batch, k.shape[1] - n_more)}, but got {given}"
+            )
+        padding = jnp.repeat(padding[:, None], num_heads, axis=0)
+        mask = padding if mask is None else mask + padding
+    dropout_p = dropout_p if training else 0.0
+    if need_weights:
+        scores = jnp.matmul(q * math.sqrt(1 / head_width), jnp.swapaxes(k, 1, 2)) + (0 if mask is None else mask)
+        weights = dropped(prng_key, jax.nn.softmax(scores, axis=-1), dropout_p, scores.shape)
+        mixed = jnp.matmul(weights, v)
+        weights = weights.reshape(batch, num_heads, length, -1)
+        weights = jnp.mean(weights, axis=1) if average_attn_weights else weights
+        weights = weights[0] if unbatched else weights
+    else:
+        mixed = scaled_dot_product_attention(prng_key, q, k, v, mask, dropout_p, is_causal, None, False)
+        weights = jnp.zeros(0, mixed.dtype)
+    mixed = jnp.swapaxes(mixed, 0, 1).reshape(length, batch, width)
+    result = jnp.matmul(mixed, out_proj_weight.T)
+    result = result if out_proj_bias is None else result + out_proj_bias
+    return (result[:, 0] if unbatched else result), weights

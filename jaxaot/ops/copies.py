@@ -1,14 +1,18 @@
-"""Rows that copy: casts, clones, and reading by index."""
+"""Rows that copy: casts, clones, copies with a part replaced, and reading by index."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
-from jaxaot.errors import DimError
-from jaxaot.ops.promotion import is_complex, strong
+from jaxaot._typing import Shape
+from jaxaot.errors import DimError, ShapeMismatchError
+from jaxaot.ops.promotion import default_int, is_complex, is_inexact, strong
 from jaxaot.ops.table import register_op
+from jaxaot.views.chain import Geometry, memory_places
+from jaxaot.views.layout import Layout, channels_last
 
 
 @register_op("cast(Tensor self, Dtype dtype) -> Tensor", method=False, function=False, layout="same")
@@ -28,9 +32,54 @@ def contiguous_copy_of(self):
     return jnp.asarray(self)
 
 
+def _channels_last(operands: Any, size: Shape, dtype: Any, static: Any) -> Layout:
+    return channels_last(size, dtype)
+
+
+@register_op("channels_last_copy_of(Tensor self) -> Tensor", method=False, function=False, layout=_channels_last)
+def channels_last_copy_of(self):
+    return jnp.asarray(self)
+
+
 @register_op("reshape_copy(Tensor self, int[] size) -> Tensor", method=False, function=False)
 def reshape_copy(self, size):
     return jnp.reshape(self, size)
+
+
+@register_op(
+    "strided_scatter(Tensor self, Tensor src, Any own, Any part) -> Tensor",
+    method=False,
+    function=False,
+    layout="same",
+)
+def strided_scatter(self, src, own, part):
+    """`as_strided_scatter`; `own` and `part` are (size, stride, offset) of `self` and of what is written."""
+    shown, written = memory_places(Geometry(*own)).ravel(), memory_places(Geometry(*part)).ravel()
+    if not shown.size or not written.size:
+        return self
+    order = np.argsort(shown)
+    source = order[np.minimum(np.searchsorted(shown[order], written), shown.size - 1)]
+    places = np.where(shown[source] == written, source, shown.size)  # what lies outside of `self` is dropped
+    return self.reshape(-1).at[places].set(src.reshape(-1).astype(self.dtype), mode="drop").reshape(self.shape)
+
+
+@register_op("sum_to_size(Tensor self, int[] size) -> Tensor", function=False)
+def sum_to_size(self, size):
+    """Sums over the dims along which a tensor of shape `size` would be broadcast to this one."""
+    if not can_expand(size, self.shape):
+        raise ShapeMismatchError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
+    missing = self.ndim - len(size)
+    axes = tuple(axis for axis, n in enumerate(self.shape) if axis < missing or (size[axis - missing] == 1 and n != 1))
+    if size and not axes:
+        return self
+    dtype = self.dtype if is_inexact(self.dtype) else default_int()
+    return jnp.sum(self, axes, dtype, keepdims=True).reshape(size)
+
+
+def can_expand(size: Shape, target: Shape) -> bool:
+    """Whether a tensor of shape `size` can be expanded to `target`."""
+    aligned = target[len(target) - len(size) :]
+    return len(size) <= len(target) and all(n in (1, m) for n, m in zip(size, aligned, strict=True))
 
 
 @register_op("index(Tensor self, Tensor?[] indices) -> Tensor", method=False, function=False, layout="indexed")

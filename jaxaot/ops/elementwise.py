@@ -5,26 +5,20 @@ The short rows are tables of a name and a function of jax; below each come those
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.scipy import special as jsp
 
 from jaxaot._typing import Array
-from jaxaot.errors import ArgumentError, DtypeError, TensorError
-from jaxaot.ops.dims import broadcast_shapes
+from jaxaot.errors import DtypeError
+from jaxaot.ops.derivatives import with_derivatives
 from jaxaot.ops.promotion import (
     is_bool,
     is_complex,
     is_floating,
     is_inexact,
-    is_number,
-    promote,
-    promote_float,
-    result_dtype,
     strong,
 )
 from jaxaot.ops.table import register_op
@@ -38,6 +32,36 @@ def unary(fn: Callable[[Array], Array]) -> Callable[..., Array]:
 def binary(fn: Callable[[Array, Array], Array]) -> Callable[..., Array]:
     """Returns `fn` as the function of a row with the parameters `self` and `other`."""
     return lambda self, other: fn(self, other)
+
+
+def real_only(table: Mapping[str, Callable[..., Array]], but: Collection[str] = ()) -> dict[str, Callable[..., Array]]:
+    """Returns a table of functions that refuse complex numbers, other than those named in `but`."""
+
+    def checked(name: str, fn: Callable[..., Array]) -> Callable[..., Array]:
+        def real(*operands: Array) -> Array:
+            if any(is_complex(x.dtype) for x in operands):
+                raise DtypeError(f"{name} is not supported for complex tensors. Write it for `x.real` and `x.imag`.")
+            return fn(*operands)
+
+        return real
+
+    return {name: fn if name in but else checked(name, fn) for name, fn in table.items()}
+
+
+def integers_only(table: Mapping[str, Callable[..., Array]], bools: bool = True) -> dict[str, Callable[..., Array]]:
+    """Returns a table of functions that refuse floats and complex numbers, and bools too unless `bools` is set."""
+
+    def checked(name: str, fn: Callable[..., Array]) -> Callable[..., Array]:
+        def whole(*operands: Array) -> Array:
+            dtype = operands[0].dtype
+            if is_inexact(dtype) or (is_bool(dtype) and not bools):
+                takes = "integers or bools" if bools else "integers"
+                raise DtypeError(f"\"{name}\" not implemented for '{dtype}': it takes {takes}")
+            return fn(*operands)
+
+        return whole
+
+    return {name: checked(name, fn) for name, fn in table.items()}
 
 
 def register_unary(table: Mapping[str, Callable[[Array], Array]], aliases: Mapping[str, Any], **settings: Any) -> None:
@@ -54,19 +78,18 @@ def register_binary(table: Mapping[str, Any], aliases: Mapping[str, Any], **sett
         )
 
 
-def _digamma(x: Array) -> Array:
-    """Returns digamma, which PyTorch takes to be infinite at 0."""
-    zero = x == 0
-    return jnp.where(zero, -jnp.copysign(jnp.inf, x), jsp.digamma(jnp.where(zero, 1, x))).astype(x.dtype)
-
+# JAX's derivative, 1 / sqrt(x * x - 1), has the wrong sign left of the imaginary axis
+_acosh = with_derivatives(
+    jnp.arccosh,
+    lambda x, _: lax.rsqrt(x + 1) * lax.rsqrt(x - 1) if is_complex(x.dtype) else lax.rsqrt(x * x - 1),
+)
 
 FLOAT_UNARY = {
     "sqrt": jnp.sqrt, "rsqrt": lax.rsqrt, "reciprocal": lambda x: 1 / x,
     "exp": jnp.exp, "log": jnp.log, "log2": jnp.log2, "log10": jnp.log10,
     "sin": jnp.sin, "cos": jnp.cos, "tan": jnp.tan, "asin": jnp.arcsin, "acos": jnp.arccos, "atan": jnp.arctan,
     "sinh": jnp.sinh, "cosh": jnp.cosh, "tanh": jnp.tanh,
-    "asinh": jnp.arcsinh, "acosh": jnp.arccosh, "atanh": jnp.arctanh,
-    "rad2deg": lambda x: x * (180.0 / jnp.pi), "deg2rad": lambda x: x * (jnp.pi / 180.0),
+    "asinh": jnp.arcsinh, "acosh": _acosh, "atanh": jnp.arctanh,
 }  # fmt: skip
 
 FLOAT_ALIASES = {
@@ -74,30 +97,13 @@ FLOAT_ALIASES = {
     "asinh": ("arcsinh",), "acosh": ("arccosh",), "atanh": ("arctanh",),
 }  # fmt: skip
 
-SPECIAL_UNARY = {
-    "exp2": jnp.exp2, "expm1": jnp.expm1, "log1p": jnp.log1p, "sinc": jnp.sinc, "sigmoid": jax.nn.sigmoid,
-    "erf": jsp.erf, "erfc": jsp.erfc, "erfinv": jsp.erfinv, "lgamma": jsp.gammaln, "digamma": _digamma, "i0": jsp.i0,
-}  # fmt: skip
+DEGREES = {"rad2deg": lambda x: x * (180.0 / jnp.pi), "deg2rad": lambda x: x * (jnp.pi / 180.0)}
 
-SPECIAL_ONLY = {
-    "i0e": jsp.i0e, "i1": jsp.i1, "i1e": jsp.i1e, "ndtr": jsp.ndtr, "log_ndtr": jsp.log_ndtr, "ndtri": jsp.ndtri,
-    "expit": jax.nn.sigmoid, "psi": _digamma, "gammaln": jsp.gammaln,
-}  # fmt: skip
-
+register_unary(real_only(DEGREES), {}, promote="float", inplace=True)
 register_unary(FLOAT_UNARY, FLOAT_ALIASES, promote="float", inplace=True)
-register_unary(SPECIAL_UNARY, {}, promote="float", inplace=True, namespaces=("", "special"))
-register_unary(SPECIAL_ONLY, {}, promote="float", method=False, namespaces=("special",))
 
 
-@register_op("entr(Tensor self) -> Tensor", promote="float", method=False, namespaces=("special",))
-def entr(self):
-    positive = jnp.where(self > 0, self, 1)
-    return jnp.where(
-        self > 0, -positive * jnp.log(positive), jnp.where(self == 0, 0.0, jnp.where(self < 0, -jnp.inf, self))
-    )
-
-
-def _sgn(x: Array) -> Array:
+def sgn(x: Array) -> Array:
     if not is_complex(x.dtype):
         return _sign(x)
     size = jnp.abs(x)
@@ -110,6 +116,15 @@ def absolute(x: Array) -> Array:
         return jnp.abs(x)
     zero = x == 0
     return jnp.where(zero, 0, jnp.abs(jnp.where(zero, 1, x)))
+
+
+def _scaled(other: Array, alpha: Any) -> Array:
+    """Returns `alpha * other` in the dtype of `other`."""
+    if isinstance(alpha, int) and alpha == 1:
+        return other
+    if not is_inexact(other.dtype) and is_inexact(jnp.result_type(alpha)):
+        raise DtypeError("For integral input tensors, argument alpha must not be a floating point number.")
+    return other * strong(alpha, other.dtype)
 
 
 def _sign(x: Array) -> Array:
@@ -132,21 +147,36 @@ def _to_integer(fn: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda x: fn(x) if is_floating(x.dtype) else x
 
 
-SAME_DTYPE_UNARY = {
-    "abs": absolute, "neg": _neg, "positive": lambda x: x, "sign": _sign, "sgn": _sgn, "square": jnp.square,
-    "ceil": _to_integer(jnp.ceil), "floor": _to_integer(jnp.floor), "trunc": _to_integer(jnp.trunc),
-    "frac": lambda x: x - lax.stop_gradient(jnp.trunc(x)),
-    "conj_physical": jnp.conj,
-}  # fmt: skip
-SAME_DTYPE_ALIASES = {"abs": ("absolute",), "neg": ("negative",), "trunc": ("fix",)}
+def _positive(x: Array) -> Array:
+    if is_bool(x.dtype):
+        raise DtypeError("The `+` operator, on a bool tensor is not supported.")
+    return x
 
-register_unary(SAME_DTYPE_UNARY, SAME_DTYPE_ALIASES, promote="common", inplace=True)
+
+def _frac(x: Array) -> Array:
+    if not is_floating(x.dtype):
+        raise DtypeError(f"\"frac\" not implemented for '{x.dtype}': it takes floats, and is 0 for integers")
+    return x - lax.stop_gradient(jnp.trunc(x))
+
+
+SAME_DTYPE_UNARY = {
+    "abs": absolute, "neg": _neg, "positive": _positive, "sgn": sgn, "square": jnp.square, "conj_physical": jnp.conj,
+}  # fmt: skip
+REAL_UNARY = {
+    "sign": _sign, "frac": _frac,
+    "ceil": _to_integer(jnp.ceil), "floor": _to_integer(jnp.floor), "trunc": _to_integer(jnp.trunc),
+}  # fmt: skip
+
+register_unary(SAME_DTYPE_UNARY, {"abs": ("absolute",), "neg": ("negative",)}, promote="common", inplace=True)
+register_unary(real_only(REAL_UNARY), {"trunc": ("fix",)}, promote="common", inplace=True)
 
 
 @register_op(
     "round(Tensor self, *, int decimals=0) -> Tensor", promote="common", inplace=True, namespaces=("", "special")
 )
 def round_(self, decimals):
+    if is_complex(self.dtype):
+        raise DtypeError("round is not supported for complex tensors. Write it for `x.real` and `x.imag`.")
     if not is_floating(self.dtype):
         return self
     if decimals == 0:
@@ -158,15 +188,20 @@ def round_(self, decimals):
 @register_op("angle(Tensor self) -> Tensor", promote="float")
 def angle(self):
     if is_complex(self.dtype):
-        return jnp.angle(self)
+        zero = self == 0  # where the derivative is 0
+        return jnp.where(zero, jnp.angle(lax.stop_gradient(self)), jnp.angle(jnp.where(zero, 1, self)))
     return lax.stop_gradient(jnp.where(jnp.isnan(self), self, jnp.where(self < 0, jnp.pi, 0.0)).astype(self.dtype))
 
 
-@register_op("logit(Tensor self, float? eps=None) -> Tensor", promote="float", inplace=True, namespaces=("", "special"))
-def logit(self, eps):
-    if eps is not None:
-        self = jnp.where(self < eps, eps, jnp.where(self > 1 - eps, 1 - eps, self)).astype(self.dtype)
-    return jnp.log(self / (1 - self))
+@register_op("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", out=True)
+def frexp(self):
+    """Returns the mantissa, of a size from 1/2 to 1, and the exponent of 2 that make up each element."""
+    if not is_floating(self.dtype):
+        raise DtypeError("torch.frexp() only supports floating-point dtypes. Convert the tensor with `.float()`.")
+    mantissa, exponent = jnp.frexp(lax.stop_gradient(self))
+    if self.dtype.itemsize <= 4:
+        exponent = exponent.astype(jnp.int32)
+    return with_derivatives(lambda x: mantissa, lambda x, _: jnp.exp2(-exponent.astype(x.dtype)))(self), exponent
 
 
 @register_op(
@@ -181,259 +216,3 @@ def nan_to_num(self, nan, posinf, neginf):
     result = jnp.where(jnp.isnan(self), 0.0 if nan is None else nan, self)
     result = jnp.where(self == jnp.inf, limits.max if posinf is None else posinf, result)
     return jnp.where(self == -jnp.inf, limits.min if neginf is None else neginf, result).astype(self.dtype)
-
-
-# The operators
-
-
-def _scaled(other: Array, alpha: Any) -> Array:
-    """Returns `alpha * other` in the dtype of `other`."""
-    if isinstance(alpha, int) and alpha == 1:
-        return other
-    if not is_inexact(other.dtype) and is_inexact(jnp.result_type(alpha)):
-        raise DtypeError("For integral input tensors, argument alpha must not be a floating point number.")
-    return other * strong(alpha, other.dtype)
-
-
-def _refuse_bools(self: Array, other: Array) -> None:
-    if is_bool(self.dtype) and is_bool(other.dtype):
-        raise DtypeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-            "operator instead."
-        )
-
-
-ARITHMETIC = {"promote": "common", "promoted": ("self", "other"), "inplace": True}
-
-
-@register_op("add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", **ARITHMETIC)
-def add(self, other, alpha):
-    return self + _scaled(other, alpha)
-
-
-@register_op("sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", aliases=("subtract",), **ARITHMETIC)
-def sub(self, other, alpha):
-    _refuse_bools(self, other)
-    return self - _scaled(other, alpha)
-
-
-@register_op("rsub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", **{**ARITHMETIC, "inplace": False})
-def rsub(self, other, alpha):
-    _refuse_bools(self, other)
-    return other - _scaled(self, alpha)
-
-
-def _floor_divide(x: Array, y: Array) -> Array:
-    if not is_floating(x.dtype):
-        return jnp.floor_divide(x, y)
-    x, y = lax.stop_gradient(x), lax.stop_gradient(y)
-    return jnp.where(y == 0, x / y, jnp.floor_divide(x, y))
-
-
-def _truncated_divide(x: Array, y: Array) -> Array:
-    return lax.stop_gradient(jnp.trunc(x / y)) if is_floating(x.dtype) else lax.div(*jnp.broadcast_arrays(x, y))
-
-
-@register_op(
-    "div(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
-    aliases=("divide",),
-    layout="operands",
-    inplace=True,
-    out=True,
-)
-def div(self, other, rounding_mode):
-    broadcast_shapes(jnp.shape(self), jnp.shape(other))
-    if rounding_mode is None:
-        self, other = promote_float(self, other)
-        return self / other
-    self, other = promote(self, other)
-    if rounding_mode not in ("floor", "trunc"):
-        raise ArgumentError(
-            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}"
-        )
-    return _floor_divide(self, other) if rounding_mode == "floor" else _truncated_divide(self, other)
-
-
-register_op("floor_divide(Tensor self, Tensor other) -> Tensor", promote="common", inplace=True)(binary(_floor_divide))
-register_op("true_divide(Tensor self, Tensor other) -> Tensor", promote="float", inplace=True)(
-    lambda self, other: self / other
-)
-
-
-def _remainder(x: Array, y: Array) -> Array:
-    if not is_floating(x.dtype):
-        return jnp.remainder(x, y)
-    # The gradient of PyTorch: 1 for x, -floor(x / y) for y.
-    value = lax.stop_gradient(jnp.remainder(x, y))
-    linear = x - y * _floor_divide(x, y)
-    return value + (linear - lax.stop_gradient(linear))
-
-
-def _fmod(x: Array, y: Array) -> Array:
-    return lax.rem(*jnp.broadcast_arrays(x, y))
-
-
-def _power(x: Array, y: Array) -> Array:
-    if not is_inexact(x.dtype):
-        return jnp.power(x, y)
-    # at 0 ** 0 the slope is 0 for PyTorch; XLA's is 0 * 0 ** -1
-    return lax.pow(*jnp.broadcast_arrays(jnp.where((x == 0) & (y == 0), 1, x).astype(x.dtype), y))
-
-
-@register_op("pow(Tensor self, Tensor exponent) -> Tensor", layout="operands", inplace=True, out=True)
-def pow_(self, exponent):
-    broadcast_shapes(jnp.shape(self), jnp.shape(exponent))
-    dtype = result_dtype(self, exponent)
-    if isinstance(exponent, int) and not is_number(self):
-        if not is_inexact(dtype) and exponent < 0:
-            raise TensorError("Integers to negative integer powers are not allowed.")
-        return lax.integer_pow(strong(self, dtype), int(exponent))
-    if isinstance(exponent, float) and exponent != 0 and is_inexact(dtype) and not is_number(self):
-        return lax.pow(strong(self, dtype), strong(exponent, dtype))
-    return _power(strong(self, dtype), strong(exponent, dtype))
-
-
-@register_op("float_power(Tensor self, Tensor exponent) -> Tensor", promote="float", inplace=True)
-def float_power(self, exponent):
-    return _power(self, exponent)
-
-
-def _logaddexp2(x: Array, y: Array) -> Array:
-    return jnp.logaddexp(x * jnp.log(2.0).astype(x.dtype), y * jnp.log(2.0).astype(x.dtype)) / jnp.log(2.0).astype(
-        x.dtype
-    )
-
-
-def _copysign(x: Array, y: Array) -> Array:
-    return x * lax.stop_gradient(
-        jnp.where(jnp.sign(x) == 0, 0.0, jnp.copysign(1.0, x) * jnp.copysign(1.0, y)).astype(x.dtype)
-    ) + (lax.stop_gradient(jnp.where(x == 0, jnp.copysign(x, y), 0.0).astype(x.dtype)))
-
-
-def _xlogy(x: Array, y: Array) -> Array:
-    zero = (x == 0) & ~jnp.isnan(y)
-    # where x is 0 the gradient for x is log(y), or 0 where that is not finite
-    safe = jnp.where(zero & (y <= 0), 1, y)
-    return jnp.where(jnp.isnan(y), y, x * jnp.log(safe))
-
-
-def _select_larger(x: Array, y: Array) -> Array:
-    return jnp.where((x >= y) | jnp.isnan(y), x, y)
-
-
-def _select_smaller(x: Array, y: Array) -> Array:
-    return jnp.where((x <= y) | jnp.isnan(y), x, y)
-
-
-def _numbers(fn: Callable[[Array, Array], Array], otherwise: Callable[[Array, Array], Array]) -> Any:
-    """Returns `fn` for floats and `otherwise` for integers."""
-    return lambda x, y: fn(x, y) if is_floating(x.dtype) else otherwise(x, y)
-
-
-SAME_DTYPE_BINARY = {
-    "mul": lambda x, y: x * y, "remainder": _remainder, "fmod": _fmod,
-    "gcd": jnp.gcd, "lcm": jnp.lcm,
-}  # fmt: skip
-COMMON_BINARY = {
-    "maximum": jnp.maximum, "minimum": jnp.minimum,
-    "fmax": _numbers(_select_larger, jnp.maximum), "fmin": _numbers(_select_smaller, jnp.minimum),
-}  # fmt: skip
-FLOAT_BINARY = {
-    "atan2": lambda x, y: jnp.arctan2(x, y), "copysign": _copysign, "hypot": lambda x, y: jnp.hypot(x, y),
-}  # fmt: skip
-FLOAT_FUNCTION_BINARY = {"logaddexp": lambda x, y: jnp.logaddexp(x, y), "logaddexp2": _logaddexp2}
-SPECIAL_BINARY = {
-    "xlog1py": lambda x, y: _xlogy(x, 1 + y), "zeta": jsp.zeta, "gammainc": jsp.gammainc, "gammaincc": jsp.gammaincc,
-}  # fmt: skip
-
-register_binary(SAME_DTYPE_BINARY, {"mul": ("multiply",)}, promote="common", inplace=True)
-register_binary(COMMON_BINARY, {}, promote="common")
-register_binary(FLOAT_BINARY, {"atan2": ("arctan2",)}, promote="float", inplace=True)
-register_binary(FLOAT_FUNCTION_BINARY, {}, promote="float")
-register_binary({"xlogy": _xlogy}, {}, promote="float", inplace=True, namespaces=("", "special"))
-register_binary(SPECIAL_BINARY, {}, promote="float", method=False, namespaces=("special",))
-register_binary({"nextafter": jnp.nextafter}, {}, promote="float", inplace=True, differentiable=False)
-
-
-@register_op("heaviside(Tensor self, Tensor values) -> Tensor", promote="common", inplace=True, differentiable=False)
-def heaviside(self, values):
-    return (
-        jnp.where(jnp.isnan(self), self, jnp.where(self == 0, values, (self > 0).astype(self.dtype)))
-        if is_floating(self.dtype)
-        else jnp.where(self == 0, values, (self > 0).astype(self.dtype))
-    )
-
-
-@register_op("ldexp(Tensor self, Tensor other) -> Tensor", promote="float", inplace=True)
-def ldexp(self, other):
-    return self * jnp.power(jnp.asarray(2.0, self.dtype), other)
-
-
-@register_op("polygamma(int n, Tensor self) -> Tensor", promote="float", namespaces=("", "special"))
-def polygamma(n, self):
-    return _digamma(self) if n == 0 else jsp.polygamma(n, self)
-
-
-@register_op("multigammaln(Tensor self, int p) -> Tensor", promote="float", method=False, namespaces=("special",))
-def multigammaln(self, p):
-    return jsp.multigammaln(self, p)
-
-
-register_op("mvlgamma(Tensor self, int p) -> Tensor", promote="float", inplace=True)(multigammaln)
-
-
-# Several operands
-
-
-@register_op("lerp(Tensor self, Tensor end, Tensor weight) -> Tensor", promote="common", inplace=True)
-def lerp(self, end, weight):
-    return jnp.where(jnp.abs(weight) < 0.5, self + weight * (end - self), end - (end - self) * (1 - weight))
-
-
-FUSED = {"promote": "common", "promoted": ("self", "tensor1", "tensor2"), "inplace": True}
-
-
-@register_op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", **FUSED)
-def addcmul(self, tensor1, tensor2, value):
-    return self + _scaled(tensor1 * tensor2, value)
-
-
-@register_op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", **FUSED)
-def addcdiv(self, tensor1, tensor2, value):
-    if not is_inexact(self.dtype):
-        raise DtypeError("Integer division with addcdiv is no longer supported. Use self + value * tensor1 / tensor2.")
-    return self + _scaled(tensor1 / tensor2, value)
-
-
-def clamp_values(self: Array, min: Any, max: Any) -> Array:
-    """Returns `self` held between the bounds. At a bound the gradient goes to `self`, as in PyTorch."""
-    floating = is_floating(self.dtype)
-    if min is not None:
-        below = self < min
-        self = jnp.where(below | jnp.isnan(min) if floating else below, min, self)
-    if max is not None:
-        above = self > max
-        self = jnp.where(above | jnp.isnan(max) if floating else above, max, self)
-    return self
-
-
-@register_op(
-    "clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    promote="common",
-    inplace=True,
-    aliases=("clip",),
-)
-def clamp(self, min, max):
-    if min is None and max is None:
-        raise TensorError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    return clamp_values(self, min, max)
-
-
-@register_op("clamp_min(Tensor self, Tensor min) -> Tensor", promote="common", inplace=True)
-def clamp_min(self, min):
-    return clamp_values(self, min, None)
-
-
-@register_op("clamp_max(Tensor self, Tensor max) -> Tensor", promote="common", inplace=True)
-def clamp_max(self, max):
-    return clamp_values(self, None, max)

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import TensorError
-from jaxaot.ops.promotion import canonical_dtype, default_float, default_int, is_inexact
+from jaxaot._typing import Array, Shape
+from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError, TensorValueError
+from jaxaot.ops.promotion import (
+    canonical_dtype,
+    default_float,
+    default_int,
+    is_bool,
+    is_complex,
+    is_inexact,
+    is_integral,
+)
 from jaxaot.ops.table import register_op
+from jaxaot.views.layout import Layout, layout_of
 
-FACTORY: dict[str, Any] = {"method": False, "differentiable": False}
-METHOD_ONLY: dict[str, Any] = {"function": False, "differentiable": False}
+FACTORY: dict[str, Any] = {"method": False, "differentiable": False, "factory": True}
+LIKE: dict[str, Any] = {**FACTORY, "layout": "same"}
+METHOD_ONLY: dict[str, Any] = {"function": False, "differentiable": False, "factory": True}
 
 
 def static_size(size: Any) -> tuple[int, ...]:
@@ -64,22 +76,22 @@ def full(size, fill_value, dtype):
     return jnp.full(static_size(size), fill_value, dtype)
 
 
-@register_op("zeros_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **FACTORY)
+@register_op("zeros_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **LIKE)
 def zeros_like(self, dtype):
     return jnp.zeros(self.shape, dtype_or(dtype, self.dtype))
 
 
-@register_op("ones_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **FACTORY)
+@register_op("ones_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **LIKE)
 def ones_like(self, dtype):
     return jnp.ones(self.shape, dtype_or(dtype, self.dtype))
 
 
-@register_op("empty_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **FACTORY)
+@register_op("empty_like(Tensor self, *, Dtype? dtype=None) -> Tensor", **LIKE)
 def empty_like(self, dtype):
     return zeros_like(self, dtype)
 
 
-@register_op("full_like(Tensor self, Scalar fill_value, *, Dtype? dtype=None) -> Tensor", **FACTORY)
+@register_op("full_like(Tensor self, Scalar fill_value, *, Dtype? dtype=None) -> Tensor", **LIKE)
 def full_like(self, fill_value, dtype):
     return jnp.full(self.shape, fill_value, dtype_or(dtype, self.dtype))
 
@@ -104,68 +116,151 @@ def new_full(self, size, fill_value, dtype):
     return jnp.full(static_size(size), fill_value, dtype_or(dtype, self.dtype))
 
 
+@register_op("scalar_tensor(Scalar s, *, Dtype? dtype=None) -> Tensor", **FACTORY)
+def scalar_tensor(s, dtype):
+    dtype = dtype_or(dtype, default_float())
+    if is_complex(jnp.result_type(s)) and not is_complex(dtype):
+        raise TensorError(f"value cannot be converted to type {dtype} without overflow; write `dtype=ja.complex64`")
+    return jnp.asarray(s, dtype)
+
+
+def empty_with_order(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+    """The layout rule of `empty_permuted`: its dims lie in memory in the order of `physical_layout`."""
+    stride, step = [0] * len(size), 1
+    for dim in reversed(static[1]):
+        stride[dim] = step
+        step *= max(size[dim], 1)
+    return layout_of(size, stride, dtype)
+
+
+@register_op(
+    "empty_permuted(int[] size, int[] physical_layout, *, Dtype? dtype=None) -> Tensor",
+    **{**FACTORY, "layout": empty_with_order},
+)
+def empty_permuted(size, physical_layout, dtype):
+    size = static_size(size)
+    if len(physical_layout) != len(size):
+        raise ShapeMismatchError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(size)} is not equal to len(physical_layout) = {len(physical_layout)}"
+        )
+    for dim in physical_layout:
+        if not 0 <= dim < len(size):
+            raise DimError(f"Dimension out of range (expected to be between 0 and {len(size) - 1}, but got {dim})")
+    if len(set(physical_layout)) < len(physical_layout):
+        raise ArgumentError("Duplicate dim not allowed")
+    return zeros(size, dtype)
+
+
 @register_op("arange(Any start=0, Any end=None, Any step=1, *, Dtype? dtype=None) -> Tensor", **FACTORY)
 def arange(start, end, step, dtype):
     if end is None:
         start, end = 0, start
-    if step == 0:
-        raise TensorError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise TensorError("upper bound and lower bound inconsistent with step sign")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise TensorError(f"unsupported range: {start} -> {end}")
     whole = all(isinstance(value, (int, np.integer)) for value in (start, end, step))
     dtype = dtype_or(dtype, default_int() if whole else default_float())
-    if jnp.issubdtype(dtype, jnp.integer):
+    if is_integral(dtype):
         start, end, step = int(start), int(end), int(step)
+    if is_bool(dtype) or is_complex(dtype):
+        raise DtypeError(f"arange is not implemented for {dtype}; write `ja.arange(...).to({dtype})`")
+    if step == 0:
+        raise TensorValueError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise TensorError("upper bound and lower bound inconsistent with step sign")
     n = math.ceil((end - start) / step)
-    if jnp.issubdtype(dtype, jnp.integer):
+    if is_integral(dtype):
         return jnp.arange(n, dtype=dtype) * dtype.type(step) + dtype.type(start)
     return jnp.asarray(start + np.arange(n, dtype=np.float64) * step, dtype)
 
 
-@register_op("linspace(Any start, Any end, int steps, *, Dtype? dtype=None) -> Tensor", **FACTORY)
-def linspace(start, end, steps, dtype):
+def _spaced_dtype(steps: Any, dtype: Any, *bounds: Any) -> np.dtype:
+    """Returns the dtype of evenly spaced numbers between bounds, after a check of how many they are."""
+    if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool):
+        raise ArgumentError(f"argument 'steps' must be int, not {type(steps).__name__}")
     if steps < 0:
         raise TensorError("number of steps must be non-negative")
-    dtype = dtype_or(dtype, default_float())
+    held = dtype_or(dtype, np.complex64 if any(map(jnp.iscomplexobj, bounds)) else default_float())
+    if any(map(jnp.iscomplexobj, bounds)) and not is_complex(held):
+        raise DtypeError(f"linspace(): inferred dtype complex64 can't be safely cast to passed dtype {held}")
+    return held
+
+
+def _spaced(start: Any, end: Any, steps: int, dtype: np.dtype) -> np.ndarray:
     if not is_inexact(dtype):
         start, end = int(start), int(end)
-    return jnp.asarray(np.linspace(start, end, steps), dtype)
+    return np.linspace(start, end, steps)
+
+
+def _spaced_between(start: Any, end: Any, steps: int, dtype: np.dtype) -> Array:
+    """As `_spaced` for bounds on the device."""
+    wide = jnp.promote_types(dtype, default_float()) if is_inexact(dtype) else default_float()
+    if not is_inexact(dtype):
+        start, end = (jnp.trunc(jnp.asarray(bound, wide)) for bound in (start, end))
+    return jnp.linspace(jnp.asarray(start, wide), jnp.asarray(end, wide), steps)
+
+
+@register_op("linspace(Any start, Any end, int steps, *, Dtype? dtype=None) -> Tensor", **FACTORY)
+def linspace(start, end, steps, dtype):
+    dtype = _spaced_dtype(steps, dtype, start, end)
+    return jnp.asarray(_spaced(start, end, steps, dtype), dtype)
+
+
+@register_op(
+    "linspace_between(Scalar start, Scalar end, int steps, *, Dtype? dtype=None) -> Tensor",
+    overload_of="linspace",
+    **FACTORY,
+)
+def linspace_between(start, end, steps, dtype):
+    """Bounds that are 0-d tensors."""
+    dtype = _spaced_dtype(steps, dtype, start, end)
+    return _spaced_between(start, end, steps, dtype).astype(dtype)
 
 
 @register_op("logspace(Any start, Any end, int steps, float base=10.0, *, Dtype? dtype=None) -> Tensor", **FACTORY)
 def logspace(start, end, steps, base, dtype):
-    dtype = dtype_or(dtype, default_float())
-    if not is_inexact(dtype):
-        start, end = int(start), int(end)
-    return jnp.asarray(float(base) ** np.linspace(start, end, steps), dtype)
+    dtype = _spaced_dtype(steps, dtype, start, end)
+    with np.errstate(all="ignore"):
+        return jnp.asarray(np.power(float(base), _spaced(start, end, steps, dtype)), dtype)
+
+
+@register_op(
+    "logspace_between(Scalar start, Scalar end, int steps, float base=10.0, *, Dtype? dtype=None) -> Tensor",
+    overload_of="logspace",
+    **FACTORY,
+)
+def logspace_between(start, end, steps, base, dtype):
+    """Bounds that are 0-d tensors."""
+    dtype = _spaced_dtype(steps, dtype, start, end)
+    exponents = _spaced_between(start, end, steps, dtype)
+    return jnp.power(jnp.asarray(base, exponents.dtype), exponents).astype(dtype)
 
 
 @register_op("eye(int n, int? m=None, *, Dtype? dtype=None) -> Tensor", **FACTORY)
 def eye(n, m, dtype):
+    for name, size in (("n", n), ("m", m)):
+        if size is not None and not isinstance(size, (int, np.integer)):
+            raise ArgumentError(f"eye(): argument '{name}' must be int, not {type(size).__name__}")
+        if size is not None and size < 0:
+            raise TensorError(f"{name} must be greater or equal to 0, got {size}")
     return jnp.eye(n, m, dtype=dtype_or(dtype, default_float()))
+
+
+def _triangle(places: Any, row: int, col: int, offset: int, dtype: Any) -> Array:
+    for name, size in (("row", row), ("col", col)):
+        if size < 0:
+            raise TensorError(f"{name} must be non-negative, got {size}")
+    dtype = dtype_or(dtype, default_int())
+    if not is_integral(dtype):
+        raise DtypeError(f"indices are integers; there is none of dtype {dtype}")
+    return jnp.asarray(np.stack(places(row, offset, col)), dtype)
 
 
 @register_op("tril_indices(int row, int col, int offset=0, *, Dtype? dtype=None) -> Tensor", **FACTORY)
 def tril_indices(row, col, offset, dtype):
-    return jnp.asarray(np.stack(np.tril_indices(row, offset, col)), dtype_or(dtype, default_int()))
+    return _triangle(np.tril_indices, row, col, offset, dtype)
 
 
 @register_op("triu_indices(int row, int col, int offset=0, *, Dtype? dtype=None) -> Tensor", **FACTORY)
 def triu_indices(row, col, offset, dtype):
-    return jnp.asarray(np.stack(np.triu_indices(row, offset, col)), dtype_or(dtype, default_int()))
-
-
-def _window(name: str, fn: Any) -> None:
-    """Adds a row for a window: `fn` gives the symmetric window of a length; a periodic one drops the last element."""
-
-    @register_op(f"{name}(int window_length, bool periodic=True, *, Dtype? dtype=None) -> Tensor", **FACTORY)
-    def window(window_length, periodic, dtype):
-        values = fn(window_length + 1)[:-1] if periodic and window_length > 1 else fn(window_length)
-        return jnp.asarray(values, dtype_or(dtype, default_float()))
-
-
-for _name, _fn in {
-    "hann_window": np.hanning, "hamming_window": np.hamming, "blackman_window": np.blackman,
-    "bartlett_window": np.bartlett,
-}.items():  # fmt: skip
-    _window(_name, _fn)
+    return _triangle(np.triu_indices, row, col, offset, dtype)

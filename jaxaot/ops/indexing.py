@@ -14,9 +14,17 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxaot._typing import Array
-from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError
+from jaxaot.errors import (
+    ArgumentError,
+    DimError,
+    DtypeError,
+    ShapeMismatchError,
+    TensorError,
+    TensorTypeError,
+    TensorValueError,
+)
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
-from jaxaot.ops.promotion import default_int, is_bool, is_inexact, is_integral, is_number, strong
+from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_inexact, is_integral, is_number, strong
 from jaxaot.ops.table import register_op
 
 
@@ -79,6 +87,33 @@ def index_select(self, dim, index):
     if self.ndim == 0:
         return self
     return jnp.take(self, _shown_1d(index), axis, mode="clip")
+
+
+@register_op("nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor", out=True, differentiable=False)
+def nonzero_static(self, size, fill_value):
+    """`nonzero` for a given number of elements: more are left out, and what is missing is `fill_value`."""
+    if size < 0:
+        raise ArgumentError("nonzero_static: 'size' must be an non-negative integer")
+    if not self.ndim:
+        return jnp.zeros((size, 0), default_int())
+    if not self.size:
+        return jnp.full((size, self.ndim), fill_value, default_int())
+    return jnp.stack(jnp.nonzero(self, size=size, fill_value=fill_value), 1).astype(default_int())
+
+
+@register_op("unravel_index(Tensor indices, Any shape) -> Tensor[]", method=False, differentiable=False)
+def unravel_index(indices, shape):
+    if not is_integral(indices.dtype):
+        raise TensorTypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    if any(n < 0 for n in shape):
+        raise TensorValueError(f"'shape' cannot have negative values, but got {shape}")
+    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    limit = jnp.iinfo(indices.dtype).max
+    return [
+        indices // stride % min(n, limit) if n and stride <= limit else indices * 0
+        for stride, n in zip(strides, shape, strict=True)
+    ]
 
 
 # Scatters
@@ -366,15 +401,17 @@ def diagonal_scatter(self, src, offset, dim1, dim2):
     return jnp.moveaxis(written, (-2, -1), axes)
 
 
-# In place only
+# Written whole
 
 
-@register_op("fill(Tensor self, Tensor value) -> Tensor", inplace_only=True)
+@register_op("fill(Tensor self, Tensor value) -> Tensor", inplace=True, method=False, overwrites=True, layout="same")
 def fill(self, value):
     if not is_number(value) and jnp.ndim(value):
         raise TensorError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {jnp.ndim(value)} dimensions."
         )
+    if jnp.iscomplexobj(value) and not is_complex(self.dtype):
+        raise DtypeError(f"value cannot be converted to type {self.dtype} without overflow; it is complex")
     return jnp.broadcast_to(strong(value, self.dtype), self.shape)
 
 

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxaot._typing import Array, Shape
-from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorError
-from jaxaot.ops.dims import along, normalize_dim, normalize_dims
-from jaxaot.ops.promotion import result_dtype
+from jaxaot.errors import (
+    ArgumentError,
+    DimError,
+    DtypeError,
+    ShapeMismatchError,
+    TensorError,
+    TensorTypeError,
+    TensorValueError,
+)
+from jaxaot.ops.dims import normalize_dim, normalize_dims
+from jaxaot.ops.promotion import default_float, is_integral, result_dtype
 from jaxaot.ops.table import register_op
 from jaxaot.views.layout import Layout, channels_last, contiguous, layout_of, view_stride
 
 
 def _common(tensors: Sequence[Array], name: str) -> list[Array]:
     if not tensors:
-        raise ArgumentError(f"{name} expects a non-empty list of tensors")
+        raise TensorValueError(f"{name} expects a non-empty TensorList")
+    for i, tensor in enumerate(tensors):
+        if tensor is None:
+            raise TensorTypeError(f"{name}(): expected Tensor as element {i} in argument 0, but got NoneType")
     dtype = result_dtype(*tensors)
     return [jnp.asarray(tensor).astype(dtype) for tensor in tensors]
 
@@ -50,7 +63,7 @@ def _stacked(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[
     aliases=("concat", "concatenate"),
 )
 def cat(tensors, dim):
-    tensors = _common(tensors, "torch.cat()")
+    tensors = _common(tensors, "cat")
     for i, tensor in enumerate(tensors):
         if tensor.ndim == 0:
             raise TensorError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -106,6 +119,14 @@ def column_stack(tensors):
 
 @register_op("block_diag(Tensor[] tensors) -> Tensor", method=False)
 def block_diag(tensors):
+    for i, tensor in enumerate(tensors):
+        if tensor.ndim > 2:
+            raise ShapeMismatchError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {tensor.ndim} "
+                "dimensions"
+            )
+    if not tensors:
+        return jnp.zeros((1, 0), default_float())
     blocks = [jnp.atleast_2d(tensor) for tensor in _common(tensors, "block_diag")]
     rows, columns = sum(block.shape[0] for block in blocks), sum(block.shape[1] for block in blocks)
     result, row, column = jnp.zeros((rows, columns), blocks[0].dtype), 0, 0
@@ -115,16 +136,41 @@ def block_diag(tensors):
     return result
 
 
-@register_op("meshgrid(Tensor[] tensors, *, str indexing='ij') -> Tensor[]", method=False)
+@register_op("meshgrid(Tensor[] tensors, *, str? indexing=None) -> Tensor[]", method=False)
 def meshgrid(tensors, indexing):
-    return list(jnp.meshgrid(*(jnp.atleast_1d(tensor) for tensor in tensors), indexing=indexing))
+    if not tensors:
+        raise ArgumentError("meshgrid expects a non-empty TensorList")
+    if indexing not in (None, "ij", "xy"):
+        raise ArgumentError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if any(tensor.ndim > 1 for tensor in tensors):
+        shown = [list(tensor.shape) for tensor in tensors]
+        raise ShapeMismatchError(f"torch.meshgrid: Expect 0D or 1D tensors in the tensor list but got sizes {shown}")
+    if any(tensor.dtype != tensors[0].dtype for tensor in tensors):
+        raise DtypeError("torch.meshgrid expects all tensors to have the same dtype")
+    return list(jnp.meshgrid(*(jnp.atleast_1d(tensor) for tensor in tensors), indexing=indexing or "ij"))
 
 
 @register_op("cartesian_prod(Tensor[] tensors) -> Tensor", method=False)
 def cartesian_prod(tensors):
+    for tensor in tensors:
+        if tensor.ndim != 1:
+            raise ShapeMismatchError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
     if len(tensors) == 1:
         return tensors[0]
-    return jnp.stack([grid.reshape(-1) for grid in jnp.meshgrid(*tensors, indexing="ij")], 1)
+    return jnp.stack([grid.reshape(-1) for grid in meshgrid(tensors, "ij")], 1)
+
+
+@register_op("combinations(Tensor input, int r=2, bool with_replacement=False) -> Tensor", method=False)
+def combinations(input, r, with_replacement):
+    if input.ndim != 1:
+        raise ShapeMismatchError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise ArgumentError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return jnp.zeros((0,), input.dtype)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.asarray(list(choose(range(input.size), r)), np.int32).reshape(-1, r)
+    return input[places]
 
 
 # Repeating and reordering
@@ -137,23 +183,32 @@ def repeat(self, repeats):
         raise ShapeMismatchError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
         )
+    _check_counts(repeats)
     return jnp.tile(self, tuple(repeats))
+
+
+def _check_counts(counts: Sequence[int]) -> None:
+    if any(n < 0 for n in counts):
+        raise TensorError(f"Trying to create tensor with negative dimension {min(counts)}: {list(counts)}")
 
 
 @register_op("tile(Tensor self, int[] dims) -> Tensor")
 def tile(self, dims):
+    dims = dims if isinstance(dims, tuple) else (dims,)
+    _check_counts(dims)
     return jnp.tile(self, dims)
 
 
-@register_op("repeat_interleave(Tensor self, int repeats, int? dim=None) -> Tensor")
-def repeat_interleave(self, repeats, dim):
-    if dim is None:
-        return jnp.repeat(self.reshape(-1), repeats, 0)
-    return (
-        along(lambda value, axis: jnp.repeat(value, repeats, axis), self, dim)
-        if self.ndim
-        else jnp.repeat(self, repeats)
-    )
+@register_op("repeat_interleave(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor")
+def repeat_interleave(self, repeats, dim, output_size):
+    if repeats < 0:
+        raise TensorError("Repeats must be non-negative")
+    value = self.reshape(-1) if dim is None else _shown_1d(self)
+    axis = 0 if dim is None else normalize_dim(dim, self.ndim)
+    n = value.shape[axis] * repeats
+    if output_size not in (None, n):
+        raise ShapeMismatchError(f"repeat_interleave: Invalid output_size, expected {n} but got {output_size}")
+    return jnp.repeat(value, repeats, axis)
 
 
 @register_op(
@@ -161,10 +216,24 @@ def repeat_interleave(self, repeats, dim):
     overload_of="repeat_interleave",
 )
 def repeat_interleave_each(self, repeats, dim, output_size):
-    """A count for each element; the total is given, for it is a shape."""
-    value = self.reshape(-1) if dim is None else self
+    """A count for each element, or one for all; the total is given, for it is a shape."""
+    if not is_integral(repeats.dtype):
+        raise DtypeError("repeats has to be Long or Int tensor")
+    value = self.reshape(-1) if dim is None else _shown_1d(self)
     axis = 0 if dim is None else normalize_dim(dim, self.ndim)
-    return jnp.repeat(value, repeats, axis, total_repeat_length=output_size)
+    n = value.shape[axis]
+    if repeats.ndim > 1:
+        raise ShapeMismatchError("repeats must be 0-dim or 1-dim tensor")
+    if repeats.size not in (1, n):
+        raise ShapeMismatchError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.size} and "
+            f"input.size({axis}) = {n}"
+        )
+    return jnp.repeat(value, jnp.broadcast_to(repeats, (n,)), axis, total_repeat_length=output_size)
+
+
+def _shown_1d(value: Array) -> Array:
+    return value.reshape(1) if value.ndim == 0 else value
 
 
 @register_op("roll(Tensor self, int[] shifts, int[] dims=()) -> Tensor")
@@ -178,7 +247,7 @@ def roll(self, shifts, dims):
     if len(shifts) != len(dims):
         raise ArgumentError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not self.ndim:
-        return self
+        raise DimError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return jnp.roll(self, shifts, tuple(normalize_dim(dim, self.ndim) for dim in dims))
 
 
@@ -203,7 +272,13 @@ def flipud(self):
 
 @register_op("rot90(Tensor self, int k=1, int[] dims=(0, 1)) -> Tensor")
 def rot90(self, k, dims):
-    first, second = normalize_dims(dims, self.ndim)
+    if len(dims) != 2:
+        raise ArgumentError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if self.ndim < 2:
+        raise ShapeMismatchError(f"expected total dims >= 2, but got total dims = {self.ndim}")
+    first, second = (normalize_dim(dim, self.ndim) for dim in dims)
+    if first == second:
+        raise ArgumentError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
     return jnp.rot90(self, k, (first, second))
 
 
@@ -231,6 +306,8 @@ def diag(self, diagonal):
 @register_op("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
 def diag_embed(self, offset, dim1, dim2):
     axis1, axis2 = normalize_dim(dim1, self.ndim + 1), normalize_dim(dim2, self.ndim + 1)
+    if axis1 == axis2:
+        raise ArgumentError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     if axis1 > axis2:
         axis1, axis2, offset = axis2, axis1, -offset
     size = self.shape[-1] + abs(offset)
@@ -245,15 +322,30 @@ def diagflat(self, offset):
     return jnp.diag(self.reshape(-1), offset)
 
 
+@register_op("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", method=False)
+def vander(x, N, increasing):
+    if x.ndim != 1:
+        raise ShapeMismatchError("x must be a one-dimensional tensor.")
+    if N is not None and N < 0:
+        raise ArgumentError("N must be non-negative.")
+    return jnp.vander(x, N, increasing)
+
+
 # Padding
 
 PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def _padded(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+    """Channels innermost if those of the input are; circular padding copies into rows."""
+    return contiguous(size, dtype) if static[1] == "circular" else _joined(operands[:1], size, dtype, static)
 
 
 @register_op(
     "pad(Tensor input, int[] pad, str mode='constant', Scalar? value=None) -> Tensor",
     method=False,
     namespaces=("nn.functional",),
+    layout=_padded,
 )
 def pad_(input, pad, mode, value):
     return pad_values(input, pad, mode, value)

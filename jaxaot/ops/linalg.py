@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxaot._typing import Array
-from jaxaot.errors import DtypeError, ShapeMismatchError, TensorError
+from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError, TensorError
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim, normalize_dims
-from jaxaot.ops.elementwise import _scaled
-from jaxaot.ops.promotion import default_float, is_bool, is_inexact, promote, result_dtype
+from jaxaot.ops.elementwise import _scaled, absolute
+from jaxaot.ops.promotion import default_float, is_bool, is_complex, is_floating, is_inexact, promote, result_dtype
 from jaxaot.ops.reductions import vector_norm_values
 from jaxaot.ops.table import register_op
 
@@ -135,7 +138,7 @@ def kron(self, other):
     return jnp.kron(self, other)
 
 
-@register_op("vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", method=False, namespaces=("linalg",))
+@register_op("vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", method=False, namespaces=("linalg",), out=True)
 def vecdot(x, y, dim):
     return jnp.sum(jnp.conj(x) * y, axis=dim)
 
@@ -151,9 +154,7 @@ def _combined(self: Array, product: Array, beta: Any, alpha: Any) -> Array:
             f"The expanded size of the tensor must match: {list(self.shape)} does not expand to {list(product.shape)}"
         )
     product = _scaled(product, alpha)
-    if isinstance(beta, (int, float)) and beta == 0:
-        return product
-    return _scaled(self, beta) + product
+    return jnp.where(jnp.asarray(beta) == 0, product, _scaled(self, beta) + product)
 
 
 @register_op(
@@ -191,12 +192,12 @@ def addbmm(self, batch1, batch2, beta, alpha):
     return _combined(self, jnp.sum(bmm(batch1, batch2), axis=0), beta, alpha)
 
 
-@register_op("chain_matmul(Tensor[] matrices) -> Tensor", method=False)
+@register_op("chain_matmul(Tensor[] matrices) -> Tensor", method=False, out=True)
 def chain_matmul(matrices):
     return jnp.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0]
 
 
-register_op("multi_dot(Tensor[] tensors) -> Tensor", method=False, namespaces=("linalg",))(
+register_op("multi_dot(Tensor[] tensors) -> Tensor", method=False, namespaces=("linalg",), out=True)(
     lambda tensors: chain_matmul(tensors)
 )
 
@@ -210,7 +211,7 @@ def einsum(equation, operands):
         raise ShapeMismatchError(f"einsum({equation!r}) does not fit operands of shapes {shapes}: {error}") from error
 
 
-@register_op("tensordot(Tensor a, Tensor b, Any dims=2) -> Tensor", method=False)
+@register_op("tensordot(Tensor a, Tensor b, Any dims=2) -> Tensor", method=False, out=True)
 def tensordot(a, b, dims):
     if isinstance(dims, int):
         left, right = tuple(range(a.ndim - dims, a.ndim)), tuple(range(dims))
@@ -238,80 +239,154 @@ def cross(self, other, dim):
         if not threes:
             raise ShapeMismatchError("no dimension of size 3 in input")
         dim = threes[0]
+    return _cross("cross", self, other, dim)
+
+
+def _cross(name: str, self: Array, other: Array, dim: int) -> Array:
+    shape = broadcast_shapes(self.shape, other.shape)
     axis = normalize_dim(dim, len(shape))
+    if not shape or shape[axis] != 3:
+        raise ShapeMismatchError(
+            f"{name}: inputs dimension {dim} must have length 3. Got {list(self.shape)} and {list(other.shape)}"
+        )
     return jnp.cross(jnp.broadcast_to(self, shape), jnp.broadcast_to(other, shape), axis=axis)
 
 
-@register_op("matrix_power(Tensor self, int n) -> Tensor", namespaces=("", "linalg"))
-def matrix_power(self, n):
-    return jnp.linalg.matrix_power(self, n)
+@register_op(
+    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+    promote="common",
+    layout="contiguous",
+    method=False,
+    namespaces=("linalg",),
+)
+def linalg_cross(self, other, dim):
+    if self.ndim != other.ndim:
+        raise ShapeMismatchError(
+            f"linalg.cross: inputs must have the same number of dimensions, but got {self.ndim} and {other.ndim}"
+        )
+    return _cross("linalg.cross", self, other, dim)
 
 
-@register_op("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", method=False)
-def vander(x, N, increasing):
-    return vander_values(x, x.shape[0] if N is None else N, increasing)
+@register_op("linalg_vander(Tensor x, *, int? N=None) -> Tensor", method=False, namespaces=("linalg",))
+def linalg_vander(x, N):
+    x = jnp.atleast_1d(x)
+    n = x.shape[-1] if N is None else N
+    powers = [jnp.ones_like(x) if power == 0 else x**power for power in range(n)]
+    return jnp.stack(powers, -1) if powers else jnp.zeros((*x.shape, 0), x.dtype)
 
 
-def vander_values(x: Array, n: int, increasing: bool) -> Array:
-    """Returns the first `n` powers of each element along a last dim."""
-    powers = range(n) if increasing else reversed(range(n))
-    columns = [jnp.ones_like(x) if power == 0 else x**power for power in powers]
-    return jnp.stack(columns, -1) if columns else jnp.zeros((*x.shape, 0), x.dtype)
-
-
-@register_op("cdist(Tensor x1, Tensor x2, float p=2.0) -> Tensor", method=False)
-def cdist(x1, x2, p):
+@register_op("cdist(Tensor x1, Tensor x2, float p=2.0, Any compute_mode=None) -> Tensor", method=False)
+def cdist(x1, x2, p, compute_mode):
+    """Returns the distances of all pairs of rows; every `compute_mode` computes them by differences."""
     if x1.shape[-1] != x2.shape[-1]:
         raise ShapeMismatchError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
         )
-    return vector_norm_values(x1[..., :, None, :] - x2[..., None, :, :], float(p), (-1,), False)
+    return _distances("cdist", x1[..., :, None, :] - x2[..., None, :, :], p)
+
+
+@jax.custom_jvp
+def _largest(size: Array) -> Array:
+    """Returns the greatest along the last dim, whose gradient each of several equal ones gets in full."""
+    return jnp.max(size, axis=-1, initial=0)
+
+
+@_largest.defjvp
+def _largest_jvp(primals: Any, tangents: Any) -> Any:
+    found = _largest(*primals)
+    return found, jnp.sum(jnp.where(primals[0] == found[..., None], tangents[0], 0), axis=-1)
+
+
+def _distances(name: str, differences: Array, p: float) -> Array:
+    if p < 0:
+        raise ArgumentError(f"{name} only supports non-negative p values, but got {p}")
+    if not is_floating(differences.dtype):
+        raise DtypeError(
+            f"{name} only supports floating-point dtypes, got: {differences.dtype}. Convert by `.float()`."
+        )
+    if p == math.inf:
+        return _largest(absolute(differences))
+    return vector_norm_values(differences, float(p), (-1,), False)
+
+
+@register_op("pdist(Tensor self, float p=2) -> Tensor", method=False, namespaces=("", "nn.functional"))
+def pdist(self, p):
+    _need_ndim("pdist", "self", self, 2)
+    i, j = (jnp.asarray(places) for places in np.triu_indices(self.shape[0], 1))
+    return _distances("pdist", self[i] - self[j], p)
 
 
 @register_op("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor")
 def cov(self, correction, fweights, aweights):
+    if self.ndim > 2:
+        raise TensorError(f"cov(): expected input to have two or fewer dimensions but got an input with {self.ndim}")
     value = self if self.ndim == 2 else self.reshape(1, -1)
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is not None and given.shape != value.shape[1:]:
+            raise ShapeMismatchError(
+                f"cov(): expected {name} to have one weight for each of {value.shape[1]} observations, but got shape "
+                f"{list(given.shape)}"
+            )
     if not is_inexact(value.dtype):
         value = value.astype(default_float())
-    weights = jnp.ones(value.shape[1], value.dtype)
+    weights = jnp.ones(value.shape[1], value.real.dtype)
     weights = weights if fweights is None else weights * fweights
     weights = weights if aweights is None else weights * aweights
     total = jnp.sum(weights)
     center = value - jnp.sum(value * weights, 1, keepdims=True) / total
     lost = correction if aweights is None else correction * jnp.sum(weights * aweights) / total
-    result = (center * weights) @ center.T / jnp.maximum(total - lost, 0)
+    result = (center * weights) @ jnp.conj(center.T) / jnp.maximum(total - lost, 0)
     return result if value.shape[0] > 1 else result.reshape(())
 
 
 @register_op("corrcoef(Tensor self) -> Tensor")
 def corrcoef(self):
+    if self.ndim > 2:
+        raise TensorError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {self.ndim} dimensions"
+        )
     covariance = cov(self, 1, None, None)
     if covariance.ndim == 0:
         return covariance / covariance
-    size = jnp.sqrt(jnp.diagonal(covariance))
-    return jnp.clip(covariance / size[:, None] / size[None, :], -1, 1)
+    size = jnp.sqrt(jnp.diagonal(covariance).real)
+    result = covariance / size[:, None] / size[None, :]
+    if is_complex(result.dtype):
+        return lax.complex(jnp.clip(result.real, -1, 1), jnp.clip(result.imag, -1, 1))
+    return jnp.clip(result, -1, 1)
 
 
 def symmetric(value: Array, upper: bool) -> Array:
     """Returns the symmetric matrices that one triangle of `value` stands for.
 
-    The other triangle is not read, yet the gradient is that of a symmetric matrix: half to each, as in PyTorch.
+    The other triangle and imaginary parts of the diagonal are not read, yet the gradient is that of a symmetric matrix:
+    half to each, as in PyTorch.
     """
     constant = lax.stop_gradient(value)
-    half = jnp.triu(constant) if upper else jnp.tril(constant)
-    other = jnp.conj((jnp.triu(constant, 1) if upper else jnp.tril(constant, -1)).mT)
+    half = jnp.triu(constant, 1) if upper else jnp.tril(constant, -1)
+    diagonal = jnp.where(jnp.eye(value.shape[-1], dtype=bool), constant.real, 0)
     linear = (value + jnp.conj(value.mT)) / 2
-    return half + other + (linear - lax.stop_gradient(linear))
+    return half + diagonal + jnp.conj(half.mT) + (linear - lax.stop_gradient(linear))
+
+
+def check_matrices(name: str, value: Array) -> None:
+    """Checks that `value` holds matrices.
+
+    Raises:
+      ShapeMismatchError: If not.
+    """
+    if value.ndim < 2:
+        raise ShapeMismatchError(
+            f"{name}: The input tensor A must have at least 2 dimensions, but it has shape {list(value.shape)}."
+        )
 
 
 def check_square(name: str, value: Array) -> None:
     """Checks that `value` holds square matrices.
 
     Raises:
-      TensorError: If not.
+      ShapeMismatchError: If not.
     """
-    if value.ndim < 2:
-        raise TensorError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    check_matrices(name, value)
     if value.shape[-1] != value.shape[-2]:
         raise ShapeMismatchError(
             f"{name}: A must be batches of square matrices, but they are {value.shape[-2]} by {value.shape[-1]} "

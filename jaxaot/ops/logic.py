@@ -10,13 +10,13 @@ import jax.numpy as jnp
 from jaxaot._typing import Array
 from jaxaot.errors import DtypeError
 from jaxaot.ops.dims import broadcast_shapes
-from jaxaot.ops.elementwise import register_binary, register_unary
-from jaxaot.ops.promotion import is_bool, is_floating, is_inexact, is_number, strong
+from jaxaot.ops.elementwise import integers_only, real_only, register_binary, register_unary
+from jaxaot.ops.promotion import is_bool, is_complex, is_floating, is_number, strong
 from jaxaot.ops.table import register_op
 
-COMPARISONS = {
-    "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "lt": lambda x, y: x < y,
-    "le": lambda x, y: x <= y, "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
+EQUALITIES = {"eq": lambda x, y: x == y, "ne": lambda x, y: x != y}
+ORDERINGS = {
+    "lt": lambda x, y: x < y, "le": lambda x, y: x <= y, "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
 }  # fmt: skip
 COMPARISON_ALIASES = {
     "ne": ("not_equal",), "lt": ("less",), "le": ("less_equal",), "gt": ("greater",), "ge": ("greater_equal",),
@@ -34,15 +34,6 @@ LOGICAL = {
 }
 
 
-def _on_integers(name: str, fn: Callable[..., Array]) -> Callable[..., Array]:
-    def checked(*operands: Array) -> Array:
-        if is_inexact(operands[0].dtype):
-            raise DtypeError(f"\"{name}\" not implemented for '{operands[0].dtype}': it takes integers or bools")
-        return fn(*operands)
-
-    return checked
-
-
 def _shift(fn: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
     """Returns the shift `fn`, with what PyTorch yields for distances outside `[0, bits)`: as if shifted all out."""
 
@@ -56,15 +47,12 @@ def _shift(fn: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Arra
 
 
 BITWISE = {
-    name: _on_integers(name, fn)
-    for name, fn in {
-        "bitwise_and": lambda x, y: x & y, "bitwise_or": lambda x, y: x | y, "bitwise_xor": lambda x, y: x ^ y,
-        "bitwise_left_shift": _shift(jnp.left_shift), "bitwise_right_shift": _shift(jnp.right_shift),
-    }.items()
+    "bitwise_and": lambda x, y: x & y, "bitwise_or": lambda x, y: x | y, "bitwise_xor": lambda x, y: x ^ y,
 }  # fmt: skip
+SHIFTS = {"bitwise_left_shift": _shift(jnp.left_shift), "bitwise_right_shift": _shift(jnp.right_shift)}
 
-TESTS = {
-    "isnan": jnp.isnan, "isinf": jnp.isinf, "isfinite": jnp.isfinite,
+TESTS = {"isnan": jnp.isnan, "isinf": jnp.isinf, "isfinite": jnp.isfinite}
+REAL_TESTS = {
     "isposinf": lambda x: x == jnp.inf if is_floating(x.dtype) else jnp.zeros(x.shape, bool),
     "isneginf": lambda x: x == -jnp.inf if is_floating(x.dtype) else jnp.zeros(x.shape, bool),
     "signbit": lambda x: jnp.signbit(x) if is_floating(x.dtype) else jnp.less(x, 0),
@@ -72,12 +60,15 @@ TESTS = {
 
 NEVER_DIFFERENTIABLE: dict[str, Any] = {"promote": "common", "differentiable": False}
 
-register_binary(COMPARISONS, COMPARISON_ALIASES, inplace=True, **NEVER_DIFFERENTIABLE)
+register_binary(EQUALITIES, COMPARISON_ALIASES, inplace=True, **NEVER_DIFFERENTIABLE)
+register_binary(real_only(ORDERINGS), COMPARISON_ALIASES, inplace=True, **NEVER_DIFFERENTIABLE)
 register_binary(LOGICAL, {}, inplace=True, **NEVER_DIFFERENTIABLE)
-register_binary(BITWISE, {}, inplace=True, **NEVER_DIFFERENTIABLE)
+register_binary(integers_only(SHIFTS, bools=False), {}, inplace=True, **NEVER_DIFFERENTIABLE)
+register_binary(integers_only(BITWISE), {}, inplace=True, **NEVER_DIFFERENTIABLE)
 register_unary({"logical_not": lambda x: ~_truth(x)}, {}, inplace=True, **NEVER_DIFFERENTIABLE)
-register_unary({"bitwise_not": _on_integers("bitwise_not", jnp.invert)}, {}, inplace=True, **NEVER_DIFFERENTIABLE)
+register_unary(integers_only({"bitwise_not": jnp.invert}), {}, inplace=True, **NEVER_DIFFERENTIABLE)
 register_unary(TESTS, {}, **NEVER_DIFFERENTIABLE)
+register_unary(real_only(REAL_TESTS), {}, **NEVER_DIFFERENTIABLE)
 
 
 @register_op(
@@ -107,11 +98,19 @@ def masked_fill(self, mask, value):
         raise DtypeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got one with {jnp.ndim(value)} dimension(s)."
         )
+    if jnp.iscomplexobj(value) and not is_complex(self.dtype):
+        raise DtypeError(f"value cannot be converted to type {self.dtype} without overflow; it is complex")
     return jnp.where(mask, strong(value, self.dtype), self)
 
 
 @register_op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", inplace=True)
 def masked_scatter(self, mask, source):
+    if not is_bool(mask.dtype):
+        raise DtypeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}")
+    if self.dtype != source.dtype:
+        raise DtypeError(
+            f"masked_scatter: expected self and source to have same dtypes but got {self.dtype} and {source.dtype}"
+        )
     broadcast_shapes(self.shape, mask.shape)
     self, mask = jnp.broadcast_arrays(self, mask)
     if source.size == 0:

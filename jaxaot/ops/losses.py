@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.scipy.special import xlogy
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, Shape
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.elementwise import absolute
 from jaxaot.ops.promotion import is_inexact, is_integral, promote
-from jaxaot.ops.reductions import vector_norm_values
 from jaxaot.ops.table import register_op
+from jaxaot.views.layout import Layout, contiguous, elementwise_layout
 
 FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 
 
 OLD = "Any size_average=None, Any reduce=None, "
-"""Parameters that PyTorch keeps for old callers' sake; `reduction` alone counts."""
+"""The parameters that came before `reduction`, which they overrule where given."""
+
+
+def per_element(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+    """As an elementwise op, where the loss is not reduced."""
+    alike = [operand for operand in operands if len(operand.size) == len(size)]
+    return elementwise_layout(tuple(alike), size, dtype) if size and alike else contiguous(size, dtype)
+
+
+PER_ELEMENT: dict[str, Any] = {"layout": per_element, **FUNCTIONAL}
+
+
+def reduction_of_flags(size_average: Any, reduce: Any, reduction: str) -> str:
+    """Returns the `reduction` that the parameters mean together: `torch.nn._reduction.legacy_get_string`."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
 
 
 def reduced(loss: Array, reduction: str) -> Array:
@@ -39,28 +59,43 @@ def _weighted(loss: Array, weight: Array | None) -> Array:
     return loss if weight is None else loss * weight
 
 
+def _weighted_mean(loss: Array, input: Array, weight: Array | None, reduction: str) -> Array:
+    """Returns `reduced`, where the mean is one by weight."""
+    if weight is None:
+        return reduced(loss, reduction)
+    if weight.shape != input.shape:
+        raise ShapeMismatchError("Weights and input must have the same size.")
+    loss = loss * weight
+    return jnp.sum(loss) / jnp.sum(weight) if reduction == "mean" else reduced(loss, reduction)
+
+
 @register_op(
     "mse_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', Tensor? weight=None) -> Tensor",
-    **FUNCTIONAL,
+    **PER_ELEMENT,
 )
 def mse_loss(input, target, size_average, reduce, reduction, weight):
+    reduction = reduction_of_flags(size_average, reduce, reduction)
     input, target = _pair(input, target)
-    return reduced(_weighted(jnp.square(input - target), weight), reduction)
+    return _weighted_mean(jnp.square(input - target), input, weight, reduction)
 
 
 @register_op(
-    "l1_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', Tensor? weight=None) -> Tensor", **FUNCTIONAL
+    "l1_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', Tensor? weight=None) -> Tensor",
+    **PER_ELEMENT,
 )
 def l1_loss(input, target, size_average, reduce, reduction, weight):
+    reduction = reduction_of_flags(size_average, reduce, reduction)
+    given = input
     input, target = _pair(input, target)
-    return reduced(_weighted(absolute(input - target), weight), reduction)
+    return _weighted_mean(absolute(input - target), given, weight, reduction)
 
 
 @register_op(
     "smooth_l1_loss(Tensor input, Tensor target, " + OLD + "str reduction='mean', float beta=1.0) -> Tensor",
-    **FUNCTIONAL,
+    **PER_ELEMENT,
 )
 def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
+    reduction = reduction_of_flags(size_average, reduce, reduction)
     if beta == 0:
         return l1_loss(input, target, size_average, reduce, reduction, None)
     input, target = _pair(input, target)
@@ -71,7 +106,7 @@ def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
 
 @register_op(
     "huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None) -> Tensor",
-    **FUNCTIONAL,
+    **PER_ELEMENT,
 )
 def huber_loss(input, target, reduction, delta, weight):
     input, target = _pair(input, target)
@@ -83,9 +118,10 @@ def huber_loss(input, target, reduction, delta, weight):
 
 @register_op(
     "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, " + OLD + "str reduction='mean') -> Tensor",
-    **FUNCTIONAL,
+    **PER_ELEMENT,
 )
 def binary_cross_entropy(input, target, weight, size_average, reduce, reduction):
+    reduction = reduction_of_flags(size_average, reduce, reduction)
     if input.shape != target.shape:
         raise ShapeMismatchError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated."
@@ -113,9 +149,10 @@ def _binary_cross_entropy_jvp(primals: Any, tangents: Any) -> Any:
     + OLD
     + "str reduction='mean', "
     "Tensor? pos_weight=None) -> Tensor",
-    **FUNCTIONAL,
+    **PER_ELEMENT,
 )
 def binary_cross_entropy_with_logits(input, target, weight, size_average, reduce, reduction, pos_weight):
+    reduction = reduction_of_flags(size_average, reduce, reduction)
     if input.shape != target.shape:
         raise ShapeMismatchError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     log_sigmoid = -jnp.logaddexp(-input, 0.0)
@@ -126,15 +163,14 @@ def binary_cross_entropy_with_logits(input, target, weight, size_average, reduce
 @register_op(
     "kl_div(Tensor input, Tensor target, Any size_average=None, Any reduce=None, str reduction='mean', "
     "bool log_target=False) -> Tensor",
-    **FUNCTIONAL,
+    **PER_ELEMENT,
 )
 def kl_div(input, target, size_average, reduce, reduction, log_target):
+    reduction = reduction_of_flags(size_average, reduce, reduction)
     if log_target:
         loss = jnp.exp(target) * (target - input)
     else:
-        positive = target > 0
-        log = jnp.log(jnp.where(positive, target, 1))
-        loss = jnp.where(positive, target * log, 0) - target * input
+        loss = xlogy(target, target) - target * input
     if reduction == "batchmean":
         return jnp.sum(loss) / (input.shape[0] if input.ndim else 1)
     return reduced(loss, reduction)
@@ -177,6 +213,7 @@ def _negative_log_likelihood(
     **FUNCTIONAL,
 )
 def nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction):
+    reduction = reduction_of_flags(size_average, reduce, reduction)
     return _negative_log_likelihood(input, target, weight, ignore_index, reduction, 0.0)
 
 
@@ -186,6 +223,7 @@ def nll_loss(input, target, weight, size_average, ignore_index, reduce, reductio
     **FUNCTIONAL,
 )
 def cross_entropy(input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing):
+    reduction = reduction_of_flags(size_average, reduce, reduction)
     axis = _class_axis(input)
     log_probabilities = jax.nn.log_softmax(input, axis=axis)
     if not is_inexact(target.dtype):
@@ -204,9 +242,10 @@ def cross_entropy(input, target, weight, size_average, ignore_index, reduce, red
 @register_op(
     "poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, Any size_average=None, "
     "float eps=1e-08, Any reduce=None, str reduction='mean') -> Tensor",
-    **FUNCTIONAL,
+    **PER_ELEMENT,
 )
 def poisson_nll_loss(input, target, log_input, full, size_average, eps, reduce, reduction):
+    reduction = reduction_of_flags(size_average, reduce, reduction)
     loss = jnp.exp(input) - target * input if log_input else input - target * jnp.log(input + eps)
     if full:
         safe = jnp.where(target > 1, target, 2)
@@ -218,65 +257,59 @@ def poisson_nll_loss(input, target, log_input, full, size_average, eps, reduce, 
 @register_op(
     "gaussian_nll_loss(Tensor input, Tensor target, Tensor var, bool full=False, float eps=1e-06, "
     "str reduction='mean') -> Tensor",
-    **FUNCTIONAL,
+    **PER_ELEMENT,
 )
 def gaussian_nll_loss(input, target, var, full, eps, reduction):
-    if jnp.ndim(var) == input.ndim - 1 and jnp.ndim(var):
-        var = var[..., None]
+    if jnp.ndim(var) and var.shape != input.shape:
+        if var.shape == input.shape[:-1]:
+            var = var[..., None]
+        elif var.ndim != input.ndim or sum(b for a, b in zip(input.shape, var.shape, strict=True) if a != b) != 1:
+            raise ArgumentError(f"var is of incorrect size: {list(var.shape)} for input of {list(input.shape)}")
     # held above eps in value, not in gradient
     var = var + jax.lax.stop_gradient(jnp.maximum(var, eps) - var)
     loss = 0.5 * (jnp.log(var) + jnp.square(input - target) / var)
     return reduced(loss + (0.5 * jnp.log(2 * jnp.pi) if full else 0), reduction)
 
 
-# Margins
-
-
-AVERAGED = OLD + "str reduction='mean') -> Tensor"
-
-
-@register_op("soft_margin_loss(Tensor input, Tensor target, " + AVERAGED, **FUNCTIONAL)
-def soft_margin_loss(input, target, size_average, reduce, reduction):
-    return reduced(jnp.logaddexp(-target * input, 0.0), reduction)
-
-
-@register_op("hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, " + AVERAGED, **FUNCTIONAL)
-def hinge_embedding_loss(input, target, margin, size_average, reduce, reduction):
-    apart = jnp.where(target != 1, jnp.where(margin - input >= 0, margin - input, 0), 0)
-    return reduced(apart + jnp.where(target != -1, input, 0), reduction)
+# A linear layer and its loss
 
 
 @register_op(
-    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, " + AVERAGED, **FUNCTIONAL
-)
-def margin_ranking_loss(input1, input2, target, margin, size_average, reduce, reduction):
-    value = -target * (input1 - input2) + margin
-    return reduced(jnp.where(value >= 0, value, 0), reduction)
-
-
-@register_op(
-    "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, "
-    "float eps=1e-06, bool swap=False, " + AVERAGED,
+    "linear_cross_entropy(Tensor input, Tensor linear_weight, Tensor target, *, Tensor? linear_bias=None, "
+    "Tensor? weight=None, str reduction='mean', int? ignore_index=None, float label_smoothing=0.0, "
+    "Any options=None) -> Tensor",
     **FUNCTIONAL,
 )
-def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, size_average, reduce, reduction):
-    def distance(x: Array, y: Array) -> Array:
-        return vector_norm_values(x - y + eps, float(p), (-1,), False)
+def linear_cross_entropy(
+    input, linear_weight, target, linear_bias, weight, reduction, ignore_index, label_smoothing, options
+):
+    """Returns `cross_entropy(linear(input, linear_weight, linear_bias), target)`.
 
-    far = distance(anchor, negative)
-    if swap:
-        far = jnp.minimum(far, distance(positive, negative))
-    value = distance(anchor, positive) - far + margin
-    return reduced(jnp.where(value >= 0, value, 0), reduction)
-
-
-@register_op(
-    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, " + AVERAGED, **FUNCTIONAL
-)
-def cosine_embedding_loss(input1, input2, target, margin, size_average, reduce, reduction):
-    eps = 1e-12  # as in ATen's Loss.cpp
-    dot = jnp.sum(input1 * input2, -1)
-    size = jnp.sqrt((jnp.sum(input1 * input1, -1) + eps) * (jnp.sum(input2 * input2, -1) + eps))
-    cosine = dot / size
-    apart = jnp.where(cosine - margin >= 0, cosine - margin, 0)
-    return reduced(jnp.where(target == 1, 1 - cosine, 0) + jnp.where(target == -1, apart, 0), reduction)
+    A weight (classes, d, …, features) gives a loss (batch, d, …). `options`, which split the work in PyTorch, change
+    nothing: what is kept of the logits is for the partitioner of a compiled function to say.
+    """
+    if input.ndim not in (1, 2):
+        raise ShapeMismatchError(f"expected input with dimensionality 1 or 2, got {input.ndim}")
+    if linear_weight.ndim < 2:
+        raise ShapeMismatchError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.ndim}")
+    if input.shape[-1] != linear_weight.shape[-1]:
+        raise ShapeMismatchError(
+            "expected equal input and linear_weight last dimensions (in_features), "
+            f"got {input.shape[-1]} and {linear_weight.shape[-1]}, respectively"
+        )
+    *out, n_features = linear_weight.shape
+    if linear_bias is not None and linear_bias.shape != tuple(out):
+        raise ShapeMismatchError(f"expected linear_bias shape {tuple(out)}, got {linear_bias.shape}")
+    if len(out) > 1 and input.ndim == 1:
+        raise ShapeMismatchError(
+            f"K-dimensional loss defined by linear_weight shape {linear_weight.shape} requires batched input, "
+            f"(N, {n_features}), got unbatched input with shape {input.shape}"
+        )
+    logits = jnp.matmul(input, linear_weight.reshape(-1, n_features).T)
+    if linear_bias is not None:
+        logits = logits + linear_bias.reshape(-1)
+    logits = logits.reshape(*input.shape[:-1], *out)
+    if target.shape == logits.shape and ignore_index is not None:
+        raise ArgumentError("ignore_index cannot be specified when target contains probabilities")
+    ignore_index = -100 if ignore_index is None else ignore_index
+    return cross_entropy(logits, target, weight, None, ignore_index, None, reduction, label_smoothing)

@@ -1,4 +1,4 @@
-"""Ops that order elements: sorting, ranking, medians, searching in sorted values, histograms.
+"""Ops that order elements: sorting, ranking, medians, searching in sorted values.
 
 NaN counts as larger than any number, as in PyTorch.
 """
@@ -8,16 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+from jax import lax
 
 from jaxaot._typing import Array
-from jaxaot.errors import DimError, ShapeMismatchError, TensorError
+from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError
 from jaxaot.ops.dims import along, normalize_dim, normalize_dims
 from jaxaot.ops.promotion import default_int, is_bool, is_inexact, is_number
-from jaxaot.ops.reductions import pick
+from jaxaot.ops.reductions import need_real, pick, spread_evenly
 from jaxaot.ops.table import register_op
 
 
 def _sorted(value: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    need_real("sort", value)
+
     def sort(value: Array, axis: int) -> tuple[Array, Array]:
         order = jnp.argsort(value, axis=axis, stable=True, descending=descending)
         return jnp.take_along_axis(value, order, axis), order.astype(default_int())
@@ -25,7 +28,10 @@ def _sorted(value: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     return along(sort, value, dim)
 
 
-@register_op("sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> (Tensor, Tensor)")
+@register_op(
+    "sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> (Tensor values, Tensor indices)",
+    out=True,
+)
 def sort(self, dim, descending, stable):
     return _sorted(self, dim, descending)
 
@@ -37,12 +43,15 @@ def argsort(self, dim, descending, stable):
     return _sorted(self, dim, descending)[1]
 
 
-@register_op("msort(Tensor self) -> Tensor")
+@register_op("msort(Tensor self) -> Tensor", out=True)
 def msort(self):
     return _sorted(self, 0, False)[0]
 
 
-@register_op("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor, Tensor)")
+@register_op(
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+    out=True,
+)
 def topk(self, k, dim, largest, sorted):
     size = self.shape[normalize_dim(dim, self.ndim)] if self.ndim else 1
     if not 0 <= k <= size:
@@ -55,8 +64,12 @@ def topk(self, k, dim, largest, sorted):
     return values[first], order[first]
 
 
-@register_op("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)")
+@register_op(
+    "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", out=True
+)
 def kthvalue(self, k, dim, keepdim):
+    need_real("kthvalue", self, allow_bool=False)
+
     def choose(value: Array, axis: int) -> tuple[Array, Array]:
         if not 1 <= k <= value.shape[axis]:
             raise TensorError(f"kthvalue(): selected number k out of range for dimension {axis}")
@@ -68,6 +81,7 @@ def kthvalue(self, k, dim, keepdim):
 
 def _median(value: Array, axis: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
     """Returns the lower of the two middle elements, and its place."""
+    need_real("median", value, allow_bool=False)
     size = value.shape[axis]
     if size == 0:
         raise DimError(f"median(): Expected reduction dim {axis} to have non-zero size.")
@@ -86,29 +100,50 @@ def _median(value: Array, axis: int, keepdim: bool, skip_nan: bool) -> tuple[Arr
     return pick(value, found, axis, keepdim)
 
 
+def _median_of_all(value: Array, skip_nan: bool) -> Array:
+    if value.size == 0:
+        need_real("median", value, allow_bool=False)
+        empty = jnp.nan if is_inexact(value.dtype) else jnp.iinfo(value.dtype).min
+        return jnp.asarray(empty, value.dtype)
+    found = _median(lax.stop_gradient(value).reshape(-1), 0, False, skip_nan)[0]
+    return spread_evenly(value, found) if is_inexact(value.dtype) else found
+
+
 @register_op("median(Tensor self) -> Tensor")
 def median(self):
-    return _median(self.reshape(-1), 0, False, False)[0]
+    return _median_of_all(self, False)
 
 
 @register_op("nanmedian(Tensor self) -> Tensor")
 def nanmedian(self):
-    return _median(self.reshape(-1), 0, False, True)[0]
+    return _median_of_all(self, True)
 
 
-@register_op("median_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", overload_of="median")
+@register_op(
+    "median_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    overload_of="median",
+    out=True,
+)
 def median_dim(self, dim, keepdim):
     return along(lambda value, axis: _median(value, axis, keepdim, False), self, dim)
 
 
-@register_op("nanmedian_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", overload_of="nanmedian")
+@register_op(
+    "nanmedian_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    overload_of="nanmedian",
+    out=True,
+)
 def nanmedian_dim(self, dim, keepdim):
     return along(lambda value, axis: _median(value, axis, keepdim, True), self, dim)
 
 
-@register_op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)")
+@register_op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", out=True)
 def mode(self, dim, keepdim):
+    need_real("mode", self)
+
     def choose(value: Array, axis: int) -> tuple[Array, Array]:
+        if value.shape[axis] == 0:
+            raise DimError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
         if is_bool(value.dtype):
             found, positions = choose(value.astype(jnp.int8), axis)
             return found.astype(bool), positions
@@ -124,28 +159,55 @@ def mode(self, dim, keepdim):
     return along(choose, self, dim)
 
 
-def _quantile(fn: Any, self: Array, q: Any, dim: int | None, keepdim: bool, interpolation: str) -> Array:
+def _quantile(
+    name: str, self: Array, q: Any, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool
+) -> Array:
+    if self.dtype not in (jnp.float32, jnp.float64):
+        raise DtypeError(f"{name}() input tensor must be either float or double dtype, but got {self.dtype}")
+    if self.size == 0:
+        raise TensorError(f"{name}() input tensor must be non-empty")
+    q = jnp.asarray(q, self.dtype)
+    if q.ndim > 1:
+        raise ShapeMismatchError(f"{name}() q must be a scalar or 1D tensor, but it has {q.ndim} dims")
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise ArgumentError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
     axes = normalize_dims(dim, self.ndim)
-    value = jnp.moveaxis(self, axes[0], 0) if len(axes) == 1 else self.reshape(-1)
-    result = fn(value, jnp.asarray(q, self.dtype), axis=0, method=interpolation)
-    if not keepdim or not self.ndim:
-        return result
-    shape = tuple(1 if i in axes else n for i, n in enumerate(self.shape))
-    return result.reshape(jnp.shape(q) + shape)
+    value = self.reshape(-1) if dim is None or not self.ndim else jnp.moveaxis(self, axes[0], -1)
+    value = _sorted(value, -1, False)[0]
+    last = value.shape[-1] - 1
+    nan = jnp.isnan(value)
+    ranks = q.reshape(-1) * (jnp.maximum(jnp.sum(~nan, -1, keepdims=True) - 1, 0) if skip_nan else last)
+    ranks = jnp.broadcast_to(ranks, (*value.shape[:-1], q.size)).astype(value.dtype)
+    if not skip_nan:  # NaN is last
+        ranks = jnp.where(jnp.any(nan, -1, keepdims=True), last, ranks)
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = {"lower": jnp.floor, "higher": jnp.ceil, "nearest": jnp.round}[interpolation](ranks)
+    below = jnp.floor(ranks)
+    result = jnp.take_along_axis(value, below.astype(jnp.int32), -1)
+    if interpolation in ("linear", "midpoint"):
+        above = jnp.take_along_axis(value, jnp.ceil(ranks).astype(jnp.int32), -1)
+        weight = jnp.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
+        result = jnp.where(weight < 0.5, result + weight * (above - result), above - (1 - weight) * (above - result))
+    shape = tuple(1 if i in axes else n for i, n in enumerate(self.shape)) if keepdim else result.shape[:-1]
+    return jnp.moveaxis(result, -1, 0).reshape(q.shape + shape)
 
 
 @register_op(
-    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
+    out=True,
 )
 def quantile(self, q, dim, keepdim, interpolation):
-    return _quantile(jnp.quantile, self, q, dim, keepdim, interpolation)
+    return _quantile("quantile", self, q, dim, keepdim, interpolation, False)
 
 
 @register_op(
-    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
+    out=True,
 )
 def nanquantile(self, q, dim, keepdim, interpolation):
-    return _quantile(jnp.nanquantile, self, q, dim, keepdim, interpolation)
+    return _quantile("nanquantile", self, q, dim, keepdim, interpolation, True)
 
 
 @register_op(
@@ -153,6 +215,7 @@ def nanquantile(self, q, dim, keepdim, interpolation):
     "Tensor? sorter=None) -> Tensor",
     method=False,
     differentiable=False,
+    out=True,
 )
 def searchsorted(sorted_sequence, values, out_int32, right, side, sorter):
     if sorter is not None:
@@ -173,20 +236,10 @@ def searchsorted(sorted_sequence, values, out_int32, right, side, sorter):
 @register_op(
     "bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
     differentiable=False,
+    out=True,
 )
 def bucketize(self, boundaries, out_int32, right):
     return searchsorted(boundaries, self, out_int32, right, None, None)
-
-
-@register_op("histc(Tensor self, int bins=100, float min=0, float max=0) -> Tensor", differentiable=False)
-def histc(self, bins, min, max):
-    low, high = (jnp.min(self), jnp.max(self)) if min == max == 0 else (min, max)
-    same = jnp.asarray(low == high)
-    low, high = jnp.where(same, low - 1.0, low), jnp.where(same, high + 1.0, high)
-    value = self.reshape(-1)
-    inside = (value >= low) & (value <= high)
-    place = jnp.clip(jnp.floor((value - low) * (bins / (high - low))), 0, bins - 1).astype(default_int())
-    return jnp.zeros(bins, self.dtype).at[place].add(inside.astype(self.dtype))
 
 
 @register_op(

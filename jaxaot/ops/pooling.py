@@ -1,38 +1,77 @@
-"""Pooling over windows, and resampling to another size."""
+"""Pooling over windows of the last dims, and its inverse."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, Shape
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.dims import sizes
 from jaxaot.ops.promotion import default_int, is_inexact
+from jaxaot.ops.slopes import with_slope
 from jaxaot.ops.table import register_op
+from jaxaot.views.layout import Layout, channels_last, contiguous
 
 FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
+
+
+def channels_kept(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+    """Channels innermost if those of the input are."""
+    if len(size) in (4, 5) and len(operands[0].size) == len(size) and operands[0].suggests_channels_last:
+        return channels_last(size, dtype)
+    return contiguous(size, dtype)
+
+
+def image_channels_kept(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+    """Channels innermost if those of the input are, where these are images and not volumes."""
+    return channels_kept(operands, size, dtype, static) if len(size) == 4 else contiguous(size, dtype)
+
+
+def _averaged_kept(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+    """Volumes keep their channels innermost where all of one becomes its mean."""
+    rule = channels_kept if math.prod(size[2:]) == 1 else image_channels_kept
+    return rule(operands, size, dtype, static)
 
 
 def _given(stride: Any, kernel: tuple[int, ...], n: int) -> tuple[int, ...]:
     return kernel if stride is None or stride == () else sizes(stride, n, "stride")
 
 
-def _spatial(name: str, input: Array, n: int) -> tuple[int, ...]:
+def _spatial(name: str, input: Array, n: int, may_lack_channels: bool = False) -> tuple[int, ...]:
     if input.ndim not in (n + 1, n + 2):
         raise ShapeMismatchError(
             f"Expected {n + 1}D or {n + 2}D input to {name}, but got input of size: {list(input.shape)}"
+        )
+    if 0 in input.shape[-n if may_lack_channels else -n - 1 :]:
+        raise ShapeMismatchError(
+            f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input to {name}, "
+            f"but got: {list(input.shape)}"
         )
     return input.shape[-n:]
 
 
 def _windows(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> tuple[int, int]:
     """Returns how many windows there are, and how far the last one reaches beyond the padded end."""
+    if min(kernel, stride, dilation) < 1:
+        raise ArgumentError(
+            f"kernel size, stride and dilation should be greater than zero, but got kernel={kernel}, stride={stride}, "
+            f"dilation={dilation}"
+        )
     reach = dilation * (kernel - 1) + 1
+    if padding < 0:
+        raise ArgumentError(f"pad must be non-negative, but got pad: {padding}")
+    if padding > reach // 2:
+        raise ArgumentError(
+            f"pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel} and "
+            f"dilation={dilation}"
+        )
     span = size + 2 * padding - reach
     n = (math.ceil(span / stride) if ceil_mode else span // stride) + 1
     if ceil_mode and (n - 1) * stride >= size + padding:
@@ -42,51 +81,61 @@ def _windows(size: int, kernel: int, stride: int, padding: int, dilation: int, c
     return n, max((n - 1) * stride + reach - size - 2 * padding, 0)
 
 
-def _check_padding(padding: tuple[int, ...], kernel: tuple[int, ...]) -> None:
-    if any(2 * p > k for p, k in zip(padding, kernel, strict=True)):
-        raise ArgumentError(f"pad should be at most half of the kernel size, but got pad={padding}, kernel={kernel}")
-
-
 def _lowest(dtype: Any) -> Any:
     return np.asarray(-np.inf if is_inexact(dtype) else np.iinfo(dtype).min, dtype)
+
+
+# Largest elements
+
+
+def _largest(input: Array, places: Sequence[np.ndarray], inside: Sequence[np.ndarray]) -> tuple[Array, Array]:
+    """Returns the largest element of each window and its place in the flattened spatial dims, the first of equals.
+
+    Args:
+      input: Values; the last dims are spatial.
+      places: For each spatial dim, where the windows look: (windows, elements).
+      inside: Which of these places count.
+    """
+    n = len(places)
+    lead, spatial = input.shape[: input.ndim - n], input.shape[input.ndim - n :]
+    counts = [place.shape[0] for place in places]
+    value, flat, valid = input, np.zeros((), np.int64), np.ones((), bool)
+    for i in range(n):
+        value = jnp.take(value, jnp.asarray(np.clip(places[i], 0, spatial[i] - 1)), axis=len(lead) + 2 * i)
+        shape = [1] * (2 * n)
+        shape[2 * i], shape[2 * i + 1] = places[i].shape
+        flat = flat * spatial[i] + places[i].reshape(shape)
+        valid = valid & inside[i].reshape(shape)
+    elements = math.prod(place.shape[1] for place in places)
+    window_order = [*range(0, 2 * n, 2), *range(1, 2 * n, 2)]
+    value = value.transpose([*range(len(lead)), *(len(lead) + i for i in window_order)]).reshape(
+        *lead, *counts, math.prod(place.shape[1] for place in places)
+    )
+    full = [m for place in places for m in place.shape]
+    valid = np.broadcast_to(valid, full).transpose(window_order).reshape(*counts, elements)
+    flat = np.broadcast_to(flat, full).transpose(window_order).reshape(*counts, elements)
+    best = jnp.argmax(jnp.where(valid, lax.stop_gradient(value), _lowest(input.dtype)), axis=-1, keepdims=True)
+    # a window of nothing but the lowest value may have found its padding
+    counted = jnp.take_along_axis(jnp.broadcast_to(jnp.asarray(valid), value.shape), best, axis=-1)
+    best = jnp.where(counted, best, jnp.asarray(np.argmax(valid, axis=-1))[..., None])
+    picked = jnp.take_along_axis(value, best, axis=-1)[..., 0]
+    index = jnp.take_along_axis(jnp.broadcast_to(jnp.asarray(flat, default_int()), value.shape), best, axis=-1)[..., 0]
+    return picked, index
 
 
 def _max_pool(
     n: int, input: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Array, Array]:
-    """Returns the largest element of each window and its place in the flattened spatial dims, the first of equals."""
     spatial = _spatial(f"max_pool{n}d", input, n)
     kernel, padding, dilation = sizes(kernel_size, n), sizes(padding, n), sizes(dilation, n)
     stride = _given(stride, kernel, n)
-    _check_padding(padding, kernel)
-    lead = input.shape[: input.ndim - n]
-    counts, _ = zip(
-        *(_windows(spatial[i], kernel[i], stride[i], padding[i], dilation[i], ceil_mode) for i in range(n)),
-        strict=True,
-    )
-    # the place in each dim that every (window, offset) pair looks at
+    counts = [_windows(spatial[i], kernel[i], stride[i], padding[i], dilation[i], ceil_mode)[0] for i in range(n)]
     places = [
         np.arange(counts[i])[:, None] * stride[i] - padding[i] + np.arange(kernel[i])[None, :] * dilation[i]
         for i in range(n)
     ]
-    value, flat, valid = input, np.zeros((), np.int64), np.ones((), bool)
-    for i in range(n):
-        axis = len(lead) + 2 * i
-        value = jnp.take(value, jnp.asarray(np.clip(places[i], 0, spatial[i] - 1)), axis=axis)
-        shape = [1] * (2 * n)
-        shape[2 * i], shape[2 * i + 1] = places[i].shape
-        flat = flat * spatial[i] + places[i].reshape(shape)
-        valid = valid & ((places[i] >= 0) & (places[i] < spatial[i])).reshape(shape)
-    order = [*range(len(lead)), *(len(lead) + 2 * i for i in range(n)), *(len(lead) + 2 * i + 1 for i in range(n))]
-    value = value.transpose(order).reshape(*lead, *counts, -1)
-    window_order = [*range(0, 2 * n, 2), *range(1, 2 * n, 2)]
-    valid = valid.transpose(window_order).reshape(*counts, -1)
-    flat = np.broadcast_to(flat, [m for i in range(n) for m in places[i].shape]).transpose(window_order)
-    flat = flat.reshape(*counts, -1)
-    best = jnp.argmax(jnp.where(valid, lax.stop_gradient(value), _lowest(input.dtype)), axis=-1, keepdims=True)
-    picked = jnp.take_along_axis(value, best, axis=-1)[..., 0]
-    index = jnp.take_along_axis(jnp.broadcast_to(jnp.asarray(flat, default_int()), value.shape), best, axis=-1)[..., 0]
-    return picked, index
+    inside = [(place >= 0) & (place < size) for place, size in zip(places, spatial, strict=True)]
+    return _largest(input, places, inside)
 
 
 def _max_pool_value(n: int, input: Array, kernel_size: Any, stride: Any, padding: Any, ceil: bool) -> Array:
@@ -94,7 +143,6 @@ def _max_pool_value(n: int, input: Array, kernel_size: Any, stride: Any, padding
     spatial = _spatial(f"max_pool{n}d", input, n)
     kernel, padding = sizes(kernel_size, n), sizes(padding, n)
     stride = _given(stride, kernel, n)
-    _check_padding(padding, kernel)
     lead = input.ndim - n
     extras = [_windows(spatial[i], kernel[i], stride[i], padding[i], 1, ceil)[1] for i in range(n)]
     return lax.reduce_window(
@@ -105,6 +153,73 @@ def _max_pool_value(n: int, input: Array, kernel_size: Any, stride: Any, padding
         (1,) * lead + stride,
         [(0, 0)] * lead + [(p, p + extra) for p, extra in zip(padding, extras, strict=True)],
     )
+
+
+def _bins(size: int, out: int) -> list[tuple[int, int]]:
+    """Returns where each of `out` adaptive windows over `size` elements starts and ends."""
+    return [(i * size // out, -(-(i + 1) * size // out)) for i in range(out)]
+
+
+def _adaptive_max_pool(n: int, input: Array, output_size: Any) -> tuple[Array, Array]:
+    spatial = _spatial(f"adaptive_max_pool{n}d", input, n)
+    places, inside = [], []
+    for size, out in zip(spatial, _out_sizes(output_size, spatial), strict=True):
+        starts, ends = np.array(_bins(size, out), np.int64).reshape(out, 2).T[..., None]
+        place = starts + np.arange(max((ends - starts).max(initial=1), 1))
+        places.append(place)
+        inside.append(place < ends)
+    return _largest(input, places, inside)
+
+
+def _fractional_starts(sample: Array, size: int, out: int, kernel: int) -> Array:
+    """Returns where the windows start, for a random number each in [0, 1): ATen's `generate_intervals`."""
+    last = jnp.full((*sample.shape, 1), size - kernel)
+    if out == 1:
+        return last
+    step, sample = (size - kernel) / (out - 1), sample[..., None]
+    starts = jnp.floor((jnp.arange(out - 1) + sample) * step) - jnp.floor(sample * step)
+    return jnp.concatenate([starts.astype(last.dtype), last], axis=-1)
+
+
+def _fractional_max_pool(
+    n: int, key: Array, input: Array, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Array | None
+) -> tuple[Array, Array]:
+    name = f"fractional_max_pool{n}d"
+    spatial = _spatial(name, input, n)
+    kernel = sizes(kernel_size, n)
+    if output_size is not None:
+        outs = sizes(output_size, n)
+    elif output_ratio is not None:
+        ratios = output_ratio if isinstance(output_ratio, tuple) else (output_ratio,) * n
+        outs = tuple(int(size * ratio) for size, ratio in zip(spatial, ratios, strict=True))
+    else:
+        raise ArgumentError(f"{name} requires specifying either an output_size or an output_ratio")
+    for size, out, k in zip(spatial, outs, kernel, strict=True):
+        if out + k - 1 > size or out < 1:
+            raise ShapeMismatchError(f"{name}(): {out} windows of {k} are too large relative to the input's {size}")
+    lead = input.shape[: input.ndim - n]
+    if samples is None:
+        samples = jax.random.uniform(key, (lead[0] if len(lead) == 2 else 1, lead[-1], n), input.dtype)
+    if samples.ndim != 3 or samples.shape[-1] != n:
+        raise ShapeMismatchError(f"{name}(): expected _random_samples (batch, channels, {n}), got {samples.shape}")
+    samples = samples.reshape(*lead, n)
+    flat: Any = jnp.zeros((), int)
+    for i in range(n):
+        sample = samples[..., n - 1 - i if n == 2 else i]
+        start = _fractional_starts(sample, spatial[i], outs[i], kernel[i])
+        place = start[..., None] + jnp.arange(kernel[i])
+        shape = [1] * (2 * n)
+        shape[i], shape[n + i] = outs[i], kernel[i]
+        flat = flat * spatial[i] + place.reshape(*lead, *shape)
+    flat = flat.reshape(*lead, math.prod(outs), math.prod(kernel))
+    values = jnp.take_along_axis(input.reshape(*lead, 1, math.prod(spatial)), flat, axis=-1)
+    best = jnp.argmax(lax.stop_gradient(values), axis=-1, keepdims=True)
+    results = (jnp.take_along_axis(x, best, axis=-1).reshape(*lead, *outs) for x in (values, flat))
+    picked, index = results
+    return picked, index.astype(default_int())
+
+
+# Averages
 
 
 def _avg_pool(
@@ -120,7 +235,6 @@ def _avg_pool(
     spatial = _spatial(f"avg_pool{n}d", input, n)
     kernel, padding = sizes(kernel_size, n), sizes(padding, n)
     stride = _given(stride, kernel, n)
-    _check_padding(padding, kernel)
     lead = input.ndim - n
     windows = [_windows(spatial[i], kernel[i], stride[i], padding[i], 1, ceil_mode) for i in range(n)]
     total = lax.reduce_window(
@@ -131,6 +245,8 @@ def _avg_pool(
         (1,) * lead + stride,
         [(0, 0)] * lead + [(p, p + extra) for p, (_, extra) in zip(padding, windows, strict=True)],
     )
+    if divisor == 0:
+        raise ArgumentError("divisor must be not zero")
     whole = not is_inexact(total.dtype)
     if divisor is not None:
         return lax.div(total, jnp.full_like(total, divisor)) if whole else total / divisor
@@ -150,157 +266,174 @@ def _avg_pool(
 def _averages(size: int, out: int) -> np.ndarray:
     """Returns the matrix of which row i averages the i-th of `out` bins of `size` elements."""
     matrix = np.zeros((out, size))
-    for i in range(out):
-        start, end = i * size // out, -(-(i + 1) * size // out)
+    for i, (start, end) in enumerate(_bins(size, out)):
         matrix[i, start:end] = 1 / (end - start)
     return matrix
 
 
 def _out_sizes(output_size: Any, spatial: tuple[int, ...]) -> tuple[int, ...]:
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * len(spatial)
+    if len(given) != len(spatial):
+        raise ArgumentError(f"output_size must have {len(spatial)} elements, but got {given}")
+    if any(out is not None and out < 0 for out in given):
+        raise ArgumentError(f"elements of output_size must be greater than or equal to 0, but received {given}")
     return tuple(size if out is None else out for out, size in zip(given, spatial, strict=True))
 
 
-def _by_matrix(value: Array, matrix: np.ndarray, axis: int) -> Array:
+def by_matrix(value: Array, matrix: np.ndarray, axis: int) -> Array:
     """Returns `value` with `matrix` applied along `axis`."""
     moved = jnp.moveaxis(value, axis, -1)
     result = jnp.matmul(moved, jnp.asarray(matrix.T, value.dtype), precision=lax.Precision.HIGHEST)
     return jnp.moveaxis(result, -1, axis)
 
 
-def _adaptive_avg_pool(n: int, input: Array, output_size: Any) -> Array:
-    spatial = _spatial(f"adaptive_avg_pool{n}d", input, n)
+def adaptive_avg_pool_values(n: int, input: Array, output_size: Any) -> Array:
+    """Returns the averages of `output_size` windows that together cover the last `n` dims."""
+    spatial = _spatial(f"adaptive_avg_pool{n}d", input, n, may_lack_channels=True)
     for i, out in enumerate(_out_sizes(output_size, spatial)):
         axis = input.ndim - n + i
         if out == 1:
             input = jnp.mean(input, axis=axis, keepdims=True)
         elif out != spatial[i]:
-            input = _by_matrix(input, _averages(spatial[i], out), axis)
+            input = by_matrix(input, _averages(spatial[i], out), axis)
     return input
 
 
-def _adaptive_max_pool(n: int, input: Array, output_size: Any) -> Array:
-    spatial = _spatial(f"adaptive_max_pool{n}d", input, n)
-    for i, out in enumerate(_out_sizes(output_size, spatial)):
-        axis = input.ndim - n + i
-        bins = [(j * spatial[i] // out, -(-(j + 1) * spatial[i] // out)) for j in range(out)]
-        parts = [jnp.max(lax.slice_in_dim(input, a, b, axis=axis), axis=axis) for a, b in bins]
-        input = jnp.stack(parts, axis)
-    return input
+def _lp_pool(n: int, input: Array, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> Array:
+    mean = _avg_pool(n, jnp.power(input, norm_type), kernel_size, stride, 0, ceil_mode, True, None)
+    total = mean * math.prod(sizes(kernel_size, n))
+    zero = total == 0
+    return jnp.where(zero, 0, jnp.power(jnp.where(zero, 1, total), 1 / norm_type))
+
+
+# The inverse
+
+
+def _unpooled_sizes(n: int, spatial: Shape, kernel: Shape, stride: Shape, padding: Shape, output_size: Any) -> Shape:
+    usual = [(spatial[i] - 1) * stride[i] + kernel[i] - 2 * padding[i] for i in range(n)]
+    if output_size is None:
+        return tuple(usual)
+    given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * n
+    given = given[2:] if len(given) == n + 2 else given
+    if len(given) != n:
+        raise ArgumentError(
+            f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of {len(given)}"
+        )
+    for i in range(n):
+        if not usual[i] - stride[i] < given[i] < usual[i] + stride[i]:
+            raise ArgumentError(
+                f'invalid output_size "{given}" (dim {i} must be between {usual[i] - stride[i]} and '
+                f"{usual[i] + stride[i]})"
+            )
+    return given
+
+
+def _max_unpool(
+    n: int, input: Array, indices: Array, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> Array:
+    spatial = _spatial(f"max_unpool{n}d", input, n)
+    if indices.shape != input.shape:
+        raise ShapeMismatchError(
+            f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices "
+            f"tensor with shape: {list(indices.shape)}"
+        )
+    kernel = sizes(kernel_size, n)
+    outs = _unpooled_sizes(n, spatial, kernel, _given(stride, kernel, n), sizes(padding, n), output_size)
+    lead = input.shape[: input.ndim - n]
+    value, place = (x.reshape(math.prod(lead), math.prod(spatial)) for x in (input, indices))
+    empty = jnp.zeros((math.prod(lead), math.prod(outs)), input.dtype).at[jnp.arange(math.prod(lead))[:, None], place]
+    # several windows may have picked one place: each of them receives its whole gradient
+    return with_slope(empty.set(lax.stop_gradient(value)), empty.add(value)).reshape(*lead, *outs)
 
 
 def _register(n: int) -> None:
     window = "(Tensor input, Any kernel_size, Any stride=None, Any padding=0, "
-    dilated = window + "Any dilation=1, bool ceil_mode=False) -> "
 
-    @register_op(f"max_pool{n}d{dilated}Tensor", method=False, namespaces=("", "nn.functional"))
+    @register_op(
+        f"max_pool{n}d{window}Any dilation=1, bool ceil_mode=False) -> Tensor",
+        method=False,
+        namespaces=("", "nn.functional"),
+        layout=channels_kept,
+    )
     def max_pool(input, kernel_size, stride, padding, dilation, ceil_mode):
         if any(step != 1 for step in sizes(dilation, n)):  # XLA has no derivative of dilated windows
             return _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)[0]
         return _max_pool_value(n, input, kernel_size, stride, padding, ceil_mode)
 
-    @register_op(f"max_pool{n}d_with_indices{dilated}(Tensor, Tensor)", **FUNCTIONAL)
-    def max_pool_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode):
+    @register_op(
+        f"max_pool{n}d_with_indices{window}Any dilation=1, bool ceil_mode=False, bool return_indices=False) -> "
+        "(Tensor, Tensor)",
+        layout=channels_kept,
+        **FUNCTIONAL,
+    )
+    def max_pool_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
         return _max_pool(n, input, kernel_size, stride, padding, dilation, ceil_mode)
 
     divisor = ", int? divisor_override=None" if n > 1 else ""
 
     @register_op(
-        f"avg_pool{n}d{window}bool ceil_mode=False, bool count_include_pad=True{divisor}) -> Tensor", **FUNCTIONAL
+        f"avg_pool{n}d{window}bool ceil_mode=False, bool count_include_pad=True{divisor}) -> Tensor",
+        layout=image_channels_kept,
+        **FUNCTIONAL,
     )
     def avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override=None):
         return _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
-    @register_op(f"adaptive_avg_pool{n}d(Tensor input, Any output_size) -> Tensor", **FUNCTIONAL)
+    @register_op(f"adaptive_avg_pool{n}d(Tensor input, Any output_size) -> Tensor", layout=_averaged_kept, **FUNCTIONAL)
     def adaptive_avg_pool(input, output_size):
-        return _adaptive_avg_pool(n, input, output_size)
+        return adaptive_avg_pool_values(n, input, output_size)
 
-    @register_op(f"adaptive_max_pool{n}d(Tensor input, Any output_size) -> Tensor", **FUNCTIONAL)
+    @register_op(
+        f"adaptive_max_pool{n}d(Tensor input, Any output_size) -> Tensor", layout=image_channels_kept, **FUNCTIONAL
+    )
     def adaptive_max_pool(input, output_size):
+        return _adaptive_max_pool(n, input, output_size)[0]
+
+    @register_op(
+        f"adaptive_max_pool{n}d_with_indices(Tensor input, Any output_size, bool return_indices=False) -> "
+        "(Tensor, Tensor)",
+        layout=image_channels_kept,
+        **FUNCTIONAL,
+    )
+    def adaptive_max_pool_with_indices(input, output_size, return_indices):
         return _adaptive_max_pool(n, input, output_size)
 
     @register_op(
         f"lp_pool{n}d(Tensor input, float norm_type, Any kernel_size, Any stride=None, bool ceil_mode=False) -> Tensor",
+        layout=image_channels_kept,
         **FUNCTIONAL,
     )
     def lp_pool(input, norm_type, kernel_size, stride, ceil_mode):
-        mean = _avg_pool(n, input**norm_type, kernel_size, stride, 0, ceil_mode, True, None)
-        total = mean * math.prod(sizes(kernel_size, n))
-        zero = total <= 0
-        return jnp.where(zero, 0, jnp.where(zero, 1, total) ** (1 / norm_type))
+        return _lp_pool(n, input, norm_type, kernel_size, stride, ceil_mode)
+
+    @register_op(
+        f"max_unpool{n}d(Tensor input, Tensor indices, Any kernel_size, Any stride=None, Any padding=0, "
+        "Any output_size=None) -> Tensor",
+        layout=image_channels_kept,
+        **FUNCTIONAL,
+    )
+    def max_unpool(input, indices, kernel_size, stride, padding, output_size):
+        return _max_unpool(n, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _register_fractional(n: int) -> None:
+    operands = "(Tensor input, Any kernel_size, Any output_size=None, Any output_ratio=None, "
+    settings: dict[str, Any] = {"random": True, **FUNCTIONAL}
+
+    @register_op(f"fractional_max_pool{n}d{operands}Tensor? _random_samples=None) -> Tensor", **settings)
+    def pool(key, input, kernel_size, output_size, output_ratio, _random_samples):
+        return _fractional_max_pool(n, key, input, kernel_size, output_size, output_ratio, _random_samples)[0]
+
+    @register_op(
+        f"fractional_max_pool{n}d_with_indices{operands}bool return_indices=False, Tensor? _random_samples=None) -> "
+        "(Tensor, Tensor)",
+        **settings,
+    )
+    def pool_with_indices(key, input, kernel_size, output_size, output_ratio, return_indices, _random_samples):
+        return _fractional_max_pool(n, key, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
 for _n in (1, 2, 3):
     _register(_n)
-
-
-# Resampling: each dim by a matrix of weights, or by picking for the nearest ones
-
-
-def _source_places(size: int, out: int, scale: float | None, align_corners: bool) -> np.ndarray:
-    if align_corners:
-        return np.arange(out) * ((size - 1) / (out - 1) if out > 1 else 0.0)
-    return (np.arange(out) + 0.5) * (1 / scale if scale else size / out) - 0.5
-
-
-def _linear_weights(size: int, out: int, scale: float | None, align_corners: bool) -> np.ndarray:
-    place = np.maximum(_source_places(size, out, scale, align_corners), 0)
-    low = np.minimum(place.astype(int), size - 1)
-    share = np.clip(place - low, 0, 1)
-    matrix = np.zeros((out, size))
-    np.add.at(matrix, (np.arange(out), low), 1 - share)
-    np.add.at(matrix, (np.arange(out), np.minimum(low + 1, size - 1)), share)
-    return matrix
-
-
-def _cubic_weights(size: int, out: int, scale: float | None, align_corners: bool) -> np.ndarray:
-    """Returns weights of cubic convolution (Keys 1981) with a = -0.75."""
-    place, a = _source_places(size, out, scale, align_corners), -0.75
-    low = np.floor(place).astype(int)
-    matrix = np.zeros((out, size))
-    for offset in (-1, 0, 1, 2):
-        x = np.abs(place - (low + offset))
-        near = ((a + 2) * x - (a + 3)) * x * x + 1
-        far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-        np.add.at(matrix, (np.arange(out), np.clip(low + offset, 0, size - 1)), np.where(x <= 1, near, far))
-    return matrix
-
-
-MODES = {"nearest": None, "nearest-exact": None, "linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3, "area": None}
-
-
-@register_op(
-    "interpolate(Tensor input, Any size=None, Any scale_factor=None, str mode='nearest', bool? align_corners=None, "
-    "bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
-    **FUNCTIONAL,
-)
-def interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias):
-    n = input.ndim - 2
-    if mode not in MODES or MODES[mode] not in (None, n):
-        raise ArgumentError(f"Got {input.ndim}D input, but mode {mode!r} of {', '.join(MODES)} does not take it")
-    if antialias:
-        raise ArgumentError("interpolate has no antialiasing here; blur the input with `avg_pool2d` or `conv2d` first")
-    if (size is None) == (scale_factor is None):
-        raise ArgumentError("only one of size or scale_factor should be defined, and one must be")
-    spatial = input.shape[2:]
-    scales: tuple[Any, ...] = (None,) * n
-    if size is None:
-        scales = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * n
-        outs = tuple(math.floor(m * scale) for m, scale in zip(spatial, scales, strict=True))
-        if recompute_scale_factor:
-            scales = (None,) * n
-    else:
-        outs = sizes(size, n)
-    if mode == "area":
-        return _adaptive_avg_pool(n, input, outs)
-    for i, (m, out, scale) in enumerate(zip(spatial, outs, scales, strict=True)):
-        axis = i + 2
-        step = 1 / scale if scale else m / out
-        if mode.startswith("nearest"):
-            shift = 0.5 if mode == "nearest-exact" else 0.0
-            place = np.floor((np.arange(out) + shift) * np.float32(step)).astype(int)
-            input = jnp.take(input, jnp.asarray(np.minimum(place, m - 1)), axis=axis)
-        else:
-            weights = _cubic_weights if mode == "bicubic" else _linear_weights
-            input = _by_matrix(input, weights(m, out, scale, bool(align_corners)), axis)
-    return input
+for _n in (2, 3):
+    _register_fractional(_n)

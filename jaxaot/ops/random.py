@@ -13,14 +13,25 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxaot._typing import Array
-from jaxaot.errors import DtypeError, TensorError
+from jaxaot.errors import DtypeError, ShapeMismatchError, TensorError
+from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.factories import dtype_or, static_size
-from jaxaot.ops.promotion import default_float, default_int, is_bool, is_floating, strong
+from jaxaot.ops.promotion import (
+    default_float,
+    default_int,
+    is_bool,
+    is_complex,
+    is_floating,
+    is_inexact,
+    is_number,
+    strong,
+)
 from jaxaot.ops.table import register_op
 
-FACTORY: dict[str, Any] = {"random": True, "method": False, "differentiable": False}
-SAMPLED: dict[str, Any] = {"random": True, "differentiable": False}
-FILL: dict[str, Any] = {"random": True, "inplace_only": True, "differentiable": False}
+FACTORY: dict[str, Any] = {"random": True, "method": False, "differentiable": False, "factory": True}
+LIKE: dict[str, Any] = {**FACTORY, "layout": "same"}
+SAMPLED: dict[str, Any] = {"random": True, "out": True}
+FILL: dict[str, Any] = {"random": True, "inplace_only": True}
 
 
 def _need_floating(name: str, dtype: Any) -> Any:
@@ -29,20 +40,59 @@ def _need_floating(name: str, dtype: Any) -> Any:
     return dtype
 
 
+def _need_inexact(name: str, dtype: Any) -> Any:
+    if not is_inexact(dtype):
+        raise DtypeError(f"{name} needs a floating point or complex dtype, but got {dtype}")
+    return dtype
+
+
 def _integers(key: Array, size: tuple[int, ...], low: int, high: int, dtype: Any) -> Array:
+    low, high = int(low), int(high)
     if low >= high:
         raise TensorError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    least, most = _range_of(dtype)
+    for name, bound in (("from", low), ("to - 1", high - 1)):
+        if not least <= bound <= most:
+            raise TensorError(f"{name} is out of bounds for {dtype}")
+    limits = jnp.iinfo(default_int())
+    if low < limits.min or high - 1 > limits.max:
+        raise TensorError(
+            f"random integers from {low} to {high - 1} need 64 bits; call `jax.config.update('jax_enable_x64', True)`"
+        )
+    if high > limits.max:  # the end is excluded, but must be an integer too
+        return (jax.random.randint(key, size, low - 1, high - 1, default_int()) + 1).astype(dtype)
     return jax.random.randint(key, size, low, high, default_int()).astype(dtype)
+
+
+def _range_of(dtype: Any) -> tuple[float, float]:
+    """Returns the least and greatest number of a dtype."""
+    if is_bool(dtype):
+        return 0, 1
+    if is_floating(dtype):
+        return float(jnp.finfo(dtype).min), float(jnp.finfo(dtype).max)
+    return int(jnp.iinfo(dtype).min), int(jnp.iinfo(dtype).max)
+
+
+def _noise(key: Array, size: tuple[int, ...], dtype: Any) -> Array:
+    """Returns normal numbers, drawn in float32 at least: the few bits of a half would cut off the tails."""
+    return jax.random.normal(key, size, jnp.promote_types(dtype, jnp.float32)).astype(dtype)
+
+
+def _uniform(key: Array, size: tuple[int, ...], dtype: Any) -> Array:
+    if not is_complex(dtype):
+        return jax.random.uniform(key, size, dtype)
+    parts = jax.random.uniform(key, (2, *size), jnp.zeros((), dtype).real.dtype)
+    return lax.complex(parts[0], parts[1])
 
 
 @register_op("rand(int[] size, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **FACTORY)
 def rand(key, size, generator, dtype):
-    return jax.random.uniform(key, static_size(size), _need_floating("rand", dtype_or(dtype, default_float())))
+    return _uniform(key, static_size(size), _need_inexact("rand", dtype_or(dtype, default_float())))
 
 
 @register_op("randn(int[] size, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **FACTORY)
 def randn(key, size, generator, dtype):
-    return jax.random.normal(key, static_size(size), _need_floating("randn", dtype_or(dtype, default_float())))
+    return _noise(key, static_size(size), _need_inexact("randn", dtype_or(dtype, default_float())))
 
 
 @register_op(
@@ -62,54 +112,93 @@ def randint(key, low, high, size, generator, dtype):
 
 @register_op("randperm(int n, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **FACTORY)
 def randperm(key, n, generator, dtype):
-    return jax.random.permutation(key, n).astype(dtype_or(dtype, default_int()))
+    static_size(n)
+    dtype = dtype_or(dtype, default_int())
+    if n - 1 > _range_of(dtype)[1]:
+        raise TensorError(f"value cannot be converted to type {dtype} without overflow")
+    return jax.random.permutation(key, n).astype(dtype)
 
 
-@register_op("rand_like(Tensor self, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **FACTORY)
+@register_op("rand_like(Tensor self, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **LIKE)
 def rand_like(key, self, generator, dtype):
-    return jax.random.uniform(key, self.shape, _need_floating("rand_like", dtype_or(dtype, self.dtype)))
+    return _uniform(key, self.shape, _need_inexact("rand_like", dtype_or(dtype, self.dtype)))
 
 
-@register_op("randn_like(Tensor self, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **FACTORY)
+@register_op("randn_like(Tensor self, *, Generator? generator=None, Dtype? dtype=None) -> Tensor", **LIKE)
 def randn_like(key, self, generator, dtype):
-    return jax.random.normal(key, self.shape, _need_floating("randn_like", dtype_or(dtype, self.dtype)))
+    return _noise(key, self.shape, _need_inexact("randn_like", dtype_or(dtype, self.dtype)))
 
 
 @register_op(
-    "randint_like(Tensor self, int low, int? high=None, *, Generator? generator=None, Dtype? dtype=None) -> Tensor",
-    **FACTORY,
+    "randint_like(Tensor self, Any low=0, Any high=None, *, Generator? generator=None, Dtype? dtype=None) -> Tensor",
+    **LIKE,
 )
 def randint_like(key, self, low, high, generator, dtype):
+    """`randint_like(x, high)` and `randint_like(x, low, high)`."""
     low, high = (0, low) if high is None else (low, high)
     return _integers(key, self.shape, low, high, dtype_or(dtype, self.dtype))
 
 
-@register_op("normal(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor", random=True, method=False)
+# The gradients of what is drawn with respect to the parameters are zeros, as in PyTorch: no reparametrization.
+
+
+def _normal(key: Array, mean: Any, std: Any, dtype: Any) -> Array:
+    _need_inexact("normal", dtype)
+    noise = _noise(key, broadcast_shapes(jnp.shape(mean), jnp.shape(std)), dtype)
+    return lax.stop_gradient(noise * strong(std, dtype) + strong(mean, dtype))
+
+
+def _check_std(std: Any) -> None:
+    if std < 0:
+        raise TensorError(f"normal expects std >= 0.0, but found std {std}")
+
+
+@register_op("normal(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor", method=False, **SAMPLED)
 def normal(key, mean, std, generator):
-    dtype = default_float() if not hasattr(mean, "dtype") and not hasattr(std, "dtype") else jnp.result_type(mean, std)
-    noise = jax.random.normal(key, jnp.broadcast_shapes(jnp.shape(mean), jnp.shape(std)), dtype)
-    return mean + std * noise
+    dtype = default_float() if is_number(mean) and is_number(std) else mean.dtype
+    return _normal(key, mean, std, dtype)
 
 
 @register_op(
-    "normal_size(Scalar mean, Scalar std, int[] size, *, Generator? generator=None, Dtype? dtype=None) -> Tensor",
+    "normal_around(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor", overload_of="normal", **SAMPLED
+)
+def normal_around(key, mean, std, generator):
+    _check_std(std)
+    return _normal(key, mean, std, mean.dtype)
+
+
+@register_op(
+    "normal_spread(float mean, Tensor std, *, Generator? generator=None) -> Tensor", overload_of="normal", **SAMPLED
+)
+def normal_spread(key, mean, std, generator):
+    return _normal(key, mean, std, std.dtype)
+
+
+@register_op(
+    "normal_size(float mean, float std, int[] size, *, Generator? generator=None, Dtype? dtype=None) -> Tensor",
     overload_of="normal",
-    **SAMPLED,
+    **FACTORY,
 )
 def normal_size(key, mean, std, size, generator, dtype):
-    noise = jax.random.normal(key, static_size(size), dtype_or(dtype, default_float()))
+    _check_std(std)
+    noise = _noise(key, static_size(size), _need_inexact("normal", dtype_or(dtype, default_float())))
     return noise * strong(std, noise.dtype) + strong(mean, noise.dtype)
 
 
 @register_op("bernoulli(Tensor self, Any p=None, *, Generator? generator=None) -> Tensor", **SAMPLED)
 def bernoulli(key, self, p, generator):
+    if p is None:
+        _need_floating("bernoulli without a probability", self.dtype)
+    elif not 0 <= p <= 1:
+        raise TensorError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     probability = self if p is None else p
-    return jax.random.bernoulli(key, probability, self.shape).astype(self.dtype)
+    return jax.random.bernoulli(key, lax.stop_gradient(probability), self.shape).astype(self.dtype)
 
 
-@register_op("poisson(Tensor self, *, Generator? generator=None) -> Tensor", method=False, **SAMPLED)
+@register_op("poisson(Tensor self, *, Generator? generator=None) -> Tensor", method=False, random=True)
 def poisson(key, self, generator):
-    return jax.random.poisson(_threefry(key), self, self.shape).astype(self.dtype)
+    drawn = jax.random.poisson(_threefry(key), lax.stop_gradient(self), self.shape)
+    return drawn.astype(_need_floating("poisson", self.dtype))
 
 
 def _threefry(key: Array) -> Array:
@@ -119,9 +208,18 @@ def _threefry(key: Array) -> Array:
 
 @register_op(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+    differentiable=False,
     **SAMPLED,
 )
 def multinomial(key, self, num_samples, replacement, generator):
+    if not 0 < self.ndim <= 2:
+        raise ShapeMismatchError("prob_dist must be 1 or 2 dim")
+    if not is_floating(self.dtype):
+        raise DtypeError(f"multinomial only supports floating-point dtypes for input, got: {self.dtype}")
+    if num_samples <= 0:
+        raise TensorError("cannot sample n_sample <= 0 samples")
+    if self.shape[-1] > 2**24:
+        raise TensorError("number of categories cannot exceed 2^24")
     logits = jnp.log(self)
     if replacement:
         drawn = jax.random.categorical(key, logits, axis=-1, shape=(num_samples, *self.shape[:-1]))
@@ -133,12 +231,18 @@ def multinomial(key, self, num_samples, replacement, generator):
     return lax.top_k(noisy, num_samples)[1].astype(default_int())
 
 
-# In place only
+# In place only. `low` is PyTorch's `from`, a word of Python.
 
 
 @register_op("uniform(Tensor self, float low=0, float to=1, *, Generator? generator=None) -> Tensor", **FILL)
 def uniform_(key, self, low, to, generator):
-    return jax.random.uniform(key, self.shape, _need_floating("uniform_", self.dtype)) * (to - low) + low
+    least, most = _range_of(_need_floating("uniform_", self.dtype))
+    for name, bound in (("from", low), ("to", to)):
+        if not least <= bound <= most:
+            raise TensorError(f"{name} is out of bounds for {self.dtype}")
+    if low > to:
+        raise TensorError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={to}")
+    return jax.random.uniform(key, self.shape, self.dtype) * (to - low) + low
 
 
 @register_op(
@@ -147,43 +251,67 @@ def uniform_(key, self, low, to, generator):
     **FILL,
 )
 def normal_(key, self, mean, std, generator):
-    return jax.random.normal(key, self.shape, _need_floating("normal_", self.dtype)) * std + mean
+    _check_std(std)
+    return _noise(key, self.shape, _need_inexact("normal_", self.dtype)) * std + mean
 
 
 @register_op(
-    "bernoulli_fill(Tensor self, Tensor p=0.5, *, Generator? generator=None) -> Tensor", inplace="bernoulli_", **FILL
+    "bernoulli_fill(Tensor self, Any p=0.5, *, Generator? generator=None) -> Tensor", inplace="bernoulli_", **FILL
 )
 def bernoulli_(key, self, p, generator):
-    return jax.random.bernoulli(key, jnp.asarray(p, jnp.float32), self.shape).astype(self.dtype)
+    if not 0 <= p <= 1:
+        raise TensorError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    return jax.random.bernoulli(key, p, self.shape).astype(self.dtype)
 
 
-def _uniform_inside(key: Array, self: Array, name: str) -> Array:
+@register_op(
+    "bernoulli_fill_each(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
+    overload_of="bernoulli_fill",
+    inplace="bernoulli_",
+    function=False,
+    overwrites=True,
+    random=True,
+)
+def bernoulli_each_(key, self, p, generator):
+    _need_floating("bernoulli_ with a tensor of probabilities", p.dtype)
+    return jax.random.bernoulli(key, lax.stop_gradient(p), self.shape).astype(self.dtype)
+
+
+def _uniform_inside(key: Array, size: tuple[int, ...], dtype: Any) -> Array:
     """Returns uniform numbers in the open interval from 0 to 1, in float32 at least."""
-    dtype = jnp.promote_types(_need_floating(name, self.dtype), jnp.float32)
-    return jax.random.uniform(key, self.shape, dtype, minval=jnp.finfo(dtype).tiny)
+    dtype = jnp.promote_types(dtype, jnp.float32)
+    return jax.random.uniform(key, size, dtype, minval=jnp.finfo(dtype).tiny)
 
 
 @register_op("exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor", **FILL)
 def exponential_(key, self, lambd, generator):
-    return (jax.random.exponential(key, self.shape, _need_floating("exponential_", self.dtype)) / lambd).astype(
-        self.dtype
-    )
+    if not lambd > 0:
+        raise TensorError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    _need_floating("Exponential distribution is a continuous probability distribution:", self.dtype)
+    return (-jnp.log(_uniform_inside(key, self.shape, self.dtype)) / lambd).astype(self.dtype)
 
 
 @register_op("cauchy(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor", **FILL)
 def cauchy_(key, self, median, sigma, generator):
-    return (jnp.tan(math.pi * (_uniform_inside(key, self, "cauchy_") - 0.5)) * sigma + median).astype(self.dtype)
+    if not sigma > 0:
+        raise TensorError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    _need_floating("Cauchy distribution is a continuous probability distribution:", self.dtype)
+    turned = jnp.tan(math.pi * (_uniform_inside(key, self.shape, self.dtype) - 0.5))
+    return (turned * sigma + median).astype(self.dtype)
 
 
 @register_op("log_normal(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor", **FILL)
 def log_normal_(key, self, mean, std, generator):
-    return jnp.exp(jax.random.normal(key, self.shape, _need_floating("log_normal_", self.dtype)) * std + mean)
+    if not std > 0:
+        raise TensorError(f"log_normal_ expects std > 0.0, but found std={std}")
+    return jnp.exp(_noise(key, self.shape, _need_floating("log_normal_", self.dtype)) * std + mean)
 
 
 @register_op("geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor", **FILL)
 def geometric_(key, self, p, generator):
-    uniform = jax.random.uniform(key, self.shape, jnp.float32, minval=jnp.finfo(jnp.float32).tiny)
-    return jnp.ceil(jnp.log(uniform) / math.log1p(-p)).astype(self.dtype)
+    if not 0 < p < 1:
+        raise TensorError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    return jnp.ceil(jnp.log(_uniform_inside(key, self.shape, jnp.float32)) / math.log1p(-p)).astype(self.dtype)
 
 
 @register_op("random(Tensor self, Any low=None, Any to=None, *, Generator? generator=None) -> Tensor", **FILL)

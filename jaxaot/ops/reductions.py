@@ -14,10 +14,10 @@ from jax import lax
 from jax.scipy import special as jsp
 
 from jaxaot._typing import Array
-from jaxaot.errors import DimError, DtypeError
+from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError
 from jaxaot.ops.dims import along, normalize_dim, normalize_dims
 from jaxaot.ops.elementwise import absolute
-from jaxaot.ops.promotion import canonical_dtype, default_float, default_int, is_bool, is_inexact
+from jaxaot.ops.promotion import canonical_dtype, default_float, default_int, is_bool, is_complex, is_inexact
 from jaxaot.ops.table import register_op
 
 
@@ -53,6 +53,16 @@ def _need_elements(name: str, value: Array, axes: tuple[int, ...]) -> None:
             raise DimError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
 
 
+def need_real(name: str, value: Array, *, allow_bool: bool = True) -> None:
+    """Checks that the elements have an order.
+
+    Raises:
+      DtypeError: If they are complex, or bools where those are not allowed.
+    """
+    if is_complex(value.dtype) or (is_bool(value.dtype) and not allow_bool):
+        raise DtypeError(f"{name}(): does not support {value.dtype} input. Convert it, as with `.float()`, first.")
+
+
 # Sums and products
 
 
@@ -63,6 +73,7 @@ def sum_(self, dim, keepdim, dtype):
 
 @register_op("nansum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
 def nansum(self, dim, keepdim, dtype):
+    need_real("nansum", self)
     self = _widened(self, dtype)
     if is_inexact(self.dtype):
         self = jnp.where(jnp.isnan(self), 0, self)
@@ -82,6 +93,7 @@ def mean(self, dim, keepdim, dtype):
 
 @register_op("nanmean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
 def nanmean(self, dim, keepdim, dtype):
+    need_real("nanmean", self)
     self = _need_inexact("nanmean", self, dtype)
     axes, valid = normalize_dims(dim, self.ndim), ~jnp.isnan(self)
     total = jnp.sum(jnp.where(valid, self, 0), axis=axes, keepdims=keepdim)
@@ -103,14 +115,30 @@ def trace(self):
     return jnp.trace(_widened(self, None))
 
 
+@register_op("hash_tensor(Tensor self, Any dim=(), *, bool keepdim=False, int mode=0) -> Tensor", differentiable=False)
+def hash_tensor(self, dim, keepdim, mode):
+    """Returns the exclusive or of the elements' 64-bit patterns."""
+    if mode != 0:
+        raise ArgumentError(f"hash_tensor: Unknown mode: {mode}. Write `mode=0`, which combines by exclusive or.")
+    if not jax.config.jax_enable_x64:
+        raise DtypeError(
+            "hash_tensor returns uint64, which JAX only has with 64-bit types: run "
+            "`jax.config.update('jax_enable_x64', True)` first."
+        )
+    if is_inexact(self.dtype):
+        words = lax.bitcast_convert_type(self.astype(jnp.float64), jnp.uint64)
+    else:
+        words = self.astype(jnp.int64).astype(jnp.uint64)
+    result = lax.reduce(words, jnp.uint64(0), lax.bitwise_xor, normalize_dims(dim, self.ndim))
+    return jnp.expand_dims(result, normalize_dims(dim, self.ndim)) if keepdim else result
+
+
 # Moments
 
 
 def _spread(name: str, value: Array, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> tuple[Array, Array]:
-    """Returns variance and mean. `std(x, True)` passes `unbiased` in the place of `dim`."""
+    """Returns variance and mean."""
     value = _need_inexact(name, value, None)
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
     axes = normalize_dims(dim, value.ndim)
@@ -128,7 +156,7 @@ def _safe_sqrt(value: Array) -> Array:
     return jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, value)))
 
 
-MOMENTS = "(Tensor self, Any dim=None, bool? unbiased=None, bool keepdim=False, *, Any correction=None) -> "
+MOMENTS = "(Tensor self, int[]? dim=None, bool? unbiased=None, bool keepdim=False, *, Any correction=None) -> "
 
 
 @register_op("var" + MOMENTS + "Tensor", out=True)
@@ -152,12 +180,28 @@ def std_mean(self, dim, unbiased, keepdim, correction):
     return _safe_sqrt(variance), center
 
 
-# Extremes. Of several equal ones, each gets an equal share of the gradient; `max(dim)` gives all to the one it names.
+def _register_unbiased(name: str, fn: Any, result: str) -> None:
+    """Adds the signature `var(x, False)`, where the flag stands in the place of dims."""
+    row = register_op(
+        f"{name}_unbiased(Tensor self, bool unbiased) -> {result}", out=name in ("var", "std"), overload_of=name
+    )
+    row(lambda self, unbiased: fn(self, None, unbiased, False, None))
+
+
+_register_unbiased("var", var, "Tensor")
+_register_unbiased("std", std, "Tensor")
+_register_unbiased("var_mean", var_mean, "(Tensor, Tensor)")
+_register_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
+
+
+# Extremes. Of several equal ones, each gets an equal share of the gradient; `max(dim)` gives all to the
+# one it names.
 
 
 @register_op("amax(Tensor self, Any dim=(), bool keepdim=False) -> Tensor", out=True)
 def amax(self, dim, keepdim):
     axes = normalize_dims(dim, self.ndim)
+    need_real("amax", self)
     _need_elements("amax", self, axes)
     return jnp.max(self, axis=axes, keepdims=keepdim)
 
@@ -165,23 +209,49 @@ def amax(self, dim, keepdim):
 @register_op("amin(Tensor self, Any dim=(), bool keepdim=False) -> Tensor", out=True)
 def amin(self, dim, keepdim):
     axes = normalize_dims(dim, self.ndim)
+    need_real("amin", self)
     _need_elements("amin", self, axes)
     return jnp.min(self, axis=axes, keepdims=keepdim)
 
 
-@register_op("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor, Tensor)")
+@register_op("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", out=True)
 def aminmax(self, dim, keepdim):
     return amin(self, dim, keepdim), amax(self, dim, keepdim)
 
 
+@jax.custom_jvp
+def spread_evenly(value: Array, chosen: Array) -> Array:
+    """Returns `chosen`, an element of `value`, with its gradient shared among all elements equal to it."""
+    return chosen
+
+
+@spread_evenly.defjvp
+def _spread_evenly_jvp(primals: Any, tangents: Any) -> Any:
+    value, chosen = primals
+    equal = (value == chosen) | (jnp.isnan(value) & jnp.isnan(chosen))
+    total = jnp.sum(jnp.where(equal, tangents[0], 0))
+    return spread_evenly(value, chosen), total / jnp.sum(equal).astype(value.dtype)
+
+
+def _extreme_of_all(name: str, extreme: Any, value: Array) -> Array:
+    need_real(name, value)
+    if value.size == 0:
+        raise TensorError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+            "the 'dim' argument."
+        )
+    found = extreme(lax.stop_gradient(value))
+    return spread_evenly(value, found) if is_inexact(value.dtype) else found
+
+
 @register_op("max(Tensor self) -> Tensor", out=True)
 def max_(self):
-    return amax(self, (), False)
+    return _extreme_of_all("max", jnp.max, self)
 
 
 @register_op("min(Tensor self) -> Tensor", out=True)
 def min_(self):
-    return amin(self, (), False)
+    return _extreme_of_all("min", jnp.min, self)
 
 
 def pick(value: Array, positions: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
@@ -192,6 +262,8 @@ def pick(value: Array, positions: Array, axis: int, keepdim: bool) -> tuple[Arra
 
 
 def _first_extreme(name: str, argextreme: Any, value: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    need_real(name, value)
+
     def choose(value: Array, axis: int) -> tuple[Array, Array]:
         _need_elements(name, value, (axis,))
         return pick(value, argextreme(value, axis=axis, keepdims=True), axis, keepdim)
@@ -199,12 +271,16 @@ def _first_extreme(name: str, argextreme: Any, value: Array, dim: int, keepdim: 
     return along(choose, value, dim)
 
 
-@register_op("max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", overload_of="max")
+@register_op(
+    "max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", overload_of="max", out=True
+)
 def max_dim(self, dim, keepdim):
     return _first_extreme("max", jnp.argmax, self, dim, keepdim)
 
 
-@register_op("min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", overload_of="min")
+@register_op(
+    "min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", overload_of="min", out=True
+)
 def min_dim(self, dim, keepdim):
     return _first_extreme("min", jnp.argmin, self, dim, keepdim)
 
@@ -219,32 +295,43 @@ def min_other(self, other):
     return jnp.minimum(self, other)
 
 
-def _position(argextreme: Any, value: Array, dim: int | None, keepdim: bool) -> Array:
+def _position(name: str, argextreme: Any, value: Array, dim: int | None, keepdim: bool) -> Array:
+    need_real(name, value, allow_bool=False)
     if dim is None:
+        if value.size == 0:
+            raise DimError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         found = argextreme(value.reshape(-1)).reshape((1,) * value.ndim if keepdim else ())
     else:
+        _need_elements(name, value, (normalize_dim(dim, value.ndim),) if value.ndim else ())
         found = along(lambda value, axis: argextreme(value, axis=axis, keepdims=keepdim), value, dim)
     return found.astype(default_int())
 
 
-@register_op("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", differentiable=False)
+@register_op("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", differentiable=False, out=True)
 def argmax(self, dim, keepdim):
-    return _position(jnp.argmax, self, dim, keepdim)
+    return _position("argmax", jnp.argmax, self, dim, keepdim)
 
 
-@register_op("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", differentiable=False)
+@register_op("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", differentiable=False, out=True)
 def argmin(self, dim, keepdim):
-    return _position(jnp.argmin, self, dim, keepdim)
+    return _position("argmin", jnp.argmin, self, dim, keepdim)
+
+
+def _truth(reduce: Any, value: Array, dim: Any, keepdim: bool) -> Array:
+    # here alone `dim=()` means no dims, and bytes stay bytes
+    axes = () if dim == () else normalize_dims(dim, value.ndim)
+    found = reduce(value, axis=axes, keepdims=keepdim)
+    return found.astype(jnp.uint8) if value.dtype == jnp.uint8 else found
 
 
 @register_op("all(Tensor self, Any dim=None, bool keepdim=False) -> Tensor", out=True, differentiable=False)
 def all_(self, dim, keepdim):
-    return jnp.all(self, axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+    return _truth(jnp.all, self, dim, keepdim)
 
 
 @register_op("any(Tensor self, Any dim=None, bool keepdim=False) -> Tensor", out=True, differentiable=False)
 def any_(self, dim, keepdim):
-    return jnp.any(self, axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+    return _truth(jnp.any, self, dim, keepdim)
 
 
 # Norms: gradient 0 at 0
@@ -253,6 +340,11 @@ def any_(self, dim, keepdim):
 def vector_norm_values(value: Array, ord: float, axes: tuple[int, ...], keepdim: bool) -> Array:
     """Returns the `ord`-norm over `axes`, with PyTorch's gradient (0 where the norm is 0)."""
     size = absolute(value)
+    if (ord < 0 or ord == math.inf) and any(value.shape[axis] == 0 for axis in axes):
+        raise TensorError(
+            f"linalg.vector_norm cannot compute the {ord} norm on an empty dimension because the operation does not "
+            "have an identity"
+        )
     if ord == math.inf:
         return jnp.max(size, axis=axes, keepdims=keepdim)
     if ord == -math.inf:
@@ -271,7 +363,9 @@ def vector_norm_values(value: Array, ord: float, axes: tuple[int, ...], keepdim:
     return jnp.where(none, total ** (1 / ord), jnp.where(none, 1, total) ** (1 / ord))
 
 
-@register_op("norm(Tensor self, Any p='fro', Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor")
+@register_op(
+    "norm(Tensor self, Any p='fro', Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True
+)
 def norm(self, p, dim, keepdim, dtype):
     self = _need_inexact("norm", self, dtype)
     if p == "nuc":
@@ -286,9 +380,15 @@ def dist(self, other, p):
     return vector_norm_values(difference, float(p), tuple(range(difference.ndim)), False)
 
 
-@register_op("renorm(Tensor self, float p, int dim, float maxnorm) -> Tensor", inplace=True)
+@register_op("renorm(Tensor self, float p, int dim, float maxnorm) -> Tensor", inplace=True, out=True)
 def renorm(self, p, dim, maxnorm):
     axis = normalize_dim(dim, self.ndim)
+    if p <= 0:
+        raise ArgumentError(f"renorm: non-positive-norm not supported, but got p={p}")
+    if maxnorm < 0:
+        raise ArgumentError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if self.ndim < 2:
+        raise ShapeMismatchError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
     size = vector_norm_values(self, float(p), tuple(i for i in range(self.ndim) if i != axis), True)
     return jnp.where(size > maxnorm, self * (maxnorm / (size + 1e-7)), self)
 
@@ -308,11 +408,14 @@ def cumprod(self, dim, dtype):
 
 @register_op("logcumsumexp(Tensor self, int dim) -> Tensor", out=True)
 def logcumsumexp(self, dim):
+    if not is_inexact(self.dtype):
+        raise DtypeError(f"logcumsumexp(): does not support {self.dtype} input. Convert it with `.float()` first.")
     return along(lambda value, axis: lax.cumlogsumexp(value, axis=axis), self, dim)
 
 
 def _running_extreme(value: Array, axis: int, better: Any) -> tuple[Array, Array]:
     """Returns the running extreme and where it was last found; NaN stays once met."""
+    need_real("cummax" if better is jnp.greater_equal else "cummin", value)
     positions = lax.broadcasted_iota(default_int(), value.shape, axis)
 
     def later(left: Any, right: Any) -> Any:
@@ -329,19 +432,23 @@ def _running_extreme(value: Array, axis: int, better: Any) -> tuple[Array, Array
     return jnp.take_along_axis(value, found, axis), found
 
 
-@register_op("cummax(Tensor self, int dim) -> (Tensor, Tensor)")
+@register_op("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", out=True)
 def cummax(self, dim):
     return along(lambda value, axis: _running_extreme(value, axis, jnp.greater_equal), self, dim)
 
 
-@register_op("cummin(Tensor self, int dim) -> (Tensor, Tensor)")
+@register_op("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", out=True)
 def cummin(self, dim):
     return along(lambda value, axis: _running_extreme(value, axis, jnp.less_equal), self, dim)
 
 
-@register_op("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor")
+@register_op("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", out=True)
 def diff(self, n, dim, prepend, append):
     axis = normalize_dim(dim, self.ndim)
+    if self.ndim == 0:
+        raise ShapeMismatchError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise ArgumentError(f"order must be non-negative but got {n}")
     joined = [part for part in (prepend, self, append) if part is not None]
     if n == 0:
         return self

@@ -11,6 +11,7 @@ the op writes; `Tensor(a)` one that the result may share memory with.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from typing import Any
 
@@ -69,21 +70,23 @@ class Schema:
       name: The op.
       parameters: In order.
       n_results: How many tensors it returns; -1 for a list of them.
+      result_names: Names of several results, `(Tensor values, Tensor indices)`; empty if they have none.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     n_results: int
+    result_names: tuple[str, ...] = ()
 
-    @property
+    @functools.cached_property
     def dynamic(self) -> tuple[Parameter, ...]:
         return tuple(p for p in self.parameters if p.is_dynamic)
 
-    @property
+    @functools.cached_property
     def static(self) -> tuple[Parameter, ...]:
         return tuple(p for p in self.parameters if not p.is_dynamic)
 
-    @property
+    @functools.cached_property
     def written(self) -> tuple[Parameter, ...]:
         return tuple(p for p in self.parameters if p.is_written)
 
@@ -94,7 +97,11 @@ class Schema:
                 parts.append("*")
                 starred = True
             parts.append(str(parameter))
-        result = "Tensor[]" if self.n_results < 0 else ", ".join(["Tensor"] * self.n_results)
+        result = (
+            "Tensor[]"
+            if self.n_results < 0
+            else ", ".join(f"Tensor {name}".strip() for name in self.result_names or [""] * self.n_results)
+        )
         return f"{self.name}({', '.join(parts)}) -> {result if abs(self.n_results) == 1 else f'({result})'}"
 
 
@@ -157,4 +164,6 @@ def parse_schema(text: str) -> Schema:
         n_results = 0
     else:
         n_results = len(_split_commas(result[1:-1])) if result.startswith("(") else 1
-    return Schema(name, tuple(parameters), n_results)
+    named = [part.split()[1:] for part in _split_commas(result[1:-1])] if result.startswith("(") else []
+    result_names = tuple(part[0] for part in named) if named and all(named) else ()
+    return Schema(name, tuple(parameters), n_results, result_names)

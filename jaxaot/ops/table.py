@@ -20,6 +20,7 @@ messages, the eager kernels and their gradients follow. Conventions for the func
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -56,6 +57,7 @@ class OpSpec:
       is_inplace_only: Whether only `name_` exists for users, as for `fill_`.
       overwrites: Whether the result does not depend on the values of `self`, only on its shape and dtype.
       is_differentiable: Whether gradients flow through it.
+      is_factory: Whether its forms also take `device=`, `requires_grad=`, `layout=`, `memory_format=`, `pin_memory=`.
       namespaces: Where the function form lives: `""` for `ja`, or `"nn.functional"`, `"linalg"`, `"special"`, `"fft"`.
       aliases: Other names of the same op.
       layout: How the result is laid out: `"operands"` follows the operands' strides (elementwise ops),
@@ -80,6 +82,7 @@ class OpSpec:
     is_inplace_only: bool = False
     overwrites: bool = False
     is_differentiable: bool = True
+    is_factory: bool = False
     namespaces: tuple[str, ...] = ("",)
     aliases: tuple[str, ...] = ()
     layout: str | LayoutRule = "contiguous"
@@ -89,6 +92,24 @@ class OpSpec:
     def name_in(self, namespace: str) -> str:
         """Returns the name users see in `namespace`: the row `linalg_norm` is `norm` in `linalg`."""
         return self.name.removeprefix(f"{namespace.rpartition('.')[2]}_") if namespace else self.name
+
+    @property
+    def namespaced_names(self) -> tuple[str, ...]:
+        """The names users see, each with its namespace: `nn.functional.relu`."""
+        return tuple(f"{n}.{self.name_in(n)}" if n else self.name for n in self.namespaces)
+
+    @functools.cached_property
+    def dynamic_defaults(self) -> tuple[Any, ...]:
+        """Defaults of the dynamic parameters."""
+        return tuple(p.default for p in self.schema.dynamic)
+
+    @functools.cached_property
+    def pack(self) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+        """Makes the tuple of several results, with PyTorch's names for them: `x.max(0).values`."""
+        names = self.schema.result_names
+        if not names:
+            return tuple
+        return collections.namedtuple(self.overload_of or self.name, names)._make
 
     @functools.cached_property
     def has_lists(self) -> bool:
@@ -148,6 +169,8 @@ def _strengthen(value: Any) -> Any:
     return strong(value, value.dtype)
 
 
+WITHOUT_OUT = ("nn.functional", "masked", "signal.windows")
+
 _rows: dict[str, OpSpec] = {}
 _names: dict[str, OpSpec] = {}
 
@@ -165,6 +188,7 @@ def register_op(
     inplace_only: bool = False,
     overwrites: bool | None = None,
     differentiable: bool = True,
+    factory: bool = False,
     namespaces: Sequence[str] = ("",),
     aliases: Sequence[str] = (),
     layout: str | LayoutRule | None = None,
@@ -177,13 +201,14 @@ def register_op(
       promote: `"common"`, `"float"` or None.
       promoted: Which dynamic parameters it concerns; by default all of them.
       inplace: Whether `name_` is derived, or the name of the in-place form.
-      out: Whether `out=` is derived; by default for ops that promote.
+      out: Whether `out=` is derived; by default for ops that promote or live outside of `nn.functional` and `masked`.
       method: Whether it is a method of Tensor.
       function: Whether it has a function form.
       random: Whether the function takes a PRNG key first.
       inplace_only: Whether users only see `name_`.
       overwrites: Whether the result does not depend on the values of `self`; by default so for in-place-only rows.
       differentiable: Whether gradients flow through it.
+      factory: Whether it makes tensors, and so takes `device=`, `requires_grad=` and the like.
       namespaces: Where the function form lives.
       aliases: Other names.
       layout: How the result is laid out, see `OpSpec`; by default `"operands"` for ops that promote.
@@ -203,13 +228,14 @@ def register_op(
             promote=promote,
             promoted=concerned if promote else (),
             has_inplace=bool(inplace) or inplace_only,
-            has_out=promote is not None if out is None else out,
+            has_out=promote is not None or namespaces[0] not in WITHOUT_OUT if out is None else out,
             has_method=method and overload_of is None,
             is_function=function and not inplace_only and overload_of is None,
             is_random=random,
             is_inplace_only=inplace_only,
             overwrites=inplace_only if overwrites is None else overwrites,
             is_differentiable=differentiable,
+            is_factory=factory,
             namespaces=tuple(namespaces),
             aliases=tuple(aliases),
             layout=layout or ("operands" if promote else "contiguous"),

@@ -1,0 +1,148 @@
+"""Dropout in all its forms. Rows that may drop elements are random ones: they always receive a key.
+
+Without training, or for p = 0, the result is the input; for p = 1 it is the input times zero.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot._typing import Array
+from jaxaot.errors import DtypeError, ShapeMismatchError, TensorError, TensorValueError
+from jaxaot.ops.promotion import is_floating
+from jaxaot.ops.table import register_op
+
+DROPOUT: dict[str, Any] = {"random": True, "method": False, "inplace": True, "layout": "same"}
+ALPHA = 1.7580993408473766
+"""Minus the least value of SELU: Klambauer et al., https://arxiv.org/abs/1706.02515"""
+
+
+def dropped(key: Array, input: Array, p: float, mask_shape: tuple[int, ...]) -> Array:
+    """Returns `input` with elements zeroed with probability `p`, the others scaled so that the mean stays."""
+    _check_probability(p)
+    if p == 0:
+        return input
+    _check_floating(input)
+    if p == 1:
+        return input * 0
+    kept = jax.random.bernoulli(key, 1 - p, mask_shape)
+    return jnp.where(kept, input / (1 - p), 0)
+
+
+def _alpha_dropped(key: Array, input: Array, p: float, mask_shape: tuple[int, ...]) -> Array:
+    """Returns `input` with elements set to `-ALPHA` with probability `p`, and scaled so that mean and variance stay."""
+    _check_probability(p)
+    if p == 0:
+        return input
+    _check_floating(input)
+    if p == 1:
+        return input * 0
+    scale = 1 / math.sqrt((ALPHA**2 * p + 1) * (1 - p))
+    kept = jax.random.bernoulli(key, 1 - p, mask_shape)
+    return jnp.where(kept, input, -ALPHA) * scale + ALPHA * p * scale
+
+
+def _check_probability(p: float) -> None:
+    if not 0 <= p <= 1:
+        raise TensorValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _check_floating(input: Array) -> None:
+    if not is_floating(input.dtype):
+        raise DtypeError(f"dropout needs a floating point tensor, but got {input.dtype}; write `x.float()`")
+
+
+def _channels_of(input: Array, p: float) -> tuple[int, ...]:
+    """Returns the shape of a mask with one element for each channel of a batch."""
+    if input.ndim < 2 and p not in (0, 1):
+        raise ShapeMismatchError("Feature dropout requires at least 2 dimensions in the input")
+    return input.shape[:2] + (1,) * (input.ndim - 2)
+
+
+@register_op(
+    "dropout(Tensor input, float p=0.5, bool training=True) -> Tensor", namespaces=("", "nn.functional"), **DROPOUT
+)
+def dropout(key, input, p, training):
+    _check_probability(p)
+    return dropped(key, input, p if training else 0.0, input.shape)
+
+
+@register_op(
+    "alpha_dropout(Tensor input, float p=0.5, bool training=False) -> Tensor",
+    namespaces=("", "nn.functional"),
+    **DROPOUT,
+)
+def alpha_dropout(key, input, p, training):
+    _check_probability(p)
+    return _alpha_dropped(key, input, p if training else 0.0, input.shape)
+
+
+@register_op(
+    "feature_alpha_dropout(Tensor input, float p=0.5, bool training=False) -> Tensor",
+    namespaces=("", "nn.functional"),
+    **DROPOUT,
+)
+def feature_alpha_dropout(key, input, p, training):
+    """One decision for each channel."""
+    _check_probability(p)
+    p = p if training else 0.0
+    return _alpha_dropped(key, input, p, _channels_of(input, p))
+
+
+@register_op(
+    "feature_dropout(Tensor input, float p=0.5, bool training=True) -> Tensor",
+    namespaces=("", "nn.functional"),
+    **DROPOUT,
+)
+def feature_dropout(key, input, p, training):
+    """One decision for each channel."""
+    _check_probability(p)
+    p = p if training else 0.0
+    return dropped(key, input, p, _channels_of(input, p))
+
+
+@register_op(
+    "dropout1d(Tensor input, float p=0.5, bool training=True) -> Tensor", namespaces=("nn.functional",), **DROPOUT
+)
+def dropout1d(key, input, p, training):
+    if input.ndim not in (2, 3):
+        raise ShapeMismatchError(f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input.")
+    return _dropout_nd(key, input, p, training, 3)
+
+
+@register_op(
+    "dropout2d(Tensor input, float p=0.5, bool training=True) -> Tensor", namespaces=("nn.functional",), **DROPOUT
+)
+def dropout2d(key, input, p, training):
+    """Three dims are (N, C, L), not (C, H, W)."""
+    return feature_dropout(key, input, p, training)
+
+
+@register_op(
+    "dropout3d(Tensor input, float p=0.5, bool training=True) -> Tensor", namespaces=("nn.functional",), **DROPOUT
+)
+def dropout3d(key, input, p, training):
+    return _dropout_nd(key, input, p, training, 5)
+
+
+def _dropout_nd(key: Array, input: Array, p: float, training: bool, ndim: int) -> Array:
+    """Returns `input` with channels dropped; with another number of dims than `ndim` it is not a batch."""
+    if input.ndim == ndim:
+        return feature_dropout(key, input, p, training)
+    return feature_dropout(key, input[None], p, training)[0]
+
+
+@register_op("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", random=True, method=False)
+def native_dropout(key, input, p, train):
+    """The result and the mask of what was kept."""
+    if train is False or not input.size:
+        return input, jnp.ones(input.shape, bool)
+    if not 0 <= p <= 1:
+        raise TensorError(f"bernoulli_ expects p to be in [0, 1], but got p={1 - p}")
+    _check_floating(input)
+    kept = jax.random.bernoulli(key, 1 - p, input.shape)
+    return jnp.where(kept, input / (1 - p) if p < 1 else input, 0), kept

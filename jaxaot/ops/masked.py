@@ -1,0 +1,212 @@
+"""Reductions and normalisations that leave out masked elements: `masked.*`.
+
+Where the mask is false, an element is replaced by the *identity* of the op, which does not change its result. A slice
+without any element has that identity as its sum, product, extreme or norm, and NaN as its mean, median and variance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot._typing import Array
+from jaxaot.errors import ArgumentError, DimError, TensorValueError
+from jaxaot.ops import reductions
+from jaxaot.ops.dims import normalize_dim, normalize_dims
+from jaxaot.ops.ordering import nanmedian_dim
+from jaxaot.ops.promotion import canonical_dtype, default_float, default_int, is_complex, is_floating, is_inexact
+from jaxaot.ops.reductions import vector_norm_values
+from jaxaot.ops.table import register_op
+
+MASKED: dict[str, Any] = {"method": False, "namespaces": ("masked",)}
+
+
+def _full_mask(value: Array, mask: Array) -> Array:
+    if mask.ndim > value.ndim:
+        raise DimError(
+            "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input). Give a mask "
+            f"of at most {value.ndim} dims."
+        )
+    return jnp.broadcast_to(mask, value.shape).astype(bool)
+
+
+def _filled(value: Array, mask: Array | None, identity: Any) -> Array:
+    return value if mask is None else jnp.where(_full_mask(value, mask), value, jnp.asarray(identity, value.dtype))
+
+
+def _lowest(value: Array) -> Any:
+    return -jnp.inf if is_inexact(value.dtype) else jnp.iinfo(value.dtype).min
+
+
+def _highest(value: Array) -> Any:
+    return jnp.inf if is_inexact(value.dtype) else jnp.iinfo(value.dtype).max
+
+
+def _as(result: Array, dtype: Any, default: Any) -> Array:
+    return result.astype(canonical_dtype(default if dtype is None else dtype))
+
+
+REDUCTION = "(Tensor input, Any dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"
+POSITION = "(Tensor input, int? dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"
+ALONG = "(Tensor input, int dim, *, Dtype? dtype=None, Tensor? mask=None) -> Tensor"
+SPREAD = (
+    "(Tensor input, Any dim=None, bool? unbiased=None, *, Any correction=None, bool keepdim=False, "
+    "Dtype? dtype=None, Tensor? mask=None) -> Tensor"
+)
+
+
+@register_op("masked_sum" + REDUCTION, **MASKED)
+def masked_sum(input, dim, keepdim, dtype, mask):
+    return reductions.sum_(_filled(input, mask, 0), dim, keepdim, dtype)
+
+
+@register_op("masked_prod" + REDUCTION, **MASKED)
+def masked_prod(input, dim, keepdim, dtype, mask):
+    value = _filled(input, mask, 1)
+    if dtype is None and not is_inexact(value.dtype):
+        dtype = default_int()
+    return jnp.prod(reductions.cast(value, dtype), axis=normalize_dims(dim, value.ndim), keepdims=keepdim)
+
+
+@register_op("masked_cumsum" + ALONG, **MASKED)
+def masked_cumsum(input, dim, dtype, mask):
+    return _as(reductions.cumsum(_filled(input, mask, 0), dim, dtype), dtype, input.dtype)
+
+
+@register_op("masked_cumprod" + ALONG, **MASKED)
+def masked_cumprod(input, dim, dtype, mask):
+    return _as(reductions.cumprod(_filled(input, mask, 1), dim, dtype), dtype, input.dtype)
+
+
+@register_op("masked_amax" + REDUCTION, **MASKED)
+def masked_amax(input, dim, keepdim, dtype, mask):
+    return _as(reductions.amax(_filled(input, mask, _lowest(input)), dim, keepdim), dtype, input.dtype)
+
+
+@register_op("masked_amin" + REDUCTION, **MASKED)
+def masked_amin(input, dim, keepdim, dtype, mask):
+    return _as(reductions.amin(_filled(input, mask, _highest(input)), dim, keepdim), dtype, input.dtype)
+
+
+@register_op("masked_argmax" + POSITION, differentiable=False, **MASKED)
+def masked_argmax(input, dim, keepdim, dtype, mask):
+    """Returns the positions in the dtype of `input`, as PyTorch does."""
+    return _as(reductions.argmax(_filled(input, mask, _lowest(input)), dim, keepdim), dtype, input.dtype)
+
+
+@register_op("masked_argmin" + POSITION, differentiable=False, **MASKED)
+def masked_argmin(input, dim, keepdim, dtype, mask):
+    """Returns the positions in the dtype of `input`, as PyTorch does."""
+    return _as(reductions.argmin(_filled(input, mask, _highest(input)), dim, keepdim), dtype, input.dtype)
+
+
+def _count(value: Array, dim: Any, keepdim: bool, mask: Array | None) -> Array:
+    counted = jnp.ones(value.shape, bool) if mask is None else _full_mask(value, mask)
+    return jnp.sum(counted, axis=normalize_dims(dim, value.ndim), keepdims=keepdim, dtype=default_int())
+
+
+@register_op("masked_mean" + REDUCTION, **MASKED)
+def masked_mean(input, dim, keepdim, dtype, mask):
+    wanted = input.dtype if dtype is None else dtype
+    if not is_inexact(wanted):
+        source = "Input" if dtype is None else "Optional"
+        raise TensorValueError(
+            f"mean(): Could not infer output dtype. {source} dtype must be either a floating point or complex dtype. "
+            f"Got: {jnp.dtype(wanted).name}. Write `masked.mean(x, dtype=ja.float32)`."
+        )
+    total = masked_sum(input, dim, keepdim, dtype, mask)
+    return total / _count(input, dim, keepdim, mask).astype(total.dtype)
+
+
+@register_op(
+    "masked_median(Tensor input, int dim=-1, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor",
+    **MASKED,
+)
+def masked_median(input, dim, keepdim, dtype, mask):
+    value = input if is_floating(input.dtype) else input.astype(default_float())
+    found = nanmedian_dim(_filled(value, mask, jnp.nan), dim, keepdim)[0]
+    return found if is_floating(input.dtype) else _as(found, dtype, input.dtype)
+
+
+@register_op("masked_logsumexp" + REDUCTION, **MASKED)
+def masked_logsumexp(input, dim, keepdim, dtype, mask):
+    value = _filled(input, mask, _lowest(input))
+    return _as(reductions.logsumexp(value, dim, keepdim), dtype, input.dtype)
+
+
+@register_op(
+    "masked_logaddexp(Tensor input, Tensor other, *, Dtype? dtype=None, Tensor? input_mask=None, "
+    "Tensor? other_mask=None) -> Tensor",
+    **MASKED,
+)
+def masked_logaddexp(input, other, dtype, input_mask, other_mask):
+    left, right = _filled(input, input_mask, _lowest(input)), _filled(other, other_mask, _lowest(other))
+    return _as(jnp.logaddexp(left, right), dtype, input.dtype)
+
+
+@register_op(
+    "masked_norm(Tensor input, float? ord=2.0, Any dim=None, *, bool keepdim=False, Dtype? dtype=None, "
+    "Tensor? mask=None) -> Tensor",
+    **MASKED,
+)
+def masked_norm(input, ord, dim, keepdim, dtype, mask):
+    order = 2.0 if ord is None else float(ord)
+    value = reductions.cast(_filled(input, mask, jnp.inf if order == -jnp.inf else 0), dtype)
+    return vector_norm_values(value, order, normalize_dims(dim, value.ndim), keepdim)
+
+
+def _variance(
+    input: Array, dim: Any, unbiased: Any, correction: Any, keepdim: bool, dtype: Any, mask: Array | None
+) -> Array:
+    if unbiased is not None and correction is not None:
+        raise ArgumentError("Only one of unbiased and correction may be given. Write `correction=0` or `correction=1`.")
+    if correction is None:
+        correction = 1.0 if unbiased is None or unbiased else 0.0
+    computed = input.dtype if dtype is None else canonical_dtype(dtype)
+    computed = computed if is_inexact(computed) else default_float()
+    total = masked_sum(input, dim, True, computed, mask)
+    difference = input.astype(computed) - total / _count(input, dim, True, mask).astype(computed)
+    squares = masked_sum(difference * jnp.conj(difference), dim, keepdim, computed, mask)
+    real = squares.real.dtype if is_complex(computed) else computed
+    free = jnp.maximum(_count(input, dim, keepdim, mask).astype(real) - correction, 0)
+    return _as(squares / free, dtype, computed)
+
+
+@register_op("masked_var" + SPREAD, **MASKED)
+def masked_var(input, dim, unbiased, correction, keepdim, dtype, mask):
+    return _variance(input, dim, unbiased, correction, keepdim, dtype, mask)
+
+
+@register_op("masked_std" + SPREAD, **MASKED)
+def masked_std(input, dim, unbiased, correction, keepdim, dtype, mask):
+    return jnp.sqrt(_variance(input, dim, unbiased, correction, keepdim, dtype, mask))
+
+
+@register_op("masked_softmax" + ALONG, **MASKED)
+def masked_softmax(input, dim, dtype, mask):
+    value = reductions.cast(_filled(input, mask, _lowest(input)), dtype)
+    return jax.nn.softmax(value, axis=normalize_dim(dim, value.ndim)) if value.ndim else jnp.ones_like(value)
+
+
+@register_op("masked_log_softmax" + ALONG, **MASKED)
+def masked_log_softmax(input, dim, dtype, mask):
+    value = reductions.cast(_filled(input, mask, _lowest(input)), dtype)
+    return jax.nn.log_softmax(value, axis=normalize_dim(dim, value.ndim)) if value.ndim else jnp.zeros_like(value)
+
+
+@register_op("masked_softmin" + ALONG, **MASKED)
+def masked_softmin(input, dim, dtype, mask):
+    value = reductions.cast(_filled(input, mask, _highest(input)), dtype)
+    return jax.nn.softmax(-value, axis=normalize_dim(dim, value.ndim)) if value.ndim else jnp.ones_like(value)
+
+
+@register_op(
+    "masked_normalize(Tensor input, float ord, int dim, *, float eps=1e-12, Dtype? dtype=None, Tensor? mask=None) "
+    "-> Tensor",
+    **MASKED,
+)
+def masked_normalize(input, ord, dim, eps, dtype, mask):
+    size = masked_norm(input, ord, dim, True, dtype, mask)
+    return _filled(input, mask, 0) / jnp.maximum(size, eps)

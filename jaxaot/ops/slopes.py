@@ -1,0 +1,20 @@
+"""Values whose gradient PyTorch defines to be that of another formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from jaxaot._typing import Array
+
+
+@jax.custom_jvp
+def with_slope(value: Array, source: Array) -> Array:
+    """Returns `value`; its gradient is that of `source`, which is dropped otherwise."""
+    return value
+
+
+@with_slope.defjvp
+def _with_slope_jvp(primals: Any, tangents: Any) -> Any:
+    return primals[0], tangents[1]
