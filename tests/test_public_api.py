@@ -98,8 +98,8 @@ def test_exported_names_are_public_and_say_what_they_do():
 
 
 def test_functions_have_the_signatures_of_pytorch():
-    assert list(inspect.signature(ja.add).parameters) == ["self", "other", "alpha", "out"]
-    assert list(inspect.signature(ja.softmax).parameters)[1:] == ["dim", "dtype", "out"]
+    assert list(inspect.signature(ja.add).parameters) == ["input", "other", "alpha", "out"]
+    assert list(inspect.signature(ja.softmax).parameters) == ["input", "dim", "dtype", "out", "axis"]
     assert list(inspect.signature(ja.tensor).parameters) == ["data", "dtype", "device", "requires_grad"]
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dims import broadcast_shapes
-from jaxaot.ops.losses import FUNCTIONAL, OLD, PER_ELEMENT, reduction_of_flags, reduced
+from jaxaot.ops.losses import FUNCTIONAL, OLD, PER_ELEMENT, reduced, reduction_of_flags
 from jaxaot.ops.promotion import is_integral
 from jaxaot.ops.reductions import vector_norm_values
 from jaxaot.ops.table import register_op

@@ -137,8 +137,10 @@ def hash_tensor(self, dim, keepdim, mode):
 
 
 def _spread(name: str, value: Array, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> tuple[Array, Array]:
-    """Returns variance and mean."""
+    """Returns variance and mean; a bool in the place of `dim` is `unbiased`."""
     value = _need_inexact(name, value, None)
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
     axes = normalize_dims(dim, value.ndim)

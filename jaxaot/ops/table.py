@@ -112,6 +112,11 @@ class OpSpec:
         return collections.namedtuple(self.overload_of or self.name, names)._make
 
     @functools.cached_property
+    def has_any(self) -> bool:
+        """Whether a static parameter takes values of several types, so that 1 and True are to be told apart."""
+        return any(p.type == "Any" for p in self.schema.static)
+
+    @functools.cached_property
     def has_lists(self) -> bool:
         """Whether a dynamic parameter is a list of tensors."""
         return any(p.is_list for p in self.schema.dynamic)

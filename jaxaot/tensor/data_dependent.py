@@ -8,9 +8,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError
+from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorValueError
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
-from jaxaot.ops.promotion import default_int, is_bool, is_complex
+from jaxaot.ops.promotion import default_float, default_int, is_bool, is_complex, is_inexact, is_integral
 from jaxaot.ops.table import lookup
 from jaxaot.tensor.dispatch import call, call_out
 from jaxaot.tensor.indexing import getitem
@@ -131,6 +131,30 @@ def repeat_interleave(
     return call(lookup("repeat_interleave_each"), (input, repeats), (dim, output_size))
 
 
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """Returns how often each number from 0 on occurs, or the sums of the weights of its places.
+
+    Raises:
+      DtypeError: If `input` does not hold integers.
+      ShapeMismatchError: If it is not of one dim, or `weights` has another shape.
+      TensorValueError: If a number or `minlength` is negative.
+    """
+    if not is_integral(input.dtype):
+        raise DtypeError(f"bincount(): expected integers, got {input.dtype}")
+    if input.ndim != 1 or (weights is not None and tuple(weights.shape) != tuple(input.shape)):
+        raise ShapeMismatchError("bincount only supports 1-d non-negative integral inputs, and weights of their shape.")
+    values = input._concrete("`bincount` (how many numbers there are)")
+    if minlength < 0 or (values.size and values.min() < 0):
+        raise TensorValueError("bincount only supports 1-d non-negative integral inputs, and minlength should be >= 0")
+    length = max(minlength, int(values.max()) + 1 if values.size else 0)
+    if weights is None:
+        return wrap_array(jnp.asarray(np.bincount(values, minlength=length).astype(default_int())))
+    given = weights._concrete("`bincount` (its weights)")
+    counted = np.bincount(values, given, minlength=length)
+    return wrap_array(jnp.asarray(counted.astype(given.dtype if is_inexact(given.dtype) else default_float())))
+
+
 FUNCTIONS = {
-    fn.__name__: fn for fn in (nonzero, argwhere, masked_select, unique, unique_consecutive, repeat_interleave)
+    fn.__name__: fn
+    for fn in (nonzero, argwhere, masked_select, unique, unique_consecutive, repeat_interleave, bincount)
 }

@@ -73,6 +73,8 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         return _call_traced(spec, dynamic, static, generator)
     flat, lengths = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
     key: list[Any] = [spec, static, lengths]
+    if spec.has_any:
+        key.append(tuple(map(type, static)))
     operands: list[Any] = []
     mask = _gather(spec, flat, key, operands)
     if mask < 0:
@@ -424,6 +426,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         window, starts = find_window(storage.layout, layout, target._offset)
         operands.append(starts)
     key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
+    if spec.has_any:
+        key.append(tuple(map(type, static)))
     if _gather(spec, flat, key, operands, target, window) < 0:
         return call_inplace(spec, _converted(spec, dynamic), static, generator)
     if spec.is_random:

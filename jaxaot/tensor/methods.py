@@ -58,21 +58,54 @@ def _default_text(parameter: Parameter) -> str:
     return "" if parameter.default is REQUIRED else f"={parameter.default!r}".replace("=inf", "=float('inf')")
 
 
+def _public(parameter: Parameter) -> str:
+    """Returns what users call a parameter: `self` of a schema is `input`, as in PyTorch's functions."""
+    return "input" if parameter.name == "self" else parameter.name
+
+
+_NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
+"""Parameter → NumPy's name for it, which PyTorch takes too."""
+
+
+def _numpy_names(spec: OpSpec) -> dict[str, str]:
+    """Returns which parameters of a row have a second name."""
+    ordinary = [p for p in spec.schema.parameters if not p.is_keyword_only]
+    return {
+        p.name: _NUMPY_NAMES[p.name]
+        for i, p in enumerate(ordinary)
+        if p.name in _NUMPY_NAMES and all(later.default is not REQUIRED for later in ordinary[i + 1 :])
+    }
+
+
 def _signature(spec: OpSpec, extra: str) -> str:
     parts, starred = [], False
+    second = _numpy_names(spec)
     for parameter in spec.schema.parameters:
         if parameter.is_keyword_only and not starred:
             parts.append("*")
             starred = True
-        parts.append(parameter.name + _default_text(parameter))
-    if extra:
+        is_needed = parameter.name in second and parameter.default is REQUIRED
+        parts.append(_public(parameter) + ("=_required" if is_needed else _default_text(parameter)))
+    if extra or second:
         parts += [] if starred else ["*"]
-        parts.append(extra)
+        parts += [extra] if extra else []
+        parts += [f"{name}=_required" for name in second.values()]
     return ", ".join(parts)
 
 
+def _choices(spec: OpSpec) -> str:
+    """Returns the lines of a function that take the second names of parameters."""
+    lines = ""
+    for name, other in _numpy_names(spec).items():
+        lines += f"    if {other} is not _required:\n        {name} = {other}\n"
+        if any(p.name == name and p.default is REQUIRED for p in spec.schema.parameters):
+            message = f"{spec.name}() missing 1 required positional argument: '{name}'"
+            lines += f"    elif {name} is _required:\n        raise TypeError({message!r})\n"
+    return lines
+
+
 def _arguments(spec: OpSpec) -> tuple[str, str, str]:
-    dynamic = "".join(f"{p.name}, " for p in spec.schema.dynamic)
+    dynamic = "".join(f"{_public(p)}, " for p in spec.schema.dynamic)
     static, generator = "", "None"
     for parameter in spec.schema.static:
         if parameter.type == "Generator":
@@ -91,6 +124,7 @@ def _compile(name: str, source: str, spec: OpSpec, doc: str) -> Callable[..., An
     scope: dict[str, Any] = {
         "_call": call, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
         "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
+        "_required": REQUIRED,
     }  # fmt: skip
     # a file name inside the package, so that user lines are looked for above it
     exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
@@ -106,13 +140,12 @@ def function_of(spec: OpSpec) -> Callable[..., Any]:
     doc = f"{spec.schema}\n\n{(spec.fn.__doc__ or '').strip()}"
     if spec.is_factory or not any(p.type == "Tensor" for p in spec.schema.dynamic):
         return _factory_of(spec, dynamic, static, generator, doc)
+    run = f"{_choices(spec)}    return _call(_spec, {dynamic}, {static}, {generator})\n"
     if not spec.has_out:
-        source = (
-            f"def {spec.name}({_signature(spec, '')}):\n    return _call(_spec, {dynamic}, {static}, {generator})\n"
-        )
+        source = f"def {spec.name}({_signature(spec, '')}):\n{run}"
     else:
         source = (
-            f"def {spec.name}({_signature(spec, 'out=None')}):\n"
+            f"def {spec.name}({_signature(spec, 'out=None')}):\n{_choices(spec)}"
             f"    if out is not None:\n"
             f"        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n"
             f"    return _call(_spec, {dynamic}, {static}, {generator})\n"
@@ -131,13 +164,14 @@ def _factory_of(spec: OpSpec, dynamic: str, static: str, generator: str, doc: st
         body = (
             f"    if out is not None:\n        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n{body}"
         )
-    positional = [p.name for p in spec.schema.parameters if not p.is_keyword_only]
-    if positional in (["size"], ["self", "size"]):
+    positional = [_public(p) for p in spec.schema.parameters if not p.is_keyword_only]
+    if positional in (["size"], ["input", "size"]):
         rest = [p.name + _default_text(p) for p in spec.schema.parameters if p.is_keyword_only]
         head = ", ".join([*positional[:-1], "*sizes", "size=None", *rest, extra])
         body = f"    size = _varargs(sizes) if size is None else size\n{body}"
     else:
         head = _signature(spec, extra)
+        body = _choices(spec) + body
     return _compile(spec.name, f"def {spec.name}({head}):\n{body}", spec, doc)
 
 
@@ -172,7 +206,8 @@ def inplace_of(spec: OpSpec) -> Callable[..., Any]:
     """Returns the in-place form of a row."""
     dynamic, static, generator = _arguments(spec)
     name = str(spec.inplace_name)
-    source = f"def {name}({_signature(spec, '')}):\n    return _call_inplace(_spec, {dynamic}, {static}, {generator})\n"
+    run = f"{_choices(spec)}    return _call_inplace(_spec, {dynamic}, {static}, {generator})\n"
+    source = f"def {name}({_signature(spec, '')}):\n{run}"
     return _compile(name, source, spec, f"In-place form of `{spec.schema}`.")
 
 
@@ -188,11 +223,14 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
                 given = signature.bind(*args, **kwargs).arguments
             except TypeError:
                 continue
+            for name, other in _numpy_names(spec).items():
+                if other in given:
+                    given[name] = given[other]
             if all(
-                _fits(parameter, given[parameter.name])
+                _fits(parameter, given[_public(parameter)])
                 for parameter in spec.schema.parameters
-                if parameter.name in given
-            ):
+                if _public(parameter) in given
+            ) and all(p.default is not REQUIRED or _public(p) in given for p in spec.schema.parameters):
                 return variant(*args, **kwargs)
         shown = "\n  ".join(str(spec.schema) for spec in variants)
         raise ArgumentError(
@@ -257,6 +295,28 @@ def _with_varargs(function: Callable[..., Any]) -> Callable[..., Any]:
     def fn(*tensors: Any, **kwargs: Any) -> Any:
         listed = len(tensors) == 1 and isinstance(tensors[0], (list, tuple))
         return function(tensors[0] if listed else list(tensors), **kwargs)
+
+    return fn
+
+
+def _einsum(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `einsum`, which takes its operands as a list or one by one."""
+
+    @functools.wraps(function)
+    def fn(equation: str, *operands: Any) -> Tensor:
+        listed = len(operands) == 1 and isinstance(operands[0], (list, tuple))
+        return function(equation, list(operands[0] if listed else operands))
+
+    return fn
+
+
+def _histogramdd(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `histogramdd`, whose second result is the edges of all dims."""
+
+    @functools.wraps(function)
+    def fn(*args: Any, **kwargs: Any) -> tuple[Tensor, tuple[Tensor, ...]]:
+        counts, *edges = function(*args, **kwargs)
+        return counts, tuple(edges)
 
     return fn
 
@@ -369,9 +429,9 @@ _OPERATORS = {
     "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
 }  # fmt: skip
 _REFLECTED = {
-    "__radd__": "add", "__rsub__": "sub", "__rmul__": "mul", "__rtruediv__": "div", "__rfloordiv__": "floor_divide",
-    "__rmod__": "remainder", "__rpow__": "pow", "__rmatmul__": "matmul", "__rand__": "bitwise_and",
-    "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__rlshift__": "bitwise_left_shift",
+    "__radd__": "add", "__rsub__": "sub", "__rmul__": "mul", "__rtruediv__": "div", "__rdiv__": "div",
+    "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow", "__rmatmul__": "matmul",
+    "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__rlshift__": "bitwise_left_shift",
     "__rrshift__": "bitwise_right_shift",
 }  # fmt: skip
 _INPLACE = {
@@ -446,7 +506,12 @@ def _bind() -> None:
     for name, fn in data_dependent.FUNCTIONS.items():
         setattr(Tensor, name, fn)
     here.update(view_copies.FUNCTIONS)
-    here.update({name: _with_varargs(here[name]) for name in ("block_diag", "cartesian_prod", "meshgrid")})
+    here.update(
+        {name: _with_varargs(here[name]) for name in ("block_diag", "cartesian_prod", "chain_matmul", "meshgrid")}
+    )
+    here["einsum"] = _einsum(here["einsum"])
+    here["histogramdd"] = _histogramdd(here["histogramdd"])
+    FUNCTIONS["linalg"]["diagonal"] = views.matrix_diagonal
     here.update({name: metadata.METHODS[name] for name in ("as_strided_", "detach_", "resize_as_")})
     here.update(zero_=Tensor.zero_)
     here.update(empty_strided=_finished(strided.empty_strided), as_strided_scatter=strided.as_strided_scatter)

@@ -397,6 +397,11 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     return make_view(input, Diagonal(operator.index(offset), axis1, axis2))
 
 
+def matrix_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Returns the diagonals of a batch of matrices, a view: `ja.linalg.diagonal`."""
+    return diagonal(A, offset, dim1, dim2)
+
+
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Returns windows of `size` elements every `step` along a dim, as a new last dim."""
     if input.ndim == 0:

@@ -60,6 +60,9 @@ TYPES = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float16,
 
 
 MISSES: dict[tuple[str, str], str] = {
+    ("hash_tensor", "forward"): "its result is uint64, which x64 off does not have; with x64 on it agrees",
+    ("istft", "gradient"): "PyTorch has no gradient of the window where none is needed; ours is there",
+    ("logcumsumexp", "gradient"): "PyTorch's float32 backward is off by 2e-3; ours agrees with float64",
     ("as_strided_scatter", "gradient"): "PyTorch 2.13 keeps the gradient where it was overwritten, and drops the rest",
     ("unravel_index", "forward"): "a sample has a dim of 2⁶³ − 1, which int32 cannot hold; with x64 on it agrees",
 }

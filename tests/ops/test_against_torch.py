@@ -235,6 +235,7 @@ SAMPLES = {
         "inverse", "inv", "det", "slogdet", "logdet", "cholesky", "linalg_cholesky", "svdvals", "eigvalsh",
         "matrix_rank", "cond", "pinverse", "pinv", "qr", "lu_factor",
     )},
+    "orgqr": [call(f(3, 2), u(2)), call(f(2, 3, 3), u(2, 3))],
     "matrix_exp": [call(f(3, 3) / 3), call(f(2, 2, 2))],
     "solve": [call(spd(3, 3), f(3, 2)), call(spd(3, 3), f(3)), call(spd(3, 3), f(2, 3), left=False)],
     "solve_triangular": [call(spd(3, 3), f(3, 2), upper=True), call(spd(3, 3), f(2, 3), upper=False, left=False)],
