@@ -525,6 +525,7 @@ def _bind() -> None:
     for name, row in _INPLACE.items():
         setattr(Tensor, name, _augmented(row))
     by_hand: dict[str, Any] = {
+        "polygamma": lambda self, n: FUNCTIONS[""]["polygamma"](n, self),
         "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
         "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
         "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
