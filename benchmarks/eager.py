@@ -2,9 +2,9 @@
 
     python -m benchmarks.eager
 
-Pointwise ops, in-place writes of a slice into bases of 1 KB, 1 MB and 64 MB (a write should cost the slice, whatever
-the size of the base), assignment by index, and a chain of ten ops forward and backward. jnp has no writes in place: its
-contestant returns a new array, as a JAX user would write it.
+Pointwise ops and a matmul, in-place writes of a slice into bases of 1 KB, 1 MB and 64 MB (a write should cost the
+slice, whatever the size of the base), assignment by index, a chain of ten ops and a network of ten layers, forward and
+backward. jnp has no writes in place: its contestant returns a new array, as a JAX user would write it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ def pointwise(torch: Any, n_rounds: int) -> list[Result]:
     """Times `x + y`, `x.add_(1)` and `x.exp()` of 64 elements."""
     x, y = ja.ones(64), ja.ones(64)
     jx, jy = jnp.ones(64), jnp.ones(64)
+    a, b, left, right = ja.ones(32, 32), ja.ones(32, 32), jnp.ones((32, 32)), jnp.ones((32, 32))
     cases = {
         "x + y": {"jnp": lambda: jx + jy, "jaxaot": lambda: x + y},
         "x.exp()": {"jnp": lambda: jnp.exp(jx), "jaxaot": lambda: x.exp()},
         "x.add_(1)": {"jnp": lambda: jx + 1, "jaxaot": lambda: x.add_(1)},
         "x + 0.5 (a number)": {"jnp": lambda: jx + 0.5, "jaxaot": lambda: x + 0.5},
         "x[3] (a view)": {"jnp": lambda: jx[3], "jaxaot": lambda: x[3]},
+        "a @ b, 32 by 32": {"jnp": lambda: left @ right, "jaxaot": lambda: a @ b},
     }
     if torch is not None:
         tx, ty = torch.ones(64), torch.ones(64)
@@ -38,6 +40,8 @@ def pointwise(torch: Any, n_rounds: int) -> list[Result]:
         cases["x.add_(1)"]["torch"] = lambda: tx.add_(1)
         cases["x + 0.5 (a number)"]["torch"] = lambda: tx + 0.5
         cases["x[3] (a view)"]["torch"] = lambda: tx[3]
+        ta, tb = torch.ones(32, 32), torch.ones(32, 32)
+        cases["a @ b, 32 by 32"]["torch"] = lambda: ta @ tb
     return [measure(case, contestants, "jnp", n_rounds=n_rounds) for case, contestants in cases.items()]
 
 
@@ -106,11 +110,46 @@ def backward(torch: Any, n_rounds: int) -> Result:
     return measure("ten ops, forward and backward", contestants, "jnp (jax.grad, not jitted)", n_rounds=n_rounds)
 
 
+def layers(torch: Any, n_rounds: int) -> Result:
+    """Times ten layers of matmul and tanh, forward and backward."""
+    x, weights = ja.randn(8, 32), [ja.randn(32, 32, requires_grad=True) for _ in range(10)]
+    array, arrays = x.jax(), [w.jax() for w in weights]
+
+    def loss(h: Any, parameters: Any) -> Any:
+        for w in parameters:
+            h = (h @ w).tanh()
+        return h.sum()
+
+    def jnp_loss(parameters: Any) -> Any:
+        h = array
+        for w in parameters:
+            h = jnp.tanh(h @ w)
+        return h.sum()
+
+    def ours() -> None:
+        for w in weights:
+            w.grad = None
+        loss(x, weights).backward()
+
+    contestants = {"jnp (jax.grad, not jitted)": lambda: jax.grad(jnp_loss)(arrays), "jaxaot": ours}
+    if torch is not None:
+        their_x, their_weights = torch.randn(8, 32), [torch.randn(32, 32, requires_grad=True) for _ in range(10)]
+
+        def theirs() -> None:
+            for w in their_weights:
+                w.grad = None
+            loss(their_x, their_weights).backward()
+
+        contestants["torch"] = theirs
+    return measure("ten layers, forward and backward", contestants, "jnp (jax.grad, not jitted)", n_rounds=n_rounds)
+
+
 def main() -> None:
     """Prints the table."""
     options = arguments(__doc__).parse_args()
     torch = find_torch()
     results = [*pointwise(torch, options.rounds), *writes(torch, options.rounds), backward(torch, options.rounds)]
+    results.append(layers(torch, options.rounds))
     report("Eager operations", results, options)
 
 
