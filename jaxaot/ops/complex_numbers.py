@@ -1,7 +1,4 @@
-"""Ops on complex numbers: making them of parts, conjugates, and conversions to complex dtypes.
-
-Conjugates are copies here: there is no lazy conjugate, so that `resolve_conj` and `resolve_neg` have nothing to do.
-"""
+"""Ops on complex numbers: making them of parts, and conversions to complex dtypes. Conjugates are views."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from jaxaot.errors import DtypeError
 from jaxaot.ops.derivatives import with_derivatives
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.elementwise import sgn
-from jaxaot.ops.promotion import canonical_dtype, is_complex, is_floating
+from jaxaot.ops.promotion import canonical_dtype, is_floating
 from jaxaot.ops.table import register_op
 
 PARTS: dict[str, Any] = {"method": False, "out": True, "layout": "operands"}
@@ -58,24 +55,6 @@ def complex_(real, imag):
 def polar(abs, angle):
     _check_parts("abs", abs, "angle", angle)
     return _polar(abs, angle)
-
-
-SAME: dict[str, Any] = {"layout": "same", "out": False}
-
-
-@register_op("conj(Tensor self) -> Tensor", **SAME)
-def conj(self):
-    return jnp.conj(self) if is_complex(self.dtype) else self
-
-
-@register_op("resolve_conj(Tensor self) -> Tensor", **SAME)
-def resolve_conj(self):
-    return self
-
-
-@register_op("resolve_neg(Tensor self) -> Tensor", **SAME)
-def resolve_neg(self):
-    return self
 
 
 @register_op("isreal(Tensor self) -> Tensor", differentiable=False, layout="operands")

@@ -17,7 +17,7 @@ from jaxaot.tensor import views
 from jaxaot.tensor.history import History
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.views.layout import Layout, contiguous, contiguous_stride, layout_of, reach_of
+from jaxaot.views.layout import Layout, contiguous, contiguous_stride, layout_of
 
 
 def _check_leaf(tensor: Tensor) -> None:
@@ -89,7 +89,7 @@ def resize_(self: Tensor, *size: Any) -> Tensor:
         return self
     self._touch()
     layout = contiguous(wanted, self.dtype)
-    needed = (self._offset + reach_of(layout)) * self.dtype.itemsize
+    needed = (self._offset + layout.reach) * self.dtype.itemsize
     if state.trace is not None:
         state.trace.adopt(self._storage)
     if needed > self._storage.nbytes():
@@ -126,10 +126,10 @@ def set_(
     if source is None:
         storage, layout, offset = _empty_storage(self.dtype), contiguous((0,), self.dtype), 0
     elif isinstance(source, Storage):
-        n = source.layout.numel
+        n = source.nbytes() // self.itemsize
         shape = (n,) if size is None else views._sizes((size,))
         strides = contiguous_stride(shape) if stride is None else views._sizes((stride,))
-        layout, offset = layout_of(shape, strides, source.dtype), operator.index(storage_offset)
+        layout, offset = layout_of(shape, strides, self.dtype), operator.index(storage_offset)
         source.check_reach(layout, offset, is_write=True)
         storage = source
     elif isinstance(source, Tensor):

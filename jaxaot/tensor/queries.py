@@ -54,8 +54,8 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 def is_conj(input: Tensor) -> bool:
-    """Returns False: conjugation is computed at once here, not kept as a mark on the tensor."""
-    return False
+    """Returns whether the tensor shows the conjugates of what its memory holds."""
+    return input._layout.is_conj
 
 
 def is_neg(input: Tensor) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxaot._typing import Array
 from jaxaot.errors import LeakedTensorError, StorageSizeError
-from jaxaot.views.layout import Layout, contiguous, reach_of
+from jaxaot.views.layout import Layout, contiguous
 
 
 @functools.lru_cache(maxsize=4096)
@@ -122,7 +122,7 @@ class Storage:
         Raises:
           StorageSizeError: If it is not.
         """
-        reach = offset + reach_of(layout) if layout.numel else 0
+        reach = offset + layout.reach if layout.numel else 0
         held = self.layout
         if layout.dtype == held.dtype:
             n_held, n_written = held.numel, self.n_written
@@ -147,7 +147,7 @@ class Storage:
     def note_write(self, layout: Layout, offset: int) -> None:
         """Notes that a write filled what a tensor shows."""
         if self.n_written is not None:
-            reach = (offset + reach_of(layout)) * layout.dtype.itemsize // self.dtype.itemsize
+            reach = (offset + layout.reach) * layout.dtype.itemsize // self.dtype.itemsize
             self.n_written = max(self.n_written, reach)
             if self.n_written >= self.layout.numel:
                 self.n_written = None

@@ -12,7 +12,7 @@ from jaxaot.tensor import views
 from jaxaot.tensor.create import as_dtype
 from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.views.layout import contiguous, layout_of, reach_of
+from jaxaot.views.layout import contiguous, layout_of
 
 
 def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: Any = None) -> Tensor:
@@ -24,7 +24,7 @@ def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: Any = No
         )
     if any(n < 0 for n in (*size, *stride)):
         raise ArgumentError(f"empty_strided: negative sizes or strides in {list(size)}, {list(stride)}")
-    memory = call(lookup("empty"), (), ((reach_of(layout_of(size, stride, "f4")),), as_dtype(dtype)))
+    memory = call(lookup("empty"), (), ((layout_of(size, stride, "f4").reach,), as_dtype(dtype)))
     return views.detached(views.as_strided(memory, size, stride))
 
 

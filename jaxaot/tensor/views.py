@@ -30,6 +30,7 @@ from jaxaot.views.chain import (
     AsDtype,
     AsReal,
     AsStrided,
+    Conjugate,
     Diagonal,
     Expand,
     Geometry,
@@ -76,7 +77,10 @@ def view_through(
     if trace is not None:
         trace.note(parent)
     dtype = chain_dtype(steps, parent._layout.dtype)
-    view = wrap(parent._storage, layout_of(size, stride, dtype), offset, trace)
+    is_conj = parent._layout.is_conj
+    for step in steps:
+        is_conj ^= step.conjugates
+    view = wrap(parent._storage, layout_of(size, stride, dtype, is_conj), offset, trace)
     base = parent._base_tensor
     view._base_tensor = parent if base is None else base
     if not state.grad_enabled:
@@ -204,6 +208,7 @@ def view(input: Tensor, *size: Any, dtype: Any = None) -> Tensor:
         if size:
             raise ArgumentError("view() takes a shape or a dtype, not both; write `x.view(dtype).view(shape)`.")
         wanted = as_dtype(dtype)
+        _refuse_conjugated(input, "view(dtype)")
         if wanted is None or wanted == input.dtype:
             return make_view(input, Reshape(input._layout.size), "AliasBackward0")
         return make_view(input, AsDtype(input.dtype, wanted))
@@ -211,10 +216,35 @@ def view(input: Tensor, *size: Any, dtype: Any = None) -> Tensor:
     return make_view(input, Reshape(sizes), "ViewBackward0")
 
 
+def _refuse_conjugated(input: Tensor, name: str) -> None:
+    if input._layout.is_conj:
+        raise DtypeError(
+            f"{name} doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view "
+            "it as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the "
+            "original."
+        )
+
+
+def conj(input: Tensor) -> Tensor:
+    """Returns the conjugates of complex numbers, a view; a tensor that is not complex as it is."""
+    return make_view(input, Conjugate(), "ConjBackward0") if input.is_complex() else input
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """Returns the tensor, or a copy with its values in memory if it shows conjugates."""
+    return call(lookup("copy_of"), (input,), ()) if input._layout.is_conj else input
+
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """Returns the tensor: negation is computed at once here, not kept as a mark on it."""
+    return input
+
+
 def view_as_real(input: Tensor) -> Tensor:
     """Returns complex numbers as pairs of floats, in a new last dim on the same memory."""
     if not input.is_complex():
         raise DtypeError("view_as_real is only supported for complex tensors")
+    _refuse_conjugated(input, "view_as_real")
     return make_view(input, AsReal())
 
 
@@ -230,13 +260,17 @@ def view_as_complex(input: Tensor) -> Tensor:
 
 def real(input: Tensor) -> Tensor:
     """Returns the real parts, a view; a tensor that is not complex as it is."""
-    return select(view_as_real(input), -1, 0) if input.is_complex() else input
+    if not input.is_complex():
+        return input
+    return select(view_as_real(conj(input) if input._layout.is_conj else input), -1, 0)
 
 
 def imag(input: Tensor) -> Tensor:
-    """Returns the imaginary parts, a view."""
+    """Returns the imaginary parts, a view; of a conjugate a copy."""
     if not input.is_complex():
         raise DtypeError("imag is not implemented for tensors with non-complex dtypes.")
+    if input._layout.is_conj:
+        return call(lookup("neg"), (imag(conj(input)),), ())
     return select(view_as_real(input), -1, 1)
 
 
@@ -428,7 +462,7 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
         raise ShapeMismatchError(
             f"as_strided: Negative strides are not supported at the moment, got {list(step.stride)}"
         )
-    layout = layout_of(step.size, step.stride, input.dtype)
+    layout = layout_of(step.size, step.stride, input.dtype, input._layout.is_conj)
     input._storage.check_reach(layout, offset, is_write=True)
     return make_view(input, step)
 
@@ -482,9 +516,8 @@ def matrix_transpose(input: Tensor) -> Tensor:
 
 
 def adjoint(input: Tensor) -> Tensor:
-    """Returns the last two dims exchanged, complex numbers conjugated: `x.mH`; a view unless complex."""
-    turned = matrix_transpose(input)
-    return call(lookup("conj_physical"), (turned,), ()) if input.is_complex() else turned
+    """Returns the last two dims exchanged, complex numbers conjugated, a view: `x.mH`."""
+    return conj(matrix_transpose(input))
 
 
 def matrix_adjoint(input: Tensor) -> Tensor:
@@ -522,7 +555,8 @@ VIEWS = {
     fn.__name__: fn
     for fn in (
         select, narrow, reshape, flatten, ravel, unflatten, permute, transpose, t, movedim, unsqueeze, squeeze,
-        broadcast_to, diagonal, as_strided, detach, clone, view_as_real, view_as_complex, real, imag, adjoint,
+        broadcast_to, diagonal, as_strided, detach, clone, view_as_real, view_as_complex, real, imag, adjoint, conj,
+        resolve_conj, resolve_neg,
     )
 }  # fmt: skip
 VIEWS |= {"swapaxes": transpose, "swapdims": transpose, "moveaxis": movedim}

@@ -214,8 +214,9 @@ def _history_source(
         return lambda _, tensor_number: HistoryOfLeaf(requires_grad, layout, offset, tensor_number(leaf))
     # the gradient arrives in the shape of the base of the history
     value = history.ghost
-    shown = (layout.size, layout.stride, layout.dtype)
-    if shown != (storage.layout.size, storage.layout.stride, storage.layout.dtype):
+    held = storage.layout
+    shown = (layout.size, layout.stride, layout.dtype, layout.is_conj)
+    if shown != (held.size, held.stride, held.dtype, held.is_conj):
         window, starts = find_window(storage.layout, layout, offset)
         value = window.apply(value, starts)
     place = len(differentiable)

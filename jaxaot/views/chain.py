@@ -53,6 +53,11 @@ class AbstractViewOp(abc.ABC):
         return parent
 
     @property
+    def conjugates(self) -> bool:
+        """Whether the view shows the conjugates of its parent."""
+        return False
+
+    @property
     def form(self) -> AbstractViewOp:
         return self
 
@@ -294,6 +299,22 @@ class AsStrided(AbstractViewOp):
         is_there = shown[source] == wanted
         values = jnp.where(jnp.asarray(is_there), x.ravel()[jnp.asarray(source)], jnp.zeros((), x.dtype))
         return values.reshape(self.size)
+
+
+@final
+@dataclasses.dataclass(frozen=True)
+class Conjugate(AbstractViewOp):
+    """The conjugates of complex numbers, on the same memory."""
+
+    def geometry(self, parent):
+        return parent
+
+    def apply(self, x, starts=None):
+        return jnp.conj(x)
+
+    @property
+    def conjugates(self):
+        return True
 
 
 @final

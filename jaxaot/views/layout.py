@@ -25,22 +25,24 @@ class Layout:
       size: Sizes of the dims.
       stride: Memory elements between neighbours along each dim.
       dtype: Of the elements.
+      is_conj: Whether the elements are the conjugates of what memory holds.
       numel: Number of elements shown.
     """
 
-    __slots__ = ("__dict__", "dtype", "numel", "size", "stride")
+    __slots__ = ("__dict__", "dtype", "is_conj", "numel", "size", "stride")
 
-    def __init__(self, size: Shape, stride: Shape, dtype: np.dtype):
+    def __init__(self, size: Shape, stride: Shape, dtype: np.dtype, is_conj: bool = False):
         self.size = size
         self.stride = stride
         self.dtype = dtype
+        self.is_conj = is_conj
         self.numel = math.prod(size)
 
     def __repr__(self) -> str:
-        return f"Layout({self.size}, {self.stride}, {self.dtype})"
+        return f"Layout({self.size}, {self.stride}, {self.dtype}{', conjugated' if self.is_conj else ''})"
 
     def __reduce__(self) -> Any:
-        return layout_of, (self.size, self.stride, self.dtype)
+        return layout_of, (self.size, self.stride, self.dtype, self.is_conj)
 
     @functools.cached_property
     def is_contiguous(self) -> bool:
@@ -107,7 +109,7 @@ class Layout:
             reach += (size - 1) * stride
         else:
             return False
-        if any(stride == 0 for stride, _ in dims) or reach_of(self) < self.numel:
+        if any(stride == 0 for stride, _ in dims) or self.reach < self.numel:
             return True
         places = np.zeros((), np.int64)
         for stride, size in dims:
@@ -132,13 +134,13 @@ class Layout:
         return self.numel * self.dtype.itemsize
 
 
-_layouts: dict[tuple[Shape, Shape, np.dtype], Layout] = {}
+_layouts: dict[tuple[Shape, Shape, np.dtype, bool], Layout] = {}
 _contiguous: dict[tuple[Shape, np.dtype], Layout] = {}
 
 
-def layout_of(size: Sequence[int], stride: Sequence[int], dtype: Any) -> Layout:
+def layout_of(size: Sequence[int], stride: Sequence[int], dtype: Any, is_conj: bool = False) -> Layout:
     """Returns the layout with these sizes, strides and dtype."""
-    key = (tuple(size), tuple(stride), np.dtype(dtype))
+    key = (tuple(size), tuple(stride), np.dtype(dtype), is_conj)
     layout = _layouts.get(key)
     if layout is None:
         layout = _layouts.setdefault(key, Layout(*key))
@@ -168,11 +170,6 @@ def channels_last(size: Shape, dtype: Any) -> Layout:
     n, c, *space = size
     n_stride, *space_stride, c_stride = contiguous_stride((n, *space, c))
     return layout_of(size, (n_stride, c_stride, *space_stride), dtype)
-
-
-def reach_of(layout: Layout) -> int:
-    """Returns how many memory elements, from its first on, a layout reaches over."""
-    return layout.reach
 
 
 def broadcast_size(sizes: Sequence[Shape]) -> Shape | None:

@@ -29,7 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Array, Shape
-from jaxaot.views.layout import Layout, contiguous
+from jaxaot.views.layout import Layout, contiguous, layout_of
 
 Starts = Sequence[int] | np.ndarray | Array
 """Where the box of a window starts: Python integers in a trace, an int32 operand eagerly."""
@@ -171,6 +171,20 @@ class CastWindow(AbstractWindow):
         return _reshape(_transpose(base, self.memory_order), (base.size,))
 
 
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class ConjWindow(AbstractWindow):
+    """The conjugates of what another window shows."""
+
+    inner: AbstractWindow
+
+    def apply(self, base: Array, starts: Starts) -> Array:
+        return jnp.conj(self.inner.apply(base, starts))
+
+    def scatter(self, base: Array, update: Array, starts: Starts) -> Array:
+        return self.inner.scatter(base, jnp.conj(update), starts)
+
+
 def reinterpret(memory: Array, dtype: Any) -> Array:
     """Returns a flat run of memory with its bytes read as another dtype; complex numbers are pairs of floats."""
     dtype, held = np.dtype(dtype), np.dtype(memory.dtype)
@@ -204,6 +218,9 @@ def find_window(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWin
     """
     if view.numel == 0:
         return _interned(EmptyWindow, view.size, view.dtype), np.zeros(0, np.int32)
+    if view.is_conj:
+        inner, starts = find_window(storage, layout_of(view.size, view.stride, view.dtype), offset)
+        return _interned(ConjWindow, inner), starts
     if view.dtype != storage.dtype:
         memory = contiguous((storage.nbytes // view.dtype.itemsize,), view.dtype)
         inner, starts = find_window(memory, view, offset)

@@ -150,3 +150,16 @@ def test_wide_dtypes_warn_once():
         assert ja.zeros(2, dtype=ja.float64).dtype == ja.float32
         ja.zeros(2, dtype=ja.float64)
     assert len(found) == 1
+
+
+def test_conjugates_are_views():
+    x = ja.tensor([[1 + 2j, 3 - 1j], [0.5j, 2]])
+    c = x.conj()
+    assert c.is_conj() and not c.conj().is_conj() and c.untyped_storage() is x.untyped_storage()
+    c[0] *= 1j
+    assert x.tolist() == [[2 - 1j, -1 - 3j], [0.5j, 2]]
+    x.mH[0, 1] = 9j
+    assert x[1, 0].item() == -9j and c.real.tolist() == x.real.tolist() and c.imag.tolist() == (-x.imag).tolist()
+    assert not c.resolve_conj().is_conj() and not c.clone().is_conj() and not (c + x).is_conj()
+    with pytest.raises(RuntimeError, match="resolve_conj"):
+        ja.view_as_real(c)

@@ -14,7 +14,6 @@ from jaxaot.views.layout import (
     dense_like,
     elementwise_layout,
     layout_of,
-    reach_of,
     view_stride,
 )
 
@@ -60,7 +59,7 @@ def test_dense_is_what_enumeration_says():
 
 def test_reach_is_the_last_place():
     for layout in random_layouts(500):
-        assert reach_of(layout) == (places(layout).max() + 1 if layout.numel else 0)
+        assert layout.reach == (places(layout).max() + 1 if layout.numel else 0)
 
 
 def test_views_keep_every_element_in_place():

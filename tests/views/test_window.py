@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxaot.views.layout import Layout, contiguous, layout_of, reach_of
+from jaxaot.views.layout import Layout, contiguous, layout_of
 from jaxaot.views.window import BoxWindow, EmptyWindow, IndexWindow, find_window
 
 F32 = np.dtype(np.float32)
@@ -77,7 +77,7 @@ def cases(n: int):
         choose = random.Random(seed)
         storage = random_storage(choose)
         view, offset = random_view(choose, storage)
-        assert offset + reach_of(view) <= max(storage.numel, 1)
+        assert offset + view.reach <= max(storage.numel, 1)
         yield seed, storage, view, offset
 
 
@@ -120,7 +120,7 @@ def test_any_strides_read_what_as_strided_reads():
         size = [choose.randint(0, 4) for _ in range(choose.randrange(4))]
         stride = [choose.randint(0, 6) for _ in size]
         view = layout_of(size, stride, I32)
-        room = storage.numel - reach_of(view)
+        room = storage.numel - view.reach
         if room < 0:
             continue
         offset = choose.randint(0, room) if view.numel else 0
