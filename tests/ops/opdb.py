@@ -41,7 +41,6 @@ OUT_OF_SCOPE = {
     "torch.ops.": "internal to PyTorch",
     "torch._": "internal to PyTorch",
     "_": "internal to PyTorch",
-    "slice": "internal to PyTorch",
 }
 """Prefix of the name → why an op is left out; operators like `__add__` are not internal."""
 
@@ -97,6 +96,8 @@ def why_left_out(op) -> str | None:
     """Returns why an op is not compared, or None."""
     if op.name.startswith("__") and op.name.endswith("__"):
         return None
+    if op.name == "slice":
+        return "internal to PyTorch"
     return next((why for prefix, why in OUT_OF_SCOPE.items() if op.name.startswith(prefix)), None)
 
 
@@ -445,8 +446,9 @@ TABLE = pathlib.Path(__file__).parents[2] / "docs" / "coverage.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"
 
 
-def write_table(files):
-    """Writes the table of docs/coverage.md from files of results."""
+def write_table(files, limit):
+    """Writes the table of docs/coverage.md from files of results of up to `limit` samples of each op."""
+    which = f"up to {limit} samples of each op, spread over its list" if limit else "all samples"
     results = {}
     for file in files:
         results.update(json.loads(pathlib.Path(file).read_text()))
@@ -471,7 +473,7 @@ def write_table(files):
     before, after = text[: text.index(BEGIN)], text[text.index(END) :]
     parts = [
         BEGIN,
-        f"Agreement on all samples: {', '.join(summary)}.",
+        f"Agreement on {which}: {', '.join(summary)}.",
         "Left out: "
         + "; ".join(f"{why}: {', '.join(f'`{n}`' for n in names)}" for why, names in left_out.items())
         + ".",
@@ -491,7 +493,7 @@ def main(argv):
     parser.add_argument("--table", action="store_true", help="write the table from the files named")
     options = parser.parse_args(argv)
     if options.table:
-        write_table(options.names)
+        write_table(options.names, options.samples)
         return
     part, parts = (int(p) for p in options.part.split("/"))
     totals, results = collections.Counter(), {}
