@@ -11,7 +11,7 @@ from jax import lax
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops import grids
 from jaxaot.ops.joining import pad_values
-from jaxaot.ops.norms import affine, check_channels, computed, moved, standardized, trailing_axes
+from jaxaot.ops.norms import affine, batch_norm, check_channels, computed, moved, standardized, trailing_axes
 from jaxaot.ops.pooling import channels_kept
 from jaxaot.ops.promotion import is_bool
 from jaxaot.ops.table import register_op
@@ -63,19 +63,16 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
 )
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """Returns the batch norm; in training also means and one over deviations, through which no gradient flows."""
+    if not training:
+        value, *_ = batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+        empty = jnp.zeros(0, input.dtype)
+        return value, empty, empty, None, None
     parameters = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     channels = check_channels("native_batch_norm", input, parameters)
     shape = (1, channels) + (1,) * (input.ndim - 2)
-    value = computed(input)
-    if not training:
-        if running_mean is None or running_var is None:
-            raise ArgumentError("Expected running_mean and running_var to be defined when training=False")
-        value = (value - running_mean.reshape(shape)) * lax.rsqrt(running_var.reshape(shape).astype(value.dtype) + eps)
-        empty = jnp.zeros(0, input.dtype)
-        return affine(value, weight, bias, shape).astype(input.dtype), empty, empty, None, None
     axes = (0, *range(2, input.ndim))
     n = math.prod(input.shape[axis] for axis in axes)
-    value, mean, variance = standardized(value, axes, eps)
+    value, mean, variance = standardized(computed(input), axes, eps)
     statistics = (lax.stop_gradient(x.reshape(-1)) for x in (mean, lax.rsqrt(variance + eps)))
     spread = variance.reshape(-1) * (n / (n - 1)) if n > 1 else jnp.full(channels, jnp.nan)
     return (

@@ -23,8 +23,6 @@ def test_numpy_both_ways():
     x.add_(1)
     assert seen[0, 0] == 0 and np.asarray(x)[0, 0] == 1
     assert np.add(x, 1)[0, 0] == 2
-    pointer = np.asarray(ja.zeros(4).jax()).ctypes.data
-    assert isinstance(pointer, int)
 
 
 def test_taking_values_out_costs_no_copy_and_protects_them():
@@ -144,3 +142,4 @@ def test_no_warning_from_ordinary_code():
         warnings.simplefilter("error")
         x = ja.randn(3, requires_grad=True)
         ja.compile(lambda x: (x * 2).sum())(x).backward()
+    assert x.grad.tolist() == [2, 2, 2]
