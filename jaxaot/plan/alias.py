@@ -22,7 +22,7 @@ class StorageWrite:
       output: Graph output with the new value; None if it holds no bytes afterwards.
       layout: How that value lies in memory.
       n_written: How much of it holds values; None for all.
-      n_versions: Number of writes.
+      is_written: Whether values were written, rather than its size changed alone.
       is_resized: Whether its size changed on the way.
     """
 
@@ -30,7 +30,7 @@ class StorageWrite:
     output: int | None
     layout: Layout
     n_written: int | None
-    n_versions: int
+    is_written: bool
     is_resized: bool
 
 
@@ -41,7 +41,6 @@ class FreshStorage:
     output: int | None
     layout: Layout
     n_written: int | None
-    version: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +81,27 @@ HistorySource = HistoryOfInput | HistoryOfNode | HistoryOfLeaf
 
 
 @dataclasses.dataclass(frozen=True)
+class CounterOfInput:
+    """The write counter of a tensor input."""
+
+    tensor: int
+
+
+@dataclasses.dataclass(frozen=True)
+class FreshCounter:
+    """A write counter made by the function.
+
+    Attributes:
+      n: Number of writes so far.
+    """
+
+    n: int
+
+
+CounterSource = CounterOfInput | FreshCounter
+
+
+@dataclasses.dataclass(frozen=True)
 class TensorSpec:
     """A tensor as it is after the call.
 
@@ -93,6 +113,7 @@ class TensorSpec:
       base: Number of the tensor that it is a view of, or None.
       chain: Steps from the base of its history.
       creation: How the view was made, where that forbids writes.
+      counter: Number of its write counter; None for an input's own, and for one that need not be made yet.
     """
 
     storage: int
@@ -102,6 +123,7 @@ class TensorSpec:
     base: int | None
     chain: ViewChain
     creation: str | None
+    counter: int | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,6 +174,8 @@ class AliasPlan:
       writes: Storages of inputs that changed.
       fresh: Storages made.
       histories: Histories of the tensors below.
+      counters: Write counters of the tensors made.
+      bumps: Tensor inputs whose write counter grew, one for each counter, and by how much.
       made: Tensors made, bases before their views.
       changes: Tensor inputs whose metadata changed.
       grads: Tensor inputs whose `.grad` was replaced.
@@ -164,6 +188,8 @@ class AliasPlan:
     writes: tuple[StorageWrite, ...]
     fresh: tuple[FreshStorage, ...]
     histories: tuple[HistorySource, ...]
+    counters: tuple[CounterSource, ...]
+    bumps: tuple[tuple[int, int], ...]
     made: tuple[TensorSpec, ...]
     changes: tuple[TensorChange, ...]
     grads: tuple[GradChange, ...]

@@ -51,6 +51,7 @@ class TensorInput:
       requires_grad: Whether gradients flow to it.
       is_leaf: Whether it is a leaf.
       history: Number of its history among those of the inputs; None if it has none.
+      counter: Number of its write counter among those of the inputs; None if it has none yet.
       is_argument: Whether it was passed, rather than reached through a closure, a global or an object.
     """
 
@@ -61,6 +62,7 @@ class TensorInput:
     requires_grad: bool
     is_leaf: bool
     history: int | None
+    counter: int | None
     is_argument: bool
 
     @property

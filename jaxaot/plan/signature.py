@@ -91,7 +91,7 @@ class Signature:
 
 def make_signature(call: CallPlan, alias: AliasPlan, rng: RngPlan, pytree: tuple[Any, Any]) -> Signature:
     """Returns the signature that the plans spell."""
-    written = {w.storage for w in alias.writes if w.n_versions}
+    written = {w.storage for w in alias.writes if w.is_written}
     resized = {w.storage for w in alias.writes if w.is_resized}
     changed = {c.tensor for c in alias.changes if _shows_other(c, call)}
     inputs = tuple(

@@ -15,11 +15,12 @@ from jaxaot.autograd.modes import state
 from jaxaot.config import Config
 from jaxaot.config import get as get_config
 from jaxaot.ops.promotion import is_complex
-from jaxaot.plan.alias import ArrayOutput, ConstantOutput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode
+from jaxaot.plan.alias import ArrayOutput, ConstantOutput, CounterOfInput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode
 from jaxaot.plan.call import Path
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.runtime.backward import CompiledNode
 from jaxaot.runtime.program import Program
+from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.storage import HELD_ONCE, Storage
@@ -156,6 +157,9 @@ class _Writer:
             first = call.storages[t.storage].tensor if t.storage >= 0 else i
             if first != i:
                 self.add(f"if S[{i}] is not S[{first}]: return MISS", depth)
+                if t.counter is not None:  # writes are counted for each family of tensors
+                    same = t.counter == tensors[first].counter
+                    self.add(f"if (T[{i}]._counter is T[{first}]._counter) is not {same}: return MISS", depth)
                 if t.requires_grad and tensors[first].requires_grad:
                     same = t.history == tensors[first].history
                     self.add(f"if (H[{i}] is H[{first}]) is not {same}: return MISS", depth)
@@ -284,14 +288,13 @@ class _Writer:
             for w in alias.writes
             if w.output is not None and w.layout is call.storages[w.storage].layout and not is_shared(w.output)
         ]
-        if len(simple) > 6 and all(w.n_versions == simple[0].n_versions for w in simple):
+        if len(simple) > 6:
             targets, news = (", ".join(f"{n}[{i}]" for i in places) for n, places in (
                 ("U", [w.storage for w in simple]), ("out", [w.output for w in simple]),
             ))  # fmt: skip
             self.add(f"for s, value in zip([{targets}], [{news}]):")
             self.add("s.array = value", 2)
             self.add("s.is_shared = False", 2)
-            self.add(f"s.version += {simple[0].n_versions}", 2)
         else:
             simple = []
         for write in alias.writes:
@@ -301,7 +304,6 @@ class _Writer:
             self.add(f"s = {name}")
             self.add(f"s.array = {'None' if write.output is None else f'out[{write.output}]'}")
             self.add(f"s.is_shared = {is_shared(write.output)}")
-            self.add(f"s.version += {write.n_versions}")
             if write.layout is not call.storages[write.storage].layout:
                 self.add(f"s.layout = {self.constant(write.layout)}")
                 self.add(f"s.n_written = {write.n_written!r}")
@@ -309,14 +311,13 @@ class _Writer:
         for i, fresh in enumerate(alias.fresh):
             array = "None" if fresh.output is None else f"out[{fresh.output}]"
             self.add(f"f{i} = Storage({array}, {self.constant(fresh.layout)})")
-            if fresh.version:
-                self.add(f"f{i}.version = {fresh.version}")
             if fresh.n_written is not None:
                 self.add(f"f{i}.n_written = {fresh.n_written}")
             if is_shared(fresh.output):
                 self.add(f"f{i}.is_shared = True")
         self.storage_name = lambda s: f"U[{s}]" if s < n_storages else f"f{s - n_storages}"
         self.tensor_name = lambda t: f"T[{t}]" if t < n_tensors else f"m{t - n_tensors}"
+        self._counters()
         self._histories()
         for i, spec in enumerate(alias.made):
             self.add(f"m{i} = wrap({self.storage_name(spec.storage)}, {self.constant(spec.layout)}, {spec.offset})")
@@ -336,6 +337,25 @@ class _Writer:
         for grad in alias.grads:
             self.add(f"T[{grad.tensor}]._grad = {'None' if grad.grad is None else self.tensor_name(grad.grad)}")
 
+    def _counters(self) -> None:
+        """Counts the writes, and makes the counters that made tensors share."""
+        alias = self.traced.alias
+        self.scope["counter_of"], self.scope["WriteCounter"] = counter_of, WriteCounter
+        counts = {n for _, n in alias.bumps}
+        if len(alias.bumps) > 6 and len(counts) == 1:
+            self.add(f"for t in [{', '.join(f'T[{tensor}]' for tensor, _ in alias.bumps)}]:")
+            self.add("c = t._counter", 2)
+            self.add("if c is None: c = t._counter = WriteCounter()", 2)
+            self.add(f"c.n += {counts.pop()}", 2)
+        else:
+            for tensor, n in alias.bumps:
+                self.add(f"counter_of(T[{tensor}]).n += {n}")
+        for i, source in enumerate(alias.counters):
+            made = (
+                f"counter_of(T[{source.tensor}])" if isinstance(source, CounterOfInput) else f"WriteCounter({source.n})"
+            )
+            self.add(f"c{i} = {made}")
+
     def _fields(self, name: str, spec: Any, is_new: bool) -> None:
         if spec.history is not None or not is_new:
             self.add(f"{name}._history = {'None' if spec.history is None else f'g{spec.history}'}")
@@ -343,6 +363,8 @@ class _Writer:
             self.add(f"{name}._base_tensor = {'None' if spec.base is None else self.tensor_name(spec.base)}")
         if spec.chain or not is_new:
             self.add(f"{name}._chain = {self.constant(spec.chain) if spec.chain else '()'}")
+        if spec.counter is not None:
+            self.add(f"{name}._counter = c{spec.counter}")
         if spec.creation is not None or not is_new:
             self.add(f"{name}._creation = {spec.creation!r}")
         if not is_new:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxaot.autograd.modes import state
 from jaxaot.errors import AutogradError
 from jaxaot.tensor import views
+from jaxaot.tensor.counter import WriteCounter
 from jaxaot.tensor.grad import recording
 from jaxaot.tensor.storage import Storage, unwritten_layout
 from jaxaot.tensor.tensor import Tensor, wrap
@@ -34,6 +35,7 @@ def copy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
             made = views.clone(self)
     else:
         made = wrap(copy_storage(self._storage, memo), self._layout, self._offset)
+        made._counter = WriteCounter(1)  # as PyTorch's, which comes by `set_`
     made.requires_grad_(self.requires_grad)
     memo[id(self)] = made
     if self._grad is not None:
@@ -63,6 +65,7 @@ def reduce_tensor(self: Tensor) -> Any:
 def rebuild_tensor(storage: Storage, layout: Layout, offset: int, requires_grad: bool) -> Tensor:
     """Returns an unpickled tensor, a leaf."""
     made = wrap(storage, layout, offset)
+    made._counter = WriteCounter(1)
     return made.requires_grad_(requires_grad) if requires_grad else made
 
 

@@ -18,6 +18,7 @@ from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
+from jaxaot.tensor.counter import count_write
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, result_layouts
@@ -448,7 +449,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         _remember(_write_kernels, cache_key, kernel)
     storage.array = new
     storage.is_shared = False
-    storage.version += 1
+    count_write(target)
     if spec.schema.written:
         _store_written(spec, flat, more[max(spec.schema.n_results, 1) - 1 :])
     return target

@@ -14,6 +14,7 @@ from jaxaot._typing import Shape
 from jaxaot.autograd.modes import state
 from jaxaot.errors import AutogradError, DtypeError, LeafWriteError, ShapeMismatchError, TensorTypeError, ViewError
 from jaxaot.tensor import views
+from jaxaot.tensor.counter import WriteCounter, count_write, counter_of
 from jaxaot.tensor.history import History
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor
@@ -45,7 +46,7 @@ def become(tensor: Tensor, view: Tensor) -> Tensor:
         _begin_again(tensor)
     if state.trace is not None:
         state.trace.adopt(tensor._storage)
-    tensor._storage.version += 1
+    count_write(tensor)
     return tensor
 
 
@@ -95,7 +96,7 @@ def resize_(self: Tensor, *size: Any) -> Tensor:
     if needed > self._storage.nbytes():
         self._storage.resize_(needed)
     self._layout = layout
-    self._storage.version += 1
+    count_write(self)
     _begin_again(self)
     return self
 
@@ -147,10 +148,12 @@ def set_(
     _show(self, storage, layout, offset)
     if state.trace is not None:
         state.trace.adopt(storage)
+    count_write(self)
     return self
 
 
 def _show(tensor: Tensor, storage: Storage, layout: Layout, offset: int) -> None:
+    counter_of(tensor)  # it stays the tensor's, apart from those of the storage's other tensors
     tensor._storage = storage
     tensor._layout = layout
     tensor._offset = offset
@@ -168,7 +171,9 @@ def _empty_storage(dtype: np.dtype) -> Storage:
 
 def get_data(self: Tensor) -> Tensor:
     """Returns a tensor on the same memory through which no gradient flows."""
-    return views.detached(self)
+    made = views.detached(self)
+    made._counter = WriteCounter()
+    return made
 
 
 def set_data(self: Tensor, value: Tensor) -> None:

@@ -15,6 +15,7 @@ from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import BackwardTwiceError, SavedTensorWrittenError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
+from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.kernels import (
     GradKernel,
     add_kernel,
@@ -26,6 +27,7 @@ from jaxaot.tensor.kernels import (
     split_write,
     split_write_kernel,
 )
+from jaxaot.tensor.storage import Storage
 from jaxaot.views.chain import ViewChain, chain_dtype, chain_form, chain_starts
 from jaxaot.views.layout import Layout, dense_like
 from jaxaot.views.window import find_window
@@ -44,7 +46,7 @@ class OpNode(Node):
     Attributes:
       kernel: What ran it.
       leaves: What its backward needs; None once released.
-      versions: What each saved tensor was, its storage and the storage's version; None where that is not checked.
+      versions: What each saved tensor was, with its counter and storage as they were; None where that is not checked.
     """
 
     __slots__ = ("kernel", "leaves", "versions")
@@ -53,7 +55,7 @@ class OpNode(Node):
         super().__init__(kernel.node_name, edges, len(kernel.differentiable))
         self.kernel = kernel
         self.leaves: list[Any] | None = leaves
-        self.versions: list[tuple[str, Any, int]] | None = None
+        self.versions: list[tuple[str, WriteCounter, int, Storage, Any]] | None = None
 
     def note_versions(self, saved: Sequence[Any]) -> None:
         """Notes the versions of tensors whose values the backward needs."""
@@ -62,16 +64,17 @@ class OpNode(Node):
             text = f"[{tensor.dtype}{list(tensor.shape)}]"
             if tensor.grad_fn is not None:
                 text += f", which is output {tensor.output_nr} of {tensor.grad_fn.name},"
-            self.versions.append((text, tensor._storage, tensor._storage.version))
+            counter, storage = counter_of(tensor), tensor._storage
+            self.versions.append((text, counter, counter.n, storage, storage.array))
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.leaves is None:
             raise BackwardTwiceError(_TWICE)
-        for text, storage, version in self.versions or ():
-            if storage.version != version:
+        for text, counter, version, storage, array in self.versions or ():
+            if counter.n != version or storage.array is not array:  # the latter also shows writes through `.data`
                 raise SavedTensorWrittenError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"{text} is at version {storage.version}; expected version {version} instead. Write out of place, "
+                    f"{text} is at version {counter.n}; expected version {version} instead. Write out of place, "
                     "or leave `ja.autograd.set_version_check` off to get the gradient of the values that were used."
                 )
         if len(cotangents) > 1:

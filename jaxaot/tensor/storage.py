@@ -1,8 +1,8 @@
 """Storage: the only mutable thing there is.
 
 A storage is one cell that holds an immutable jax array under a dense layout. Every tensor that shares memory holds the
-same storage; a write puts another array into the cell and raises the version. The array may be donated to the kernel
-that computes its successor only while nobody else holds it: whoever takes the array out (the tape, `.jax()`, NumPy,
+same storage; a write puts another array into the cell. The array may be donated to the kernel that computes its
+successor only while nobody else holds it: whoever takes the array out (the tape, `.jax()`, NumPy,
 dlpack, another trace) sets `is_shared`.
 """
 
@@ -35,7 +35,6 @@ class Storage:
     Attributes:
       array: The value, of shape `layout.size`; None while the storage holds no bytes or was grown and never written.
       layout: How the array lies in memory; dense.
-      version: Number of writes so far.
       is_shared: Whether somebody else may hold `array`, so that it must not be donated.
       n_written: Memory elements, from the first on, that hold values; None for all.
       trace: The trace that the value is a symbol of, or None.
@@ -43,12 +42,11 @@ class Storage:
       was_read: In a trace, whether the value was read as a constant for gradients.
     """
 
-    __slots__ = ("__weakref__", "array", "is_shared", "layout", "n_written", "trace", "version", "was_read", "writer")
+    __slots__ = ("__weakref__", "array", "is_shared", "layout", "n_written", "trace", "was_read", "writer")
 
     def __init__(self, array: Array | None, layout: Layout, trace: Any = None):
         self.array = array
         self.layout = layout
-        self.version = 0
         self.is_shared = False
         self.n_written: int | None = None
         self.trace = trace
@@ -56,7 +54,7 @@ class Storage:
         self.was_read = False
 
     def __repr__(self) -> str:
-        return f"Storage({self.nbytes()} bytes, {self.layout.dtype}, version {self.version})"
+        return f"Storage({self.nbytes()} bytes, {self.layout.dtype})"
 
     @property
     def dtype(self) -> np.dtype:

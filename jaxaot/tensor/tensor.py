@@ -19,6 +19,7 @@ from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import AutogradError, ConcretizationError, DtypeError, StorageSizeError
 from jaxaot.ops.promotion import is_inexact
+from jaxaot.tensor.counter import WriteCounter
 from jaxaot.tensor.history import History
 from jaxaot.tensor.storage import Storage
 from jaxaot.views.chain import Geometry, ViewChain
@@ -51,6 +52,7 @@ class Tensor:
         "__weakref__",
         "_base_tensor",
         "_chain",
+        "_counter",
         "_creation",
         "_grad",
         "_history",
@@ -69,6 +71,7 @@ class Tensor:
     _history: History | None
     _base_tensor: Tensor | None
     _chain: ViewChain
+    _counter: WriteCounter | None
     _creation: str | None
     _grad: Tensor | None
     _hooks: Any
@@ -199,7 +202,7 @@ class Tensor:
 
     @property
     def _version(self) -> int:
-        return self._storage.version
+        return 0 if self._counter is None else self._counter.n
 
     @property
     def _base(self) -> Tensor | None:
@@ -439,6 +442,7 @@ def wrap(storage: Storage, layout: Layout, offset: int = 0, trace: Any = None) -
     tensor._history = None
     tensor._base_tensor = None
     tensor._chain = ()
+    tensor._counter = None
     tensor._creation = None
     tensor._grad = None
     tensor._hooks = None

@@ -51,6 +51,8 @@ class TraceState:
       draws: Generator → number of keys drawn.
       reached: By id, the histories that gradients flow to: (history, storage, index of its graph input or None if
         that is the storage's own).
+      written: Ids of the storages that were written.
+      counters: Write counters that grew, by id, with what they were.
       grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
     """
@@ -67,6 +69,8 @@ class TraceState:
         self.seeds: dict[Any, tuple[Any, Any]] = {}
         self.reached: dict[int, Any] = {}
         self.reads: set[int] = set()
+        self.written: set[int] = set()
+        self.counters: dict[int, tuple[Any, int]] = {}
         self.grad_reads: dict[int, Any] = {}
         self.grad_writes: dict[int, Any] = {}
 
@@ -81,7 +85,7 @@ class TraceState:
         if storage.trace is self:
             return
         storage.check_alive()
-        fields = ("array", "layout", "version", "is_shared", "n_written", "trace", "writer", "was_read")
+        fields = ("array", "layout", "is_shared", "n_written", "trace", "writer", "was_read")
         self.storages[id(storage)] = (storage, {name: getattr(storage, name) for name in fields})
         if storage.array is not None:
             storage.array = self.lift(storage.layout.size, storage.layout.dtype, ("storage", storage))
@@ -98,7 +102,7 @@ class TraceState:
         if not history.requires_grad:
             return
         before = self.storages.get(id(storage))
-        untouched = before is not None and storage.version == before[1]["version"]
+        untouched = before is not None and id(storage) not in self.written
         is_empty = before is not None and before[1]["array"] is None
         if is_empty:  # gradients flow to what it holds once it is grown and filled
             history.ghost = self.lift((history.layout.numel,), history.layout.dtype, ("ghost", history, storage))
@@ -137,7 +141,7 @@ class TraceState:
         if history is not None and history.trace is not self:
             self.adopt_history(history, storage)
         storage.array = value
-        storage.version += 1
+        self.written.add(id(storage))
         if records and history is not None:
             history.ghost = value
             storage.writer = history
@@ -197,6 +201,8 @@ class TraceState:
             tensor._restore(snapshot)
         for history, snapshot in self.histories.values():
             history.restore(snapshot)
+        for counter, n in self.counters.values():
+            counter.n = n
 
 
 _LEAKED = Layout((0,), (1,), np.dtype(np.float32))

@@ -19,6 +19,7 @@ from jaxaot.errors import (
 )
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.table import lookup
+from jaxaot.tensor.counter import counter_of
 from jaxaot.tensor.create import as_dtype
 from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.history import History
@@ -83,6 +84,7 @@ def view_through(
     view = wrap(parent._storage, layout_of(size, stride, dtype, is_conj), offset, trace)
     base = parent._base_tensor
     view._base_tensor = parent if base is None else base
+    view._counter = counter_of(parent)
     if not state.grad_enabled:
         # no gradient flows through a view made here: it has a history of its own
         view._creation = "no_grad"
@@ -112,7 +114,9 @@ def detached(tensor: Tensor) -> Tensor:
     """Returns a tensor on the same memory through which no gradient flows."""
     if state.trace is not None:
         state.trace.note(tensor)
-    return wrap(tensor._storage, tensor._layout, tensor._offset, state.trace)
+    made = wrap(tensor._storage, tensor._layout, tensor._offset, state.trace)
+    made._counter = counter_of(tensor)
+    return made
 
 
 # -- the ops -----------------------------------------------------------------------------------------------------------

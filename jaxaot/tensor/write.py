@@ -11,6 +11,7 @@ from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
 from jaxaot.errors import AutogradError, LeafWriteError, OverlappingWriteError
+from jaxaot.tensor.counter import count_write
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import store_through
 from jaxaot.tensor.nodes import WriteNode
@@ -94,6 +95,7 @@ def write_array(target: Any, value: Array, edge: Edge | None) -> None:
     if trace is not None:
         trace.write(storage, target._history, stored, records)
         storage.note_write(target._layout, target._offset)
+        count_write(target)
         return
     if target._layout is storage.layout:
         storage.array = value
@@ -107,7 +109,7 @@ def write_array(target: Any, value: Array, edge: Edge | None) -> None:
             storage.array = store_through(base, value, window, starts, donate=storage.may_donate())
         storage.is_shared = False
     storage.note_write(target._layout, target._offset)
-    storage.version += 1
+    count_write(target)
 
 
 def _base_array(storage: Any) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,8 @@ from jaxaot.plan.alias import (
     AliasPlan,
     ArrayOutput,
     ConstantOutput,
+    CounterOfInput,
+    FreshCounter,
     FreshStorage,
     GradChange,
     HistoryOfInput,
@@ -111,17 +114,14 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
     writes = []
     for storage, was in trace.storages.values():
         is_resized = storage.layout is not was["layout"] and storage.nbytes() != was["layout"].nbytes
-        n_versions = storage.version - was["version"]
-        if n_versions == 0 and not is_resized and storage.layout is was["layout"]:
+        is_written = id(storage) in trace.written
+        if not is_written and not is_resized and storage.layout is was["layout"]:
             continue
         if storage.array is None and was["array"] is None and storage.layout is was["layout"]:
             continue
         place = None if storage.array is None else output(storage.array)
-        writes.append((storage, place, storage.layout, storage.n_written, n_versions, is_resized))
-    fresh = [
-        FreshStorage(None if s.array is None else output(s.array), s.layout, s.n_written, s.version)
-        for s in escapes.fresh
-    ]
+        writes.append((storage, place, storage.layout, storage.n_written, is_written, is_resized))
+    fresh = [FreshStorage(None if s.array is None else output(s.array), s.layout, s.n_written) for s in escapes.fresh]
     # histories of everything that escapes, and of everything from outside that a recorded write moved on
     histories: list[Any] = []
     index: dict[int, int] = {}
@@ -150,8 +150,18 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
         sources.append(_history_source(trace, history, owners[id(history)], output, differentiable, escapes))
     made_number = {id(tensor): i for i, tensor in enumerate(escapes.made)}
     fresh_number = {id(storage): i for i, storage in enumerate(escapes.fresh)}
+    counters, counter_number, bumps = _counters(trace, escapes)
     specs = {
-        id(t): (t._storage, t._layout, t._offset, index.get(id(t._history)), t._base_tensor, t._chain, t._creation)
+        id(t): (
+            t._storage,
+            t._layout,
+            t._offset,
+            index.get(id(t._history)),
+            t._base_tensor,
+            t._chain,
+            t._creation,
+            None if t._trace is not trace else counter_number.get(id(t._counter)),
+        )
         for t in (*escapes.made, *escapes.changed)
     }
     grads = [(tensor, tensor._grad) for tensor in escapes.grads]
@@ -176,8 +186,10 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
             return n_storages + fresh_number[id(storage)]
 
         def spec(tensor: Any) -> TensorSpec:
-            storage, layout, offset, history, base, chain, creation = specs[id(tensor)]
-            return TensorSpec(storage_place(storage), layout, offset, history, tensor_number(base), chain, creation)
+            storage, layout, offset, history, base, chain, creation, counter = specs[id(tensor)]
+            return TensorSpec(
+                storage_place(storage), layout, offset, history, tensor_number(base), chain, creation, counter
+            )
 
         def result(leaf: Any) -> OutputSource:
             return TensorOutput(tensor_number(leaf)) if isinstance(leaf, Tensor) else leaf  # type: ignore[arg-type]
@@ -187,6 +199,8 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
             fresh=tuple(fresh),
             histories=tuple(source(tensor_with, tensor_number) for source in sources),
             made=tuple(spec(t) for t in made),
+            counters=tuple(c if isinstance(c, FreshCounter) else CounterOfInput(number[id(c)]) for c in counters),
+            bumps=tuple((number[id(t)], n) for t, n in bumps),
             changes=tuple(TensorChange(number[id(t)], spec(t)) for t in changed),
             grads=tuple(GradChange(number[id(t)], tensor_number(g)) for t, g in grads),
             outputs=tuple(result(leaf) for leaf in leaves),
@@ -196,6 +210,35 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
         )
 
     return finish, outputs
+
+
+def _counters(
+    trace: TraceState, escapes: Escapes
+) -> tuple[list[Tensor | FreshCounter], dict[int, int], list[tuple[Tensor, int]]]:
+    """Returns the write counters of the tensors made, their numbers by id, and by how much those from outside grew.
+
+    A counter is a tensor from outside that has it, or a fresh one. One that nobody shares and that stands at zero is
+    made when it is needed.
+    """
+    outside: dict[int, Tensor] = {}
+    for tensor, _ in trace.noted.values():
+        if tensor._counter is not None:
+            outside.setdefault(id(tensor._counter), tensor)
+    sharers = collections.Counter(id(t._counter) for t in escapes.made if t._counter is not None)
+    counters: list[Tensor | FreshCounter] = []
+    number: dict[int, int] = {}
+    for tensor in escapes.made:
+        counter = tensor._counter
+        if counter is None or id(counter) in number:
+            continue
+        if id(counter) in outside:
+            number[id(counter)] = len(counters)
+            counters.append(outside[id(counter)])
+        elif counter.n or sharers[id(counter)] > 1:
+            number[id(counter)] = len(counters)
+            counters.append(FreshCounter(counter.n))
+    grown = [(c, c.n - before) for c, before in trace.counters.values()]
+    return counters, number, [(outside[id(c)], n) for c, n in grown if id(c) in outside]
 
 
 def _history_source(

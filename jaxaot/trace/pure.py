@@ -69,7 +69,7 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf) for leaf in leaves])
         result = fn(*call_args, **call_kwargs)
         result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
-        written = [s for s, was in trace.storages.values() if s.version != was["version"]]
+        written = [s for s, _ in trace.storages.values() if id(s) in trace.written]
     finally:
         state.trace, state.grad_enabled = before, grad_enabled
         trace.restore()

@@ -142,6 +142,7 @@ def _finish(
     jaxpr = _hoist(closed, trace, order)
 
     history_number: dict[int, int] = {}
+    counter_number: dict[int, int] = {}
 
     def tensor_input(tensor: Any) -> TensorInput:
         was = trace.noted[id(tensor)][1]
@@ -157,6 +158,9 @@ def _finish(
             requires_grad=requires,
             is_leaf=not requires or (node is None and not was["_chain"]),
             history=None if history is None else history_number.setdefault(id(history), len(history_number)),
+            counter=None
+            if tensor._counter is None
+            else counter_number.setdefault(id(tensor._counter), len(counter_number)),
             is_argument=paths[id(tensor)][0][1] != "fn" and len(paths[id(tensor)]) > 1,
         )
 

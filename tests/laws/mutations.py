@@ -26,8 +26,7 @@ class Mutation:
       body: From the library and the inputs to observations.
       then: What is done after the body, eagerly; returns further observations.
       n_arguments: How many of the inputs are arguments; the body reaches the rest through a closure. None for all.
-      versions: Whether versions are compared: not where PyTorch's kernels count their writes as it happens, nor where
-        storages change hands, since here a version belongs to the storage.
+      versions: Whether versions are compared: not where PyTorch's kernels count their writes as it happens.
     """
 
     group: str
@@ -835,34 +834,34 @@ def resize_as_another(m, x, y):
     return [geometry(x), shares(x, y)]
 
 
-@program("metadata", f(4), f(2, 3), versions=False)
+@program("metadata", f(4), f(2, 3))
 def set_to_a_tensor(m, x, y):
     x.set_(y)
     x.add_(1)
     return [geometry(x), shares(x, y)]
 
 
-@program("metadata", f(4), versions=False)
+@program("metadata", f(4))
 def set_to_nothing(m, x):
     y = x[1:]
     x.set_()
     return [tuple(x.shape), shares(x, y), y]
 
 
-@program("metadata", f(3), f(6), versions=False)
+@program("metadata", f(3), f(6))
 def set_to_a_storage(m, x, y):
     x.set_(y.untyped_storage())
     return [geometry(x)]
 
 
-@program("metadata", f(3), f(6), versions=False)
+@program("metadata", f(3), f(6))
 def set_to_a_part_of_a_storage(m, x, y):
     x.set_(y.untyped_storage(), 1, (2, 2), (3, 1))
     x.mul_(10)
     return [geometry(x), shares(x, y)]
 
 
-@program("metadata", f(3), f(6), versions=False)
+@program("metadata", f(3), f(6))
 def set_to_a_part_of_a_tensor(m, x, y):
     x.set_(y, 2, (2, 2), (2, 1))
     x.zero_()
@@ -874,7 +873,7 @@ def set_to_another_dtype_is_refused(m, x, k):
     return [refusal(lambda: x.set_(k)), geometry(x)]
 
 
-@program("metadata", f(4), of(0, lambda x: x[:2]), f(3), versions=False)
+@program("metadata", f(4), of(0, lambda x: x[:2]), f(3))
 def a_view_set_to_another(m, x, y, z):
     y.set_(z)
     y.add_(1)
@@ -888,7 +887,7 @@ def a_view_resized(m, x, y):
     return [geometry(y), shares(x, y)]
 
 
-@program("metadata", f(4), of(0, lambda x: x[2:]), f(3), versions=False)
+@program("metadata", f(4), of(0, lambda x: x[2:]), f(3))
 def data_of_a_view_assigned(m, x, y, z):
     y.data = z
     y.zero_()
@@ -910,7 +909,7 @@ def as_strided_read_and_written(m, x):
     return [y, geometry(y), windows, shares(x, y)]
 
 
-@program("metadata", f(4), f(2, 2), versions=False)
+@program("metadata", f(4), f(2, 2))
 def data_assigned(m, x, y):
     z = x[1:]
     x.data = y
@@ -918,7 +917,7 @@ def data_assigned(m, x, y):
     return [geometry(x), shares(x, y), shares(x, z), z]
 
 
-@program("metadata", f(4), versions=False)
+@program("metadata", f(4))
 def data_written(m, x):
     x.data.mul_(2)
     x.data[1:] = 0
@@ -1391,14 +1390,14 @@ def an_input_resized(m, x):
     return [x * 2]
 
 
-@program("compiled", f(3), f(2, 2), then=write_outputs, versions=False)
+@program("compiled", f(3), f(2, 2), then=write_outputs)
 def an_input_set_to_another(m, x, y):
     x.set_(y)
     x.mul_(2)
     return [x + 1]
 
 
-@program("compiled", f(3), then=write_outputs, versions=False)
+@program("compiled", f(3), then=write_outputs)
 def an_input_set_to_something_made(m, x):
     y = x * 2
     x.set_(y)
