@@ -10,6 +10,7 @@
     │   ├── StorageSizeError              a view that the storage no longer holds
     │   ├── TensorTypeError               a value of a kind that cannot be used there
     │   ├── TensorValueError              a value that has no meaning there
+    │   ├── SingularMatrixError           a matrix without an inverse or factor
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
     │   ├── LeafWriteError                a leaf that requires grad, written in place
@@ -93,6 +94,14 @@ class StorageSizeError(TensorError):
     """A tensor that reaches beyond its storage, or a part of a storage that was never written.
 
     After `x.untyped_storage().resize_(0)` the values of `x` are gone. Grow the storage and fill it before reading.
+    """
+
+
+class SingularMatrixError(TensorError):
+    """A matrix that has no inverse, no Cholesky factor, or no unique solution (`torch.linalg.LinAlgError`).
+
+    Add a multiple of the identity, or use `ja.linalg.lstsq` or `ja.linalg.pinv`. The `_ex` forms return an `info`
+    instead of raising. In a compiled graph the result is inf or NaN.
     """
 
 

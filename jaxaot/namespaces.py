@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import types
 
+from jaxaot.errors import SingularMatrixError
 from jaxaot.tensor.methods import FUNCTIONS
 
 
@@ -17,6 +18,7 @@ def namespace(name: str, doc: str) -> types.ModuleType:
 
 
 linalg = namespace("linalg", "Linear algebra (`torch.linalg`).")
+vars(linalg)["LinAlgError"] = SingularMatrixError
 special = namespace("special", "Special functions (`torch.special`).")
 fft = namespace("fft", "Fourier transforms (`torch.fft`).")
 masked = namespace("masked", "Reductions that leave out masked elements (`torch.masked`).")

@@ -73,7 +73,7 @@ def _first_bad_pivot(value: Array) -> Array:
     "cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", out=True, **LINALG
 )
 def cholesky_ex(A, upper, check_errors):
-    """Returns the factor and info; `check_errors` changes nothing, as a compiled op cannot raise."""
+    """Returns the factor and info; `check_errors` raises where values are at hand: see `value_checks.py`."""
     check_square("linalg.cholesky_ex", A)
     return cholesky(A, upper), _first_bad_pivot(symmetric(lax.stop_gradient(A), upper))
 
@@ -111,7 +111,7 @@ def lu_factor(A, pivot):
     **LINALG,
 )
 def lu_factor_ex(A, pivot, check_errors):
-    """Returns factors, pivots and info; `check_errors` changes nothing, as a compiled op cannot raise."""
+    """Returns factors, pivots and info; `check_errors` raises where values are at hand: see `value_checks.py`."""
     factors, pivots = lu_values("linalg.lu_factor_ex", A, pivot)
     return factors, pivots, zero_pivot(factors)
 

@@ -114,7 +114,7 @@ def ldl_factor(self, hermitian):
     **LINALG,
 )
 def ldl_factor_ex(self, hermitian, check_errors):
-    """Returns factors, pivots and info; `check_errors` changes nothing, as a compiled op cannot raise."""
+    """Returns factors, pivots and info; `check_errors` raises where values are at hand: see `value_checks.py`."""
     return _factor_all("linalg.ldl_factor_ex", self, hermitian)
 
 

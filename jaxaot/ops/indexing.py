@@ -1,7 +1,7 @@
 """Gathers and scatters by integer indices along a dim.
 
-Indices are checked for shape and dtype here; their values cannot be checked in a graph: an index out of range reads the
-nearest element and writes nothing.
+Indices are checked for shape and dtype here, and for their values by `value_checks.py` where these are at hand; in a
+graph an index out of range reads the nearest element and writes nothing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def take_along_dim(self, indices, dim):
     if dim is None:
         return self.reshape(-1)[indices.reshape(-1)]
     axis = normalize_dim(dim, self.ndim)
-    return jnp.take_along_axis(self, indices, axis)
+    return jnp.take_along_axis(self, indices % max(self.shape[axis], 1), axis)
 
 
 @register_op("take(Tensor self, Tensor index) -> Tensor", out=True)

@@ -37,3 +37,5 @@ from jaxaot.ops import resampling as resampling
 from jaxaot.ops import solvers as solvers
 from jaxaot.ops import special as special
 from jaxaot.ops import windows as windows
+
+from jaxaot.ops import value_checks as value_checks  # isort: skip (checks belong to rows that are there)

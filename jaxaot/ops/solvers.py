@@ -77,7 +77,7 @@ def solve(A, B, left):
     **LINALG,
 )
 def solve_ex(A, B, left, check_errors):
-    """Returns the solution and info; `check_errors` changes nothing, as a compiled op cannot raise."""
+    """Returns the solution and info; `check_errors` raises where values are at hand: see `value_checks.py`."""
     result = _solve("linalg.solve_ex", A, B, left)
     return result, zero_pivot(lu_values("linalg.solve_ex", lax.stop_gradient(A), True)[0])
 
@@ -95,7 +95,7 @@ def inv(A):
 
 @register_op("inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", out=True, **LINALG)
 def inv_ex(A, check_errors):
-    """Returns the inverse and info; `check_errors` changes nothing, as a compiled op cannot raise."""
+    """Returns the inverse and info; `check_errors` raises where values are at hand: see `value_checks.py`."""
     return inverse(A), zero_pivot(lu_values("linalg.inv_ex", lax.stop_gradient(A), True)[0])
 
 

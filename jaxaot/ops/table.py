@@ -39,6 +39,21 @@ from jaxaot.views.layout import Layout
 LayoutRule = Callable[[Sequence[Layout], Shape, Any, tuple[Any, ...]], Layout]
 
 
+@dataclasses.dataclass(frozen=True)
+class ValueCheck:
+    """A check of values that is made where an op runs eagerly; see `ops/value_checks.py`.
+
+    Attributes:
+      fn: Takes the row's parameters by name, and raises.
+      reads: Names of the parameters whose values it needs.
+      of_results: Whether it looks at the op's results, which it takes first, rather than at its operands.
+    """
+
+    fn: Callable[..., None]
+    reads: tuple[str, ...]
+    of_results: bool = False
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class OpSpec:
     """One row.
@@ -112,6 +127,18 @@ class OpSpec:
         return collections.namedtuple(self.overload_of or self.name, names)._make
 
     @functools.cached_property
+    def check(self) -> ValueCheck | None:
+        """The check of its values, if there is one."""
+        return _checks.get(self.name)
+
+    @functools.cached_property
+    def unchecked(self) -> OpSpec:
+        """The same row without its check of values."""
+        made = dataclasses.replace(self)
+        vars(made)["check"] = None
+        return made
+
+    @functools.cached_property
     def has_any(self) -> bool:
         """Whether a static parameter takes values of several types, so that 1 and True are to be told apart."""
         return any(p.type == "Any" for p in self.schema.static)
@@ -178,6 +205,7 @@ WITHOUT_OUT = ("nn.functional", "masked", "signal.windows")
 
 _rows: dict[str, OpSpec] = {}
 _names: dict[str, OpSpec] = {}
+_checks: dict[str, ValueCheck] = {}
 
 
 def register_op(
@@ -259,6 +287,17 @@ def register_op(
         return fn
 
     return add
+
+
+def register_check(name: str, check: ValueCheck) -> None:
+    """Gives a row its check of values.
+
+    Raises:
+      DuplicateOpError: If the row has one, or there is no such row.
+    """
+    if name in _checks or name not in _rows:
+        raise DuplicateOpError(f"There is no row `{name}`, or it has a check of values already.")
+    _checks[name] = check
 
 
 def lookup(name: str) -> OpSpec:

@@ -7,12 +7,13 @@ words and JAX's runs here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
+from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
@@ -22,7 +23,7 @@ from jaxaot.tensor.counter import count_write
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, result_layouts
-from jaxaot.tensor.nodes import OpNode, TracedOpNode
+from jaxaot.tensor.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap, wrap_array
 from jaxaot.tensor.write import check_writable, write_array, write_value
@@ -72,6 +73,8 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     """
     if state.trace is not None:
         return _call_traced(spec, dynamic, static, generator)
+    if spec.check is not None:
+        return _call_checked(call, spec, dynamic, static, generator)
     flat, lengths = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
     key: list[Any] = [spec, static, lengths]
     if spec.has_any:
@@ -98,6 +101,30 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         layout: Any = kernel.layouts[0]
         return wrap(Storage(results[0], layout), layout)
     return _wrap_results(spec, flat, results, kernel.layouts)
+
+
+def _call_checked(run: Callable[..., Any], spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Any:
+    """Runs an op out of place or in place, with its check of values where the values are at hand."""
+    check = spec.check
+    tensors = [v for value in dynamic for v in (value if isinstance(value, (list, tuple)) else (value,))]
+    if jax.default_backend() != "cpu" or any(isinstance(t, Tensor) and is_tracer(t._storage.array) for t in tensors):
+        return run(spec.unchecked, dynamic, static, generator)
+    assert check is not None
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [shown(v) for v in value]
+        return np.asarray(materialize(value)) if isinstance(value, Tensor) else value
+
+    parameters = spec.schema.dynamic
+    given = {p.name: v if p.name not in check.reads else shown(v) for p, v in zip(parameters, dynamic, strict=True)}
+    given.update(zip((p.name for p in spec.schema.static), static, strict=True))
+    if not check.of_results:
+        check.fn(**given)
+    results = run(spec.unchecked, dynamic, static, generator)
+    if check.of_results:
+        check.fn(*map(shown, results if isinstance(results, tuple) else (results,)), **given)
+    return results
 
 
 def _call_recorded(
@@ -407,6 +434,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
                 records = True
                 break
     check_writable(target, records)
+    if spec.check is not None and state.trace is None:
+        return _call_checked(call_inplace, spec, dynamic, static, generator)
     if state.trace is not None:
         return _call_inplace_traced(spec, target, dynamic, static, generator)
     if records and is_inexact(target.dtype):
