@@ -62,6 +62,8 @@ from jaxaot.tensor.methods import FUNCTIONS as _FUNCTIONS
 from jaxaot.tensor.storage import Storage as Storage
 from jaxaot.tensor.tensor import Size as Size
 from jaxaot.tensor.tensor import Tensor as Tensor
+from jaxaot.tensor.trees import to_arrays as to_arrays
+from jaxaot.tensor.trees import to_tensors as to_tensors
 from jaxaot.views.memory_format import MemoryFormat as memory_format
 
 __version__ = "0.1.0"

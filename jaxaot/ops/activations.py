@@ -18,6 +18,7 @@ from jaxaot.ops.reductions import cast
 from jaxaot.ops.table import register_op
 
 FUNCTIONAL: dict[str, Any] = {"promote": "common", "out": False, "method": False, "namespaces": ("nn.functional",)}
+WRITABLE = FUNCTIONAL | {"out": True}
 EVERYWHERE: dict[str, Any] = {"promote": "common", "out": False, "namespaces": ("", "nn.functional"), "inplace": True}
 
 
@@ -124,7 +125,7 @@ def selu(input):
     return _exponential_unit(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0)
 
 
-@activation("gelu(Tensor input, str approximate='none') -> Tensor", **FUNCTIONAL)
+@activation("gelu(Tensor input, str approximate='none') -> Tensor", **WRITABLE)
 def gelu(input, approximate):
     if approximate not in ("none", "tanh"):
         raise ArgumentError(f"approximate argument must be either none or tanh, got {approximate!r}")
@@ -141,7 +142,7 @@ def mish(input):
     return input * jnp.tanh(jnp.logaddexp(input, 0.0))
 
 
-@activation("softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor", **FUNCTIONAL)
+@activation("softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor", **WRITABLE)
 def softplus(input, beta, threshold):
     scaled = input * beta
     return jnp.where(scaled > threshold, input, jnp.logaddexp(scaled, 0.0) / beta)
@@ -159,7 +160,7 @@ def hardswish(input):
     return jnp.where(low, 0, jnp.where(high, input, bent * (bent + 3) / 6))
 
 
-@activation("logsigmoid(Tensor input) -> Tensor", **FUNCTIONAL)
+@activation("logsigmoid(Tensor input) -> Tensor", **WRITABLE)
 def logsigmoid(input):
     return -jnp.logaddexp(-input, 0.0)
 
@@ -174,12 +175,12 @@ def tanhshrink(input):
     return input - jnp.tanh(input)
 
 
-@activation("hardshrink(Tensor input, float lambd=0.5) -> Tensor", **{**EVERYWHERE, "inplace": False})
+@activation("hardshrink(Tensor input, float lambd=0.5) -> Tensor", **{**EVERYWHERE, "inplace": False, "out": True})
 def hardshrink(input, lambd):
     return jnp.where((input >= -lambd) & (input <= lambd), 0, input)
 
 
-@activation("softshrink(Tensor input, float lambd=0.5) -> Tensor", **FUNCTIONAL)
+@activation("softshrink(Tensor input, float lambd=0.5) -> Tensor", **WRITABLE)
 def softshrink(input, lambd):
     if lambd < 0:
         raise ArgumentError(f"lambda must be greater or equal to 0, but found to be {lambd}.")

@@ -136,20 +136,6 @@ def block_diag(tensors):
     return result
 
 
-@register_op("meshgrid(Tensor[] tensors, *, str? indexing=None) -> Tensor[]", method=False)
-def meshgrid(tensors, indexing):
-    if not tensors:
-        raise ArgumentError("meshgrid expects a non-empty TensorList")
-    if indexing not in (None, "ij", "xy"):
-        raise ArgumentError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    if any(tensor.ndim > 1 for tensor in tensors):
-        shown = [list(tensor.shape) for tensor in tensors]
-        raise ShapeMismatchError(f"torch.meshgrid: Expect 0D or 1D tensors in the tensor list but got sizes {shown}")
-    if any(tensor.dtype != tensors[0].dtype for tensor in tensors):
-        raise DtypeError("torch.meshgrid expects all tensors to have the same dtype")
-    return list(jnp.meshgrid(*(jnp.atleast_1d(tensor) for tensor in tensors), indexing=indexing or "ij"))
-
-
 @register_op("cartesian_prod(Tensor[] tensors) -> Tensor", method=False)
 def cartesian_prod(tensors):
     for tensor in tensors:
@@ -157,7 +143,7 @@ def cartesian_prod(tensors):
             raise ShapeMismatchError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
     if len(tensors) == 1:
         return tensors[0]
-    return jnp.stack([grid.reshape(-1) for grid in meshgrid(tensors, "ij")], 1)
+    return jnp.stack([grid.reshape(-1) for grid in jnp.meshgrid(*tensors, indexing="ij")], 1)
 
 
 @register_op("combinations(Tensor input, int r=2, bool with_replacement=False) -> Tensor", method=False)

@@ -20,7 +20,7 @@ from jaxaot.ops.table import register_op
 FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 
 
-@register_op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", **FUNCTIONAL)
+@register_op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", out=True, **FUNCTIONAL)
 def linear(input, weight, bias):
     check_same_dtype("linear", input, weight)
     if input.ndim == 0 or input.shape[-1] != weight.shape[-1]:

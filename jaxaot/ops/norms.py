@@ -205,7 +205,9 @@ def local_response_norm(input, size, alpha, beta, k):
     return input / jnp.power(k + alpha * (total / size), beta)
 
 
-@register_op("normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor", layout="same", **FUNCTIONAL)
+@register_op(
+    "normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor", out=True, layout="same", **FUNCTIONAL
+)
 def normalize(input, p, dim, eps):
     axis = normalize_dim(dim, input.ndim)
     size = vector_norm_values(input, float(p), (axis,) if input.ndim else (), True)

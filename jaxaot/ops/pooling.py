@@ -373,6 +373,7 @@ def _register(n: int) -> None:
 
     @register_op(
         f"avg_pool{n}d{window}bool ceil_mode=False, bool count_include_pad=True{divisor}) -> Tensor",
+        out=n > 1,
         layout=image_channels_kept,
         **FUNCTIONAL,
     )

@@ -506,9 +506,7 @@ def _bind() -> None:
     for name, fn in data_dependent.FUNCTIONS.items():
         setattr(Tensor, name, fn)
     here.update(view_copies.FUNCTIONS)
-    here.update(
-        {name: _with_varargs(here[name]) for name in ("block_diag", "cartesian_prod", "chain_matmul", "meshgrid")}
-    )
+    here.update({name: _with_varargs(here[name]) for name in ("block_diag", "cartesian_prod", "chain_matmul")})
     here["einsum"] = _einsum(here["einsum"])
     here["histogramdd"] = _histogramdd(here["histogramdd"])
     FUNCTIONS["linalg"]["diagonal"] = views.matrix_diagonal

@@ -510,6 +510,35 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     return tuple(expand(x, size) for x in tensors)
 
 
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Returns each vector expanded along the dims of the others, as views.
+
+    Args:
+      *tensors: 1-D or 0-D tensors of one dtype, or a list of them.
+      indexing: `"ij"`, the default: dim i belongs to tensor i; `"xy"`: the first two dims change places.
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if not tensors:
+        raise ArgumentError("meshgrid expects a non-empty TensorList")
+    if indexing not in (None, "ij", "xy"):
+        raise ArgumentError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if any(x.ndim > 1 for x in tensors):
+        shown = [list(x.shape) for x in tensors]
+        raise ShapeMismatchError(f"torch.meshgrid: Expect 0D or 1D tensors in the tensor list but got sizes {shown}")
+    if any(x.dtype != tensors[0].dtype for x in tensors):
+        raise DtypeError("torch.meshgrid expects all tensors to have the same dtype")
+    swaps = indexing == "xy" and len(tensors) >= 2
+    if swaps:
+        tensors = (tensors[1], tensors[0], *tensors[2:])
+    size = tuple(x.numel() for x in tensors)
+    around = [tuple(-1 if i == dim else 1 for i in range(len(size))) for dim in range(len(size))]
+    grids = [expand(view(x, shape), size) for x, shape in zip(tensors, around, strict=True)]
+    if swaps:
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
 def matrix_transpose(input: Tensor) -> Tensor:
     """Returns the last two dims exchanged, a view: `x.mT`."""
     if input.ndim < 2:
@@ -566,7 +595,7 @@ VIEWS = {
 VIEWS |= {"swapaxes": transpose, "swapdims": transpose, "moveaxis": movedim}
 """View ops that are functions of `ja` as well as methods."""
 
-FUNCTIONS = {fn.__name__: fn for fn in (atleast_1d, atleast_2d, atleast_3d, broadcast_tensors)}
+FUNCTIONS = {fn.__name__: fn for fn in (atleast_1d, atleast_2d, atleast_3d, broadcast_tensors, meshgrid)}
 """View ops that are functions only."""
 
 METHODS = {fn.__name__: fn for fn in (view, view_as, reshape_as, expand, expand_as, unfold, contiguous)}

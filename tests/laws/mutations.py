@@ -126,6 +126,17 @@ def write_to_a_slice(m, x):
     return [y, shares(x, y), x._version, y._version]
 
 
+@program("writes", f(3), f(2))
+def grids_are_views(m, x, y):
+    rows, columns = m.meshgrid(x, y, indexing="ij")
+    across, down = m.meshgrid([x, y], indexing="xy")
+    x.add_(1)
+    return [
+        rows, columns, across, down, geometry(rows), geometry(columns), geometry(across), geometry(down),
+        shares(rows, x), shares(down, y), refusal(lambda: rows.add_(1)),
+    ]  # fmt: skip
+
+
 @program("writes", f(8))
 def write_to_a_slice_of_a_slice(m, x):
     y = x[1:7][::2]

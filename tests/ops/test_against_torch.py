@@ -183,7 +183,6 @@ SAMPLES = {
     "dstack": [call([f(2), f(2)]), call([f(2, 3), f(2, 3)])],
     "column_stack": [call([f(2), f(2, 2)])],
     "block_diag": [call([f(2, 3), f(2), f()])],
-    "meshgrid": [call([f(2), f(3)], indexing="ij"), call([f(2), f(3)], indexing="xy")],
     "cartesian_prod": [call([f(2), f(3)])],
     "repeat": [call(f(2, 3), (2, 1, 2))],
     "tile": [call(f(2, 3), (2,)), call(f(2), (2, 2))],
@@ -458,7 +457,7 @@ def reference(spec):
         return torch.nn.functional.unfold
     if name == "chain_matmul":
         return lambda matrices: torch.linalg.multi_dot(matrices)
-    if name in ("einsum", "meshgrid", "block_diag", "cartesian_prod"):
+    if name in ("einsum", "block_diag", "cartesian_prod"):
         function = getattr(torch, name)
         return function if name == "einsum" else lambda tensors, **kwargs: function(*tensors, **kwargs)
     homes = {

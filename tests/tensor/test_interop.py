@@ -143,3 +143,14 @@ def test_no_warning_from_ordinary_code():
         x = ja.randn(3, requires_grad=True)
         ja.compile(lambda x: (x * 2).sum())(x).backward()
     assert x.grad.tolist() == [2, 2, 2]
+
+
+def test_a_tensor_is_a_leaf_until_a_tree_is_opened():
+    tree = {"w": ja.tensor([1.0, 2.0]), "n": 3, "b": [ja.tensor([[1]]), None]}
+    assert jax.tree.leaves(tree)[-1] is tree["w"]
+    arrays = ja.to_arrays(tree)
+    assert isinstance(arrays["w"], jax.Array) and arrays["n"] == 3 and arrays["b"][1] is None
+    doubled = ja.to_tensors(jax.tree.map(lambda x: x * 2, arrays))
+    assert doubled["w"].tolist() == [2, 4] and doubled["b"][0].tolist() == [[2]] and doubled["n"] == 6
+    tree["w"].zero_()
+    assert arrays["w"].tolist() == [1, 2]
