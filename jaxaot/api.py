@@ -54,7 +54,8 @@ class Traced(stages.Traced):
                 "There is nothing to differentiate: no input that requires grad reaches an output. Make a leaf with "
                 "`requires_grad=True`, or return a float that depends on it."
             )
-        joint = build_joint(self.jaxpr, inputs, outputs, names=self.input_names)
+        refills = [self.call.tensors[self.call.storages[freed.storage].tensor].name for freed in self.alias.refills]
+        joint = build_joint(self.jaxpr, inputs, outputs, names=self.input_names, refill_names=refills)
         settings = config.get()
         passed = run_passes(joint, settings.passes, check=settings.check_graphs)
         return JointGraph(passed.jaxpr, passed.in_roles, passed.out_roles, passed.zero_gradients)

@@ -17,7 +17,7 @@ import numpy as np
 from jaxaot._jax import Literal, traced_like
 from jaxaot.errors import NotDifferentiableError
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
+from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal, Refill
 from jaxaot.ir.walk import forward_tag, n_own_scopes, producers, short_aval
 from jaxaot.plan.stages import JointGraph
 
@@ -28,6 +28,7 @@ def build_joint(
     outputs: Sequence[int],
     names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
+    refill_names: Sequence[str] = (),
 ) -> JointGraph:
     """Returns the joint graph of a pure function.
 
@@ -39,6 +40,7 @@ def build_joint(
       outputs: The positions of the outputs that get a cotangent.
       names: What the user calls each input.
       output_names: What the user calls each output.
+      refill_names: What the user calls the tensors whose contents are the last outputs of `jaxpr`, see `Refill`.
 
     Raises:
       NotDifferentiableError: If one of these inputs or outputs is not a float, or if JAX has no derivative for an
@@ -47,7 +49,8 @@ def build_joint(
     inputs, outputs = tuple(inputs), tuple(outputs)
     flat = inline(jaxpr)
     in_names = tuple(names) if names is not None else ("",) * len(flat.in_avals)
-    out_names = tuple(output_names) if output_names is not None else ("",) * len(flat.out_avals)
+    n_outputs = len(flat.out_avals) - len(refill_names)
+    out_names = tuple(output_names) if output_names is not None else ("",) * n_outputs
     _require_floats(flat, inputs, outputs, in_names, out_names)
     primals = [_abstract(aval) for aval in flat.in_avals]
     cotangents = [_abstract(flat.out_avals[i]) for i in outputs]
@@ -65,8 +68,12 @@ def build_joint(
     return JointGraph(
         joint,
         (*(Primal(i, name) for i, name in enumerate(in_names)), *(Cotangent(i) for i in outputs)),
-        (*(Output(i, name) for i, name in enumerate(out_names)), *(Gradient(i) for i in inputs)),
-        _zero_gradients(joint, len(out_names)),
+        (
+            *(Output(i, name) for i, name in enumerate(out_names)),
+            *(Refill(i, name) for i, name in enumerate(refill_names)),
+            *(Gradient(i) for i in inputs),
+        ),
+        _zero_gradients(joint, len(flat.out_avals)),
     )
 
 
@@ -148,7 +155,7 @@ def _require_floats(
         )
 
 
-def _zero_gradients(joint: Any, n_outputs: int) -> tuple[bool, ...]:
+def _zero_gradients(joint: Any, n_before: int) -> tuple[bool, ...]:
     """Returns, for each gradient, whether it is a constant zero."""
     producer = producers(joint.jaxpr)
 
@@ -163,4 +170,4 @@ def _zero_gradients(joint: Any, n_outputs: int) -> tuple[bool, ...]:
             atom = eqn.invars[0]
         return not np.any(np.asarray(atom.val))
 
-    return tuple(is_zero(atom) for atom in joint.jaxpr.outvars[n_outputs:])
+    return tuple(is_zero(atom) for atom in joint.jaxpr.outvars[n_before:])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot.plan.saved import FromRefill
 
 
 def primitives(fn, *args):
@@ -43,6 +44,114 @@ def test_s4_resize_up_and_fill():
     p = shrunk(4)
     fn(p, ja.full((4,), 3.0))
     assert p.tolist() == [3] * 4 and p.untyped_storage().nbytes() == 16
+
+
+def gathered_and_used(p, gathered):
+    """Fills a parameter without bytes, multiplies its transpose by it, and frees it again."""
+    with ja.no_grad():
+        p.untyped_storage().resize_(64)
+        ja._foreach_copy_([p], [gathered])
+    out = p.t() @ p
+    p.untyped_storage().resize_(0)
+    return out
+
+
+def shrunk_leaf(*size):
+    x = ja.ones(*size, requires_grad=True)
+    x.untyped_storage().resize_(0)
+    return x
+
+
+def refill(p, values):
+    with ja.no_grad():
+        p.untyped_storage().resize_(p.nbytes)
+        p.copy_(values)
+
+
+def test_s14_the_residual_is_the_parameter_without_bytes():
+    partition = ja.trace(gathered_and_used, shrunk_leaf(4, 4), ja.ones(4, 4)).joint().partition()
+    assert FromRefill(0) in partition.plan.residuals and partition.saved == ()
+    assert len(partition.forward.out_avals) == 1  # the transpose and what was gathered are not among them
+    assert "transpose" in [eqn.primitive.name for eqn in partition.backward.jaxpr.eqns]
+    for policy in ("save_all", "save_nothing", "save_matmuls"):
+        partition = ja.trace(gathered_and_used, shrunk_leaf(4, 4), ja.ones(4, 4)).joint().partition(policy)
+        assert FromRefill(0) in partition.plan.residuals and partition.saved_bytes == 0
+
+
+def test_s16_the_backward_reads_the_parameter_when_it_was_refilled():
+    values, p = ja.randn(4, 4), shrunk_leaf(4, 4)
+    step = ja.compile(gathered_and_used)
+    for _ in range(2):  # the second call finds the program
+        out = step(p, values)
+        assert p.untyped_storage().nbytes() == 0
+        out.register_hook(lambda grad: refill(p, values))
+        p.grad = None
+        out.sum().backward()
+        p.untyped_storage().resize_(0)
+    exact = values.clone().requires_grad_()
+    (exact.t() @ exact).sum().backward()
+    np.testing.assert_allclose(p.grad.numpy(), exact.grad.numpy(), rtol=1e-5)
+    assert step.cache_info().misses == 1
+
+
+def test_s16_a_parameter_that_is_filled_otherwise_shows():
+    p = shrunk_leaf(4, 4)
+    out = ja.compile(gathered_and_used)(p, ja.zeros(4, 4))
+    refill(p, ja.ones(4, 4))
+    out.sum().backward()  # of what is there now, as with PyTorch's saved tensors
+    assert (p.grad == 8).all()
+
+
+def test_s16_a_backward_without_refill_says_so():
+    p = shrunk_leaf(4, 4)
+    out = ja.compile(gathered_and_used)(p, ja.ones(4, 4)).sum()
+    with pytest.raises(ja.errors.StorageSizeError, match=r"values of `args\[0\]`.*resized to 0 bytes in the forward"):
+        out.backward(retain_graph=True)
+    refill(p, ja.ones(4, 4))
+    out.backward()
+    assert (p.grad == 8).all()
+
+
+def test_s3_an_argument_freed_inside_is_not_kept_for_the_backward():
+    def fn(p, w):
+        out = (p * w).sum()
+        p.untyped_storage().resize_(0)
+        return out
+
+    p, w = ja.ones(4), ja.ones(4, requires_grad=True)
+    array = weakref.ref(p.jax())
+    out = ja.compile(fn)(p, w)
+    assert array() is None, "what was freed lives on"
+    refill(p, ja.full((4,), 3.0))
+    out.backward()
+    assert w.grad.tolist() == [3] * 4
+
+
+def test_s20_gathered_layers_do_not_stay_for_the_backward():
+    n, shards = 256, 4
+
+    def fn(x, p1, p2, shards1, shards2):
+        for p, parts in ((p1, shards1), (p2, shards2)):
+            with ja.no_grad():
+                p.untyped_storage().resize_(n * n * 4)
+                p.copy_(ja.cat(parts))
+            x = (x @ p).tanh()
+            p.untyped_storage().resize_(0)
+        return x.sum()
+
+    pieces = [[ja.randn(n // shards, n) * 0.05 for _ in range(shards)] for _ in range(2)]
+    parameters, x = [shrunk_leaf(n, n) for _ in range(2)], ja.randn(8, n)
+    partition = ja.trace(fn, x, *parameters, *pieces).joint().partition()
+    gathered_bytes = n * n * 4
+    assert partition.saved_bytes < gathered_bytes / 8
+    loss = ja.compile(fn)(x, *parameters, *pieces)
+    for p, parts in zip(parameters, pieces, strict=True):
+        refill(p, ja.cat(parts))
+    loss.backward()
+    exact = [ja.cat(parts).requires_grad_() for parts in pieces]
+    ((x @ exact[0]).tanh() @ exact[1]).tanh().sum().backward()
+    for p, wanted in zip(parameters, exact, strict=True):
+        np.testing.assert_allclose(p.grad.numpy(), wanted.grad.numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_s5_up_used_and_down_again_leaves_no_trace():

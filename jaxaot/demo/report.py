@@ -69,7 +69,7 @@ def write_report(directory: Path, result: Result, entropy: float) -> Path:
     """Writes `report.html` into a directory and returns its path."""
     partition = result.partition
     joint = partition.joint
-    primals, gradients = joint.in_roles[: joint.n_primals], joint.out_roles[joint.n_outputs :]
+    primals, gradients = joint.in_roles[: joint.n_primals], joint.out_roles[-joint.n_gradients :]
     forward = to_text(partition.forward, primals, partition.forward_out_roles, name="forward")
     backward = to_text(partition.backward, partition.backward_in_roles, gradients, name="backward")
     names = [saved.name for saved in partition.saved]

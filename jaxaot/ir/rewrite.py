@@ -152,6 +152,12 @@ def extract(
     return close_jaxpr(jaxpr, [values[var] for var in used])
 
 
+def first_outputs(closed: Any, n: int) -> Any:
+    """Returns a graph with its first `n` outputs alone."""
+    jaxpr = closed.jaxpr
+    return close_jaxpr(make_jaxpr_object(jaxpr.invars, jaxpr.outvars[:n], jaxpr.eqns, jaxpr.constvars), closed.consts)
+
+
 def drop_inputs(closed: Any, positions: Sequence[int]) -> Any:
     """Returns a graph without some of its inputs, none of which is used."""
     if not positions:

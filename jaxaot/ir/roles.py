@@ -2,7 +2,8 @@
 
 A *slot* is a position among the inputs or outputs of a jaxpr. *Primals* are what the forward receives, *outputs* what
 it returns to the user, *residuals* what it hands to the backward; *cotangents* come into the backward, one for each
-differentiable output, and *gradients* leave it, one for each differentiable primal.
+differentiable output, and *gradients* leave it, one for each differentiable primal. A *refill* is the content of a
+storage that holds no bytes after the forward: whoever runs the backward fills that storage again first.
 """
 
 from __future__ import annotations
@@ -64,6 +65,17 @@ class Residual:
         return self.name or f"residual{self.index}"
 
 
-InRole: TypeAlias = Primal | Cotangent | Residual
-OutRole: TypeAlias = Output | Gradient | Residual
-Role: TypeAlias = Primal | Cotangent | Output | Gradient | Residual
+@dataclasses.dataclass(frozen=True)
+class Refill:
+    """Content `index` of those that storages lose in the forward and have again when the backward runs."""
+
+    index: int
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.name or f"refill{self.index}"
+
+
+InRole: TypeAlias = Primal | Cotangent | Residual | Refill
+OutRole: TypeAlias = Output | Gradient | Residual | Refill
+Role: TypeAlias = Primal | Cotangent | Output | Gradient | Residual | Refill

@@ -18,7 +18,7 @@ from jaxaot.ops.reductions import cast
 from jaxaot.ops.table import register_op
 
 FUNCTIONAL: dict[str, Any] = {"promote": "common", "out": False, "method": False, "namespaces": ("nn.functional",)}
-WRITABLE = FUNCTIONAL | {"out": True}
+WRITABLE: dict[str, Any] = {**FUNCTIONAL, "out": True}
 EVERYWHERE: dict[str, Any] = {"promote": "common", "out": False, "namespaces": ("", "nn.functional"), "inplace": True}
 
 

@@ -61,8 +61,8 @@ def parse_budget(budget: Any, save_all_bytes: int) -> int:
 
 
 def extra_bytes(graph: Classified, saved: list[Any]) -> int:
-    """Returns what saving some variables costs beyond primals and outputs."""
-    free = {id(atom) for atom in graph.outputs}
+    """Returns what saving some variables costs beyond primals, outputs and refills."""
+    free = {id(atom) for atom in (*graph.outputs, *graph.refills)}
     return sum(aval_bytes(var.aval) for var in saved if id(var) not in free)
 
 

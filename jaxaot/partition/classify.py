@@ -60,9 +60,16 @@ class Classified:
         return self.joint.jaxpr.jaxpr.outvars[: self.joint.n_outputs]
 
     @cached_property
+    def refills(self) -> dict[Any, int]:
+        """The number of each variable that a storage holds again when the backward runs; primals are at hand anyway."""
+        joint = self.joint
+        atoms = joint.jaxpr.jaxpr.outvars[joint.n_outputs : joint.n_outputs + joint.n_refills]
+        return {atom: i for i, atom in enumerate(atoms) if not hasattr(atom, "val") and atom not in self.primals}
+
+    @cached_property
     def gradients(self) -> list[Any]:
         """The atoms that are gradients."""
-        return self.joint.jaxpr.jaxpr.outvars[self.joint.n_outputs :]
+        return self.joint.jaxpr.jaxpr.outvars[self.joint.n_outputs + self.joint.n_refills :]
 
     @cached_property
     def constants(self) -> dict[Any, Any]:
@@ -95,7 +102,10 @@ def classify(joint: JointGraph) -> Classified:
     targets = [*jaxpr.outvars[: joint.n_outputs], *(var for i in effects for var in jaxpr.eqns[i].invars)]
     forward = (backward_slice(jaxpr, targets) | set(effects)) - backward
     effects_behind = [i for i in backward if not is_pure(jaxpr.eqns[i])]
-    targets = [*jaxpr.outvars[joint.n_outputs :], *(var for i in effects_behind for var in jaxpr.eqns[i].invars)]
+    targets = [
+        *jaxpr.outvars[joint.n_outputs + joint.n_refills :],
+        *(var for i in effects_behind for var in jaxpr.eqns[i].invars),
+    ]
     alive = backward_slice(jaxpr, targets) | set(effects_behind)
 
     def side(i: int) -> Side:

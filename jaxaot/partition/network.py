@@ -2,9 +2,9 @@
 
 Each forward-computable value becomes two nodes, *in* and *out*, joined by an edge that weighs what saving it costs. An
 edge without limit leads from each operand's out to each result's in, from the source to the in of a value that must not
-be recomputed, and from the out of a needed value to the sink. A value whose edge is cut is saved; what lies behind the
-cut is recomputed from it. Primals and constants cost nothing to keep, so they do not occur at all. The construction is
-that of the min-cut rematerialization in functorch's partitioner, with exact bytes for weights.
+be recomputed or is a refill, and from the out of a needed value to the sink. A value whose edge is cut is saved; what
+lies behind the cut is recomputed from it. Primals and constants cost nothing to keep, so they do not occur at all. The
+construction is that of the min-cut rematerialization in functorch's partitioner, with exact bytes for weights.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def build_network(graph: Classified, choices: dict[int, Choice]) -> FlowNetwork:
       graph: The graph.
       choices: What the policy says on each equation that is not backward, by position.
     """
-    free = set(variables(graph.outputs))
+    free = {*variables(graph.outputs), *graph.refills}
     values, weights, edges = [], [], []
     number: dict[Any, int] = {}
     for i in graph.positions(Side.FORWARD, Side.EITHER):
@@ -72,10 +72,14 @@ def build_network(graph: Classified, choices: dict[int, Choice]) -> FlowNetwork:
             number[var] = len(values)
             values.append(var)
             enter, leave = 2 + 2 * number[var], 3 + 2 * number[var]
-            weight = INFINITE if choice is Choice.RECOMPUTE else 0 if var in free else aval_bytes(var.aval)
+            is_fixed = choice is Choice.SAVE or var in graph.refills
+            if choice is Choice.RECOMPUTE and not is_fixed:
+                weight = INFINITE
+            else:
+                weight = 0 if var in free else aval_bytes(var.aval)
             weights.append(weight)
             edges.append((enter, leave, weight))
-            if choice is Choice.SAVE:
+            if is_fixed:
                 edges.append((_SOURCE, enter, INFINITE))
             edges.extend((3 + 2 * source, enter, INFINITE) for source in sources)
     edges.extend((3 + 2 * number[var], _SINK, INFINITE) for var in graph.needed)

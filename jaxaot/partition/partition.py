@@ -37,4 +37,5 @@ def partition(
         budget_bytes = parse_budget(memory_budget, extra_bytes(graph, everything))
         choices, saved = release_until_within(graph, choices, budget_bytes)
         label = f"{label} within {format_bytes(budget_bytes)}"
-    return split(graph, saved, choices, label, sum(aval_bytes(var.aval) for var in everything))
+    save_all_bytes = sum(aval_bytes(var.aval) for var in everything if var not in graph.refills)
+    return split(graph, saved, choices, label, save_all_bytes)

@@ -17,7 +17,16 @@ from jaxaot.ir.rewrite import extract
 from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, source_line, variables
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.policies import Choice
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, RecomputedValue, ResidualSource, SavedValue, SavePlan
+from jaxaot.plan.saved import (
+    FromForward,
+    FromOutput,
+    FromPrimal,
+    FromRefill,
+    RecomputedValue,
+    ResidualSource,
+    SavedValue,
+    SavePlan,
+)
 from jaxaot.plan.stages import Partition
 
 
@@ -37,7 +46,8 @@ def split(
     read = set(variables(atom for i in backward_eqns for atom in graph.eqns[i].invars)) | set(
         variables(graph.gradients)
     )
-    saved = [var for var in saved if var in read]
+    refilled = [var for var in saved if var in read and var in graph.refills]
+    saved = [var for var in saved if var in read and var not in graph.refills]
     primals = [(i, var) for i, var in enumerate(graph.primals) if var in read]
 
     place_of_output: dict[Any, int] = {}
@@ -45,6 +55,7 @@ def split(
         if not hasattr(var, "val"):
             place_of_output.setdefault(var, i)
     sources: list[ResidualSource] = [FromPrimal(i) for i, _ in primals]
+    sources += [FromRefill(graph.refills[var]) for var in refilled]
     extra: list[Any] = []
     for var in saved:
         if var in place_of_output:
@@ -58,7 +69,7 @@ def split(
     forward = extract(
         [graph.eqns[i] for i in sorted(forward_eqns)], graph.primals, [*graph.outputs, *extra], graph.constants
     )
-    residuals = [*(var for _, var in primals), *saved]
+    residuals = [*(var for _, var in primals), *refilled, *saved]
     backward = extract(
         [graph.eqns[i] for i in backward_eqns], [*residuals, *graph.cotangents], graph.gradients, graph.constants
     )

@@ -44,6 +44,21 @@ class FreshStorage:
 
 
 @dataclasses.dataclass(frozen=True)
+class FreedStorage:
+    """A storage of an input that holds no bytes afterwards, whose content the backward reads when it is filled again.
+
+    Attributes:
+      storage: Which.
+      content: Graph output with what it held last, or None if that is what it held before the call.
+      layout: How that lay in memory.
+    """
+
+    storage: int
+    content: int | None
+    layout: Layout
+
+
+@dataclasses.dataclass(frozen=True)
 class HistoryOfInput:
     """The history that a tensor input had before the call."""
 
@@ -173,6 +188,7 @@ class AliasPlan:
     Attributes:
       writes: Storages of inputs that changed.
       fresh: Storages made.
+      freed: Storages of inputs that lost their bytes; their contents are the last graph outputs, in this order.
       histories: Histories of the tensors below.
       counters: Write counters of the tensors made.
       bumps: Tensor inputs whose write counter grew, one for each counter, and by how much.
@@ -187,6 +203,7 @@ class AliasPlan:
 
     writes: tuple[StorageWrite, ...]
     fresh: tuple[FreshStorage, ...]
+    freed: tuple[FreedStorage, ...]
     histories: tuple[HistorySource, ...]
     counters: tuple[CounterSource, ...]
     bumps: tuple[tuple[int, int], ...]
@@ -197,3 +214,8 @@ class AliasPlan:
     differentiable: tuple[int, ...]
     reached: tuple[tuple[int, int], ...]
     read: tuple[int, ...]
+
+    @property
+    def refills(self) -> tuple[FreedStorage, ...]:
+        """The freed storages whose contents are graph outputs."""
+        return tuple(freed for freed in self.freed if freed.content is not None)

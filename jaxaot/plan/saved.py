@@ -1,7 +1,8 @@
 """Which values the forward hands to the backward, and which the backward computes again.
 
-A *residual* is an input of the backward that is no cotangent. It comes from one of three places: a primal of the
-forward, an output that the user's function returns anyway, or an extra output of the forward. Nothing that is a primal
+A *residual* is an input of the backward that is no cotangent. It comes from one of four places: a primal of the
+forward, an output that the user's function returns anyway, an extra output of the forward, or a storage that is filled
+again before the backward. Nothing that is a primal
 or an output already is returned a second time, because `jit` would copy it.
 """
 
@@ -35,7 +36,14 @@ class FromForward:
     index: int
 
 
-ResidualSource: TypeAlias = FromPrimal | FromOutput | FromForward
+@dataclasses.dataclass(frozen=True)
+class FromRefill:
+    """The residual is what a storage holds when the backward runs; it held refill `index` in the forward."""
+
+    index: int
+
+
+ResidualSource: TypeAlias = FromPrimal | FromOutput | FromForward | FromRefill
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +84,7 @@ class SavePlan:
 
     Attributes:
       residuals: Where each residual comes from, in the order in which the backward takes them.
-      saved: The values among them that are not primals, in the same order.
+      saved: The values among them that are neither primals nor refills, in the same order.
       recomputed: The values that both graphs compute.
       save_all_bytes: What `saved_bytes` would be if the backward recomputed nothing but views.
     """
@@ -94,7 +102,7 @@ class SavePlan:
     @property
     def extra_bytes(self) -> int:
         """Bytes of the residuals that are neither primals nor outputs: what saving costs beyond what lives anyway."""
-        sources = [source for source in self.residuals if not isinstance(source, FromPrimal)]
+        sources = [source for source in self.residuals if not isinstance(source, (FromPrimal, FromRefill))]
         pairs = zip(sources, self.saved, strict=True)
         return sum(value.bytes for source, value in pairs if isinstance(source, FromForward))
 

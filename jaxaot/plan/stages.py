@@ -9,12 +9,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Residual
+from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.rng import RngPlan
-from jaxaot.plan.saved import FromForward, FromPrimal, RecomputedValue, SavedValue, SavePlan
+from jaxaot.plan.saved import FromForward, FromPrimal, FromRefill, RecomputedValue, SavedValue, SavePlan
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class JointGraph:
     Attributes:
       jaxpr: A ClosedJaxpr from (primals, cotangents) to (outputs, gradients).
       in_roles: What each input means: first all `Primal`, then all `Cotangent`.
-      out_roles: What each output means: first all `Output`, then all `Gradient`.
+      out_roles: What each output means: first all `Output`, then all `Refill`, then all `Gradient`.
       zero_gradients: For each gradient, whether it is zero whatever the inputs are.
     """
 
@@ -47,6 +47,11 @@ class JointGraph:
     def n_outputs(self) -> int:
         """How many outputs are those of the user's function."""
         return sum(isinstance(role, Output) for role in self.out_roles)
+
+    @property
+    def n_refills(self) -> int:
+        """How many outputs are contents of storages that are filled again before the backward."""
+        return sum(isinstance(role, Refill) for role in self.out_roles)
 
     @property
     def n_gradients(self) -> int:
@@ -107,7 +112,7 @@ class Partition:
         """What each output of the forward means."""
         outputs = tuple(role for role in self.joint.out_roles if isinstance(role, Output))
         saved = iter(self.plan.saved)
-        names = [(s, "" if isinstance(s, FromPrimal) else next(saved).name) for s in self.plan.residuals]
+        names = [(s, next(saved).name) for s in self.plan.residuals if not isinstance(s, (FromPrimal, FromRefill))]
         extra = {source.index: name for source, name in names if isinstance(source, FromForward)}
         return outputs + tuple(Residual(i, extra[i]) for i in range(self.plan.n_extra_outputs))
 
@@ -116,16 +121,23 @@ class Partition:
         """What each input of the backward means: a primal, a residual or a cotangent."""
         primals = {role.index: role for role in self.joint.in_roles if isinstance(role, Primal)}
         saved = iter(self.plan.saved)
-        residuals = tuple(
-            primals[source.index] if isinstance(source, FromPrimal) else Residual(i, next(saved).name)
-            for i, source in enumerate(self.plan.residuals)
-        )
+        refills = [role for role in self.joint.out_roles if isinstance(role, Refill)]
+
+        def role(position: int, source: Any) -> InRole:
+            match source:
+                case FromPrimal(index):
+                    return primals[index]
+                case FromRefill(index):
+                    return refills[index]
+            return Residual(position, next(saved).name)
+
+        residuals = tuple(role(i, source) for i, source in enumerate(self.plan.residuals))
         return residuals + tuple(role for role in self.joint.in_roles if isinstance(role, Cotangent))
 
     def __str__(self) -> str:
         joint = self.joint
         primals = joint.in_roles[: joint.n_primals]
-        gradients = joint.out_roles[joint.n_outputs :]
+        gradients = joint.out_roles[-joint.n_gradients :]
         forward = to_text(self.forward, primals, self.forward_out_roles, name="forward")
         backward = to_text(self.backward, self.backward_in_roles, gradients, name="backward")
         return f"{forward}\n\n{backward}\n\n{self.plan}"

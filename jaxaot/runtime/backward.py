@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 
 from jaxaot.autograd.node import Edge, Node
-from jaxaot.errors import BackwardTwiceError
+from jaxaot.errors import BackwardTwiceError, StorageSizeError
 from jaxaot.tensor.kernels import conjugate, read_through
+from jaxaot.tensor.storage import Storage
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
 _zeros: dict[Any, Any] = {}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Refilled:
+    """A residual that is not kept: what a storage holds when the backward runs.
+
+    Attributes:
+      storage: The storage; it holds no bytes after the forward.
+      layout: How what it held in the forward lay in memory.
+      name: What the user calls a tensor on it.
+    """
+
+    storage: Storage
+    layout: Layout
+    name: str
+
+    def read(self) -> Any:
+        """Returns the values.
+
+        Raises:
+          StorageSizeError: If the storage was not filled again.
+        """
+        storage, layout = self.storage, self.layout
+        if storage.nbytes() != layout.nbytes or storage.n_written is not None or storage.array is None:
+            raise StorageSizeError(
+                f"The backward needs the values of `{self.name}`, whose storage was resized to 0 bytes in the forward "
+                f"and holds {storage.nbytes()} of {layout.nbytes} bytes now, so that nothing was saved of it. Fill it "
+                "again before the backward, or in a hook on what the compiled function returned:\n\n"
+                f"    out.register_hook(lambda grad: refill({self.name}))\n\n"
+                f"where `refill` calls `{self.name}.untyped_storage().resize_({layout.nbytes})` and copies the values "
+                "into it under `ja.no_grad()`."
+            )
+        storage.is_shared = True
+        if storage.layout is layout:
+            return storage.array
+        return read_through(storage.array, *find_window(storage.layout, layout, 0))
 
 
 class CompiledNode(Node):
@@ -25,9 +63,10 @@ class CompiledNode(Node):
       avals: (shape, dtype) of each cotangent.
       bases: For each gradient None, or how to cut the gradient of a base out of that of its storage.
       has_complex: Whether a value of the graph is complex: gradients then cross from one convention to the other.
+      has_refills: Whether a residual is read from its storage.
     """
 
-    __slots__ = ("avals", "bases", "has_complex", "residuals", "run")
+    __slots__ = ("avals", "bases", "has_complex", "has_refills", "residuals", "run")
 
     def __init__(
         self,
@@ -37,6 +76,7 @@ class CompiledNode(Node):
         avals: Sequence[tuple[Any, Any]],
         bases: Sequence[tuple[Layout, Layout, int] | None],
         has_complex: bool = False,
+        has_refills: bool = False,
     ):
         super().__init__("CompiledBackward", edges, len(avals))
         self.run = run
@@ -44,6 +84,7 @@ class CompiledNode(Node):
         self.avals = avals
         self.bases = bases
         self.has_complex = has_complex
+        self.has_refills = has_refills
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.residuals is None:
@@ -61,7 +102,10 @@ class CompiledNode(Node):
                 cotangents[i] = zeros
         if self.has_complex:
             cotangents = [conjugate(cotangent) for cotangent in cotangents]
-        gradients = self.run(*self.residuals, *cotangents)
+        residuals = self.residuals
+        if self.has_refills:
+            residuals = [r.read() if isinstance(r, Refilled) else r for r in residuals]
+        gradients = self.run(*residuals, *cotangents)
         if self.has_complex:
             gradients = [conjugate(gradient) for gradient in gradients]
         return [

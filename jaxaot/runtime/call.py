@@ -17,9 +17,9 @@ from jaxaot.config import get as get_config
 from jaxaot.ops.promotion import is_complex
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, CounterOfInput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode
 from jaxaot.plan.call import Path
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
-from jaxaot.runtime.backward import CompiledNode
-from jaxaot.runtime.program import Program
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill
+from jaxaot.runtime.backward import CompiledNode, Refilled
+from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
@@ -46,6 +46,7 @@ class _Writer:
         self.program = program
         self.traced = program.traced
         self.lines: list[str] = []
+        self.has_refills = False
         self.names: dict[Path, str] = {}
         self.scope: dict[str, Any] = {
             "MISS": MISS, "state": state, "Tensor": Tensor, "Storage": Storage, "History": History, "wrap": wrap,
@@ -373,14 +374,22 @@ class _Writer:
     def _node(self, plan: Any) -> None:
         """The tape's node; its edges are read before any history moves on."""
         traced, program = self.traced, self.program
-        n_outputs = len(traced.jaxpr.out_avals)
+        n_outputs = len(traced.jaxpr.out_avals) - len(traced.alias.refills)
         avals = [(tuple(a.shape), a.dtype) for a in (traced.jaxpr.out_avals[k] for k in traced.alias.differentiable)]
         if plan is None:
             self.add(f"node = CompiledNode((), None, [], {self.constant(avals)}, ())")
             return
         residuals = []
+        refills, empty = traced.alias.refills, empty_inputs(traced)
+        freed = {traced.call.storages[f.storage].graph_input: f for f in traced.alias.freed if f.content is None}
         for source in plan.residuals:
             match source:
+                case FromRefill(index):
+                    residuals.append(self._refilled(refills[index]))
+                case FromPrimal(index) if index in empty:
+                    continue  # nothing depends on its value
+                case FromPrimal(index) if index in freed:
+                    residuals.append(self._refilled(freed[index]))
                 case FromPrimal(index):
                     residuals.append(f"arrays[{index}]")
                 case FromOutput(index):
@@ -398,8 +407,17 @@ class _Writer:
             bases.append(self._base(tensor))
         types = [aval.dtype for aval in (*traced.jaxpr.in_avals, *traced.jaxpr.out_avals)]
         has_complex = any(is_complex(dtype) for dtype in types)
-        self.add(f"node = CompiledNode(({''.join(e + ', ' for e in edges)}), backward, [{', '.join(residuals)}], "
-                 f"{self.constant(avals)}, ({''.join(b + ', ' for b in bases)}), {has_complex})")  # fmt: skip
+        tuple_of = lambda texts: f"({''.join(text + ', ' for text in texts)})"
+        self.add(f"node = CompiledNode({tuple_of(edges)}, backward, [{', '.join(residuals)}], {self.constant(avals)}, "
+                 f"{tuple_of(bases)}, {has_complex}, {self.has_refills})")  # fmt: skip
+
+    def _refilled(self, freed: Any) -> str:
+        """Returns the expression for a residual that the backward reads from its storage."""
+        self.scope["Refilled"] = Refilled
+        call = self.traced.call
+        name = call.tensors[call.storages[freed.storage].tensor].name
+        self.has_refills = True
+        return f"Refilled(U[{freed.storage}], {self.constant(freed.layout)}, {name!r})"
 
     def _base(self, tensor: int) -> str:
         self.scope["base_of"] = _base_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot.ir.rewrite import drop_inputs, inline
+from jaxaot.ir.rewrite import drop_inputs, first_outputs, inline
+from jaxaot.passes.dce import dce
 from jaxaot.plan.saved import FromPrimal, SavePlan
 from jaxaot.plan.stages import Partition, Traced
 
@@ -38,7 +39,8 @@ class Program:
         self.traced = traced
         self.partition = partition
         self.n_calls = 0
-        jaxpr = traced.jaxpr if partition is None else partition.forward
+        n_outputs = len(traced.jaxpr.out_avals) - len(traced.alias.refills)
+        jaxpr = dce(first_outputs(traced.jaxpr, n_outputs)) if partition is None else partition.forward
         plan = None if partition is None else partition.plan
         self.donated = donated_storages(traced, plan) if donate else ()
         positions = [traced.call.storages[s].graph_input for s in self.donated]
@@ -53,7 +55,10 @@ class Program:
             self.forward_donated = self.executables["forward_donated"].call
         self.backward: Callable[..., Any] | None = None
         if partition is not None:
-            self.executables["backward"] = make_executable(partition.backward, (), "backward")
+            empty = {FromPrimal(i) for i in empty_inputs(traced)}
+            absent = [i for i, source in enumerate(partition.plan.residuals) if source in empty]
+            backward = drop_inputs(inline(partition.backward, also_custom=True), absent)
+            self.executables["backward"] = make_executable(backward, (), "backward")
             self.backward = self.executables["backward"].call
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""

@@ -93,6 +93,8 @@ class Storage:
         if n == held:
             return self
         kept = min(n, written)
+        if n == 0 and state.trace is not None:
+            state.trace.free(self)
         flat = None if kept == 0 else self.flat()[:kept]
         if flat is not None and n > kept:
             flat = jnp.concatenate([flat, jnp.zeros(n - kept, self.dtype)])

@@ -52,6 +52,8 @@ class TraceState:
       reached: By id, the histories that gradients flow to: (history, storage, index of its graph input or None if
         that is the storage's own).
       written: Ids of the storages that were written.
+      filled: By id, the symbols that filled a storage from outside after it had grown.
+      freed: By id of a storage from outside, what it held when its size became zero, and how that lay in memory.
       counters: Write counters that grew, by id, with what they were.
       grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
@@ -70,6 +72,8 @@ class TraceState:
         self.reached: dict[int, Any] = {}
         self.reads: set[int] = set()
         self.written: set[int] = set()
+        self.filled: dict[int, Array] = {}
+        self.freed: dict[int, tuple[Array, Layout]] = {}
         self.counters: dict[int, tuple[Any, int]] = {}
         self.grad_reads: dict[int, Any] = {}
         self.grad_writes: dict[int, Any] = {}
@@ -140,13 +144,24 @@ class TraceState:
             self.adopt(storage)
         if history is not None and history.trace is not self:
             self.adopt_history(history, storage)
-        storage.array = value
         self.written.add(id(storage))
+        if storage.n_written is not None and id(storage) in self.storages:
+            # a symbol of its own, so that what fills a storage is told apart from what it was copied from
+            value = jax.lax.optimization_barrier(value)
+            self.filled[id(value)] = value
+        storage.array = value
         if records and history is not None:
             history.ghost = value
             storage.writer = history
         else:
             storage.writer = None
+
+    def free(self, storage: Storage) -> None:
+        """Notes what a storage from outside holds before its size becomes zero."""
+        array = storage.array
+        was = self.storages.get(id(storage))
+        if was is not None and array is not None and (id(array) in self.filled or id(storage) not in self.written):
+            self.freed[id(storage)] = (array, storage.layout)
 
     def note(self, tensor: Any) -> None:
         """Notes that a tensor was reached; those from outside become inputs that a later call has to find again."""

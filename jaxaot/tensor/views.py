@@ -517,23 +517,22 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
       *tensors: 1-D or 0-D tensors of one dtype, or a list of them.
       indexing: `"ij"`, the default: dim i belongs to tensor i; `"xy"`: the first two dims change places.
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    if not tensors:
+    lines = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
+    if not lines:
         raise ArgumentError("meshgrid expects a non-empty TensorList")
     if indexing not in (None, "ij", "xy"):
         raise ArgumentError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    if any(x.ndim > 1 for x in tensors):
-        shown = [list(x.shape) for x in tensors]
+    if any(x.ndim > 1 for x in lines):
+        shown = [list(x.shape) for x in lines]
         raise ShapeMismatchError(f"torch.meshgrid: Expect 0D or 1D tensors in the tensor list but got sizes {shown}")
-    if any(x.dtype != tensors[0].dtype for x in tensors):
+    if any(x.dtype != lines[0].dtype for x in lines):
         raise DtypeError("torch.meshgrid expects all tensors to have the same dtype")
-    swaps = indexing == "xy" and len(tensors) >= 2
+    swaps = indexing == "xy" and len(lines) >= 2
     if swaps:
-        tensors = (tensors[1], tensors[0], *tensors[2:])
-    size = tuple(x.numel() for x in tensors)
+        lines[:2] = lines[1::-1]
+    size = tuple(x.numel() for x in lines)
     around = [tuple(-1 if i == dim else 1 for i in range(len(size))) for dim in range(len(size))]
-    grids = [expand(view(x, shape), size) for x, shape in zip(tensors, around, strict=True)]
+    grids = [expand(view(x, shape), size) for x, shape in zip(lines, around, strict=True)]
     if swaps:
         grids[:2] = grids[1::-1]
     return tuple(grids)

@@ -14,6 +14,7 @@ from jaxaot.plan.alias import (
     ArrayOutput,
     ConstantOutput,
     CounterOfInput,
+    FreedStorage,
     FreshCounter,
     FreshStorage,
     GradChange,
@@ -174,6 +175,15 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
         else:
             leaves.append(ConstantOutput(leaf))
     made, changed = list(escapes.made), list(escapes.changed)
+    freed = []
+    for storage, _ in trace.storages.values():
+        if id(storage) not in trace.freed or storage.nbytes():
+            continue
+        content, layout = trace.freed[id(storage)]
+        is_filled = id(content) in trace.filled
+        freed.append((storage, len(outputs) if is_filled else None, layout))
+        if is_filled:
+            outputs.append(content)  # an output of its own, even if another one has the same value
     read = set(trace.reads)
 
     def finish(number: dict[int, int], storage_number: dict[int, int], tensor_with: Any, reached: Any) -> AliasPlan:
@@ -197,6 +207,7 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
         return AliasPlan(
             writes=tuple(StorageWrite(storage_number[id(s)], *rest) for s, *rest in writes),
             fresh=tuple(fresh),
+            freed=tuple(FreedStorage(storage_number[id(s)], *rest) for s, *rest in freed),
             histories=tuple(source(tensor_with, tensor_number) for source in sources),
             made=tuple(spec(t) for t in made),
             counters=tuple(c if isinstance(c, FreshCounter) else CounterOfInput(number[id(c)]) for c in counters),

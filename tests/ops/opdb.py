@@ -285,7 +285,16 @@ def samples_of(op, requires_grad, limit):
     samples = list(op.sample_inputs("cpu", dtype, requires_grad=requires_grad))
     if limit and len(samples) > limit:
         samples = [samples[round(i * (len(samples) - 1) / (limit - 1))] for i in range(limit)]
-    return samples
+    for i, sample in enumerate(samples):
+        if i % 200 == 0:
+            free_executables()
+        yield sample
+
+
+def free_executables():
+    """Drops what was compiled: executables take memory, and maps of it, of which a process has 65,530."""
+    clear_kernels()
+    jax.clear_caches()
 
 
 def processed(result, sample):
@@ -422,8 +431,6 @@ def run_op(op, measures=MEASURES, limit=None):
     """Returns measure → outcome of one op."""
     fn = find(op)
     outcomes = {}
-    clear_kernels()  # executables take memory
-    jax.clear_caches()
     for measure in measures_of(op):
         if measure not in measures:
             continue
