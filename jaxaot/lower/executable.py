@@ -11,9 +11,17 @@ from functools import cached_property
 from typing import Any
 
 import jax
+from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Array
+
+
+def _kept_barriers(jaxpr: Any) -> dict[str, Any]:
+    """Returns the options under which XLA keeps the barriers of a graph; on CPU it drops them before it fuses."""
+    if jax.default_backend() != "cpu" or not any(eqn.primitive is optimization_barrier_p for eqn in jaxpr.eqns):
+        return {}
+    return {"xla_disable_hlo_passes": "cse_barrier_expander"}
 
 
 class Executable:
@@ -52,7 +60,7 @@ class Executable:
         self.jaxpr = jaxpr
         self.name = name
         self.donated = tuple(sorted(set(donated)))
-        self.compiler_options = dict(compiler_options) if compiler_options else None
+        self.compiler_options = {**_kept_barriers(jaxpr), **(compiler_options or {})} or None
         self.call: Callable[..., list[Array]] = jax.jit(
             run, donate_argnums=self.donated, keep_unused=True, compiler_options=self.compiler_options
         )

@@ -1,5 +1,7 @@
 """Passes keep what a graph computes, and its inputs and outputs."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +15,7 @@ from jaxaot.joint import build_joint
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 from jaxaot.passes.fold import fold
+from jaxaot.passes.pin_writes import pin_writes
 from jaxaot.passes.pipeline import pass_names, register_pass, run_passes
 from tests.partition.programs import random_arguments, random_program
 
@@ -132,3 +135,30 @@ def test_a_pass_that_changes_the_interface_is_found():
 
     with pytest.raises(GraphCheckError, match="The pass `drop_outputs` changed the outputs"):
         run_passes(graph_of(jnp.sin, 1.0), (drop_outputs,))
+
+
+def test_pin_writes_holds_a_write_that_is_read_again():
+    def write_and_read(cache, row, other):
+        cache = jax.lax.dynamic_update_slice(cache, row, (5, 0))
+        seen = cache[:8].sum()
+        flat = cache.reshape(-1)
+        again = flat.at[3].add(seen)
+        unseen = jax.lax.dynamic_update_slice(other, row, (0, 0))  # returned, not read
+        scratch = jnp.zeros((16, 4)).at[2].set(row[0])  # read, but no input's buffer
+        return again.reshape(16, 4), unseen, again[:2], scratch.sum()
+
+    args = (jnp.arange(64.0).reshape(16, 4), jnp.ones((1, 4)), jnp.zeros((3, 4)))
+    closed = graph_of(write_and_read, *args)
+    pinned = pin_writes(closed)
+    check_graph(pinned)
+    found = names(pinned)
+    assert found.count("optimization_barrier") == 2
+    for before, after in itertools.pairwise(found):
+        assert after != "optimization_barrier" or before in ("dynamic_update_slice", "scatter-add")
+    for got, wanted in zip(jaxpr_as_fun(pinned)(*args), write_and_read(*args), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_pin_writes_leaves_other_graphs_alone():
+    closed = graph_of(lambda x, y: (x.at[0].set(y), y + 1), jnp.ones(3), 2.0)
+    assert pin_writes(closed) is closed
