@@ -64,6 +64,10 @@ from jaxaot.tensor.tensor import Size as Size
 from jaxaot.tensor.tensor import Tensor as Tensor
 from jaxaot.tensor.trees import to_arrays as to_arrays
 from jaxaot.tensor.trees import to_tensors as to_tensors
+from jaxaot.trace.control_flow import cond as cond
+from jaxaot.trace.control_flow import map as map
+from jaxaot.trace.control_flow import scan as scan
+from jaxaot.trace.control_flow import while_loop as while_loop
 from jaxaot.views.memory_format import MemoryFormat as memory_format
 
 __version__ = "0.1.0"

@@ -22,6 +22,7 @@
     │   ├── ConcretizationError           Python needs the value of a traced tensor
     │   ├── LeakedTensorError             a tensor of a trace outlives it
     │   ├── UnreachableTensorError        a tensor that no path leads to
+    │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
     │   ├── StaticArgumentError           an argument that cannot be a cache key
     │   └── SignatureMismatchError        a stage called with other arguments
     ├── CompilerError                     graphs
@@ -30,6 +31,7 @@
     │   ├── BudgetError                   a memory budget that cannot be read or met
     │   └── NotDifferentiableError        nothing to differentiate
     ├── DuplicateOpError, SchemaError     the op table
+    ├── ControlFlowMismatchError          branches, or what a loop carries, that do not agree
     └── UnknownSettingError, UsageError   settings and the command line
 
 Each subclasses the builtin that PyTorch raises in its place, so that habits still work. The docstring of a class is
@@ -161,6 +163,14 @@ class UnreachableTensorError(TraceError):
     """A function read a tensor that is neither an argument nor reachable from its closure, globals or `self`."""
 
 
+class CapturedTensorChangedError(TraceError):
+    """The function of a `cond`, `while_loop`, `scan` or `map` changed more of a tensor from outside than its values.
+
+    `ja.cond(p, lambda: x.t_(), lambda: x)` would leave `x` transposed or not, as a value says that is only known when
+    the compiled graph runs. Return the view instead, or change the tensor before or after.
+    """
+
+
 class StaticArgumentError(TraceError, TypeError):
     """A non-tensor argument that is not hashable, so that it cannot be part of a cache key."""
 
@@ -187,6 +197,14 @@ class BudgetError(CompilerError, ValueError):
 
 class NotDifferentiableError(CompilerError, TypeError):
     """A function without a float input or output to differentiate."""
+
+
+class ControlFlowMismatchError(JaxaotError, TypeError):
+    """Branches of a `cond` that return different things, or a loop whose function changes the kind of what it carries.
+
+    `ja.scan(lambda c, x: (c + x, None), 0, ja.ones(3))` starts from an integer and goes on with a float. Write
+    `ja.tensor(0.0)`.
+    """
 
 
 class SchemaError(JaxaotError, ValueError):

@@ -58,13 +58,10 @@ def build_joint(
     try:
         joint = inline(jax.make_jaxpr(joint_fn)(primals, cotangents))
     except ValueError as error:
-        if "Reverse-mode differentiation does not work" not in str(error):
+        refusal = endless_loop(error)
+        if refusal is None:
             raise
-        raise NotDifferentiableError(
-            "The function runs a `while_loop` (or a `fori_loop` whose bounds are not constants) on a value that needs "
-            "a gradient. Its number of turns is unknown, so its residuals cannot be kept. Write the loop as "
-            "`jax.lax.scan`, or as `fori_loop` with constant bounds."
-        ) from error
+        raise refusal from error
     return JointGraph(
         joint,
         (*(Primal(i, name) for i, name in enumerate(in_names)), *(Cotangent(i) for i in outputs)),
@@ -74,6 +71,21 @@ def build_joint(
             *(Gradient(i) for i in inputs),
         ),
         _zero_gradients(joint, len(flat.out_avals)),
+    )
+
+
+def endless_loop(error: ValueError) -> NotDifferentiableError | None:
+    """Returns what to raise for JAX's refusal to differentiate a loop without bound; None for any other error."""
+    if "Reverse-mode differentiation does not work" not in str(error):
+        return None
+    return NotDifferentiableError(
+        "The function runs a `while_loop` (or a `fori_loop` whose bounds are not constants) on a value that needs a "
+        "gradient. Its number of turns is unknown, so its residuals cannot be kept. If no gradient is wanted, run it "
+        "under `ja.no_grad()` or on `x.detach()`. If the number of turns has a bound, write the loop as `ja.scan` (or "
+        "`jax.lax.scan`, or `fori_loop` with constant bounds) that does nothing once it is done:\n\n"
+        "    def turn(carry, _):\n"
+        "        return ja.cond(goes_on(*carry), body, lambda *c: c, carry), None\n"
+        "    carry, _ = ja.scan(turn, carry, None, length=at_most)"
     )
 
 

@@ -15,11 +15,13 @@ class _State(threading.local):
     Attributes:
       grad_enabled: Whether operations are recorded.
       trace: The trace in progress, or None.
+      streams: What generators draw from while a branch or a loop runs eagerly; None outside of them.
       checks_versions: Whether a backward refuses when what it saved was written since.
     """
 
     grad_enabled: bool = True
     trace: Any = None
+    streams: Any = None
     checks_versions: bool = False
 
 

@@ -9,19 +9,21 @@ from jaxaot.plan.call import Path
 
 @dataclasses.dataclass(frozen=True)
 class GeneratorUse:
-    """A generator whose seed and offset are graph inputs.
+    """A generator that keys were taken from.
 
     Attributes:
       path: How a call finds it; None for the default generator.
       n_draws: By how much its offset grows.
+      is_input: Whether its seed and offset are graph inputs: not if no key that was taken is used.
     """
 
     path: Path | None
     n_draws: int
+    is_input: bool
 
 
 @dataclasses.dataclass(frozen=True)
 class RngPlan:
-    """The generators that a traced function drew from, in graph-input order."""
+    """The generators that a traced function drew from; those that are graph inputs come first, in their order."""
 
     generators: tuple[GeneratorUse, ...]

@@ -175,7 +175,7 @@ class Traced:
         names = [call.tensors[s.tensor].name for s in call.storages if s.graph_input is not None]
         names += [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
         names += [f"argument {v.leaf}" for v in call.values]
-        for i in range(len(self.rng.generators)):
+        for i in range(sum(use.is_input for use in self.rng.generators)):
             names += [f"seed {i}", f"offset {i}"]
         return tuple(names)
 

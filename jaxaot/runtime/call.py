@@ -226,7 +226,8 @@ class _Writer:
         operands += [f"leaves[{v.leaf}]" for v in call.values]
         for use in self.traced.rng.generators:
             generator = "default_generator" if use.path is None else self.path(use.path, 1)
-            operands += [f"{generator}._words", f"{generator}.offset_word()"]
+            if use.is_input:
+                operands += [f"{generator}._words", f"{generator}.offset_word()"]
         needs_inputs = program.partition is not None
         if needs_inputs:
             self.add(f"arrays = [{', '.join(operands)}]")

@@ -2,6 +2,10 @@
 
 Eager and compiled programs draw the same keys in the same order, so they give the same numbers. In a graph, seed and
 offset are inputs, and the runtime advances the offset afterwards.
+
+How much a branch or a loop draws may depend on values. So `cond`, `while_loop`, `scan` and `map` take one key each, and
+what they run draws from *streams of its own*: a branch or a turn begins a stream whose seed is that key folded with the
+number of the turn. Afterwards the generator goes on where it was.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxaot.autograd.modes import state
@@ -21,18 +26,39 @@ class Generator:
 
     def __init__(self, device: Any = None):
         self.device = device
-        self.seed_value = 0
-        self.offset = 0
-        self._words = np.zeros(2, np.uint32)
-        self.manual_seed(67280421310721)  # PyTorch's default seed
+        self._begin(*_stream_of(67280421310721))  # PyTorch's default seed
 
     def manual_seed(self, seed: int) -> Generator:
         """Starts the stream of `seed` from its beginning."""
-        seed = int(seed) & 0xFFFFFFFFFFFFFFFF
-        self.seed_value = seed
-        self.offset = 0
-        self._words = np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32)
+        if state.streams is not None:
+            state.streams.enter(self)
+        self._begin(*_stream_of(seed))
         return self
+
+    def _begin(self, seed_value: int, words: np.ndarray, offset: int) -> None:
+        self.seed_value = seed_value
+        self._stream_words = words
+        self._stream_offset = offset
+
+    @property
+    def _words(self) -> np.ndarray:
+        """The seed as a graph takes it: that of the stream that numbers come from now."""
+        if state.streams is not None:
+            state.streams.enter(self)
+        return self._stream_words
+
+    @property
+    def offset(self) -> int:
+        """How many keys were taken."""
+        if state.streams is not None:
+            state.streams.enter(self)
+        return self._stream_offset
+
+    @offset.setter
+    def offset(self, offset: int) -> None:
+        if state.streams is not None:
+            state.streams.enter(self)
+        self._stream_offset = offset
 
     def initial_seed(self) -> int:
         """Returns the seed."""
@@ -59,9 +85,72 @@ class Generator:
         """Returns the next key: in a trace a symbol, eagerly the words (seed, seed, offset) that a kernel folds."""
         if state.trace is not None:
             return state.trace.draw(self)
-        offset = self.offset
-        self.offset = offset + 1
-        return np.array([self._words[0], self._words[1], offset], np.uint32)
+        if state.streams is not None:
+            state.streams.enter(self)
+        words, offset = self._stream_words, self._stream_offset
+        self._stream_offset = offset + 1
+        return np.array([words[0], words[1], offset], np.uint32)
+
+
+def _stream_of(seed: int) -> tuple[int, np.ndarray, int]:
+    """Returns the beginning of the stream of a seed: the seed, its words, the offset."""
+    seed = int(seed) & 0xFFFFFFFFFFFFFFFF
+    return seed, np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32), 0
+
+
+class Streams:
+    """The streams that the branch or the turns of one eager control flow call draw from.
+
+    What a turn does to a generator, such as a `manual_seed`, ends with the turn.
+    """
+
+    def __init__(self) -> None:
+        self._outer = state.streams
+        self._turn = -1
+        self._keys = {default_generator: default_generator.draw()}  # taken whether or not it is used
+        self._before: dict[Generator, tuple[int, np.ndarray, int]] = {}
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Inside, generators draw from the streams of the next turn."""
+        self._turn += 1
+        state.streams = self
+        try:
+            yield
+        finally:
+            state.streams = self._outer
+            for generator, before in self._before.items():
+                generator._begin(*before)
+            self._before.clear()
+
+    def enter(self, generator: Generator) -> None:
+        """Makes a generator draw from its stream of this turn."""
+        if generator in self._before:
+            return
+        if generator not in self._keys:
+            state.streams = self._outer
+            self._keys[generator] = generator.draw()
+            state.streams = self
+        before = (generator.seed_value, generator._stream_words, generator._stream_offset)
+        with jax.ensure_compile_time_eval():
+            words = np.asarray(_fold(self._keys[generator], np.uint32(self._turn)))
+        self._before[generator] = before
+        generator._begin(generator.seed_value, words, 0)
+
+
+@jax.jit
+def _fold(words: Any, turn: Any) -> Any:
+    return fold_turn(jax.random.fold_in(words[:2], words[2]), turn)
+
+
+def fold_turn(key: Any, turn: Any) -> Any:
+    """Returns the seed of the stream of a turn.
+
+    Args:
+      key: What the control flow call took.
+      turn: The number of the turn, from 0; a branch is turn 0.
+    """
+    return jax.random.fold_in(key, turn)
 
 
 default_generator = Generator()
@@ -90,8 +179,9 @@ def set_rng_state(state: tuple[int, int]) -> None:
 @contextlib.contextmanager
 def fork_rng() -> Iterator[None]:
     """Restores the default generator's state after the block."""
-    before = default_generator.get_state()
+    generator = default_generator
+    before = (generator.seed_value, generator._words, generator.offset)
     try:
         yield
     finally:
-        default_generator.set_state(before)
+        generator._begin(*before)

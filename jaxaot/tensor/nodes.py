@@ -12,7 +12,7 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.node import Edge, Node
-from jaxaot.errors import BackwardTwiceError, SavedTensorWrittenError
+from jaxaot.errors import AutogradError, BackwardTwiceError, SavedTensorWrittenError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.counter import WriteCounter, counter_of
@@ -177,6 +177,23 @@ class WriteNode(Node):
             return split_write(self.chain, cotangent, None)
         starts = np.array(chain_starts(self.chain), np.int32)
         return split_write_kernel(chain_form(self.chain), cotangent, starts)
+
+
+class GraphInput(Node):
+    """What came into a function that is traced on its own: where gradients go from here, the function cannot say."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("GraphInput", ())
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        raise AutogradError(
+            "A backward inside a traced function (of `ja.functionalize`, or the body of a `ja.scan` or "
+            "`ja.while_loop`) reached a tensor that came from outside, and its gradient belongs to what surrounds the "
+            "function. Begin a tape inside, `x = x.detach().requires_grad_()`, or ask for the gradient itself: "
+            "`ja.autograd.grad(loss, x)`."
+        )
 
 
 class AccumulateGrad(Node):

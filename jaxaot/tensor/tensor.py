@@ -262,9 +262,14 @@ class Tensor:
             raise ConcretizationError(
                 f"{what} needs the value of a traced tensor of shape {list(self._layout.size)}, and while a function "
                 f"is traced there is none.\n\n    {user_line()}\n\n"
-                "Python cannot branch on values that are only known when the compiled graph runs. Compute with the "
-                "tensor instead (`ja.where(cond, a, b)`), pass the value as an argument that is not a tensor so that "
-                "each value is compiled on its own, or move this line out of the compiled function."
+                "Python cannot branch on values that are only known when the compiled graph runs. Compute with tensors:"
+                "\n\n    y = ja.where(x > 0, a, b)"
+                "\n    y = ja.cond(x.sum() > 0, true_fn, false_fn, (x,))"
+                "\n    (x,) = ja.while_loop(lambda x: x.sum() > 1, lambda x: (x / 2,), (x,))"
+                "\n\nor make the value a static Python argument, for each of which the function is compiled on its own:"
+                "\n\n    fn(x, 3)        # an int, bool or string rather than ja.tensor(3)"
+                "\n\nor let Python run this line, between two compiled graphs:"
+                "\n\n    fn = ja.compile(fn, segments=True)"
             )
         return np.asarray(array)
 

@@ -48,7 +48,8 @@ class TraceState:
       tensors: Those whose metadata changed, by id, with how they were.
       histories: Adopted histories, by id, with how they were.
       created: Weak references to the storages made in this trace.
-      draws: Generator → number of keys drawn.
+      draws: Generator → number of keys taken.
+      seeds: Generator → the symbols of its seed and offset, once a key that was taken is used.
       reached: By id, the histories that gradients flow to: (history, storage, index of its graph input or None if
         that is the storage's own).
       written: Ids of the storages that were written.
@@ -84,6 +85,10 @@ class TraceState:
         self.lifted.append(origin)
         return lift_p.bind(index=index, aval=ShapedArray(shape, np.dtype(dtype), weak_type=weak_type))
 
+    def symbol_of(self, storage: Storage) -> Array:
+        """Returns what stands for the value of a storage from outside."""
+        return self.lift(storage.layout.size, storage.layout.dtype, ("storage", storage))
+
     def adopt(self, storage: Storage) -> None:
         """Makes a storage from outside an input of the graph, if it is not one yet."""
         if storage.trace is self:
@@ -92,7 +97,7 @@ class TraceState:
         fields = ("array", "layout", "is_shared", "n_written", "trace", "writer", "was_read")
         self.storages[id(storage)] = (storage, {name: getattr(storage, name) for name in fields})
         if storage.array is not None:
-            storage.array = self.lift(storage.layout.size, storage.layout.dtype, ("storage", storage))
+            storage.array = self.symbol_of(storage)
         storage.trace = self
         storage.writer = None
         storage.was_read = False
@@ -191,16 +196,24 @@ class TraceState:
         self.created.append(weakref.ref(storage))
         return storage
 
-    def draw(self, generator: Any) -> Array:
-        """Returns the next key of a generator."""
+    def reserve(self, generator: Any) -> int:
+        """Takes a key of a generator, and returns which one it is."""
+        n = self.draws.get(generator, 0)
+        self.draws[generator] = n + 1
+        return n
+
+    def key(self, generator: Any, n: int) -> Array:
+        """Returns a key that was taken."""
         if generator not in self.seeds:
             seed = self.lift((2,), np.uint32, ("seed", generator))
             offset = self.lift((), np.uint32, ("offset", generator))
             self.seeds[generator] = (seed, offset)
         seed, offset = self.seeds[generator]
-        n = self.draws.get(generator, 0)
-        self.draws[generator] = n + 1
         return jax.random.fold_in(seed, offset + jnp.uint32(n))
+
+    def draw(self, generator: Any) -> Array:
+        """Returns the next key of a generator."""
+        return self.key(generator, self.reserve(generator))
 
     def restore(self) -> None:
         """Ends the trace: puts every storage, tensor and history back as it was."""

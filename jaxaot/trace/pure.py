@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ from jaxaot.autograd.modes import state
 from jaxaot.errors import TraceError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tensor.history import History
+from jaxaot.tensor.nodes import GraphInput
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap
 from jaxaot.tensor.tracing import TraceState
@@ -22,12 +24,8 @@ from jaxaot.views.layout import contiguous
 class _InlineState(TraceState):
     """A trace whose outside values are constants of the surrounding JAX program, not inputs of a graph of its own."""
 
-    def adopt(self, storage: Storage) -> None:
-        if storage.trace is self:
-            return
-        lifted = storage.array
-        super().adopt(storage)
-        storage.array = lifted
+    def symbol_of(self, storage: Storage) -> Any:
+        return storage.array
 
     def lift(self, shape: Any, dtype: Any, origin: tuple[Any, ...], weak_type: bool = False) -> Any:
         self.lifted.append(origin)
@@ -37,7 +35,20 @@ class _InlineState(TraceState):
             return jnp.uint32(origin[1].offset)
         if origin[0] == "ghost":
             return origin[2].array
-        return jnp.zeros(shape, dtype)  # replaced by the constant itself in `adopt`
+        raise AssertionError(f"a pure function has no input of its own for {origin}")
+
+
+@contextlib.contextmanager
+def inline_trace() -> Iterator[TraceState]:
+    """Inside, tensor operations are part of whatever JAX is running, and nothing outside changes."""
+    trace = _InlineState()
+    before, grad_enabled = state.trace, state.grad_enabled
+    state.trace = trace
+    try:
+        yield trace
+    finally:
+        state.trace, state.grad_enabled = before, grad_enabled
+        trace.restore()
 
 
 def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -46,10 +57,9 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     Raises:
       TraceError: If `fn` writes to a tensor that it was not passed.
     """
-    trace = _InlineState()
     leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
 
-    def shown(leaf: Any) -> Any:
+    def shown(leaf: Any, trace: TraceState) -> Any:
         if isinstance(leaf, Tensor) or not isinstance(leaf, (jax.Array, np.ndarray)):
             return leaf
         array = jnp.asarray(leaf)
@@ -58,21 +68,16 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         tensor = wrap(storage, layout, 0, trace)
         if is_inexact(layout.dtype):
             # so that JAX's gradients reach it; not a leaf, so that it may be written
-            tensor._history = History(layout, 0, True, _Input(), 0, trace)
+            tensor._history = History(layout, 0, True, GraphInput(), 0, trace)
             tensor._history.ghost = array
             storage.writer = tensor._history
         return tensor
 
-    before, grad_enabled = state.trace, state.grad_enabled
-    state.trace = trace
-    try:
-        call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf) for leaf in leaves])
+    with inline_trace() as trace:
+        call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf, trace) for leaf in leaves])
         result = fn(*call_args, **call_kwargs)
         result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
         written = [s for s, _ in trace.storages.values() if id(s) in trace.written]
-    finally:
-        state.trace, state.grad_enabled = before, grad_enabled
-        trace.restore()
     if written:
         raise TraceError(
             f"A functionalized function wrote to {len(written)} tensor(s) that it was not passed. A pure function "
@@ -81,9 +86,3 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     for generator, n_draws in trace.draws.items():
         generator.offset += n_draws
     return result
-
-
-def _Input() -> Any:
-    from jaxaot.autograd.node import Node
-
-    return Node("Input", ())

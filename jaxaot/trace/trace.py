@@ -139,7 +139,7 @@ def _finish(
     randoms = [k for k, o in lifted if o[0] in ("seed", "offset")]
     order += [k for k, _ in ghosts] + [k for k, _ in values] + randoms
     position = {k: i for i, k in enumerate(order)}
-    jaxpr = _hoist(closed, trace, order)
+    jaxpr = hoist(closed, len(trace.lifted), order)
 
     history_number: dict[int, int] = {}
     counter_number: dict[int, int] = {}
@@ -213,8 +213,8 @@ def _finish(
     alias: AliasPlan = unfinished(number, storage_number, tensor_with, tuple(reached))
     rng = RngPlan(
         tuple(
-            GeneratorUse(_generator_path(fn, args, kwargs, generator), trace.draws[generator])
-            for generator in trace.seeds
+            GeneratorUse(_generator_path(fn, args, kwargs, generator), trace.draws[generator], generator in trace.seeds)
+            for generator in dict.fromkeys([*trace.seeds, *trace.draws])
         )
     )
     return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree)
@@ -280,8 +280,17 @@ def _check_leaks(fn: Any, args: Any, kwargs: Any, trace: TraceState, escapes: Es
         )
 
 
-def _hoist(closed: Any, trace: TraceState, order: Sequence[int]) -> Any:
-    """Returns the staged graph with its `lift` equations as invars, in the given order, without what is unused."""
+def hoist(closed: Any, n_lifted: int, order: Sequence[int]) -> Any:
+    """Returns a staged graph with its `lift` equations as further invars, and without what is unused.
+
+    Args:
+      closed: The graph.
+      n_lifted: Number of `lift` equations.
+      order: Their indices in the order in which they become invars.
+
+    Raises:
+      TraceError: If one of them was made within a nested JAX trace.
+    """
     symbols: dict[int, Var] = {}
     eqns = []
     for eqn in closed.jaxpr.eqns:
@@ -289,11 +298,12 @@ def _hoist(closed: Any, trace: TraceState, order: Sequence[int]) -> Any:
             symbols[eqn.params["index"]] = eqn.outvars[0]
         else:
             eqns.append(eqn)
-    if len(symbols) < len(trace.lifted):
+    if len(symbols) < n_lifted:
         raise TraceError(
-            "A tensor from outside was first used inside a nested JAX trace (such as the body of `jax.lax.scan`). Pass "
-            "it to that function as an argument, or read it once before: `w = w + 0`."
+            "A tensor from outside was first used inside a nested JAX trace (such as the body of `jax.lax.scan`). "
+            "Write the loop with `ja.scan`, `ja.while_loop`, `ja.map` or `ja.cond`, which know of tensors, pass the "
+            "tensor to that function as an argument, or read it once before: `w = w + 0`."
         )
-    invars = [symbols[k] for k in order]
+    invars = [*closed.jaxpr.invars, *(symbols[k] for k in order)]
     jaxpr = make_jaxpr_object(invars, closed.jaxpr.outvars, eqns, closed.jaxpr.constvars)
     return dce(close_jaxpr(jaxpr, closed.consts))
