@@ -28,34 +28,8 @@ from jaxaot.tensor.nodes import GraphInput
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap_array
 from jaxaot.tensor.tracing import TraceState
+from jaxaot.trace.leaves import LeafSpec, spec_of
 from jaxaot.trace.trace import hoist
-
-
-@dataclasses.dataclass(frozen=True)
-class LeafSpec:
-    """What a leaf of the arguments or results of a body is.
-
-    Attributes:
-      shape: Its shape.
-      dtype: Its dtype.
-      is_tensor: Whether it is a tensor rather than a bare array.
-      requires_grad: Whether gradients flow through it.
-    """
-
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    is_tensor: bool
-    requires_grad: bool
-
-    def __str__(self) -> str:
-        return f"{'Tensor' if self.is_tensor else 'array'} {self.dtype}{list(self.shape)}"
-
-
-def spec_of(leaf: Any) -> LeafSpec:
-    """Returns the spec of a tensor or array."""
-    is_tensor = isinstance(leaf, Tensor)
-    requires_grad = is_tensor and leaf.requires_grad and state.grad_enabled
-    return LeafSpec(tuple(leaf.shape), np.dtype(leaf.dtype), is_tensor, requires_grad)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

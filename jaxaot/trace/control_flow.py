@@ -8,7 +8,6 @@ in each turn, everything else is the tensor itself; results are fresh contiguous
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,17 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot.autograd.modes import state
-from jaxaot.errors import ControlFlowMismatchError, TensorTypeError
-from jaxaot.ops.promotion import can_store, is_bool, strong
+from jaxaot.errors import ControlFlowMismatchError
 from jaxaot.ops.table import lookup
-from jaxaot.tensor.create import from_jax, tensor
-from jaxaot.tensor.dispatch import STAND_INS, call
+from jaxaot.tensor.create import from_jax
+from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.generator import Generator, Streams, fold_turn
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.tensor.views import clone
-from jaxaot.trace.body import Body, LeafSpec, spec_of, trace_body, trace_turn
+from jaxaot.trace.body import Body, trace_body, trace_turn
 from jaxaot.trace.effects import (
-    Effects,
     Keys,
     Operands,
     captured_by_branches,
@@ -39,111 +35,8 @@ from jaxaot.trace.effects import (
     unite,
     wrap_result,
 )
+from jaxaot.trace.leaves import Carry, LeafSpec, differences, flag_of, fresh, leaves_of, spec_of, truth_of
 from jaxaot.trace.pure import inline_trace
-from jaxaot.views.memory_format import MemoryFormat
-
-_NUMBERS = (bool, int, float, complex)
-
-
-# -- leaves ------------------------------------------------------------------------------------------------------------
-
-
-def _leaves(value: Any, what: str) -> tuple[list[Any], Any]:
-    """Returns the leaves of operands or results as tensors and jax arrays, and their tree.
-
-    Raises:
-      TensorTypeError: If one is something else.
-    """
-    paths, tree = jax.tree_util.tree_flatten_with_path(value)
-    found = []
-    for path, leaf in paths:
-        if type(leaf) in STAND_INS:
-            raise leaf.refusal("Returning the value")
-        if isinstance(leaf, _NUMBERS):
-            found.append(tensor(leaf))
-        elif isinstance(leaf, Tensor):
-            found.append(leaf)
-        elif isinstance(leaf, (jax.Array, np.ndarray, np.generic)):
-            found.append(jnp.asarray(leaf))
-        else:
-            raise TensorTypeError(
-                f"`{what}{jax.tree_util.keystr(path)}` is a {type(leaf).__name__}. What goes in and out of `cond`, "
-                "`while_loop`, `scan` and `map` is made of tensors, arrays, numbers and None, in containers."
-            )
-    return found, tree
-
-
-def _fresh(leaf: Any) -> Any:
-    """Returns a contiguous copy of a tensor, on a storage of its own; arrays are immutable."""
-    return clone(leaf, memory_format=MemoryFormat.contiguous_format) if isinstance(leaf, Tensor) else leaf
-
-
-def _differences(names: tuple[str, str], trees: tuple[Any, Any], specs: tuple[Any, Any], what: str) -> list[str]:
-    """Returns every difference between two structures, in words."""
-    sides = []
-    for tree, leaves in zip(trees, specs, strict=True):
-        paths, _ = jax.tree_util.tree_flatten_with_path(jax.tree.unflatten(tree, list(leaves)))
-        sides.append({jax.tree_util.keystr(path): str(leaf) for path, leaf in paths})
-    first, second = sides
-    found = []
-    for path in dict.fromkeys([*first, *second]):
-        a, b = (side.get(path, "not there") for side in sides)
-        if a != b:
-            found.append(f"`{what}{path}`: {a} in {names[0]}, {b} in {names[1]}")
-    if not found and trees[0] != trees[1]:
-        found.append(f"`{what}` is {trees[0]} in {names[0]} and {trees[1]} in {names[1]}")
-    return found
-
-
-def _fitted(leaf: Any, spec: LeafSpec) -> Any:
-    """Returns what a turn left for a carried value, as the kind of leaf that the value is."""
-    if isinstance(leaf, _NUMBERS):
-        leaf = jnp.asarray(leaf, spec.dtype) if can_store(np.asarray(leaf).dtype, spec.dtype) else tensor(leaf)
-    if isinstance(leaf, (np.ndarray, np.generic)):
-        leaf = jnp.asarray(leaf)
-    if spec.is_tensor and isinstance(leaf, jax.Array):
-        return from_jax(leaf)
-    return leaf.jax() if not spec.is_tensor and isinstance(leaf, Tensor) else leaf
-
-
-class _Carry:
-    """What a loop carries from turn to turn.
-
-    Attributes:
-      leaves: What it starts from.
-      tree: Their tree.
-      specs: What they are.
-    """
-
-    def __init__(self, init: Any, what: str):
-        self.leaves, self.tree = _leaves(init, what)
-        self.specs = [spec_of(leaf) for leaf in self.leaves]
-
-    def fit(self, value: Any, fn: str) -> list[Any]:
-        """Returns the leaves of what a turn returned to carry on.
-
-        Raises:
-          ControlFlowMismatchError: If it is not what the loop started from.
-        """
-        raw, tree = jax.tree.flatten(value)
-        if tree == self.tree:
-            value = jax.tree.unflatten(tree, [_fitted(x, spec) for x, spec in zip(raw, self.specs, strict=True)])
-        leaves, tree = _leaves(value, "carry")
-        found = _differences(
-            ("what the loop starts from", f"what `{fn}` returns"),
-            (self.tree, tree),
-            (self.specs, [spec_of(leaf) for leaf in leaves]),
-            "carry",
-        )
-        if found:
-            listed = "\n".join(f"  - {problem}" for problem in found)
-            raise ControlFlowMismatchError(
-                f"What a loop carries has to keep its structure, shapes and dtypes, and `{fn}` changed them:\n"
-                f"{listed}\nStart from values of the final kind, for instance `ja.tensor(0.0)` rather than `0`, or "
-                "convert before returning: `x.to(carry.dtype)`, `x.reshape(carry.shape)`."
-            )
-        return leaves
-
 
 # -- cond --------------------------------------------------------------------------------------------------------------
 
@@ -167,10 +60,10 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     operands = tuple(operands) if isinstance(operands, (tuple, list)) else (operands,)
     if state.trace is not None:
         return _cond_traced(pred, true_fn, false_fn, operands)
-    chosen = true_fn if _truth(pred, "pred") else false_fn
+    chosen = true_fn if truth_of(pred, "pred") else false_fn
     with Streams().turn():
-        leaves, tree = _leaves(chosen(*operands), "result")
-        return jax.tree.unflatten(tree, [_fresh(leaf) for leaf in leaves])
+        leaves, tree = leaves_of(chosen(*operands), "result")
+        return jax.tree.unflatten(tree, [fresh(leaf) for leaf in leaves])
 
 
 def _cond_traced(pred: Any, true_fn: Any, false_fn: Any, operands: tuple[Any, ...]) -> Any:
@@ -178,7 +71,7 @@ def _cond_traced(pred: Any, true_fn: Any, false_fn: Any, operands: tuple[Any, ..
 
     def traced(fn: Callable[..., Any]) -> Body:
         def run(_: list[Any]) -> list[Any]:
-            leaves, tree = _leaves(fn(*operands), "result")
+            leaves, tree = leaves_of(fn(*operands), "result")
             trees.append(tree)
             return leaves
 
@@ -190,7 +83,7 @@ def _cond_traced(pred: Any, true_fn: Any, false_fn: Any, operands: tuple[Any, ..
         return jax.tree.unflatten(trees[0], results)
     bodies = [traced(true_fn), traced(false_fn)]
     names = ("`true_fn`", "`false_fn`")
-    found = _differences(names, (trees[0], trees[1]), (bodies[0].results, bodies[1].results), "result")
+    found = differences(names, (trees[0], trees[1]), (bodies[0].results, bodies[1].results), "result")
     if found:
         listed = "\n".join(f"  - {problem}" for problem in found)
         raise ControlFlowMismatchError(
@@ -199,37 +92,7 @@ def _cond_traced(pred: Any, true_fn: Any, false_fn: Any, operands: tuple[Any, ..
             "in the other."
         )
     check_generators(bodies)
-    return jax.tree.unflatten(trees[0], _branched(keys, _flag(pred, "pred"), bodies))
-
-
-def _check_one(pred: Any, what: str) -> None:
-    shape = tuple(getattr(pred, "shape", ()))
-    if math.prod(shape) != 1:
-        raise ControlFlowMismatchError(
-            f"`{what}` has to be one value, and is {pred.dtype}{list(shape)}. Reduce it, for instance with `.all()` or "
-            "`.any()`; to choose element by element, write `ja.where(pred, a, b)`."
-        )
-
-
-def _truth(pred: Any, what: str) -> bool:
-    """Returns what a condition says, eagerly.
-
-    Raises:
-      ControlFlowMismatchError: If it is not one value.
-    """
-    _check_one(pred, what)
-    return bool(pred.reshape(()) if isinstance(pred, (jax.Array, np.ndarray)) else pred)
-
-
-def _flag(pred: Any, what: str) -> Any:
-    """Returns a condition as a bool symbol without dims.
-
-    Raises:
-      ControlFlowMismatchError: If it is not one value.
-    """
-    _check_one(pred, what)
-    value = jnp.reshape(pred._read() if isinstance(pred, Tensor) else jnp.asarray(pred), ())
-    return value if is_bool(value.dtype) else value != 0
+    return jax.tree.unflatten(trees[0], _branched(keys, flag_of(pred, "pred"), bodies))
 
 
 def _branched(keys: Keys, pred: Any, bodies: list[Body], arguments: Sequence[Any] = ()) -> list[Any]:
@@ -267,7 +130,9 @@ def _branched(keys: Keys, pred: Any, bodies: list[Body], arguments: Sequence[Any
 
 def _add_all(operands: Operands, leaves: Sequence[Any]) -> list[int]:
     return [
-        operands.add(strong(leaf._read(), leaf.dtype), leaf) if isinstance(leaf, Tensor) else operands.add(leaf)
+        operands.add(leaf._read(), leaf if spec_of(leaf).requires_grad else None)
+        if isinstance(leaf, Tensor)
+        else operands.add(leaf)
         for leaf in leaves
     ]
 
@@ -283,6 +148,11 @@ def _wrapped(specs: Sequence[LeafSpec], results: Sequence[Any]) -> list[Any]:
         wrap_result(state.trace, *result) if spec.is_tensor else result[0]
         for spec, result in zip(specs, results, strict=True)
     ]
+
+
+def _next(turn: Any) -> Any:
+    """Returns the number of the next turn; None where nothing is drawn and so nobody counts."""
+    return None if turn is None else turn + 1
 
 
 # -- while_loop --------------------------------------------------------------------------------------------------------
@@ -312,7 +182,7 @@ class _While:
         self.cond_fn = cond_fn
         self.body_fn = body_fn
         self.is_spread = isinstance(carried, (tuple, list))
-        self.carry = _Carry(tuple(carried) if self.is_spread else carried, "carried_inputs")
+        self.carry = Carry(tuple(carried) if self.is_spread else carried, "carried_inputs")
 
     def call(self, fn: Callable[..., Any], leaves: Sequence[Any]) -> Any:
         carried = jax.tree.unflatten(self.carry.tree, list(leaves))
@@ -320,7 +190,7 @@ class _While:
 
     def goes_on(self, leaves: Sequence[Any]) -> Any:
         """Returns whether there is another turn; what `cond_fn` does to its arguments stays there."""
-        return self.call(self.cond_fn, [_fresh(leaf) for leaf in leaves])
+        return self.call(self.cond_fn, [fresh(leaf) for leaf in leaves])
 
     def turn(self, leaves: Sequence[Any]) -> list[Any]:
         result = self.call(self.body_fn, leaves)
@@ -330,21 +200,21 @@ class _While:
 
     def eagerly(self) -> list[Any]:
         streams = Streams()
-        leaves = [_fresh(leaf) for leaf in self.carry.leaves]
+        leaves = [fresh(leaf) for leaf in self.carry.leaves]
         with streams.turn():
-            goes_on = _truth(self.goes_on(leaves), "cond_fn(...)")
+            goes_on = truth_of(self.goes_on(leaves), "cond_fn(...)")
         while goes_on:
             with streams.turn():
-                leaves = [_fresh(leaf) for leaf in self.turn(leaves)]
-                goes_on = _truth(self.goes_on(leaves), "cond_fn(...)")
+                leaves = [fresh(leaf) for leaf in self.turn(leaves)]
+                goes_on = truth_of(self.goes_on(leaves), "cond_fn(...)")
         return leaves
 
     def traced(self) -> list[Any]:
         outer = state.trace
         keys = Keys(outer)
         specs = self.carry.specs
-        test = lambda leaves: [_flag(self.goes_on(leaves), "cond_fn(...)")]
-        begun = [_fresh(leaf) for leaf in self.carry.leaves]  # what `cond_fn` does to them elsewhere comes later
+        test = lambda leaves: [flag_of(self.goes_on(leaves), "cond_fn(...)")]
+        begun = [fresh(leaf) for leaf in self.carry.leaves]  # what `cond_fn` does to them elsewhere comes later
         first = trace_body(test, specs)
         (flag,) = _branched(keys, None, [first], begun)
 
@@ -366,10 +236,11 @@ class _While:
                 turn, (*carried, _), captured = held[0], held[1][:n], held[1][n:]
                 stream = lambda generator: fold_turn(values[seeds[generator]], turn)
                 outputs = body(*carried, *find(sources, values, captured, stream))
-                return turn + 1, outputs[:n] + left_by(body, effects, outputs, captured)
+                return _next(turn), outputs[:n] + left_by(body, effects, outputs, captured)
 
             start = [values[i] for i in (*given, *starts)]
-            return jax.lax.while_loop(lambda held: held[1][n - 1], step, (jnp.uint32(1), start))[1]
+            counter = jnp.uint32(1) if seeds else None
+            return jax.lax.while_loop(lambda held: held[1][n - 1], step, (counter, start))[1]
 
         flags = [
             result.requires_grad or spec.requires_grad for result, spec in zip(body.results[:-1], specs, strict=True)
@@ -430,8 +301,8 @@ class _Scan:
     def __init__(self, name: str, f: Any, init: Any, xs: Any, length: int | None, reverse: bool, unroll: int | bool):
         self.name = name
         self.f = f
-        self.carry = _Carry(init, "init")
-        self.xs, self.xs_tree = _leaves(xs, "xs")
+        self.carry = Carry(init, "init")
+        self.xs, self.xs_tree = leaves_of(xs, "xs")
         self.length = self._length(xs, length)
         self.reverse = reverse
         self.unroll = unroll
@@ -465,7 +336,7 @@ class _Scan:
                 "stacked: `return carry, y`. Where nothing is stacked, `return carry, None`."
             )
         carried = self.carry.fit(result[0], "f")
-        ys, self.ys_tree = _leaves(result[1], "y")
+        ys, self.ys_tree = leaves_of(result[1], "y")
         return [*carried, *ys]
 
     def run(self) -> tuple[Any, Any]:
@@ -475,7 +346,7 @@ class _Scan:
             carried, ys = self.eagerly()
         else:  # no turn tells what the ys are
             Streams()
-            carried = [_fresh(leaf) for leaf in self.carry.leaves]
+            carried = [fresh(leaf) for leaf in self.carry.leaves]
             with inline_trace():
                 body = trace_turn(self.turn, self.arguments(), len(self.carry.specs))
             ys = self.no_ys(body)
@@ -494,12 +365,12 @@ class _Scan:
     def eagerly(self) -> tuple[list[Any], list[Any]]:
         streams = Streams()
         n = len(self.carry.specs)
-        carried = [_fresh(leaf) for leaf in self.carry.leaves]
-        xs = [_fresh(x) for x in self.xs]  # what `f` does to them elsewhere comes later
+        carried = [fresh(leaf) for leaf in self.carry.leaves]
+        xs = [fresh(x) for x in self.xs]  # what `f` does to them elsewhere comes later
         turns: list[list[Any]] = []
         for i in reversed(range(self.length)) if self.reverse else range(self.length):
             with streams.turn():
-                left = [_fresh(leaf) for leaf in self.turn([*carried, *(_fresh(x[i]) for x in xs)])]
+                left = [fresh(leaf) for leaf in self.turn([*carried, *(fresh(x[i]) for x in xs)])]
             carried = left[:n]
             turns.append(left[n:])
             self._check_ys(turns[0], turns[-1])
@@ -522,8 +393,8 @@ class _Scan:
         n = len(self.carry.specs)
         body = trace_turn(self.turn, self.arguments(), n)
         if not self.length:
-            return [_fresh(leaf) for leaf in self.carry.leaves], self.no_ys(body)
-        effects: Effects = unite(body)
+            return [fresh(leaf) for leaf in self.carry.leaves], self.no_ys(body)
+        effects = unite(body)
         operands = Operands(outer)
         given, sliced = _add_all(operands, self.carry.leaves), _add_all(operands, self.xs)
         seeds = _seeds(keys, operands, [body])
@@ -535,8 +406,7 @@ class _Scan:
                 stream = lambda generator: fold_turn(values[seeds[generator]], turn)
                 outputs = body(*carried, *x, *find(sources, values, captured, stream))
                 left = left_by(body, effects, outputs, captured)
-                following = turn + 1 if seeds else turn
-                return (following, outputs[:n], left), outputs[n : len(body.results)]
+                return (_next(turn), outputs[:n], left), outputs[n : len(body.results)]
 
             counter = jnp.uint32(0) if seeds else None
             start = (counter, [values[i] for i in given], [values[i] for i in starts])

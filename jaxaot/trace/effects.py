@@ -19,7 +19,7 @@ from jaxaot._typing import Array
 from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import BackwardTwiceError, NotDifferentiableError, TraceError
 from jaxaot.joint import endless_loop
-from jaxaot.ops.promotion import is_inexact
+from jaxaot.ops.promotion import is_inexact, strong
 from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.generator import Generator, default_generator
 from jaxaot.tensor.history import History
@@ -86,7 +86,7 @@ class Operands:
 
     def add(self, value: Any, tensor: Tensor | None = None) -> int:
         """Returns the place of a new operand, the value of `tensor` if that is where its gradients go."""
-        self.values.append(value)
+        self.values.append(strong(value, value.dtype))
         self._sources.append(tensor)
         return len(self.values) - 1
 

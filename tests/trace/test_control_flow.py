@@ -450,6 +450,24 @@ def test_a_whole_training_loop_in_a_scan():
     same(fn, lambda: (ja.arange(6.0).reshape(3, 2) / 5, leaf(1.0, 2.0)))
 
 
+def test_a_backward_in_each_turn_through_nested_control_flow():
+    def fn(xs, w):
+        w.grad = ja.zeros(2)
+
+        def turn(c, x):
+            w.grad.zero_()
+            h = ja.cond(x.sum() > 1, lambda: w * x, lambda: (w - x).sin())
+            h, _ = ja.scan(lambda a, _: (a * w, None), h, None, length=2)
+            (h**2).sum().backward()
+            with ja.no_grad():
+                w.sub_(0.1 * w.grad)
+            return c, h.detach()
+
+        return ja.scan(turn, None, xs)[1]
+
+    same(fn, lambda: (ja.arange(6.0).reshape(3, 2) / 5, leaf(1.0, 2.0)))
+
+
 def test_backward_within_the_trace():
     """The tape of a trace runs through the equations of control flow."""
 
@@ -482,6 +500,129 @@ def test_what_was_made_before_is_used_in_a_loop_by_two_histories():
         return ja.scan(turn, ja.zeros(()), xs), h, twin
 
     same(fn, lambda: (ja.arange(6.0).reshape(3, 2) / 4, leaf(1.0, 2.0)))
+
+
+def complex_loop(xs, w, buffer):
+    def turn(c, x):
+        buffer[0].add_(w * x)
+        seen = buffer.conj()
+        return c * w + seen.sum(), (c * seen.sum()).real
+
+    (c, ys), b = ja.scan(turn, w * 1, xs), buffer
+    return c, ys, (ys.sum() + (c * c.conj()).real.sum() + (b * b.conj()).real.sum())
+
+
+@pytest.mark.parametrize("where", ["after", "within"])
+def test_complex_gradients_are_those_of_the_tape(where):
+    def fn(*inputs):
+        *results, loss = complex_loop(*inputs)
+        if where == "within":
+            loss.backward()
+        return loss, [x.detach() for x in results]
+
+    def make():
+        w = ja.tensor([1 + 2j, 0.5 - 1j], requires_grad=True)
+        return ja.tensor([[1 + 1j, 2j], [0.3, 0.1j], [1.0, -1j]]) * 0.3, w, ja.zeros(2, 2, dtype=ja.complex64)
+
+    grads = []
+    for call in (fn, ja.compile(fn)):
+        inputs = make()
+        loss, _ = call(*inputs)
+        if where == "after":
+            loss.backward()
+        grads.append(inputs[1].grad.numpy())
+    np.testing.assert_allclose(grads[1], grads[0], rtol=1e-5)
+
+
+def test_masks_and_views_of_another_dtype():
+    def fn(xs, buffer, bits):
+        def turn(c, x):
+            buffer[x > 1] = 0.5
+            bits.view(ja.int32)[0] = x.sum().to(ja.int32)
+            c[c > 2] *= 2
+            return c + x, (c[c > 0].sum(), bits)
+
+        return ja.scan(turn, ja.ones(3), xs), buffer, bits
+
+    same(fn, lambda: (ja.arange(9.0).reshape(3, 3) / 3, ja.zeros(3), ja.ones(2)))
+
+
+def test_python_floats_promote_as_numbers_in_a_body():
+    def fn(x, s):
+        carried, _ = ja.scan(lambda c, r: (c * s + r, c), ja.zeros(2, dtype=ja.bfloat16), x)
+        return carried, ja.cond(x.sum() > 0, lambda: s, lambda: 0.0), ja.scan(lambda c, r: (c + 1, None), s, x)
+
+    same(fn, lambda: (ja.ones(3, 2, dtype=ja.bfloat16), 0.5))
+
+
+class Model:
+    """Counts and averages while it trains."""
+
+    def __init__(self):
+        self.w = leaf(1.0, 2.0)
+        self.count = ja.zeros(())
+        self.mean = ja.zeros(2)
+
+    def __call__(self, x):
+        def train():
+            self.count.add_(1)
+            self.mean.mul_(0.9).add_(0.1 * x.detach())
+            return x * self.w
+
+        return ja.cond(x.sum() > 0, train, lambda: x * self.w - self.mean)
+
+
+def test_buffers_of_a_model_are_reached_through_it():
+    models = Model(), Model()
+    compiled = ja.compile(lambda x: models[1](x))
+    for sign in (1.0, -1.0, 1.0):
+        x = ja.full((2,), sign)
+        for a, b in zip(
+            (models[0](x), models[0].count, models[0].mean), (compiled(x), models[1].count, models[1].mean), strict=True
+        ):
+            np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-6)
+    assert compiled.cache_info().misses == 1 and models[1].count.item() == 2
+
+
+def recurrence(m, scan, xs, w, cache):
+    """Fills a cache and reads it, in a loop."""
+
+    def turn(h, x):
+        h = (h * w + x).sin()
+        cache[1:] += h * x
+        cache[0].mul_(0.5)
+        return h, (cache.clone() * h).sum()  # PyTorch refuses to differentiate what is written since
+
+    h, ys = scan(turn, m.zeros(2), xs)
+    return (h * h).sum() + (ys * ys).sum() + (cache * w).sum()
+
+
+@pytest.mark.oracle
+def test_gradients_are_those_of_the_same_loop_in_pytorch():
+    torch = pytest.importorskip("torch")
+
+    def loop(turn, carry, xs):
+        ys = []
+        for x in xs:
+            carry, y = turn(carry, x)
+            ys.append(y)
+        return carry, torch.stack(ys)
+
+    def inputs(m):
+        xs = m.tensor([[0.1, 0.4], [-0.3, 0.2], [0.9, -0.5]])
+        return xs, m.tensor([0.7, -0.4], requires_grad=True), m.ones(3, 2)
+
+    xs, w, cache = inputs(torch)
+    expected = recurrence(torch, loop, xs, w, cache)
+    expected.backward()
+    for call in (lambda f: f, ja.compile):
+        our_xs, our_w, our_cache = inputs(ja)
+        loss = call(lambda *inputs: recurrence(ja, ja.scan, *inputs))(our_xs, our_w, our_cache)
+        loss.backward()
+        np.testing.assert_allclose(loss.item(), expected.item(), rtol=1e-5)
+        np.testing.assert_allclose(our_w.grad.numpy(), w.grad.numpy(), rtol=1e-5)
+        np.testing.assert_allclose(our_cache.detach().numpy(), cache.detach().numpy(), rtol=1e-5)
+        assert our_cache._version == cache._version
 
 
 # -- while_loop --------------------------------------------------------------------------------------------------------
@@ -532,6 +673,19 @@ def test_a_condition_that_writes_to_what_is_carried():
 def test_a_carry_that_is_no_tuple():
     fn = lambda x: ja.while_loop(lambda c: c["n"] < 3, lambda c: {"n": c["n"] + 1, "x": c["x"] * 2}, {"n": 0, "x": x})
     same(fn, lambda: (ja.ones(2),))
+
+
+def test_a_loop_with_a_bound_in_place_of_a_while_loop():
+    """What the error of a differentiated while_loop tells to write."""
+
+    def fn(x, w):
+        def turn(carry, _):
+            return ja.cond(carry[0].sum() < 10, lambda a: (a * w,), lambda *c: c, carry), None
+
+        ((y,), _) = ja.scan(turn, (x,), None, length=6)
+        return y
+
+    same(fn, lambda: (ja.ones(2), leaf(1.5, 2.0)))
 
 
 def test_gradients_do_not_flow_through_a_compiled_while_loop():
