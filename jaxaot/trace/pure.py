@@ -22,10 +22,33 @@ from jaxaot.views.layout import contiguous
 
 
 class _InlineState(TraceState):
-    """A trace whose outside values are constants of the surrounding JAX program, not inputs of a graph of its own."""
+    """A trace whose outside values are constants of the surrounding JAX program, not inputs of a graph of its own.
+
+    Within a trace of ours, what it reaches and draws are that trace's.
+    """
+
+    def __init__(self, outer: TraceState | None) -> None:
+        super().__init__()
+        self.outer = outer
+
+    def adopt(self, storage: Storage) -> None:
+        if self.outer is not None and storage.trace is not self:
+            self.outer.adopt(storage)
+        super().adopt(storage)
 
     def symbol_of(self, storage: Storage) -> Any:
-        return storage.array
+        return storage.array if self.outer is None else self.outer.read(storage, None, False)
+
+    def note(self, tensor: Any) -> None:
+        super().note(tensor)
+        if self.outer is not None and tensor._trace is not self:
+            self.outer.note(tensor)
+
+    def reserve(self, generator: Any) -> int:
+        return super().reserve(generator) if self.outer is None else self.outer.reserve(generator)
+
+    def key(self, generator: Any, n: int) -> Any:
+        return super().key(generator, n) if self.outer is None else self.outer.key(generator, n)
 
     def lift(self, shape: Any, dtype: Any, origin: tuple[Any, ...], weak_type: bool = False) -> Any:
         self.lifted.append(origin)
@@ -41,9 +64,8 @@ class _InlineState(TraceState):
 @contextlib.contextmanager
 def inline_trace() -> Iterator[TraceState]:
     """Inside, tensor operations are part of whatever JAX is running, and nothing outside changes."""
-    trace = _InlineState()
     before, grad_enabled = state.trace, state.grad_enabled
-    state.trace = trace
+    state.trace = trace = _InlineState(before)
     try:
         yield trace
     finally:

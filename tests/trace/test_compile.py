@@ -512,3 +512,19 @@ def test_a_python_counter_does_not_recompile():
     for _ in range(3):
         fn(ja.ones(2))
     assert fn.cache_info().misses == 1
+
+
+def test_a_pure_function_within_a_compiled_one_bakes_nothing_in():
+    w = ja.ones(2)
+    inner = ja.functionalize(lambda a: a * w + ja.rand(2))
+    fn = ja.compile(lambda x: inner(x.jax()) + (ja.rand(2) * w).jax())
+
+    def seen(call):
+        ja.manual_seed(3)
+        return np.asarray(call(ja.ones(2))).tolist(), ja.default_generator.offset
+
+    eager = lambda x: inner(x.jax()) + (ja.rand(2) * w).jax()
+    assert seen(fn) == seen(eager) and seen(fn)[1] == 2
+    w.mul_(5)
+    assert seen(fn) == seen(eager)
+    assert fn.cache_info().misses == 1
