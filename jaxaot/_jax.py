@@ -12,6 +12,8 @@ from typing import Any
 
 import jax
 import jax.extend.core as jex
+import jax.numpy as jnp
+import numpy as np
 from jax.extend import source_info_util
 
 OWN_PATHS: tuple[str, ...] = tuple(
@@ -52,6 +54,16 @@ def make_jaxpr_object(
 def make_var(aval: Any) -> Any:
     """Returns a new variable of type `aval`."""
     return jex.Var(aval)
+
+
+def is_key_dtype(dtype: Any) -> bool:
+    """Returns whether a dtype is one of JAX's extended dtypes, such as that of `jax.random.key(0)`."""
+    return jnp.issubdtype(dtype, jax.dtypes.extended)
+
+
+def canonical_dtype(dtype: Any) -> Any:
+    """Returns the dtype that an array has in a graph: 64 bits become 32 where x64 is off; that of keys stays."""
+    return dtype if is_key_dtype(dtype) else np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 
 def check_types(jaxpr: Any) -> str | None:

@@ -23,6 +23,7 @@ from jaxaot.plan.signature import Signature, make_signature
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.program import Program
+from jaxaot.tensor.iterated import read_iterators
 from jaxaot.trace.pure import run_pure
 from jaxaot.trace.trace import trace_call
 
@@ -33,7 +34,7 @@ class Traced(stages.Traced):
     @functools.cached_property
     def signature(self) -> Signature:
         """What the function takes, changes and returns."""
-        return make_signature(self.call, self.alias, self.rng, (self.in_tree, self.out_tree))
+        return make_signature(self.call, self.alias, self.rng, (self.in_tree, self.out_tree), self.places)
 
     def joint(self, argnums: int | Sequence[int] | None = None) -> JointGraph:
         """Returns the joint graph of outputs and gradients.
@@ -160,8 +161,8 @@ def trace(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
       TraceError: If the function cannot be traced.
     """
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
-    traced = trace_call(fn, args, kwargs)
-    return Traced(traced.jaxpr, traced.call, traced.alias, traced.rng, traced.in_tree, traced.out_tree)
+    traced = trace_call(fn, *read_iterators(args, kwargs))
+    return Traced(traced.jaxpr, traced.call, traced.alias, traced.rng, traced.in_tree, traced.out_tree, traced.places)
 
 
 def compile(

@@ -24,6 +24,8 @@
     │   ├── UnreachableTensorError        a tensor that no path leads to
     │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
     │   ├── StaticArgumentError           an argument that cannot be a cache key
+    │   ├── UnsupportedVariableError      an nnx.Variable that cannot be lifted
+    │   ├── AttributeChangeError          an attribute that a later call could not change again
     │   └── SignatureMismatchError        a stage called with other arguments
     ├── CompilerError                     graphs
     │   ├── GraphCheckError               a malformed graph
@@ -173,6 +175,21 @@ class CapturedTensorChangedError(TraceError):
 
 class StaticArgumentError(TraceError, TypeError):
     """A non-tensor argument that is not hashable, so that it cannot be part of a cache key."""
+
+
+class UnsupportedVariableError(TraceError, TypeError):
+    """An `nnx.Variable` of a sort that cannot become an input of a graph.
+
+    Variables made with `ref=True` or `hijax=True` hold mutable arrays of JAX. Leave both out.
+    """
+
+
+class AttributeChangeError(TraceError):
+    """A traced function put something into an attribute that a later call could not make again.
+
+    Arrays, Variables, modules made of them, and plain values are carried out at every call. A Tensor, an object of a
+    class of your own, or one Variable under two names is not: assign it outside, or return it from the function.
+    """
 
 
 class SignatureMismatchError(TraceError, TypeError):

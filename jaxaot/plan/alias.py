@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from jaxaot.plan.places import OutsideObject
 from jaxaot.views.chain import ViewChain
 from jaxaot.views.layout import Layout
 
@@ -178,7 +179,7 @@ class ConstantOutput:
     value: Any
 
 
-OutputSource = TensorOutput | ArrayOutput | ConstantOutput
+OutputSource = TensorOutput | ArrayOutput | ConstantOutput | OutsideObject
 
 
 @dataclasses.dataclass(frozen=True)

@@ -108,12 +108,19 @@ class GhostInput:
 
 @dataclasses.dataclass(frozen=True)
 class ValueInput:
-    """An array or a number that was passed."""
+    """An array or a number that was passed.
+
+    Attributes:
+      leaf: Which leaf of the arguments.
+      shape: Of the array.
+      dtype: As JAX sees it.
+      number_type: Python type of a number; None for an array.
+    """
 
     leaf: int
     shape: Shape
     dtype: Any
-    is_number: bool
+    number_type: Any
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from jaxaot._typing import Shape
 from jaxaot.plan.alias import AliasPlan, ConstantOutput, TensorOutput
-from jaxaot.plan.call import CallPlan
+from jaxaot.plan.call import CallPlan, path_text
+from jaxaot.plan.places import AttributeWrite, CellWrite, OutsideObject, PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.views.layout import Layout
 
@@ -52,6 +54,23 @@ class StorageSignature:
 
 
 @dataclasses.dataclass(frozen=True)
+class CellSignature:
+    """A mutable place that holds bare arrays, such as an `nnx.Variable`, or a bare array that is reached.
+
+    Attributes:
+      name: Where it is found.
+      arrays: Shape and dtype of each of its arrays.
+      is_read: Whether the function uses its value.
+      is_written: Whether it holds another one afterwards.
+    """
+
+    name: str
+    arrays: tuple[tuple[Shape, Any], ...]
+    is_read: bool
+    is_written: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class OutputSignature:
     """An output.
 
@@ -75,6 +94,7 @@ class Signature:
     outputs: tuple[OutputSignature, ...]
     rng: RngPlan
     pytree: tuple[Any, Any]
+    cells: tuple[CellSignature, ...] = ()
 
     def __str__(self) -> str:
         lines = ["storages:"]
@@ -83,13 +103,20 @@ class Signature:
                 w for w, is_so in (("read", s.is_read), ("written", s.is_written), ("resized", s.is_resized)) if is_so
             ]
             lines.append(f"  {s.name}: {s.layout.dtype}{list(s.layout.size)}, {', '.join(done) or 'not used'}")
+        lines += ["cells:"] if self.cells else []
+        for cell in self.cells:
+            done = [w for w, is_so in (("read", cell.is_read), ("written", cell.is_written)) if is_so]
+            arrays = ", ".join(f"{dtype}{list(shape)}" for shape, dtype in cell.arrays)
+            lines.append(f"  {cell.name}: {arrays}, {', '.join(done) or 'not used'}")
         lines.append("outputs:")
         for i, o in enumerate(self.outputs):
             lines.append(f"  {i}: {o.kind}" + ("" if o.base is None else f" of {o.base}"))
         return "\n".join(lines)
 
 
-def make_signature(call: CallPlan, alias: AliasPlan, rng: RngPlan, pytree: tuple[Any, Any]) -> Signature:
+def make_signature(
+    call: CallPlan, alias: AliasPlan, rng: RngPlan, pytree: tuple[Any, Any], places: PlacePlan
+) -> Signature:
     """Returns the signature that the plans spell."""
     written = {w.storage for w in alias.writes if w.is_written}
     resized = {w.storage for w in alias.writes if w.is_resized}
@@ -111,6 +138,8 @@ def make_signature(call: CallPlan, alias: AliasPlan, rng: RngPlan, pytree: tuple
     for position, source in enumerate(alias.outputs):
         if isinstance(source, ConstantOutput):
             outputs.append(OutputSignature("constant", None, None))
+        elif isinstance(source, OutsideObject):
+            outputs.append(OutputSignature("is_input", path_text(source.path), None))
         elif not isinstance(source, TensorOutput):
             outputs.append(OutputSignature("plain", None, None))
         elif source.tensor < n_inputs:
@@ -128,7 +157,23 @@ def make_signature(call: CallPlan, alias: AliasPlan, rng: RngPlan, pytree: tuple
                 shared[spec.storage] = position
                 is_view = spec.base is not None
                 outputs.append(OutputSignature("alias_of_intermediate" if is_view else "plain", None, view))
-    return Signature(inputs, storages, tuple(outputs), rng, pytree)
+    return Signature(inputs, storages, tuple(outputs), rng, pytree, _cells(places))
+
+
+def _cells(places: PlacePlan) -> tuple[CellSignature, ...]:
+    changed = {write.cell for write in places.writes if isinstance(write, CellWrite)}
+    found = [(cell.name, cell.leaves, i in changed) for i, cell in enumerate(places.cells)]
+    rebound = {(*w.path, ("attr", w.name)) for w in places.writes if isinstance(w, AttributeWrite)}
+    found += [(array.name, (array.leaf,), array.path in rebound) for array in places.arrays]
+    return tuple(
+        CellSignature(
+            name,
+            tuple((leaf.shape, leaf.dtype) for leaf in leaves if leaf.kind != "static"),
+            any(leaf.graph_input is not None for leaf in leaves),
+            is_written,
+        )
+        for name, leaves, is_written in found
+    )
 
 
 def _shows_other(change: Any, call: CallPlan) -> bool:

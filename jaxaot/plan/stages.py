@@ -13,6 +13,7 @@ from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal
 from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.call import CallPlan
+from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import FromForward, FromPrimal, FromRefill, RecomputedValue, SavedValue, SavePlan
 
@@ -154,6 +155,7 @@ class Traced:
       rng: What it drew.
       in_tree: Tree of the arguments.
       out_tree: Tree of the result.
+      places: What it reached outside besides tensors, and what it did to it.
     """
 
     jaxpr: Any
@@ -162,6 +164,7 @@ class Traced:
     rng: RngPlan
     in_tree: Any
     out_tree: Any
+    places: PlacePlan = dataclasses.field(default_factory=PlacePlan)
 
     @property
     def needs_backward(self) -> bool:
@@ -175,6 +178,7 @@ class Traced:
         names = [call.tensors[s.tensor].name for s in call.storages if s.graph_input is not None]
         names += [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
         names += [f"argument {v.leaf}" for v in call.values]
+        names += [name for name, _ in self.places.graph_inputs]
         for i in range(sum(use.is_input for use in self.rng.generators)):
             names += [f"seed {i}", f"offset {i}"]
         return tuple(names)

@@ -6,20 +6,27 @@ function of its own. It returns `MISS` if the call does not fit the program, bef
 
 from __future__ import annotations
 
+import keyword
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
+from jaxaot._jax import canonical_dtype
 from jaxaot.autograd.modes import state
 from jaxaot.config import Config
 from jaxaot.config import get as get_config
 from jaxaot.ops.promotion import is_complex
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, CounterOfInput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode
 from jaxaot.plan.call import Path
+from jaxaot.plan.places import OutsideObject
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill
 from jaxaot.runtime.backward import CompiledNode, Refilled
+from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
+from jaxaot.tensor.cells import is_leaf
 from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
@@ -48,12 +55,13 @@ class _Writer:
         self.lines: list[str] = []
         self.has_refills = False
         self.names: dict[Path, str] = {}
+        self.places = PlaceWriter(self, program)
         self.scope: dict[str, Any] = {
             "MISS": MISS, "state": state, "Tensor": Tensor, "Storage": Storage, "History": History, "wrap": wrap,
             "CompiledNode": CompiledNode, "history_edge": history_edge, "getrefcount": sys.getrefcount,
             "get_config": get_config, "CONFIG": config_value, "forward": program.forward,
             "forward_donated": program.forward_donated, "backward": program.backward, "program": program,
-            "flatten": jax.tree.flatten, "is_none": lambda x: x is None, "TREE": self.traced.in_tree,
+            "flatten": jax.tree.flatten, "is_leaf": is_leaf, "TREE": self.traced.in_tree,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
         }  # fmt: skip
 
@@ -71,19 +79,20 @@ class _Writer:
             return self.names[path]
         if path[-1][0] == "root":
             return path[-1][1]
-        text = self._step(self.path(path[:-1], depth), path[-1])
+        text = self.step(self.path(path[:-1], depth), path[-1])
         name = self.names[path] = f"p{len(self.names)}"
         self.add(f"{name} = {text}", depth)
         return name
 
-    def _step(self, parent: str, step: tuple[str, Any]) -> str:
+    def step(self, parent: str, step: tuple[str, Any]) -> str:
         """Returns the expression that takes one step of a path."""
         kind, key = step
         match kind:
             case "attr":
-                return f"{parent}.{key}"
+                plain = key.isidentifier() and not keyword.iskeyword(key)
+                return f"{parent}.{key}" if plain else f"{parent}.__dict__[{key!r}]"
             case "item":
-                return f"{parent}[{key!r}]"
+                return f"{parent}[{key!r}]" if type(key) in (str, int, bool) else f"{parent}[{self.constant(key)}]"
             case "closure":
                 return f"{parent}.__closure__[{key[0]}].cell_contents"
             case "global":
@@ -95,7 +104,7 @@ class _Writer:
                 return f"unwrap({parent}.__dict__[{key!r}])"
 
     def source(self) -> str:
-        call, alias = self.traced.call, self.traced.alias
+        call = self.traced.call
         self.lines.append("def enter(fn, args, kwargs):")
         self.add(f"if state.grad_enabled is not {call.grad_enabled}: return MISS")
         self.add("config = get_config()")
@@ -106,8 +115,8 @@ class _Writer:
         self.add("return MISS", 2)
         self._run()
         self._write_back()
+        self.places.write_back()
         self._outputs()
-        del alias
         return "\n".join(self.lines) + "\n"
 
     def _guards(self) -> None:
@@ -123,7 +132,7 @@ class _Writer:
             self.add(f"if len(args) != {call.n_leaves} or kwargs: return MISS", depth)
             self.add("leaves = args", depth)
         else:
-            self.add("leaves, tree = flatten((args, kwargs), is_none)", depth)
+            self.add("leaves, tree = flatten((args, kwargs), is_leaf)", depth)
             self.add("if tree != TREE: return MISS", depth)
         for leaf, value in call.statics:
             if value is None:
@@ -132,14 +141,15 @@ class _Writer:
                 kind, name = self.constant(type(value)), self.constant(value)
                 self.add(f"if type(leaves[{leaf}]) is not {kind} or leaves[{leaf}] != {name}: return MISS", depth)
         for value in call.values:
-            if value.is_number:
-                self.add(f"if type(leaves[{value.leaf}]) is not float: return MISS", depth)
+            if value.number_type is not None:
+                self.add(f"if type(leaves[{value.leaf}]) is not {value.number_type.__name__}: return MISS", depth)
             else:
                 name = self.constant(value.dtype)
-                canonical = self.constant(jax.dtypes.canonicalize_dtype)
+                canonical = self.constant(canonical_dtype)
+                leaf = f"leaves[{value.leaf}]"
                 self.add(
-                    f"if leaves[{value.leaf}].shape != {value.shape!r} or isinstance(leaves[{value.leaf}], Tensor) or "
-                    f"{canonical}(leaves[{value.leaf}].dtype) != {name}: return MISS",
+                    f"if {leaf}.shape != {value.shape!r} or isinstance({leaf}, Tensor) or "
+                    f"{leaf}.dtype != {name} and {canonical}({leaf}.dtype) != {name}: return MISS",
                     depth,
                 )
         tensors = call.tensors
@@ -165,12 +175,24 @@ class _Writer:
                     same = t.history == tensors[first].history
                     self.add(f"if (H[{i}] is H[{first}]) is not {same}: return MISS", depth)
         for plain in call.attributes:
-            texts = [self._step(self.path(plain.path, depth), step) for step in plain.steps]
-            values = self.constant(plain.values)
-            self.add(f"if ({''.join(text + ', ' for text in texts)}) != {values}: return MISS", depth)
+            parent = self.path(plain.path, depth)
+            self.plain_guard([self.step(parent, step) for step in plain.steps], plain.values, depth)
+        self.places.guards(depth)
         for guard in call.grads:
             if guard.is_none:
                 self.add(f"if T[{guard.tensor}]._grad is not None: return MISS", depth)
+
+    def plain_guard(self, texts: Sequence[str], values: Sequence[Any], depth: int) -> None:
+        """Tests that expressions have these values; 1, 1.0 and True are different ones."""
+        is_number = [isinstance(value, (bool, int, float, complex, np.generic)) for value in values]
+        for wanted in (False, True):
+            chosen = [i for i, number in enumerate(is_number) if number is wanted]
+            if chosen:
+                self.add(f"V = ({''.join(texts[i] + ', ' for i in chosen)})", depth)
+                types = self.constant([type(values[i]) for i in chosen])
+                is_other = f" or [*map(type, V)] != {types}" if wanted else ""
+                expected = self.constant(tuple(values[i] for i in chosen))
+                self.add(f"if V != {expected}{is_other}: return MISS", depth)
 
     def _few_tensors(self, depth: int) -> None:
         """Guards written out, which is faster than comprehensions for a few tensors."""
@@ -224,6 +246,7 @@ class _Writer:
             operands = ["*[s.array for s in U]"]
         operands += ["None" if g.is_empty else f"U[{g.storage}].array" for g in call.ghosts]
         operands += [f"leaves[{v.leaf}]" for v in call.values]
+        operands += self.places.operands()
         for use in self.traced.rng.generators:
             generator = "default_generator" if use.path is None else self.path(use.path, 1)
             if use.is_input:
@@ -235,31 +258,34 @@ class _Writer:
         if any(g.is_empty for g in call.ghosts):
             operands = [f"*[a for a in ({', '.join(operands)},) if a is not None]"]
         text = ", ".join(operands)
-        if program.donated:
-            tests = [self._held(i, needs_inputs) for i in program.donated]
-            if len(tests) > 4:
-                picked = (
-                    "U"
-                    if program.donated == tuple(range(len(call.storages)))
-                    else (f"[{', '.join(f'U[{i}]' for i in program.donated)}]")
-                )
-                limit = "HELD_ONCE + 1" if needs_inputs else "HELD_ONCE"
-                self.add(f"for s in {picked}:")
-                self.add(f"if s.is_shared and getrefcount(s.array) > {limit}:", 2)
-                self.add(f"out = forward({text})", 3)
-                self.add("break", 3)
-                self.add("else:")
-                self.add(f"out = forward_donated({text})", 2)
-            else:
-                self.add(f"if {' or '.join(tests)}:")
-                self.add(f"out = forward({text})", 2)
-                self.add("else:")
-                self.add(f"out = forward_donated({text})", 2)
+        if program.donated or program.donated_places:
+            self._run_donated(text, needs_inputs)
         else:
             self.add(f"out = forward({text})")
         for use in self.traced.rng.generators:
             generator = "default_generator" if use.path is None else self.names[use.path]
             self.add(f"{generator}.offset += {use.n_draws}")
+
+    def _run_donated(self, text: str, needs_inputs: bool) -> None:
+        """Donates what is written, unless somebody else holds one of the arrays."""
+        program, call = self.program, self.traced.call
+        tests = [self._held(i, needs_inputs) for i in program.donated]
+        if len(tests) > 4:
+            everything = program.donated == tuple(range(len(call.storages)))
+            picked = "U" if everything else f"[{', '.join(f'U[{i}]' for i in program.donated)}]"
+            limit = "HELD_ONCE + 1" if needs_inputs else "HELD_ONCE"
+            self.add("is_held = False")
+            self.add(f"for s in {picked}:")
+            self.add(f"if s.is_shared and getrefcount(s.array) > {limit}:", 2)
+            self.add("is_held = True", 3)
+            self.add("break", 3)
+            tests = ["is_held"]
+        if program.donated_places:
+            tests.append(self.places.held(needs_inputs))
+        self.add(f"if {' or '.join(tests)}:")
+        self.add(f"out = forward({text})", 2)
+        self.add("else:")
+        self.add(f"out = forward_donated({text})", 2)
 
     def _held(self, storage: int, arrays_held: bool) -> str:
         limit = "HELD_ONCE + 1" if arrays_held else "HELD_ONCE"
@@ -277,7 +303,7 @@ class _Writer:
                 holders[item.output] = holders.get(item.output, 0) + 1
         kept_outputs = {s.index for s in plan.residuals if isinstance(s, FromOutput)} if plan else set()
         kept_inputs = {s.index for s in plan.residuals if isinstance(s, FromPrimal)} if plan else set()
-        arrays = {o.output for o in alias.outputs if isinstance(o, ArrayOutput)}
+        arrays = {o.output for o in alias.outputs if isinstance(o, ArrayOutput)} | self.traced.places.outputs
         is_shared = lambda output: (
             output is not None and (holders[output] > 1 or output in kept_outputs or output in arrays)
         )
@@ -453,6 +479,8 @@ class _Writer:
                 texts.append("None" if source.value is None else self.constant(source.value))
             elif isinstance(source, ArrayOutput):
                 texts.append(f"out[{source.output}]")
+            elif isinstance(source, OutsideObject):
+                texts.append(self.path(source.path, 1))
             else:
                 texts.append(self.tensor_name(source.tensor))
         tree = self.traced.out_tree

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from jaxaot.autograd.modes import state
 from jaxaot.runtime.call import MISS
 from jaxaot.runtime.program import Program
+from jaxaot.tensor.iterated import has_iterators, read_iterators
 
 
 class CacheInfo(NamedTuple):
@@ -42,11 +43,14 @@ class CompiledFunction:
         self._inspect = inspect
         self._lock = threading.RLock()
         self._misses = 0
+        self._takes_iterators = False
         functools.update_wrapper(self, fn, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if state.trace is not None:
             return self.fn(*args, **kwargs)  # part of the graph that is being traced
+        if self._takes_iterators:
+            args, kwargs = read_iterators(args, kwargs)
         fn = self.fn
         programs = self.programs
         for program in programs:
@@ -63,6 +67,9 @@ class CompiledFunction:
             self.programs = [program, *(p for p in self.programs if p is not program)]
 
     def _first_call(self, args: Any, kwargs: Any) -> Any:
+        if has_iterators(args, kwargs):  # no program has touched them: what is no tensor or array fits none
+            self._takes_iterators = True
+            return self(*args, **kwargs)
         with self._lock:
             program = self._build(self.fn, args, kwargs)
             result = program.enter(self.fn, args, kwargs)

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot.ir.rewrite import drop_inputs, first_outputs, inline
 from jaxaot.passes.dce import dce
-from jaxaot.passes.pin_writes import pin_writes
+from jaxaot.plan.places import BuiltArray, CellWrite
 from jaxaot.plan.saved import FromPrimal, SavePlan
 from jaxaot.plan.stages import Partition, Traced
 
@@ -22,12 +22,13 @@ class Program:
       forward_donated: The same, reusing the buffers of the storages that are written.
       backward: Takes residuals and cotangents to gradients; compiled on first use.
       donated: Distinct storages whose buffers `forward_donated` reuses.
+      donated_places: Graph inputs that are cells' arrays whose buffers it reuses.
       enter: The generated function: looks whether a call fits, and if so carries it out.
     """
 
     __slots__ = (
-        "backward", "donated", "enter", "executables", "forward", "forward_donated", "n_calls", "partition", "source",
-        "traced",
+        "backward", "donated", "donated_places", "enter", "executables", "forward", "forward_donated", "n_calls",
+        "partition", "source", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -44,9 +45,11 @@ class Program:
         jaxpr = dce(first_outputs(traced.jaxpr, n_outputs)) if partition is None else partition.forward
         plan = None if partition is None else partition.plan
         self.donated = donated_storages(traced, plan) if donate else ()
+        self.donated_places = donated_places(traced, plan) if donate else ()
         positions = [traced.call.storages[s].graph_input for s in self.donated]
+        positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
         # what runs is not differentiated again, so custom rules have done their work
-        jaxpr = pin_writes(drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced)))
+        jaxpr = drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced))
         plain = make_executable(jaxpr, (), "forward")
         self.executables = {"forward": plain}
         self.forward = plain.call
@@ -78,15 +81,31 @@ def donated_storages(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:
         kept = {source.index for source in plan.residuals if isinstance(source, FromPrimal)}
     storages = traced.call.storages
     twice = {ghost.storage for ghost in traced.call.ghosts}  # passed once more, for another history
-    first = {write.output: write.storage for write in reversed(traced.alias.writes)}
     return tuple(
         write.storage
         for write in traced.alias.writes
         if write.output is not None
-        and first[write.output] == write.storage  # an output can have the buffer of one input
         and write.storage not in twice
         and storages[write.storage].graph_input is not None
         and storages[write.storage].graph_input not in kept
         and write.layout.size == storages[write.storage].layout.size
         and storages[write.storage].layout.numel > 0
     )
+
+
+def donated_places(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:
+    """Returns the graph inputs that are the old values of cells, and that nobody needs after the call."""
+    kept = set() if plan is None else {source.index for source in plan.residuals if isinstance(source, FromPrimal)}
+    found = []
+    for write in traced.places.writes:
+        if not isinstance(write, CellWrite) or len(write.value.leaves) != 1:
+            continue
+        leaves, (now,) = traced.places.cells[write.cell].leaves, write.value.leaves
+        if len(leaves) != 1 or leaves[0].kind != "array" or not isinstance(now, BuiltArray):
+            continue
+        position, aval = leaves[0].graph_input, traced.jaxpr.out_avals[now.output]
+        if position is None or position in kept or (aval.shape, aval.dtype) != (leaves[0].shape, leaves[0].dtype):
+            continue
+        if aval.size:
+            found.append(position)
+    return tuple(found)

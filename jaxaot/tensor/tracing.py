@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Primitive, ShapedArray
+from jaxaot._jax import Primitive, ShapedArray, is_key_dtype
 from jaxaot._typing import Array
 from jaxaot.tensor.storage import Storage
 from jaxaot.views.layout import Layout
@@ -42,7 +42,7 @@ class TraceState:
     Attributes:
       is_alive: Whether the traced function is still running.
       lifted: What each graph input is: `("storage", storage)`, `("ghost", history, storage)`, `("value", position)`,
-        `("seed", generator)` or `("offset", generator)`.
+        `("cell", number, leaf)`, `("slot", number)`, `("seed", generator)` or `("offset", generator)`.
       storages: Adopted storages, by id, with how they were: (storage, saved fields).
       noted: Tensors from outside that were reached, by id, with how they were when that happened.
       tensors: Those whose metadata changed, by id, with how they were.
@@ -83,7 +83,8 @@ class TraceState:
         """Returns the symbol of a new graph input."""
         index = len(self.lifted)
         self.lifted.append(origin)
-        return lift_p.bind(index=index, aval=ShapedArray(shape, np.dtype(dtype), weak_type=weak_type))
+        dtype = dtype if is_key_dtype(dtype) else np.dtype(dtype)
+        return lift_p.bind(index=index, aval=ShapedArray(shape, dtype, weak_type=weak_type))
 
     def symbol_of(self, storage: Storage) -> Array:
         """Returns what stands for the value of a storage from outside."""

@@ -28,6 +28,8 @@ from jaxaot.plan.alias import (
     TensorOutput,
     TensorSpec,
 )
+from jaxaot.plan.call import Path
+from jaxaot.plan.places import OutsideObject, PlaceWrite
 from jaxaot.tensor.dispatch import STAND_INS
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor
@@ -58,10 +60,16 @@ class Escapes:
         self.storage_ids: set[int] = set()
 
 
-def collect_escapes(trace: TraceState, result: Any) -> Escapes:
-    """Returns what outlives a traced function that returned `result`."""
-    leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None)
-    escapes = Escapes(leaves, out_tree)
+def collect_escapes(trace: TraceState, result: Any, objects: dict[int, Path]) -> Escapes:
+    """Returns what outlives a traced function that returned `result`.
+
+    Args:
+      trace: Its trace.
+      result: What it returned.
+      objects: Id of each cell and object from outside → its path.
+    """
+    leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
+    escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)
     seen: set[int] = set()
 
     def visit(tensor: Tensor) -> None:
@@ -96,11 +104,18 @@ def collect_escapes(trace: TraceState, result: Any) -> Escapes:
     return escapes
 
 
-def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., AliasPlan], list[Any]]:
-    """Returns what makes the alias plan once inputs are numbered, and the graph's outputs.
+def plan_aliases(
+    trace: TraceState, escapes: Escapes, changes: Callable[[Callable[[Any], int]], tuple[PlaceWrite, ...]]
+) -> tuple[Callable[..., AliasPlan], list[Any], tuple[PlaceWrite, ...]]:
+    """Returns what makes the alias plan once inputs are numbered, the graph's outputs, and the writes to places.
 
     The plan is completed later, because tensors from outside get their numbers when their paths are known; everything
     that depends on symbols is read here, while the trace is alive.
+
+    Args:
+      trace: The trace.
+      escapes: What outlives it.
+      changes: Returns the writes to places, given what makes a value an output.
     """
     outputs: list[Any] = []
     placed: dict[int, int] = {}
@@ -168,14 +183,15 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
     grads = [(tensor, tensor._grad) for tensor in escapes.grads]
     leaves: list[Any] = []
     for leaf in escapes.leaves:
-        if isinstance(leaf, Tensor):
+        if isinstance(leaf, (Tensor, OutsideObject)):
             leaves.append(leaf)
         elif is_tracer(leaf) or isinstance(leaf, jax.Array):
             leaves.append(ArrayOutput(output(leaf)))
         else:
             leaves.append(ConstantOutput(leaf))
     made, changed = list(escapes.made), list(escapes.changed)
-    freed = []
+    place_writes = changes(output)
+    freed = []  # their outputs come last
     for storage, _ in trace.storages.values():
         if id(storage) not in trace.freed or storage.nbytes():
             continue
@@ -220,7 +236,7 @@ def plan_aliases(trace: TraceState, escapes: Escapes) -> tuple[Callable[..., Ali
             read=tuple(sorted(storage_number[s] for s in read if s in storage_number)),
         )
 
-    return finish, outputs
+    return finish, outputs, place_writes
 
 
 def _counters(

@@ -6,21 +6,29 @@ attributes and items of objects, breadth first, so that the shortest path is fou
 
 from __future__ import annotations
 
+import enum
 import functools
 import types
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 import jax
 import numpy as np
 
+from jaxaot._typing import Shape
 from jaxaot.plan.call import AttributeGuard, Path
+from jaxaot.tensor.cells import FOREIGN, fingerprint, kind_of
 from jaxaot.tensor.tensor import Tensor
 
-_LEAVES = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.generic, jax.Array, range, slice)
-_FOREIGN = ("jax", "jaxlib", "numpy", "builtins", "jaxaot", "torch", "typing", "collections", "functools", "scipy")
-_LIMIT = 500_000
+LEAVES = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.generic, jax.Array, range, slice)
+KEYS = (str, int, bool, float, tuple, enum.Enum)
+"""Keys of dicts that paths lead through."""
+LIMIT = 500_000
+_BEYOND = 100_000
+"""How many objects are looked into, when all that was wanted is found, for further paths to it."""
+_CODE_STEPS = ("type", "class")
+_BINDS = (types.MethodType, functools.partial)
 
 
 def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> dict[int, Path]:
@@ -30,50 +38,151 @@ def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> di
       roots: Where to start, each with its own path.
       targets: The objects to find, by id.
     """
-    found: dict[int, Path] = {}
-    queue: deque[tuple[Path, Any]] = deque(roots)
-    later: deque[tuple[Path, Any]] = deque()
-    seen: set[int] = set()
-    keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
-    names: set[str] = set()
-    while (queue or later) and len(found) < len(targets) and len(seen) < _LIMIT:
-        path, value = queue.popleft() if queue else later.popleft()
-        if id(value) in targets and id(value) not in found:
-            found[id(value)] = path
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        keep.append(value)
-        for step, child, is_late in _children(value, names):
-            if isinstance(child, _LEAVES):
-                continue
-            (later if is_late else queue).append(((*path, step), child))
-    return found
+    walk = _Walk(roots)
+    while not targets.keys() <= walk.first.keys() and walk.step():
+        continue
+    return {i: walk.first[i] for i in targets if i in walk.first}
 
 
-_PLAIN = (bool, int, float, complex, str, type(None))
+def find_all_paths(
+    roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]
+) -> tuple[dict[int, Path], list[tuple[Path, Path]]]:
+    """Returns what `find_paths` does, and the pairs of paths that lead to one object.
 
-
-def plain_values(roots: Iterable[tuple[Path, Any]], paths: Iterable[Path]) -> list[AttributeGuard]:
-    """Returns the plain Python values of the functions and objects that paths lead through.
+    A function that reads `u.w` and `v.w`, which are the same today, may find two things tomorrow. So whatever leads to
+    a target along two ways is said to be the same; what leads to none is left out.
 
     Args:
+      roots: Where to start, each with its own path.
+      targets: The objects to find, by id.
+    """
+    walk = _Walk(roots)
+    while not targets.keys() <= walk.first.keys() and walk.step():
+        continue
+    last = len(walk.seen) + _BEYOND
+    while targets and len(walk.seen) < last and walk.step():
+        continue
+    found = {i: walk.first[i] for i in targets if i in walk.first}
+    leading: set[int] = set()
+    same: list[tuple[Path, Path]] = []
+    waiting = list(found)
+    while waiting:
+        i = waiting.pop()
+        if i not in leading:
+            leading.add(i)
+            same += [(path, walk.first[i]) for path, _ in walk.again.get(i, ())]
+            waiting += [walk.parent[i], *(parent for _, parent in walk.again.get(i, ()))]
+    return found, same
+
+
+class _Walk:
+    """A breadth-first walk.
+
+    Attributes:
+      first: Id of everything come upon → the shortest path to it.
+      parent: Id of it → id of what held it; roots hold themselves.
+      again: Id of it → further paths to it, each with the id of the holder.
+      seen: Ids of what has been looked into.
+    """
+
+    def __init__(self, roots: Iterable[tuple[Path, Any]]):
+        self.first: dict[int, Path] = {}
+        self.parent: dict[int, int] = {}
+        self.again: dict[int, list[tuple[Path, int]]] = {}
+        self.seen: set[int] = set()
+        self._queue: deque[Any] = deque()
+        self._late: deque[Any] = deque()
+        self._keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
+        self._names: set[str] = set()
+        for path, value in roots:
+            self._meet(path, value, id(value))
+            self._queue.append(value)
+
+    def _meet(self, path: Path, value: Any, holder: int) -> bool:
+        """Notes a path; returns whether it is the first to what it leads to."""
+        if id(value) not in self.first:
+            self.first[id(value)] = path
+            self.parent[id(value)] = holder
+            self._keep.append(value)
+            return True
+        if path[-1][0] not in _CODE_STEPS and path[-1] != ("attr", "_base_tensor"):
+            self.again.setdefault(id(value), []).append((path, holder))
+        return False
+
+    def step(self) -> bool:
+        """Looks into one more object; returns whether there was one."""
+        if not (self._queue or self._late) or len(self.seen) > LIMIT:
+            return False
+        value = self._queue.popleft() if self._queue else self._late.popleft()
+        self.seen.add(id(value))
+        path = self.first[id(value)]
+        for step, child, is_late in children(value, self._names):
+            if type(child) in _PLAIN or not self._meet((*path, step), child, id(value)):
+                continue
+            if not isinstance(child, LEAVES):
+                (self._late if is_late else self._queue).append(child)
+        return True
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def plain_values(
+    fn: Any, roots: Iterable[tuple[Path, Any]], paths: Iterable[Path], guarded: Container[int]
+) -> tuple[list[AttributeGuard], list[tuple[Path, Any, Shape, bytes]]]:
+    """Returns the plain Python values, and the contents of NumPy arrays, that decide what a function does.
+
+    They are those of the objects that paths lead through, and of the user's functions that it calls by name.
+
+    Args:
+      fn: The function.
       roots: As for `find_paths`.
-      paths: To the tensors that were reached.
+      paths: To what was reached.
+      guarded: Ids of objects that have guards of their own.
     """
     at = dict(roots)
-    guards = []
     for path in paths:
         for n in range(1, len(path)):
             prefix = path[: n + 1]
             if prefix[:-1] not in at or prefix in at or prefix == path:
                 continue
             at[prefix] = _follow(at[prefix[:-1]], prefix[-1])
+    known = {id(value) for value in at.values()}
+    at.update((path, called) for path, called in _called_functions(fn) if id(called) not in known)
+    guards, contents = [], []
     for path, value in at.items():
-        steps = list(_plain_steps(value))
-        if steps:
-            guards.append(AttributeGuard(path, tuple(s for s, _ in steps), tuple(v for _, v in steps)))
-    return guards
+        steps = [] if id(value) in guarded else list(_plain_steps(value))
+        plain = [(step, child) for step, child in steps if not isinstance(child, np.ndarray)]
+        if plain:
+            guards.append(AttributeGuard(path, tuple(s for s, _ in plain), tuple(v for _, v in plain)))
+        contents += [((*path, s), *content_of(v)) for s, v in steps if isinstance(v, np.ndarray)]
+    return guards, contents
+
+
+def content_of(array: np.ndarray) -> tuple[Any, Shape, bytes]:
+    """Returns what a NumPy array has to be at a later call."""
+    return array.dtype, array.shape, fingerprint(array)
+
+
+def _called_functions(fn: Any) -> Iterator[tuple[Path, types.FunctionType]]:
+    """Returns the user's functions that `fn` reaches through closures and globals alone, each with its path."""
+    queue: deque[tuple[Path, Any]] = deque([((("root", "fn"),), fn)])
+    seen: set[int] = set()
+    while queue:
+        path, value = queue.popleft()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, types.MethodType):
+            queue.append(((*path, ("attr", "__func__")), value.__func__))
+        elif isinstance(value, functools.partial):
+            queue.append(((*path, ("attr", "func")), value.func))
+        elif isinstance(value, types.FunctionType):
+            if len(path) > 1:
+                yield path, value
+            for step, child, _ in _function_children(value, set()):
+                if step[0] in ("closure", "global"):
+                    queue.append(((*path, step), child))
 
 
 def _follow(value: Any, step: tuple[str, Any]) -> Any:
@@ -95,17 +204,32 @@ def _plain_steps(value: Any) -> Iterator[tuple[tuple[str, Any], Any]]:
     """Returns the steps from a function to what its closure and globals hold, or from an object to its attributes."""
     if isinstance(value, types.FunctionType):
         for step, child, _ in _function_children(value, set()):
-            if type(child) in _PLAIN and step[0] in ("closure", "global"):
+            is_named = step[0] in ("closure", "global")
+            if is_named and (type(child) in _PLAIN or isinstance(child, (np.ndarray, np.generic)) or _is_code(child)):
                 yield step, child
     elif not isinstance(value, (type, types.ModuleType, types.MethodType, functools.partial, dict, list, tuple)):
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             for name, child in attributes.items():
-                if type(child) in _PLAIN and isinstance(name, str) and name.isidentifier():
+                if type(child) in _PLAIN or isinstance(child, (np.ndarray, np.generic)):
                     yield ("attr", name), child
 
 
-def _children(value: Any, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
+def _is_code(value: Any) -> bool:
+    """Returns whether a value is a function, the user's or one such as `jnp.tanh`."""
+    if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
+        return True
+    is_foreign = type(value).__module__.partition(".")[0] in FOREIGN
+    return callable(value) and is_foreign and kind_of(value) is None and not isinstance(value, (type, _BINDS))
+
+
+def children(value: Any, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
+    """Yields what a value holds: the step to it, itself, and whether it is looked into last.
+
+    Args:
+      value: Anything.
+      names: Names that the code met so far uses; of a module, nothing else is looked at.
+    """
     if isinstance(value, Tensor):
         if value._grad is not None:
             yield ("attr", "_grad"), value._grad, False
@@ -122,17 +246,17 @@ def _children(value: Any, names: set[str]) -> Iterator[tuple[tuple[str, Any], An
         yield ("attr", "func"), value.func, False
     elif isinstance(value, dict):
         for key, child in list(value.items()):
-            if isinstance(key, (str, int, bool, float, tuple)):
+            if isinstance(key, KEYS):
                 yield ("item", key), child, False
     elif isinstance(value, (list, tuple)):
         for i, child in enumerate(value):
             yield ("item", i), child, False
     elif isinstance(value, types.ModuleType):
-        if value.__name__.split(".")[0] not in _FOREIGN:
+        if value.__name__.split(".")[0] not in FOREIGN:
             for name in sorted(names & set(vars(value))):
                 yield ("attr", name), vars(value)[name], True
     elif isinstance(value, type):
-        if value.__module__.split(".")[0] not in _FOREIGN:
+        if value.__module__.split(".")[0] not in FOREIGN:
             for name, child in list(vars(value).items()):
                 child = child.__func__ if isinstance(child, (staticmethod, classmethod)) else child
                 if isinstance(child, property):
@@ -167,7 +291,7 @@ def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tupl
         yield ("attr", "__kwdefaults__"), fn.__kwdefaults__, False
     if (
         fn.__module__ is not None
-        and fn.__module__.split(".")[0] in _FOREIGN
+        and fn.__module__.split(".")[0] in FOREIGN
         and not fn.__module__.startswith("jaxaot.demo")
     ):
         return

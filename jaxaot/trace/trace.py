@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import dataclasses
+import gc
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Var, close_jaxpr, make_jaxpr_object
+from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object
+from jaxaot._typing import Shape
 from jaxaot.autograd.modes import state
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
+from jaxaot.ir.rewrite import drop_inputs
+from jaxaot.ir.walk import variables
 from jaxaot.passes.dce import dce
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.call import CallPlan, GhostInput, GradGuard, Path, StorageInput, TensorInput, ValueInput, path_text
+from jaxaot.plan.places import ArrayInput, PlacePlan, PlaceWrite
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
+from jaxaot.tensor.cells import cell_kinds, is_cell, is_leaf, is_object
 from jaxaot.tensor.create import scalar_tensor
 from jaxaot.tensor.generator import default_generator
+from jaxaot.tensor.iterated import Iterated, is_iterator
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.tracing import TraceState, lift_p
 from jaxaot.trace.alias import Escapes, collect_escapes, plan_aliases
-from jaxaot.trace.paths import find_paths, plain_values
+from jaxaot.trace.paths import find_all_paths, find_paths, plain_values
+from jaxaot.trace.places import Places, Survey, leaf_input
 
 _lock = threading.RLock()
 
@@ -39,8 +48,41 @@ def is_array_argument(leaf: Any) -> bool:
 
 
 def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
-    """Returns the leaves of a call's arguments and their tree; None is a leaf."""
-    return jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
+    """Returns the leaves of a call's arguments and their tree; None is a leaf, and so are flax's objects."""
+    cell_kinds()
+    return jax.tree.flatten((args, kwargs), is_leaf=lambda x: is_leaf(x) or is_iterator(x))
+
+
+def is_static_argument(leaf: Any) -> bool:
+    """Whether an argument is part of the program as a whole."""
+    return not (
+        isinstance(leaf, (Tensor, _Count)) or is_number_argument(leaf) or is_array_argument(leaf) or is_object(leaf)
+    )
+
+
+class _Count(NamedTuple):
+    """An int or bool that a class of the user's declared to be data, such as the step of a training state."""
+
+    value: int | bool
+
+
+def _mark_counts(leaves: Sequence[Any], tree: Any) -> list[Any]:
+    """Returns leaves with the ints and bools in fields of registered classes as counts; they are traced."""
+    return [
+        _Count(leaf) if is_declared and type(leaf) in (int, bool) else leaf
+        for leaf, is_declared in zip(leaves, _declared(tree, False), strict=True)
+    ]
+
+
+def _declared(tree: Any, is_inside: bool) -> Iterator[bool]:
+    """Yields for each leaf of a tree whether it belongs to a registered class, rather than a tuple, list or dict."""
+    node = tree.node_data()
+    if node is None:
+        yield from [is_inside] * tree.num_leaves
+        return
+    is_registered = not issubclass(node[0], (tuple, list, dict, type(None), Iterated))
+    for child in tree.children():
+        yield from _declared(child, is_inside or is_registered)
 
 
 def trace_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
@@ -52,14 +94,20 @@ def trace_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
       StaticArgumentError: If an argument that is no tensor cannot be compared.
     """
     leaves, in_tree = flatten_arguments(args, kwargs)
+    leaves = _mark_counts(leaves, in_tree)
     for leaf in leaves:
-        if not isinstance(leaf, Tensor) and not is_array_argument(leaf) and not is_number_argument(leaf):
+        if is_static_argument(leaf):
             _check_static(leaf)
     with _lock:
         return _trace(fn, args, kwargs, leaves, in_tree)
 
 
 def _check_static(leaf: Any) -> None:
+    if is_iterator(leaf):
+        raise StaticArgumentError(
+            f"A {type(leaf).__name__} is part of an argument. It can be read only once, and a call has to look at its "
+            "items before the function does. Pass a list or a tuple of them, or the iterator as an argument of its own."
+        )
     try:
         hash(leaf)
     except TypeError as error:
@@ -71,10 +119,12 @@ def _check_static(leaf: Any) -> None:
 
 def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any) -> Traced:
     trace = TraceState()
+    places = Places(_roots(fn, args, kwargs), leaves)
     grad_enabled = state.grad_enabled
     plans: list[Any] = []
 
     def staged() -> Any:
+        places.open(trace)
         given = []
         for position, leaf in enumerate(leaves):
             if isinstance(leaf, Tensor):
@@ -85,19 +135,21 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any)
                 dtype = jnp.result_type(leaf)
                 symbol = trace.lift((), dtype, ("value", position), weak_type=True)
                 given.append(scalar_tensor(symbol))
+            elif isinstance(leaf, _Count):
+                aval = jax.typeof(leaf.value)
+                given.append(trace.lift((), aval.dtype, ("value", position), weak_type=aval.weak_type))
             elif is_array_argument(leaf):
-                dtype = jax.dtypes.canonicalize_dtype(leaf.dtype)
-                given.append(trace.lift(tuple(leaf.shape), dtype, ("value", position)))
+                given.append(trace.lift(tuple(leaf.shape), canonical_dtype(leaf.dtype), ("value", position)))
             else:
                 given.append(leaf)
         call_args, call_kwargs = jax.tree.unflatten(in_tree, given)
         del given
         result = fn(*call_args, **call_kwargs)
         del call_args, call_kwargs
-        escapes = collect_escapes(trace, result)
+        escapes = collect_escapes(trace, result, places.outside)
         del result
-        alias, outputs = plan_aliases(trace, escapes)
-        plans.append((alias, escapes))
+        alias, outputs, writes = plan_aliases(trace, escapes, places.changes)
+        plans.append((alias, escapes, writes))
         return outputs
 
     before = state.trace
@@ -109,16 +161,22 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any)
     finally:
         state.trace = None
         state.grad_enabled = grad_enabled
+        places.close()
         trace.restore()
-    unfinished, escapes = plans.pop()
-    return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, grad_enabled)
+    unfinished, escapes, writes = plans.pop()
+    return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, writes, grad_enabled)
 
 
 def _finish(
     fn: Any, args: Any, kwargs: Any, leaves: Any, in_tree: Any, trace: TraceState, closed: Any, unfinished: Any,
-    escapes: Escapes, grad_enabled: bool,
+    escapes: Escapes, places: Places, writes: tuple[PlaceWrite, ...], grad_enabled: bool,
 ) -> Traced:  # fmt: skip
-    inputs, paths = _tensor_inputs(fn, args, kwargs, leaves, trace)
+    survey = places.look_again()
+    constants = _constant_arrays(closed)
+    targets: dict[int, Any] = {id(value): value for value in (*survey.roots.values(), *(a for _, a in constants))}
+    targets |= {i: tensor for i, (tensor, _) in trace.noted.items()}
+    paths, same = find_all_paths(_roots(fn, args, kwargs), targets)
+    inputs = _tensor_inputs(leaves, trace, paths)
     _check_leaks(fn, args, kwargs, trace, escapes)
     number = {id(tensor): i for i, tensor in enumerate(inputs)}
     storage_ids = list(trace.storages)
@@ -137,9 +195,10 @@ def _finish(
     ghosts = [(k, o) for k, o in lifted if o[0] == "ghost"]
     values = sorted(((k, o) for k, o in lifted if o[0] == "value"), key=lambda item: item[1][1])
     randoms = [k for k, o in lifted if o[0] in ("seed", "offset")]
-    order += [k for k, _ in ghosts] + [k for k, _ in values] + randoms
-    position = {k: i for i, k in enumerate(order)}
-    jaxpr = hoist(closed, len(trace.lifted), order)
+    order += [k for k, _ in ghosts] + [k for k, _ in values]
+    arrays = [(var, paths[id(array)], array) for var, array in constants if id(array) in paths]
+    _check_reached([array for _, array in constants if id(array) not in paths])
+    jaxpr, position, place_plan = _graph(trace, closed, order, randoms, arrays, places, survey)
 
     history_number: dict[int, int] = {}
     counter_number: dict[int, int] = {}
@@ -180,6 +239,8 @@ def _finish(
                 return number[id(tensor)]
         raise UnreachableTensorError("Gradients flow to a tensor that no path leads to.")
 
+    all_paths = [*(paths[id(t)] for t in inputs), *survey.roots, *(array.path for array in place_plan.arrays)]
+    attributes, contents = plain_values(fn, _roots(fn, args, kwargs), all_paths, survey.first)
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
         storages=storages,
@@ -187,23 +248,11 @@ def _finish(
             GhostInput(storage_number[id(s)], tensor_with(history), trace.storages[id(s)][1]["array"] is None)
             for _, (_, history, s) in ghosts
         ),
-        values=tuple(
-            ValueInput(
-                o[1],
-                tuple(getattr(leaves[o[1]], "shape", ())),
-                np.dtype(jax.dtypes.canonicalize_dtype(jnp.result_type(leaves[o[1]]))),
-                is_number_argument(leaves[o[1]]),
-            )
-            for _, o in values
-        ),
+        values=tuple(ValueInput(o[1], *_value_type(leaves[o[1]])) for _, o in values),
         n_leaves=len(leaves),
-        statics=tuple(
-            (i, leaf)
-            for i, leaf in enumerate(leaves)
-            if not isinstance(leaf, Tensor) and not is_number_argument(leaf) and not is_array_argument(leaf)
-        ),
+        statics=tuple((i, leaf) for i, leaf in enumerate(leaves) if is_static_argument(leaf)),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
-        attributes=tuple(plain_values(_roots(fn, args, kwargs), (paths[id(t)] for t in inputs))),
+        attributes=tuple(attributes),
         grad_enabled=grad_enabled,
     )
     reached = []
@@ -217,20 +266,91 @@ def _finish(
             for generator in dict.fromkeys([*trace.seeds, *trace.draws])
         )
     )
-    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree)
+    place_plan = dataclasses.replace(
+        place_plan,
+        objects=tuple(survey.guards),
+        statics=tuple(survey.statics),
+        same=tuple(dict.fromkeys([*same, *survey.same])),
+        contents=(*survey.contents, *contents),
+        writes=writes,
+    )
+    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan)
+
+
+def _graph(
+    trace: TraceState, closed: Any, order: list[int], randoms: list[int], arrays: list[tuple[Any, Path, Any]],
+    places: Places, survey: Survey,
+) -> tuple[Any, dict[int, int], PlacePlan]:  # fmt: skip
+    """Returns the graph, the position of each lifted symbol among its inputs, and what it takes from places.
+
+    Args:
+      trace: The trace.
+      closed: The staged graph.
+      order: Symbols that become inputs, used or not.
+      randoms: Symbols that become the last inputs.
+      arrays: Constants to which a path leads: variable, path, array. Those that are used become inputs.
+      places: Cells and objects. Of their arrays, too, those that are used become inputs.
+      survey: Taken after the trace.
+    """
+    of_places = [k for k, o in enumerate(trace.lifted) if o[0] in ("cell", "slot")]
+    jaxpr = hoist(closed, len(trace.lifted), [*order, *of_places], [var for var, _, _ in arrays], randoms)
+    used = {var for eqn in jaxpr.jaxpr.eqns for var in variables(eqn.invars)} | set(variables(jaxpr.jaxpr.outvars))
+    optional = range(len(order), len(jaxpr.jaxpr.invars) - len(randoms))
+    unused = [i for i in optional if jaxpr.jaxpr.invars[i] not in used]
+    kept = [i for i in optional if i not in set(unused)]
+    place_of = {i: len(order) + n for n, i in enumerate(kept)}
+    jaxpr = drop_inputs(jaxpr, unused)
+    position = {k: i for i, k in enumerate(order)}
+    position |= {k: len(jaxpr.jaxpr.invars) - len(randoms) + i for i, k in enumerate(randoms)}
+    at = {}
+    for i, k in enumerate(of_places):
+        if len(order) + i in place_of:
+            position[k] = at[trace.lifted[k]] = place_of[len(order) + i]
+    inputs = [ArrayInput(path, leaf) for path, leaf in places.slot_inputs(at)]
+    for i, (_, path, array) in enumerate(arrays, len(order) + len(of_places)):
+        if i in place_of:
+            inputs.append(ArrayInput(path, dataclasses.replace(leaf_input(array), graph_input=place_of[i])))
+    return jaxpr, position, PlacePlan(cells=places.cell_inputs(survey, at), arrays=tuple(inputs))
+
+
+def _value_type(leaf: Any) -> tuple[Shape, Any, type | None]:
+    """Returns shape and dtype of a traced argument, and the type of one that is a number."""
+    if isinstance(leaf, _Count):
+        return (), jax.typeof(leaf.value).dtype, type(leaf.value)
+    if is_number_argument(leaf):
+        return (), canonical_dtype(jnp.result_type(leaf)), type(leaf)
+    return tuple(leaf.shape), canonical_dtype(leaf.dtype), None
+
+
+def _constant_arrays(closed: Any) -> list[tuple[Any, Any]]:
+    """Returns the constants of a graph that are jax arrays: variable and array."""
+    pairs = zip(closed.jaxpr.constvars, closed.consts, strict=True)
+    return [(var, array) for var, array in pairs if isinstance(array, jax.Array) and not is_tracer(array)]
+
+
+def _check_reached(arrays: Sequence[Any]) -> None:
+    """Raises if one of some arrays is held by a cell.
+
+    No path leads to them, so a later call would miss what that cell holds then.
+    """
+    if arrays and cell_kinds():
+        for holder in gc.get_referrers(*arrays):
+            if is_cell(holder):
+                raise UnreachableTensorError(
+                    f"The function read a {type(holder).__name__} that is neither among the arguments nor reachable "
+                    "from its closure, the globals it names, or attributes of its objects. A later call could not "
+                    "find it again. Pass the module that holds it as an argument."
+                )
 
 
 def _roots(fn: Any, args: Any, kwargs: Any) -> list[tuple[Path, Any]]:
     return [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), fn)]
 
 
-def _tensor_inputs(
-    fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], trace: TraceState
-) -> tuple[list[Tensor], dict[int, Path]]:
-    """Returns the tensors from outside in order, arguments first, and the path to each."""
+def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Path]) -> list[Tensor]:
+    """Returns the tensors from outside in order, arguments first."""
     targets = {i: tensor for i, (tensor, _) in trace.noted.items()}
     grads = {id(t._grad) for t, _ in trace.noted.values() if t._grad is not None}
-    paths = find_paths(_roots(fn, args, kwargs), targets)
     missing = [tensor for i, tensor in targets.items() if i not in paths]
     if missing:
         shown = ", ".join(f"{t.dtype}{list(t.shape)}" for t in missing[:5])
@@ -243,7 +363,7 @@ def _tensor_inputs(
     inputs = sorted(targets.values(), key=lambda t: passed.get(id(t), len(leaves)))
     # a tensor that is the `.grad` of another comes after it
     inputs.sort(key=lambda t: id(t) in grads)
-    return inputs, paths
+    return inputs
 
 
 def _generator_path(fn: Any, args: Any, kwargs: Any, generator: Any) -> Path | None:
@@ -264,8 +384,6 @@ def _check_leaks(fn: Any, args: Any, kwargs: Any, trace: TraceState, escapes: Es
         return
     holders: dict[int, Any] = {}
     alive_ids = {id(s) for s in alive}
-    import gc
-
     for referrer in gc.get_referrers(*alive):
         if isinstance(referrer, Tensor) and id(referrer._storage) in alive_ids:
             holders[id(referrer)] = referrer
@@ -280,13 +398,17 @@ def _check_leaks(fn: Any, args: Any, kwargs: Any, trace: TraceState, escapes: Es
         )
 
 
-def hoist(closed: Any, n_lifted: int, order: Sequence[int]) -> Any:
-    """Returns a staged graph with its `lift` equations as further invars, and without what is unused.
+def hoist(
+    closed: Any, n_lifted: int, order: Sequence[int], constants: Sequence[Any] = (), randoms: Sequence[int] = ()
+) -> Any:
+    """Returns a staged graph, without what is unused, with new inputs.
 
     Args:
       closed: The graph.
-      n_lifted: Number of `lift` equations.
-      order: Their indices in the order in which they become invars.
+      n_lifted: Number of its `lift` equations.
+      order: Indices of those that become the first inputs.
+      constants: Constants that become the next inputs.
+      randoms: Indices of the `lift` equations that become the last inputs.
 
     Raises:
       TraceError: If one of them was made within a nested JAX trace.
@@ -304,6 +426,13 @@ def hoist(closed: Any, n_lifted: int, order: Sequence[int]) -> Any:
             "Write the loop with `ja.scan`, `ja.while_loop`, `ja.map` or `ja.cond`, which know of tensors, pass the "
             "tensor to that function as an argument, or read it once before: `w = w + 0`."
         )
-    invars = [*closed.jaxpr.invars, *(symbols[k] for k in order)]
-    jaxpr = make_jaxpr_object(invars, closed.jaxpr.outvars, eqns, closed.jaxpr.constvars)
-    return dce(close_jaxpr(jaxpr, closed.consts))
+    invars = [*closed.jaxpr.invars, *(symbols[k] for k in order), *constants, *(symbols[k] for k in randoms)]
+    lifted = set(constants)
+    # copies of NumPy arrays: JAX takes one that is alive for what the array holds now
+    rest = [
+        (v, c.copy() if isinstance(c, np.ndarray) else c)
+        for v, c in zip(closed.jaxpr.constvars, closed.consts, strict=True)
+        if v not in lifted
+    ]
+    jaxpr = make_jaxpr_object(invars, closed.jaxpr.outvars, eqns, [v for v, _ in rest])
+    return dce(close_jaxpr(jaxpr, [c for _, c in rest]))
