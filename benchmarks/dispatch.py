@@ -3,13 +3,16 @@
     python -m benchmarks.dispatch
 
 With 1, 10 and 100 tensor arguments of 8 elements, of which one is computed with, or written in place. `jax.jit` returns
-the new value where `ja.compile` writes it; it donates the argument where the baseline's name says so.
+the new value where `ja.compile` writes it; it donates the argument where the baseline's name says so. With flax nnx
+modules of 24 and 144 parameters the same for `model(x)`, without and with a statistic that each call writes: against
+`jax.jit` of the same layers on a plain tree of arrays, and `nnx.jit` of the same module.
 """
 
 from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+from flax import nnx
 
 import jaxaot as ja
 from benchmarks.runner import Result, arguments, measure, report
@@ -73,11 +76,57 @@ def training(n_rounds: int) -> Result:
     return measure("forward and backward, 2 arguments", contestants, "jax.jit", n_rounds=n_rounds)
 
 
+class Layers(nnx.Module):
+    """Linear layers of 8 features, and how often they were called."""
+
+    def __init__(self, n_layers: int, counts: bool):
+        self.layers = nnx.List([nnx.Linear(8, 8, rngs=nnx.Rngs(i)) for i in range(n_layers)])
+        self.n_calls = nnx.BatchStat(jnp.zeros(()))
+        self.counts = counts
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        if self.counts:
+            self.n_calls[...] += 1
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def module(n_parameters: int, counts: bool, n_rounds: int) -> Result:
+    """Times a module of linear layers, each with two parameters."""
+    ours, theirs = (Layers(n_parameters // 2, counts) for _ in range(2))
+    tree = [{"kernel": layer.kernel[...], "bias": layer.bias[...]} for layer in ours.layers]
+    held = [jnp.zeros(())]
+    x = jnp.ones((1, 8))
+
+    def apply(tree, x):
+        for layer in tree:
+            x = x @ layer["kernel"] + layer["bias"]
+        return x
+
+    plain = jax.jit(apply)
+    counting = jax.jit(lambda tree, n_calls, x: (apply(tree, x), n_calls + 1))
+
+    def call_counting():
+        out, held[0] = counting(tree, held[0], x)
+        return out
+
+    compiled, nnx_jit = ja.compile(lambda model, x: model(x)), nnx.jit(lambda model, x: model(x))
+    contestants = {
+        "jax.jit, plain tree": call_counting if counts else lambda: plain(tree, x),
+        "ja.compile": lambda: compiled(ours, x),
+        "nnx.jit": lambda: nnx_jit(theirs, x),
+    }
+    name = f"nnx module, {n_parameters} parameters" + (", one statistic written" if counts else "")
+    return measure(name, contestants, "jax.jit, plain tree", n_rounds=n_rounds)
+
+
 def main() -> None:
     """Prints the table."""
     options = arguments(__doc__).parse_args()
     results = [case(n, options.rounds) for case in (reading, writing) for n in (1, 10, 100)]
-    report("Overhead of a compiled call", [*results, training(options.rounds)], options)
+    modules = [module(n, counts, options.rounds) for counts in (False, True) for n in (24, 144)]
+    report("Overhead of a compiled call", [*results, training(options.rounds), *modules], options)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxaot.ir.rewrite import drop_inputs, first_outputs, inline
 from jaxaot.passes.dce import dce
+from jaxaot.passes.pin_writes import pin_writes
 from jaxaot.plan.places import BuiltArray, CellWrite
 from jaxaot.plan.saved import FromPrimal, SavePlan
 from jaxaot.plan.stages import Partition, Traced
@@ -49,7 +50,7 @@ class Program:
         positions = [traced.call.storages[s].graph_input for s in self.donated]
         positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
         # what runs is not differentiated again, so custom rules have done their work
-        jaxpr = drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced))
+        jaxpr = pin_writes(drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced)))
         plain = make_executable(jaxpr, (), "forward")
         self.executables = {"forward": plain}
         self.forward = plain.call
@@ -81,10 +82,12 @@ def donated_storages(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:
         kept = {source.index for source in plan.residuals if isinstance(source, FromPrimal)}
     storages = traced.call.storages
     twice = {ghost.storage for ghost in traced.call.ghosts}  # passed once more, for another history
+    first = {write.output: write.storage for write in reversed(traced.alias.writes)}
     return tuple(
         write.storage
         for write in traced.alias.writes
         if write.output is not None
+        and first[write.output] == write.storage  # an output can have the buffer of one input
         and write.storage not in twice
         and storages[write.storage].graph_input is not None
         and storages[write.storage].graph_input not in kept
