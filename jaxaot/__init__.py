@@ -19,6 +19,7 @@ its rows and bound at the end.
 import jax.numpy as _jnp
 import numpy as _np
 
+from jaxaot import aot as aot
 from jaxaot import autograd_api as _autograd_api
 from jaxaot import errors as errors
 from jaxaot import nn as nn

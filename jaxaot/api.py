@@ -10,12 +10,13 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot import config
+from jaxaot._jax import jaxpr_as_fun
 from jaxaot._util import format_bytes
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.partition.budget import parse_budget
-from jaxaot.partition.partition import partition as cut
+from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.policies import get_policy
 from jaxaot.passes.pipeline import run_passes
 from jaxaot.plan import stages
@@ -24,6 +25,7 @@ from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.program import Program
 from jaxaot.tensor.iterated import read_iterators
+from jaxaot.tensor.tensor import Tensor
 from jaxaot.trace.pure import run_pure
 from jaxaot.trace.trace import trace_call
 
@@ -91,8 +93,26 @@ class JointGraph(stages.JointGraph):
         settings = config.get()
         policy = settings.policy if policy is None else policy
         memory_budget = settings.memory_budget if memory_budget is None else memory_budget
-        parts = cut(self, policy, memory_budget)
+        parts = partition_joint(self, policy, memory_budget)
         return Partition(parts.joint, parts.forward, parts.backward, parts.plan)
+
+    def __call__(self, primals: Sequence[Any], cotangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Returns the outputs, and for each primal its gradient, or None where it has none.
+
+        Args:
+          primals: One for each input of the function.
+          cotangents: One for each of `differentiable_outputs`.
+
+        Raises:
+          SignatureMismatchError: If these are not what was traced.
+        """
+        values = list(map(array_of, (*primals, *cotangents)))
+        require_inputs(self.jaxpr.in_avals, values)
+        results = jaxpr_as_fun(self.jaxpr)(*values)
+        gradients: list[Any] = [None] * self.n_primals
+        for position, gradient in zip(self.differentiable_inputs, results[self.n_outputs :], strict=True):
+            gradients[position] = gradient
+        return list(results[: self.n_outputs]), gradients
 
 
 class Partition(stages.Partition):
@@ -124,15 +144,7 @@ class Compiled:
         Raises:
           SignatureMismatchError: If the inputs are not those that were traced.
         """
-        avals = self.partition.forward.in_avals
-        given = [(tuple(jnp.shape(x)), jnp.result_type(x)) for x in inputs]
-        if given != [(tuple(aval.shape), aval.dtype) for aval in avals]:
-            taken = ", ".join(f"{aval.dtype}{list(aval.shape)}" for aval in avals)
-            shown = ", ".join(f"{dtype}{list(shape)}" for shape, dtype in given)
-            raise SignatureMismatchError(
-                f"This program was traced for ({taken}) and is called with ({shown}). Call it with arrays of those "
-                "shapes and dtypes, or trace the function again for these."
-            )
+        require_inputs(self.partition.forward.in_avals, inputs)
         return list(self.forward(*inputs))[: self.partition.joint.n_outputs]
 
     def memory_analysis(self) -> dict[str, Any]:
@@ -146,6 +158,27 @@ class Compiled:
     def as_text(self) -> str:
         """Returns the StableHLO of both."""
         return f"{self.forward.as_text()}\n{self.backward.as_text()}"
+
+
+def array_of(value: Any) -> Any:
+    """Returns the values of a tensor; anything else as it is."""
+    return value.jax() if isinstance(value, Tensor) else value
+
+
+def require_inputs(avals: Sequence[Any], values: Sequence[Any]) -> None:
+    """Raises unless values have the shapes and dtypes that a graph takes.
+
+    Raises:
+      SignatureMismatchError: If they do not.
+    """
+    given = [(tuple(jnp.shape(x)), jnp.result_type(x)) for x in values]
+    if given != [(tuple(aval.shape), aval.dtype) for aval in avals]:
+        taken = ", ".join(f"{aval.dtype}{list(aval.shape)}" for aval in avals)
+        shown = ", ".join(f"{dtype}{list(shape)}" for shape, dtype in given)
+        raise SignatureMismatchError(
+            f"This program was traced for ({taken}) and is called with ({shown}). Call it with arrays of those "
+            "shapes and dtypes, or trace the function again for these."
+        )
 
 
 def trace(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
@@ -196,40 +229,63 @@ def compile(
         parse_budget(memory_budget, 0)
     make = get_backend(backend)
 
+    def cut(traced: Traced) -> Partition:
+        return traced.joint().partition(policy, memory_budget)
+
     def build(fn: Callable[..., Any], args: Any, kwargs: Any) -> Program:
         traced = trace(fn, *args, **kwargs)
-        settings = config.get()
-        partition = traced.joint().partition(policy, memory_budget) if traced.needs_backward else None
-        program = Program(traced, partition, make, settings.donate)
-        generate(program, settings)
-        return program
+        return make_program(traced, cut(traced) if traced.needs_backward else None, make)
 
-    return CompiledFunction(fn, build, _Inspector(policy, memory_budget))
+    return CompiledFunction(fn, build, Inspector(cut))
+
+
+def make_program(traced: Traced, partition: stages.Partition | None, make: Any, donate: bool = True) -> Program:
+    """Returns what carries out the calls that are like the traced one.
+
+    Args:
+      traced: The traced function.
+      partition: Its forward and backward; None if no gradient flows.
+      make: The backend that compiles them.
+      donate: Whether the buffers of written storages may be reused, if the settings allow it.
+    """
+    settings = config.get()
+    program = Program(traced, partition, make, settings.donate and donate)
+    generate(program, settings)
+    return program
 
 
 @dataclasses.dataclass(frozen=True)
-class _Inspector:
-    """What a compiled function shows of its stages."""
+class Inspector:
+    """What a compiled function shows of its stages.
 
-    policy: Any
-    memory_budget: Any
+    Attributes:
+      cut: Makes the partition of a traced function.
+    """
+
+    cut: Callable[[Traced], stages.Partition]
 
     def trace(self, fn: Any, args: Any, kwargs: Any) -> Traced:
+        """Returns the traced graph of a call."""
         return trace(fn, *args, **kwargs)
 
     def explain(self, fn: Any, args: Any, kwargs: Any) -> str:
-        return explain(trace(fn, *args, **kwargs), self.policy, self.memory_budget)
+        """Returns every stage that a call goes through, as text."""
+        traced = trace(fn, *args, **kwargs)
+        return explain_stages(traced, self.cut(traced) if traced.needs_backward else None)
 
 
 def explain(traced: Traced, policy: Any = None, memory_budget: Any = None) -> str:
     """Returns every stage of a traced function as text."""
+    return explain_stages(traced, traced.joint().partition(policy, memory_budget) if traced.needs_backward else None)
+
+
+def explain_stages(traced: Traced, partition: stages.Partition | None) -> str:
+    """Returns a traced function and its partition as text."""
     parts = [f"# signature\n{traced.signature}", f"# traced\n{traced}"]
-    if traced.needs_backward:
-        joint = traced.joint()
-        partition = joint.partition(policy, memory_budget)
+    if partition is not None:
         plan = partition.plan
         parts += [
-            f"# joint\n{joint}",
+            f"# joint\n{partition.joint}",
             f"# partition\n{partition}",
             f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
             f"(save_all: {format_bytes(plan.save_all_bytes)})",

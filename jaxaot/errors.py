@@ -26,12 +26,19 @@
     │   ├── StaticArgumentError           an argument that cannot be a cache key
     │   ├── UnsupportedVariableError      an nnx.Variable that cannot be lifted
     │   ├── AttributeChangeError          an attribute that a later call could not change again
-    │   └── SignatureMismatchError        a stage called with other arguments
+    │   ├── SignatureMismatchError        a stage called with other arguments
+    │   ├── ModuleLiftError               a module whose state cannot become inputs
+    │   └── ExportError                   a function that no exported graph can stand for
+    │       └── LossError                 the output that is to be the loss cannot be one
     ├── CompilerError                     graphs
     │   ├── GraphCheckError               a malformed graph
     │   ├── PolicyError                   an unknown policy, or one that returns nonsense
     │   ├── BudgetError                   a memory budget that cannot be read or met
-    │   └── NotDifferentiableError        nothing to differentiate
+    │   ├── NotDifferentiableError        nothing to differentiate
+    │   ├── CompilerResultError           a compiler returned what does not compute its graph
+    │   ├── PartitionResultError          a partition_fn returned what is no cut of its graph
+    │   ├── DecompositionError            a decomposition computes something of another type
+    │   └── OptionError                   an option of PyTorch's that has no meaning here
     ├── DuplicateOpError, SchemaError     the op table
     ├── ControlFlowMismatchError          branches, or what a loop carries, that do not agree
     └── UnknownSettingError, UsageError   settings and the command line
@@ -196,6 +203,30 @@ class SignatureMismatchError(TraceError, TypeError):
     """A compiled stage was called with arguments other than those it was traced for."""
 
 
+class ModuleLiftError(TraceError, TypeError):
+    """An object whose parameters and buffers cannot become inputs, or that changed its structure during a call.
+
+    `ja.aot.aot_module` takes objects that hold tensors and can be called, flax nnx modules, and flax linen modules with
+    their variables: `ja.aot.aot_module(module, compiler, variables=variables)`.
+    """
+
+
+class ExportError(TraceError):
+    """A function that no exported graph can stand for.
+
+    A graph of values cannot resize a storage, hold an input without bytes, or, where the calling convention of the
+    function is to be kept (`aot_export_joint_simple`), write to its inputs.
+    """
+
+
+class LossError(ExportError):
+    """The output that `output_loss_index` names cannot be the loss: it is missing, not a scalar, or needs no gradient.
+
+    `ja.aot.aot_export_module(model, (x,), trace_joint=True, output_loss_index=0)` needs a model whose first output is
+    a float tensor of one element that depends on a parameter.
+    """
+
+
 class CompilerError(JaxaotError, RuntimeError):
     """A graph that cannot be built, checked, partitioned or compiled."""
 
@@ -222,6 +253,26 @@ class ControlFlowMismatchError(JaxaotError, TypeError):
     `ja.scan(lambda c, x: (c + x, None), 0, ja.ones(3))` starts from an integer and goes on with a float. Write
     `ja.tensor(0.0)`.
     """
+
+
+class CompilerResultError(CompilerError, TypeError):
+    """A compiler passed to `ja.aot` returned something that does not compute its graph.
+
+    A compiler takes a ClosedJaxpr and the types of its inputs, and returns a function of flat arrays that returns a
+    list: `lambda jaxpr, avals: jax.jit(jax.extend.core.jaxpr_as_fun(jaxpr))`.
+    """
+
+
+class PartitionResultError(CompilerError, ValueError):
+    """A `partition_fn` returned two graphs that are no cut of the joint graph it was given."""
+
+
+class DecompositionError(CompilerError, TypeError):
+    """A function in a table of decompositions returns values of other types than the equation that it replaces."""
+
+
+class OptionError(CompilerError, ValueError):
+    """An option that PyTorch's function of the same name has and that has no meaning in JAX."""
 
 
 class SchemaError(JaxaotError, ValueError):

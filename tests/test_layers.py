@@ -18,7 +18,7 @@ LAYERS = [
     ("tensor", "joint", "passes", "partition", "lower"),
     ("trace", "runtime"),
     ("api",),
-    ("nn", "namespaces", "autograd_api", "export", "distributed", "profile", "viz", "testing", "demo"),
+    ("nn", "namespaces", "autograd_api", "aot", "export", "distributed", "profile", "viz", "testing", "demo"),
     ("cli",),
     ("__init__", "__main__"),
 ]

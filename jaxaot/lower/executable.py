@@ -32,7 +32,10 @@ class Executable:
       name: What profiles and HLO call it.
       donated: The positions of the inputs whose buffers the call may reuse.
       call: The compiled function: positional arrays in, a list of arrays out.
+      makes_fresh_outputs: Always true: nobody else holds what a call returns.
     """
+
+    makes_fresh_outputs = True
 
     __slots__ = ("__dict__", "call", "compiler_options", "donated", "jaxpr", "name")
 

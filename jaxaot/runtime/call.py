@@ -305,11 +305,12 @@ class _Writer:
         kept_inputs = {s.index for s in plan.residuals if isinstance(s, FromPrimal)} if plan else set()
         arrays = {o.output for o in alias.outputs if isinstance(o, ArrayOutput)} | self.traced.places.outputs
         is_shared = lambda output: (
-            output is not None and (holders[output] > 1 or output in kept_outputs or output in arrays)
+            output is not None
+            and (not program.makes_fresh_outputs or holders[output] > 1 or output in kept_outputs or output in arrays)
         )
         written = {w.storage for w in alias.writes}
         for i, storage in enumerate(call.storages):
-            if storage.graph_input in kept_inputs and i not in written:
+            if not program.makes_fresh_outputs or (storage.graph_input in kept_inputs and i not in written):
                 self.add(f"U[{i}].is_shared = True")
         simple = [
             w

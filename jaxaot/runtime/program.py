@@ -24,12 +24,13 @@ class Program:
       backward: Takes residuals and cotangents to gradients; compiled on first use.
       donated: Distinct storages whose buffers `forward_donated` reuses.
       donated_places: Graph inputs that are cells' arrays whose buffers it reuses.
+      makes_fresh_outputs: Whether nobody else holds what the forward returns.
       enter: The generated function: looks whether a call fits, and if so carries it out.
     """
 
     __slots__ = (
-        "backward", "donated", "donated_places", "enter", "executables", "forward", "forward_donated", "n_calls",
-        "partition", "source", "traced",
+        "backward", "donated", "donated_places", "enter", "executables", "forward", "forward_donated",
+        "makes_fresh_outputs", "n_calls", "partition", "source", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -53,6 +54,7 @@ class Program:
         jaxpr = pin_writes(drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced)))
         plain = make_executable(jaxpr, (), "forward")
         self.executables = {"forward": plain}
+        self.makes_fresh_outputs = getattr(plain, "makes_fresh_outputs", False)
         self.forward = plain.call
         self.forward_donated = plain.call
         if positions:

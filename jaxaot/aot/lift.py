@@ -1,0 +1,175 @@
+"""Lifting: the parameters and buffers of an object become inputs.
+
+To *lift* a module is to list its parameters and buffers as tensors, each once and by name, and to be able to run the
+module on them. What a parameter is depends on the library: of an object that holds tensors the leaves that require
+grad, of a flax nnx module its `nnx.Param`s, of a linen module the collection `params`. Everything else is a buffer.
+"""
+
+from __future__ import annotations
+
+import abc
+import types
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot.errors import ModuleLiftError
+from jaxaot.tensor.generator import Generator
+from jaxaot.tensor.tensor import Tensor
+
+_CODE = (
+    type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, np.ndarray, jax.Array, str,
+    bytes, int, float, complex, bool, type(None), range, slice, Generator,
+)  # fmt: skip
+_PLAIN = (bool, int, float, complex, str, type(None))
+
+
+class AbstractLifted(abc.ABC):
+    """A module whose parameters and buffers are inputs.
+
+    Attributes:
+      module: The module itself.
+      parameters: By name, in the order of the inputs, each tensor once.
+      buffers: Likewise.
+    """
+
+    module: Any
+    parameters: dict[str, Tensor]
+    buffers: dict[str, Tensor]
+
+    @abc.abstractmethod
+    def refresh(self) -> Hashable:
+        """Brings the tensors up to date with the module, and returns what else a program depends on."""
+
+    @abc.abstractmethod
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Returns what the module returns, computed from the tensors; may write to the buffers."""
+
+    @abc.abstractmethod
+    def store(self) -> None:
+        """Puts the values of the buffers back into the module, after a call that may have changed them."""
+
+    @abc.abstractmethod
+    def gradients(self) -> Any:
+        """Returns the gradients of the parameters, in the container in which the module's library holds parameters."""
+
+    def inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Returns the arguments of a call as what a trace takes."""
+        return args, kwargs
+
+    @property
+    def forward(self) -> Callable[..., Any]:
+        """The function whose signature names the arguments of a call."""
+        return self.module
+
+
+class PlainValues:
+    """The plain Python values of the objects of a module, which may decide what it computes.
+
+    A trace runs the module's Python code, and a counter moves on in it. So what later calls are compared with is what
+    the values are after the trace, and `values` is set then.
+    """
+
+    def __init__(self, values: tuple[Any, ...]):
+        self.values = values
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PlainValues) and self.values == other.values
+
+    def __hash__(self) -> int:
+        return hash(PlainValues)
+
+
+class LiftedObject(AbstractLifted):
+    """Any callable Python object: tensors among its attributes, and in the objects, lists and dicts that these hold."""
+
+    def __init__(self, module: Any):
+        if not callable(module) and not callable(getattr(module, "forward", None)):
+            raise ModuleLiftError(
+                f"An object of type {type(module).__name__} cannot be called, so it is no module. Give its class a "
+                "method `__call__` or `forward`; a linen module comes with its variables: "
+                "`ja.aot.aot_module(module, compiler, variables=variables)`."
+            )
+        self.module = module
+        self.parameters, self.buffers = {}, {}
+        self._latest = PlainValues(())
+        self._ran = False
+        self.refresh()
+
+    def refresh(self) -> Hashable:
+        found, plain = _collect(self.module)
+        self.parameters, self.buffers = {}, {}
+        for name, tensor in found:
+            is_parameter = tensor.requires_grad and tensor.is_leaf
+            (self.parameters if is_parameter else self.buffers)[name] = tensor
+        self._latest = PlainValues(plain)
+        return self._latest
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self._ran = True
+        return self.forward(*args, **kwargs)
+
+    def store(self) -> None:
+        if self._ran:  # the tensors are the module's own, but its Python code ran, so that plain values may have moved
+            self._latest.values = _collect(self.module)[1]
+            self._ran = False
+
+    def gradients(self) -> dict[str, Tensor | None]:
+        return {name: tensor.grad for name, tensor in self.parameters.items()}
+
+    @property
+    def forward(self) -> Callable[..., Any]:
+        return self.module if callable(self.module) else self.module.forward
+
+
+def _collect(module: Any) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]:
+    """Returns the tensors that an object holds, by name and each once, and its plain values.
+
+    An object's own tensors come before those of the objects that it holds, as in PyTorch.
+    """
+    tensors: list[tuple[str, Tensor]] = []
+    plain: list[Any] = []
+    seen: set[int] = set()
+
+    def visit(value: Any, prefix: str) -> None:
+        if id(value) in seen or isinstance(value, _CODE):
+            return
+        seen.add(id(value))
+        children = list(_children(value))
+        for name, child in children:
+            if isinstance(child, Tensor) and id(child) not in seen:
+                seen.add(id(child))
+                tensors.append((prefix + name, child))
+            elif type(child) in _PLAIN:
+                plain.append((prefix + name, child))
+        plain.append((prefix, len(children)))
+        for name, child in children:
+            if not isinstance(child, Tensor):
+                visit(child, f"{prefix}{name}.")
+
+    if not isinstance(module, _CODE):
+        visit(module, "")
+    return tensors, tuple(plain)
+
+
+def _children(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((str(key), child) for key, child in list(value.items()))
+    elif isinstance(value, (list, tuple)):
+        yield from ((str(i), child) for i, child in enumerate(value))
+    else:
+        attributes = getattr(value, "__dict__", None)
+        if isinstance(attributes, dict):
+            yield from ((name, child) for name, child in list(attributes.items()) if isinstance(name, str))
+        for owner in type(value).__mro__:
+            slots = owner.__dict__.get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                    yield name, getattr(value, name)
+
+
+def holds_tensors(value: Any) -> bool:
+    """Returns whether an object, other than a function, has tensors among its attributes or below."""
+    return bool(_collect(value)[0])

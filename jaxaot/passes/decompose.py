@@ -1,0 +1,92 @@
+"""Decomposition: an equation is replaced by others that compute the same, by a table from primitives to functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+
+from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, close_jaxpr, make_jaxpr_object, make_var, nest_source
+from jaxaot.errors import DecompositionError
+from jaxaot.ir.rewrite import inline, substitute
+from jaxaot.ir.walk import short_aval
+
+Table = Mapping[Any, Callable[..., Any]]
+"""Primitives, or their names, with functions that take an equation's operands, and its parameters by name."""
+
+
+def decompose(closed: Any, table: Table) -> Any:
+    """Returns the graph with each equation whose primitive is in the table replaced by the equations of its function.
+
+        b = logistic a          →       c = neg a
+                                        d = exp c
+                                        e = add d 1.0
+                                        b = div 1.0 e           (for {"logistic": lambda x, **_: 1 / (1 + exp(-x))})
+
+    Bodies of control flow are decomposed too. What a function computes is not decomposed again, so that it may use the
+    primitive itself.
+
+    Raises:
+      DecompositionError: If a function returns something of another type than the equation.
+    """
+    rules = {getattr(primitive, "name", primitive): rule for primitive, rule in table.items()}
+    return _decomposed(inline(closed), rules) if rules else closed
+
+
+def _decomposed(closed: Any, rules: Mapping[str, Callable[..., Any]]) -> Any:
+    jaxpr = closed.jaxpr
+    constvars, consts = list(jaxpr.constvars), list(closed.consts)
+    eqns: list[Any] = []
+    names: dict[Any, Any] = {}
+    for eqn in jaxpr.eqns:
+        invars = substitute(eqn.invars, names)
+        rule = rules.get(eqn.primitive.name)
+        if rule is None:
+            params = {name: _decomposed_parameter(value, rules) for name, value in eqn.params.items()}
+            eqns.append(eqn.replace(invars=invars, params=params))
+            continue
+        body = _body(eqn, rule)
+        constvars += body.jaxpr.constvars
+        consts += body.consts
+        inner = dict(zip(body.jaxpr.invars, invars, strict=True))
+        for step in body.jaxpr.eqns:
+            sources = substitute(step.invars, inner)
+            targets = [var if isinstance(var, DropVar) else make_var(var.aval) for var in step.outvars]
+            inner.update(zip(step.outvars, targets, strict=True))
+            source = nest_source(step, eqn.source_info, keep_traceback=False)
+            eqns.append(step.replace(invars=sources, outvars=targets, source_info=source))
+        names.update(zip(eqn.outvars, substitute(body.jaxpr.outvars, inner), strict=True))
+    outvars = substitute(jaxpr.outvars, names)
+    return close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, eqns, constvars), consts)
+
+
+def _decomposed_parameter(value: Any, rules: Mapping[str, Callable[..., Any]]) -> Any:
+    if isinstance(value, ClosedJaxpr):
+        return _decomposed(inline(value), rules)
+    if isinstance(value, Jaxpr) and not value.constvars:
+        decomposed = _decomposed(inline(close_jaxpr(value)), rules)
+        return value if decomposed.consts else decomposed.jaxpr  # an open body has no place for constants
+    if isinstance(value, tuple) and any(isinstance(item, ClosedJaxpr | Jaxpr) for item in value):
+        return tuple(_decomposed_parameter(item, rules) for item in value)
+    return value
+
+
+def _body(eqn: Any, rule: Callable[..., Any]) -> Any:
+    """Returns the graph that computes what an equation does."""
+
+    def call(*operands: Any) -> list[Any]:
+        result = rule(*operands, **eqn.params)
+        return list(result) if isinstance(result, (list, tuple)) else [result]
+
+    specs = [jax.ShapeDtypeStruct(a.aval.shape, a.aval.dtype, weak_type=a.aval.weak_type) for a in eqn.invars]
+    body = inline(jax.make_jaxpr(call)(*specs), also_custom=True)
+    given = [(aval.shape, aval.dtype) for aval in body.out_avals]
+    if given != [(var.aval.shape, var.aval.dtype) for var in eqn.outvars]:
+        wanted = ", ".join(short_aval(var.aval) for var in eqn.outvars)
+        shown = ", ".join(map(short_aval, body.out_avals))
+        raise DecompositionError(
+            f"The decomposition of `{eqn.primitive.name}` returns ({shown}) where the equation makes ({wanted}). Return "
+            "values of the same number, shapes and dtypes; `jnp.asarray(x, dtype)` converts."
+        )
+    return body
