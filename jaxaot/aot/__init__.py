@@ -2,6 +2,9 @@
 
 from jaxaot.aot.compilers import nop as nop
 from jaxaot.aot.compilers import print_compile as print_compile
+from jaxaot.aot.export import ExportedGraph as ExportedGraph
+from jaxaot.aot.export import aot_export_joint_simple as aot_export_joint_simple
+from jaxaot.aot.export import aot_export_module as aot_export_module
 from jaxaot.aot.function import aot_function as aot_function
 from jaxaot.aot.function import clear_compile_cache as clear_compile_cache
 from jaxaot.aot.module import AotModule as AotModule
@@ -9,3 +12,5 @@ from jaxaot.aot.module import aot_module as aot_module
 from jaxaot.aot.module import memory_efficient_fusion as memory_efficient_fusion
 from jaxaot.aot.partitions import default_partition as default_partition
 from jaxaot.aot.partitions import min_cut_rematerialization_partition as min_cut_rematerialization_partition
+from jaxaot.aot.signature import BackwardSignature as BackwardSignature
+from jaxaot.aot.signature import GraphSignature as GraphSignature

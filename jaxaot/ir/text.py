@@ -103,7 +103,7 @@ def to_text(
     """
     jaxpr = closed.jaxpr
     in_names = list(map(str, in_roles)) if in_roles is not None else [f"in{i}" for i in range(len(jaxpr.invars))]
-    named = dict(zip(jaxpr.invars, _unique(in_names), strict=True))
+    named = dict(zip(jaxpr.invars, unique_names(in_names), strict=True))
     named |= {var: f"const{i}" for i, var in enumerate(jaxpr.constvars)}
     names = Names(named)
     lines = [f"{name}({', '.join(f'{named[var]}: {short_aval(var.aval)}' for var in jaxpr.invars)})"]
@@ -122,7 +122,7 @@ def to_text(
     return "\n".join(lines)
 
 
-def _unique(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> list[str]:
     """Returns `names` with a number added to those that were there before."""
     taken: dict[str, int] = {}
     result = []

@@ -146,7 +146,7 @@ def plain_values(
             prefix = path[: n + 1]
             if prefix[:-1] not in at or prefix in at or prefix == path:
                 continue
-            at[prefix] = _follow(at[prefix[:-1]], prefix[-1])
+            at[prefix] = _take(at[prefix[:-1]], prefix[-1])
     known = {id(value) for value in at.values()}
     at.update((path, called) for path, called in _called_functions(fn) if id(called) not in known)
     guards, contents = [], []
@@ -185,7 +185,15 @@ def _called_functions(fn: Any) -> Iterator[tuple[Path, types.FunctionType]]:
                     queue.append(((*path, step), child))
 
 
-def _follow(value: Any, step: tuple[str, Any]) -> Any:
+def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
+    """Returns what a path leads to."""
+    value = dict(roots)[path[:1]]
+    for step in path[1:]:
+        value = _take(value, step)
+    return value
+
+
+def _take(value: Any, step: tuple[str, Any]) -> Any:
     kind, key = step
     match kind:
         case "attr":
@@ -196,8 +204,12 @@ def _follow(value: Any, step: tuple[str, Any]) -> Any:
             return value.__closure__[key[0]].cell_contents
         case "global":
             return value.__globals__[key]
-        case _:  # types and their members hold code, whose values are looked at where it is called
-            return None
+        case "type":
+            return type(value)
+    member = value.__dict__[key]
+    if isinstance(member, (staticmethod, classmethod)):
+        return member.__func__
+    return member.fget if isinstance(member, property) else member
 
 
 def _plain_steps(value: Any) -> Iterator[tuple[tuple[str, Any], Any]]:

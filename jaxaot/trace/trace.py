@@ -119,7 +119,7 @@ def _check_static(leaf: Any) -> None:
 
 def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any) -> Traced:
     trace = TraceState()
-    places = Places(_roots(fn, args, kwargs), leaves)
+    places = Places(roots(fn, args, kwargs), leaves)
     grad_enabled = state.grad_enabled
     plans: list[Any] = []
 
@@ -175,7 +175,7 @@ def _finish(
     constants = _constant_arrays(closed)
     targets: dict[int, Any] = {id(value): value for value in (*survey.roots.values(), *(a for _, a in constants))}
     targets |= {i: tensor for i, (tensor, _) in trace.noted.items()}
-    paths, same = find_all_paths(_roots(fn, args, kwargs), targets)
+    paths, same = find_all_paths(roots(fn, args, kwargs), targets)
     inputs = _tensor_inputs(leaves, trace, paths)
     _check_leaks(fn, args, kwargs, trace, escapes)
     number = {id(tensor): i for i, tensor in enumerate(inputs)}
@@ -240,7 +240,7 @@ def _finish(
         raise UnreachableTensorError("Gradients flow to a tensor that no path leads to.")
 
     all_paths = [*(paths[id(t)] for t in inputs), *survey.roots, *(array.path for array in place_plan.arrays)]
-    attributes, contents = plain_values(fn, _roots(fn, args, kwargs), all_paths, survey.first)
+    attributes, contents = plain_values(fn, roots(fn, args, kwargs), all_paths, survey.first)
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
         storages=storages,
@@ -343,7 +343,8 @@ def _check_reached(arrays: Sequence[Any]) -> None:
                 )
 
 
-def _roots(fn: Any, args: Any, kwargs: Any) -> list[tuple[Path, Any]]:
+def roots(fn: Any, args: Any, kwargs: Any) -> list[tuple[Path, Any]]:
+    """Returns where the paths of a call start."""
     return [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), fn)]
 
 
@@ -369,7 +370,7 @@ def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Pa
 def _generator_path(fn: Any, args: Any, kwargs: Any, generator: Any) -> Path | None:
     if generator is default_generator:
         return None
-    found = find_paths(_roots(fn, args, kwargs), {id(generator): generator})
+    found = find_paths(roots(fn, args, kwargs), {id(generator): generator})
     if id(generator) not in found:
         raise UnreachableTensorError(
             "The function drew from a generator that no path leads to. Pass it as an argument."
@@ -388,7 +389,7 @@ def _check_leaks(fn: Any, args: Any, kwargs: Any, trace: TraceState, escapes: Es
         if isinstance(referrer, Tensor) and id(referrer._storage) in alive_ids:
             holders[id(referrer)] = referrer
     del alive
-    paths = find_paths(_roots(fn, args, kwargs), holders)
+    paths = find_paths(roots(fn, args, kwargs), holders)
     if paths:
         names = ", ".join(f"`{path_text(path)}`" for path in sorted(paths.values(), key=len)[:5])
         raise LeakedTensorError(

@@ -1,0 +1,538 @@
+"""Export: a module or a function as one graph on values, with a signature that says what is what."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot import config
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.aot.module import lift, lifted_function
+from jaxaot.aot.signature import BackwardSignature, GraphSignature
+from jaxaot.aot.values import changed_tensors, compute_values, require_values
+from jaxaot.api import JointGraph, Traced, array_of, require_inputs, trace
+from jaxaot.autograd.modes import enable_grad, no_grad
+from jaxaot.errors import ExportError, LossError, NoGradPathError, OptionError
+from jaxaot.ir.rewrite import inline
+from jaxaot.ir.roles import Output, Primal
+from jaxaot.ir.text import to_text, unique_names
+from jaxaot.joint import build_joint
+from jaxaot.ops.promotion import is_complex, is_inexact
+from jaxaot.passes.decompose import Table, decompose
+from jaxaot.passes.pipeline import run_passes
+from jaxaot.plan.alias import ConstantOutput, HistoryOfInput, HistoryOfNode, TensorOutput
+from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.tensor.generator import default_generator
+from jaxaot.tensor.tensor import Tensor
+from jaxaot.trace.paths import follow
+from jaxaot.trace.trace import flatten_arguments, is_array_argument, is_number_argument, roots
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ExportedGraph:
+    """A graph on values.
+
+    Attributes:
+      jaxpr: A ClosedJaxpr.
+      input_names: What the printed graph calls its inputs.
+      output_names: What it calls its outputs.
+      example_inputs: What it was exported with, in the order of its inputs.
+      in_tree: Tree of the arguments, where it is called like the function; None where it takes its inputs flat.
+      out_tree: Tree of the result, likewise.
+      constant_outputs: Leaf of the result → its value, where it is no tensor.
+    """
+
+    jaxpr: Any
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    example_inputs: tuple[Any, ...]
+    in_tree: Any = None
+    out_tree: Any = None
+    constant_outputs: Mapping[int, Any] = dataclasses.field(default_factory=dict)
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Returns the outputs for some inputs, tensors or arrays: arrays, and nothing is changed.
+
+        Raises:
+          SignatureMismatchError: If these are not like the inputs that it was exported with.
+        """
+        leaves = inputs if self.in_tree is None else _dynamic(flatten_arguments(inputs, {})[0])
+        values = list(map(array_of, leaves))
+        require_inputs(self.jaxpr.in_avals, values)
+        results = jaxpr_as_fun(self.jaxpr)(*values)
+        if self.out_tree is None:
+            return tuple(results)
+        return jax.tree.unflatten(self.out_tree, _with_constants(results, self.constant_outputs))
+
+    def __str__(self) -> str:
+        in_roles = [Primal(i, name) for i, name in enumerate(self.input_names)]
+        out_roles = [Output(i, name) for i, name in enumerate(self.output_names)]
+        return to_text(self.jaxpr, in_roles, out_roles)
+
+
+def _dynamic(leaves: Iterable[Any]) -> list[Any]:
+    return [x for x in leaves if _is_dynamic(x)]
+
+
+def _is_dynamic(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) or is_array_argument(leaf) or is_number_argument(leaf)
+
+
+def _with_constants(values: Sequence[Any], constants: Mapping[int, Any]) -> list[Any]:
+    """Returns the leaves of a result: values, and constants at their places."""
+    rest = iter(values)
+    return [constants[i] if i in constants else next(rest) for i in range(len(values) + len(constants))]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Slot:
+    """An input of the exported graph.
+
+    Attributes:
+      kind: `parameter`, `buffer`, `user` or `random`.
+      name: What it is called.
+      example: What it was exported with.
+      tensor: Number of the tensor input that it is; None if it is none.
+    """
+
+    kind: str
+    name: str
+    example: Any
+    tensor: int | None = None
+
+    @property
+    def requires_grad(self) -> bool:
+        return isinstance(self.example, Tensor) and self.example.requires_grad
+
+
+def aot_export_module(
+    mod: Any,
+    args: Sequence[Any],
+    *,
+    decompositions: Table | None = None,
+    trace_joint: bool,
+    output_loss_index: int | Sequence[int] | None = None,
+    pre_dispatch: bool = False,
+    dynamic_shapes: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    variables: Any = None,
+) -> tuple[ExportedGraph, GraphSignature]:
+    """Returns a module's call as one graph on values, and what its inputs and outputs are.
+
+        graph, signature = ja.aot.aot_export_module(model, (x,), trace_joint=True, output_loss_index=0)
+        print(graph)
+        outputs = graph(*graph.example_inputs)
+
+    The graph takes parameters, buffers, user inputs, and the seeds and offsets of generators. It returns the new values
+    of the inputs that were changed, the outputs, and with `trace_joint` the gradients of the loss with respect to
+    parameters and user inputs that require grad, in this order. Whoever calls it stores the new values.
+
+    Tensors that the module reaches elsewhere, in closures and globals, are parameters and buffers too. A function that
+    runs backward and updates parameters itself is exported without `trace_joint`; it may leave gradients, see
+    `GraphSignature.gradients_to_set`. Inputs that share memory are inputs each, and the graph relies on their agreeing.
+
+    Args:
+      mod: A callable object that holds tensors, a function, a flax nnx module, or a linen module with `variables`.
+      args: Example arguments.
+      decompositions: Primitives, or their names, with functions that compute the same by others.
+      trace_joint: Whether the graph returns gradients too. Without it gradients are not recorded, unless the function
+        runs backward itself.
+      output_loss_index: Which output is the loss; several, whose sum is differentiated, may be given. The gradients of
+        other outputs are not followed.
+      pre_dispatch: Must be false.
+      dynamic_shapes: Must be empty.
+      kwargs: Example keyword arguments.
+      variables: Of a linen module that is not bound.
+
+    Raises:
+      LossError: If there is no such loss, it is not a scalar, or it does not require grad.
+      ExportError: If storages are resized or hold no bytes.
+      ModuleLiftError: If the module's state cannot become inputs.
+      OptionError: If an option is set that has no meaning here.
+    """
+    if pre_dispatch:
+        reason = "pre_dispatch is not supported when trace_joint is True. " if trace_joint else ""
+        raise OptionError(
+            f"{reason}`pre_dispatch=True` asks for a graph of an earlier stage. Here every stage is at hand: "
+            "`ja.trace(fn, *args)` is the graph before gradients, passes and decompositions. Leave it out."
+        )
+    if dynamic_shapes:
+        raise OptionError("`dynamic_shapes` asks for one graph for several sizes; export one graph for each size.")
+    lifted = lift(mod.fn if isinstance(mod, CompiledFunction) else mod, variables)
+    depends_on = lifted.refresh()
+    given = lifted.inputs(tuple(args), dict(kwargs or {}))
+    parameters, buffers = tuple(lifted.parameters.values()), tuple(lifted.buffers.values())
+    inputs = (parameters, buffers, depends_on, *given)
+    losses = _loss_positions(output_loss_index) if trace_joint else []
+    call = lifted_function(lifted)
+
+    def exported(*inputs: Any) -> Any:
+        result = call(*inputs)
+        _check_losses(result, losses)
+        return result
+
+    if trace_joint:
+        with enable_grad():
+            traced = trace(exported, *inputs)
+    else:
+        traced = _trace_without_gradients(exported, inputs)
+    require_values(traced)
+    names = dict(zip(map(id, (*parameters, *buffers)), (*lifted.parameters, *lifted.buffers), strict=True))
+    slots = _slots(traced, exported, inputs, names, _argument_names(lifted.forward, *given))
+    return _export(traced, slots, losses, isinstance(output_loss_index, int), decompositions, jax.tree.structure(given))
+
+
+def _trace_without_gradients(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> Traced:
+    try:
+        with no_grad():
+            return trace(fn, *inputs)
+    except NoGradPathError:  # the function runs backward itself
+        with enable_grad():
+            return trace(fn, *inputs)
+
+
+def _loss_positions(output_loss_index: Any) -> list[int]:
+    if output_loss_index is None:
+        raise LossError(
+            "If trace_joint=True it is required that one of your forward outputs must be a scalar loss. You must "
+            "specify which (index) output is the loss with output_loss_index."
+        )
+    given = [output_loss_index] if isinstance(output_loss_index, int) else list(output_loss_index)
+    if not given or not all(isinstance(i, int) for i in given) or len(set(given)) < len(given):
+        raise LossError(f"`output_loss_index` is a position among the outputs, or several, not {output_loss_index!r}.")
+    return given
+
+
+def _check_losses(result: Any, losses: Sequence[int]) -> None:
+    """Raises unless the outputs at some positions can be the loss."""
+    leaves = jax.tree.leaves(result, is_leaf=lambda x: x is None)
+    for i in losses:
+        if not -len(leaves) <= i < len(leaves):
+            raise LossError(f"output_loss_index is {i}, but the function returns {len(leaves)} values.")
+        loss = leaves[i]
+        if not isinstance(loss, Tensor):
+            raise LossError(
+                f"Expected forward output to be either a tensor or a list/tuple of tensors. The output at index {i}, "
+                f"which was marked as the loss, is a {type(loss).__name__}."
+            )
+        if not loss.requires_grad:
+            raise LossError(
+                f"The output at index {i} was marked as the loss, but it does not require gradients. It has to depend "
+                "on a parameter, or on an input with `requires_grad=True`."
+            )
+        if loss.numel() != 1:
+            raise LossError(
+                f"We require the output marked as the loss (at index {i}) to be a scalar, but it has shape "
+                f"{list(loss.shape)}. Return for instance its mean."
+            )
+        if is_complex(loss.dtype):
+            raise LossError(f"The output at index {i} was marked as the loss, but it is complex. Return a real number.")
+
+
+def _slots(
+    traced: Traced, fn: Any, inputs: tuple[Any, ...], names: Mapping[int, str], argument_names: Sequence[str]
+) -> list[_Slot]:
+    """Returns the inputs of the exported graph: parameters, buffers, user inputs, random inputs."""
+    starts = roots(fn, inputs, {})
+    objects = [follow(starts, tensor.path) for tensor in traced.call.tensors]
+    number = {id(tensor): i for i, tensor in enumerate(objects)}
+    leaves, _ = flatten_arguments(inputs, {})
+    user_leaves = leaves[len(leaves) - len(argument_names) :]
+    users = [
+        _Slot("user", name, leaf, number.get(id(leaf)))
+        for name, leaf in zip(argument_names, user_leaves, strict=True)
+        if _is_dynamic(leaf)
+    ]
+    passed = {id(slot.example) for slot in users}
+    reached: dict[str, list[_Slot]] = {"parameter": [], "buffer": []}
+    for i, tensor in enumerate(objects):
+        name = names.get(id(tensor))
+        if name is None and id(tensor) in passed:
+            continue
+        is_parameter = tensor.requires_grad and tensor.is_leaf
+        if name is None:
+            name = traced.call.tensors[i].name.removeprefix("lifted.module.").replace("._grad", ".grad")
+        reached["parameter" if is_parameter else "buffer"].append(_Slot("", name, tensor, i))
+    order = list(names)  # of the module; what is reached elsewhere comes after it
+    place = lambda slot: order.index(id(slot.example)) if id(slot.example) in names else len(order)
+    states = [
+        dataclasses.replace(slot, kind=kind) for kind in ("parameter", "buffer") for slot in sorted(reached[kind], key=place)
+    ]
+    random = []
+    for i, use in enumerate(traced.rng.generators):
+        generator = default_generator if use.path is None else follow(starts, use.path)
+        seed, offset = jnp.asarray(generator._words), jnp.uint32(generator.offset)
+        random += [_Slot("random", f"seed{i}", seed), _Slot("random", f"offset{i}", offset)]
+    found = [*states, *users, *random]
+    unique = unique_names([slot.name for slot in found])
+    return [dataclasses.replace(slot, name=name) for slot, name in zip(found, unique, strict=True)]
+
+
+def _argument_names(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """Returns what the function calls each leaf of its arguments, such as `x` or `batch['image']`."""
+    try:
+        parameters = list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    more = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
+    names = []
+    for (side, first, *rest), _ in jax.tree_util.tree_leaves_with_path((args, kwargs), is_leaf=lambda x: x is None):
+        if side.idx == 1:
+            name = first.key
+        elif first.idx < len(positional):
+            name = positional[first.idx]
+        else:
+            name = f"{more}[{first.idx - len(positional)}]"
+        names.append(name + jax.tree_util.keystr(tuple(rest)))
+    return names
+
+
+def _spec(value: Any) -> jax.ShapeDtypeStruct:
+    dtype = value.dtype if hasattr(value, "dtype") else jnp.result_type(value)
+    return jax.ShapeDtypeStruct(tuple(jnp.shape(value)), jax.dtypes.canonicalize_dtype(dtype))
+
+
+def _value_function(traced: Traced, slots: Sequence[_Slot]) -> Callable[..., Any]:
+    """Returns a traced function as a function of the values of its slots."""
+
+    def on_values(values: Sequence[Any]) -> Any:
+        tensors: dict[int, Any] = {}
+        plain = []
+        for slot, value in zip(slots, values, strict=True):
+            if slot.tensor is None:
+                plain.append(value)
+            else:
+                tensors.setdefault(slot.tensor, value)  # a tensor that is passed twice is one input
+        return compute_values(traced, tensors, plain)
+
+    return on_values
+
+
+_DIFFERENTIATED: Table = {"stop_gradient": lambda x, **_: x}
+"""What means nothing any more once gradients are computed."""
+
+
+def _finished(closed: Any, decompositions: Table | None) -> Any:
+    settings = config.get()
+    table = {**_DIFFERENTIATED, **(decompositions or {})}
+    passes = (functools.partial(decompose, table=table), *settings.passes, "dce")
+    return run_passes(inline(closed, also_custom=True), passes, check=settings.check_graphs)
+
+
+def _export(
+    traced: Traced,
+    slots: Sequence[_Slot],
+    losses: Sequence[int],
+    is_one_loss: bool,
+    decompositions: Table | None,
+    in_spec: Any,
+) -> tuple[ExportedGraph, GraphSignature]:
+    on_values = _value_function(traced, slots)
+    alias = traced.alias
+    constants = {i: s.value for i, s in enumerate(alias.outputs) if isinstance(s, ConstantOutput)}
+    variable = [i for i in range(len(alias.outputs)) if i not in constants]
+    loss_places = [variable.index(i % len(alias.outputs)) for i in losses]
+    owners: dict[int, _Slot] = {}
+    for slot in slots:
+        if slot.tensor is not None:
+            owners.setdefault(slot.tensor, slot)
+    changed = [slot for slot in owners.values() if slot.tensor in set(changed_tensors(traced))]
+    left = {owners[g.tensor].name: g.tensor for g in alias.grads if g.grad is not None}
+    cleared = [owners[g.tensor].name for g in alias.grads if g.grad is None]
+
+    def forward(*values: Any) -> list[Any]:
+        result = on_values(values)
+        total = sum(x if x.shape == () else jnp.reshape(x, ()) for x in (result.outputs[i] for i in loss_places))
+        flat = [result.changed[slot.tensor] for slot in changed] + result.outputs  # type: ignore[index]
+        return flat + [result.grads[tensor] for tensor in left.values()] + ([total] if losses else [])
+
+    closed = jax.make_jaxpr(forward)(*(_spec(slot.example) for slot in slots))
+    n_outputs = len(changed) + len(variable)
+    wanted: list[int] = []
+    if losses:
+        first = {id(slot.example): i for i, slot in reversed(list(enumerate(slots)))}
+        wanted = [
+            i
+            for i, slot in enumerate(slots)
+            if slot.requires_grad and slot.kind in ("parameter", "user") and first[id(slot.example)] == i
+        ]
+        closed = _with_gradients(closed, wanted, [slot.name for slot in slots], n_outputs, len(left))
+    gradients = [f"grad({slots[i].name})" for i in wanted]
+    names = unique_names(
+        [
+            *(f"new({slot.name})" for slot in changed),
+            *(_output_name(i, loss_places) for i in range(len(variable))),
+            *gradients,
+            *(f"{name}.grad" for name in left),
+        ]
+    )
+    graph = ExportedGraph(
+        _finished(closed, decompositions),
+        tuple(slot.name for slot in slots),
+        tuple(names),
+        tuple(slot.example for slot in slots),
+    )
+    outputs = names[len(changed) : n_outputs]
+    written = list(zip(names, changed, strict=False))
+    named = list(zip(names[n_outputs:], (slots[i] for i in wanted), strict=False))
+    of_kind = lambda pairs, kind: {name: slot.name for name, slot in pairs if slot.kind == kind}
+    listed = lambda kind: [slot.name for slot in slots if slot.kind == kind]
+    backward = None
+    if losses:
+        loss_outputs = [outputs[i] for i in loss_places]
+        backward = BackwardSignature(
+            of_kind(named, "parameter"), of_kind(named, "user"), loss_outputs[0] if is_one_loss else loss_outputs
+        )
+    signature = GraphSignature(
+        parameters=listed("parameter"),
+        buffers=listed("buffer"),
+        user_inputs=listed("user"),
+        user_outputs=outputs,
+        inputs_to_parameters={name: name for name in listed("parameter")},
+        inputs_to_buffers={name: name for name in listed("buffer")},
+        buffers_to_mutate=of_kind(written, "buffer"),
+        parameters_to_mutate=of_kind(written, "parameter"),
+        user_inputs_to_mutate=of_kind(written, "user"),
+        in_spec=in_spec,
+        out_spec=traced.out_tree,
+        backward_signature=backward,
+        constant_outputs=constants,
+        random_inputs=listed("random"),
+        n_draws=[use.n_draws for use in traced.rng.generators],
+        gradients_to_set={
+            **dict(zip(left, names[len(names) - len(left) :], strict=True)), **dict.fromkeys(cleared),
+        },
+    )  # fmt: skip
+    return graph, signature
+
+
+def _output_name(place: int, loss_places: Sequence[int]) -> str:
+    return "loss" if place in loss_places else f"output{place}"
+
+
+def _with_gradients(closed: Any, wanted: Sequence[int], names: Sequence[str], n_outputs: int, n_left: int) -> Any:
+    """Returns a graph whose last output is the loss with gradients in place of it, the cotangent of the loss being 1."""
+    last = n_outputs + n_left
+    joint = build_joint(closed, wanted, (last,), names=names)
+    settings = config.get()
+    passed = run_passes(joint, settings.passes, check=settings.check_graphs)
+    evaluate = jaxpr_as_fun(passed.jaxpr)
+    ct = joint.jaxpr.in_avals[-1]
+
+    def started(*values: Any) -> list[Any]:
+        results = evaluate(*values, jnp.ones(ct.shape, ct.dtype))
+        gradients = [jnp.conj(g) if is_complex(g.dtype) else g for g in results[last + 1 :]]
+        return [*results[:n_outputs], *gradients, *results[n_outputs:last]]
+
+    return jax.make_jaxpr(started)(*(_spec(aval) for aval in closed.in_avals))
+
+
+def aot_export_joint_simple(
+    func: Callable[..., Any],
+    args: Sequence[Any],
+    *,
+    trace_joint: bool,
+    num_params_buffers: int = 0,
+    decompositions: Table | None = None,
+) -> Any:
+    """Returns the graph of a function, called like the function itself.
+
+    Without `trace_joint` the result is called with `func`'s own arguments. With it the result is a `JointGraph` of all
+    inputs and the cotangents of the outputs that require grad; `graph(primals, cotangents)` returns outputs and
+    gradients, and `ja.aot.default_partition(graph)` cuts it into a forward, called like `func`, and a backward.
+
+    Args:
+      func: A function of tensors, arrays and numbers. Tensors that it reaches without being passed are constants.
+      args: Example arguments.
+      trace_joint: Whether to export forward and backward in one.
+      num_params_buffers: How many of the leading arguments are parameters and buffers; says nothing here.
+      decompositions: None opens nested calls, such as `jax.jit` functions and `jax.nn` activations; `{}` keeps them; a
+        table replaces primitives.
+
+    Raises:
+      ExportError: If `func` writes to its inputs, draws random numbers, or needs gradients of tensors that it reaches:
+        its own calling convention has no place for these.
+      NotDifferentiableError: With `trace_joint`, if no gradient flows.
+    """
+    if not isinstance(args, (tuple, list)):
+        raise ExportError(
+            f"aot_export_joint_simple requires inputs to be a single list/tuple, not a {type(args).__name__}."
+        )
+    func, args = func.fn if isinstance(func, CompiledFunction) else func, tuple(args)
+    with enable_grad() if trace_joint else no_grad():
+        traced = trace(func, *args)
+    _require_plain_convention(traced, trace_joint)
+    require_values(traced)
+    names = _argument_names(func, args, {})
+    found = _slots(traced, func, args, {}, names)
+    slots = [slot for slot in found if slot.kind == "user"]
+    constants = {slot.tensor: slot.example.detach().jax() for slot in found if slot.kind != "user"}
+    on_values = _value_function(traced, found)
+
+    def forward(*values: Any) -> list[Any]:
+        given = iter(values)
+        return on_values([constants[s.tensor] if s.kind != "user" else next(given) for s in found]).outputs
+
+    closed = jax.make_jaxpr(forward)(*(_spec(slot.example) for slot in slots))
+    outputs = traced.alias.outputs
+    if not trace_joint:
+        keeps_calls = decompositions is not None and not decompositions
+        closed = run_passes(closed, ("dce",)) if keeps_calls else _finished(closed, decompositions)
+        kept = {i: s.value for i, s in enumerate(outputs) if isinstance(s, ConstantOutput)}
+        output_names = tuple(f"output{i}" for i in range(len(outputs) - len(kept)))
+        input_names = tuple(slot.name for slot in slots)
+        examples = tuple(slot.example for slot in slots)
+        return ExportedGraph(closed, input_names, output_names, examples, traced.in_tree, traced.out_tree, kept)
+    wanted = [i for i, slot in enumerate(slots) if slot.requires_grad]
+    variable = [s for s in outputs if not isinstance(s, ConstantOutput)]
+    given = [i for i, source in enumerate(variable) if _requires_grad(traced, source, closed.out_avals[i])]
+    joint = build_joint(closed, wanted, given, names=[slot.name for slot in slots])
+    settings = config.get()
+    table = {**_DIFFERENTIATED, **(decompositions or {})}
+    passes = (functools.partial(decompose, table=table), *settings.passes)
+    joint = run_passes(joint, passes, check=settings.check_graphs)
+    return JointGraph(joint.jaxpr, joint.in_roles, joint.out_roles, joint.zero_gradients)
+
+
+def _requires_grad(traced: Traced, source: Any, aval: Any) -> bool:
+    """Returns whether gradients flow from an output."""
+    if not isinstance(source, TensorOutput) or not is_inexact(np.dtype(aval.dtype)):
+        return False
+    n = len(traced.call.tensors)
+    if source.tensor < n:
+        return traced.call.tensors[source.tensor].requires_grad
+    spec = traced.alias.made[source.tensor - n]
+    history = None if spec.history is None else traced.alias.histories[spec.history]
+    if isinstance(history, HistoryOfInput):
+        return traced.call.tensors[history.tensor].requires_grad
+    return isinstance(history, HistoryOfNode)
+
+
+def _require_plain_convention(traced: Traced, trace_joint: bool) -> None:
+    """Raises unless a graph called like the function can do all that the function does."""
+    call = traced.call
+    problems = [
+        f"it does not support input mutations, and `{call.tensors[i].name}` is changed" for i in changed_tensors(traced)
+    ]
+    problems += [f"the `.grad` of `{call.tensors[g.tensor].name}` is replaced" for g in traced.alias.grads]
+    if traced.rng.generators:
+        problems.append("random numbers are drawn, and the graph would have to take their seed")
+    problems += [
+        f"`{tensor.name}` requires grad and is no argument"
+        for tensor in call.tensors
+        if trace_joint and tensor.requires_grad and tensor.path[0][1] == "fn"
+    ]
+    if problems:
+        listed = "\n".join(f"  - {problem}" for problem in problems)
+        raise ExportError(
+            f"aot_export_joint_simple keeps the calling convention of the function, which has no place for this:\n"
+            f"{listed}\nUse `ja.aot.aot_export_module`, whose graph takes and returns these too."
+        )

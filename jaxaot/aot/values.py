@@ -1,0 +1,218 @@
+"""A traced function as a function of the values of its tensors.
+
+A traced graph takes storages, one for each piece of memory, and returns what was written and made. An exported graph
+takes and returns what tensors *show*: the value of each tensor input, also of two that share memory; the new value of
+each tensor that was changed, and the value of each output. Gradients flow as the tape would have them: to the tensors
+whose history the graph reads, and from an output through its history.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot._typing import Array
+from jaxaot.errors import ExportError
+from jaxaot.plan.alias import ArrayOutput, HistoryOfInput, HistoryOfNode, TensorOutput, TensorSpec
+from jaxaot.plan.stages import Traced
+from jaxaot.tensor.tracing import graft
+from jaxaot.views.chain import apply_chain
+from jaxaot.views.layout import Layout, layout_of
+from jaxaot.views.window import find_window
+
+
+@dataclasses.dataclass(frozen=True)
+class Values:
+    """What a traced function does to some values.
+
+    Attributes:
+      changed: Tensor input → its value afterwards.
+      outputs: The outputs that are no constants.
+      grads: Tensor input → what its `.grad` holds afterwards, or None.
+    """
+
+    changed: dict[int, Array]
+    outputs: list[Array]
+    grads: dict[int, Array | None]
+
+
+def changed_tensors(traced: Traced) -> list[int]:
+    """Returns the tensor inputs that show something else afterwards: other values, another shape or other memory."""
+    call, alias = traced.call, traced.alias
+    written = {write.storage for write in alias.writes if write.n_versions}
+    moved = {
+        change.tensor
+        for change in alias.changes
+        if _place(change.spec) != _place(call.tensors[change.tensor])
+    }
+    return [i for i, tensor in enumerate(call.tensors) if tensor.storage in written or i in moved]
+
+
+def require_values(traced: Traced) -> None:
+    """Raises unless every tensor that a traced function takes has a value, before and after.
+
+    Raises:
+      ExportError: If a storage holds no bytes, is resized, or is shown twice by one tensor.
+    """
+    call = traced.call
+    problems = []
+    for tensor in call.tensors:
+        storage = call.storages[tensor.storage]
+        if storage.graph_input is None or storage.n_written is not None:
+            problems.append(f"`{tensor.name}` holds no bytes, or not all of them were written")
+        elif _shown_once(tensor.layout).is_overlapping:
+            problems.append(f"`{tensor.name}` shows elements of its memory more than once; pass `.clone()`")
+        elif tensor.requires_grad and tensor.layout.is_overlapping:
+            problems.append(f"`{tensor.name}` is expanded and requires grad; expand it inside the function")
+    for write in traced.alias.writes:
+        if write.is_resized or write.output is None:
+            name = call.tensors[call.storages[write.storage].tensor].name
+            problems.append(f"the storage of `{name}` is resized")
+    if problems:
+        listed = "\n".join(f"  - {problem}" for problem in problems)
+        raise ExportError(
+            f"An exported graph takes and returns values, and these have none:\n{listed}\nFill and free storages "
+            "outside of what is exported, or use `ja.compile`, which resizes them."
+        )
+
+
+def compute_values(traced: Traced, tensors: Mapping[int, Array], plain: Sequence[Array]) -> Values:
+    """Returns what a traced function does to some values.
+
+    Args:
+      traced: The traced function.
+      tensors: Number of a tensor input → its value.
+      plain: Values of the remaining graph inputs: arrays and numbers, seeds and offsets.
+    """
+    return _Evaluation(traced, tensors, plain).values()
+
+
+def _place(spec: Any) -> tuple[Any, ...]:
+    return spec.storage, spec.layout, spec.offset
+
+
+def _shown_once(layout: Layout) -> Layout:
+    """Returns a layout without its expanded dims."""
+    size = [1 if stride == 0 else n for n, stride in zip(layout.size, layout.stride, strict=True)]
+    return layout_of(size, layout.stride, layout.dtype, layout.is_conj)
+
+
+class _Evaluation:
+    """One evaluation: from values to storages, through the graph, and back to values."""
+
+    def __init__(self, traced: Traced, tensors: Mapping[int, Array], plain: Sequence[Array]):
+        self.traced, self.call, self.alias = traced, traced.call, traced.alias
+        self.tensors = tensors
+        self.constant = jax.lax.stop_gradient if self.alias.reached else lambda x: x
+        inputs: list[Any] = [None] * len(traced.jaxpr.in_avals)
+        reached = {place: self.call.tensors[tensor].history for place, tensor in self.alias.reached}
+        for number, storage in enumerate(self.call.storages):
+            place = storage.graph_input
+            if place is not None:
+                inputs[place] = self.storage(number, reached.get(place))
+        first = sum(storage.graph_input is not None for storage in self.call.storages)
+        for place, ghost in enumerate(self.call.ghosts, first):
+            inputs[place] = self.storage(ghost.storage, reached.get(place))
+        inputs[len(inputs) - len(plain) :] = plain
+        self.results = jaxpr_as_fun(traced.jaxpr)(*inputs)
+        self.after: dict[int, tuple[Array, Layout]] = {}
+        for number, storage in enumerate(self.call.storages):
+            self.after[number] = self.storage(number, None), storage.layout
+        for write in self.alias.writes:
+            self.after[write.storage] = self.results[write.output], write.layout  # type: ignore[index]
+        for number, fresh in enumerate(self.alias.fresh, len(self.call.storages)):
+            if fresh.output is not None:
+                self.after[number] = self.results[fresh.output], fresh.layout
+
+    def storage(self, number: int, history: int | None) -> Array:
+        """Returns the value of a storage, through which gradients flow to the tensors of one history."""
+        layout = self.call.storages[number].layout
+        shown = [(i, t) for i, t in enumerate(self.call.tensors) if t.storage == number]
+        # tensors that share memory agree on it, so the one that gradients are to flow to may come last
+        shown.sort(key=lambda item: history is not None and item[1].history == history)
+        base, is_complete = jnp.zeros(layout.size, layout.dtype), False
+        for i, tensor in shown:
+            is_wanted = history is not None and tensor.history == history
+            if is_complete and not is_wanted:
+                continue
+            value = self.tensors[i] if is_wanted else self.constant(self.tensors[i])
+            if tensor.layout is layout:
+                base, is_complete = value, True
+                continue
+            once = _shown_once(tensor.layout)
+            value = value[tuple(slice(0, n) for n in once.size)]
+            window, starts = find_window(layout, once, tensor.offset)
+            base = window.scatter(base, value, starts)
+            is_complete = is_complete or once.nbytes == layout.nbytes
+        return base
+
+    def read(self, storage: int, layout: Layout, offset: int) -> Array:
+        value, held = self.after[storage]
+        return _read(value, held, layout, offset)
+
+    def values(self) -> Values:
+        outputs = []
+        for source in self.alias.outputs:
+            if isinstance(source, TensorOutput):
+                outputs.append(self.output(source.tensor))
+            elif isinstance(source, ArrayOutput):
+                outputs.append(self.results[source.output])
+        changed = {i: self.read(*_place(self.spec(i))) for i in changed_tensors(self.traced)}
+        grads = {g.tensor: None if g.grad is None else self.read(*_place(self.spec(g.grad))) for g in self.alias.grads}
+        return Values(changed, outputs, grads)
+
+    def spec(self, number: int) -> Any:
+        """Returns how tensor `number` is afterwards."""
+        n = len(self.call.tensors)
+        if number >= n:
+            return self.alias.made[number - n]
+        changes = {change.tensor: change.spec for change in self.alias.changes}
+        return changes.get(number, self.call.tensors[number])
+
+    def output(self, number: int) -> Array:
+        """Returns the value of a tensor afterwards, with the gradient of its history."""
+        spec = self.spec(number)
+        value = self.read(*_place(spec))
+        gradient = self.made(spec) if isinstance(spec, TensorSpec) else self.untouched(number)
+        if gradient is None:
+            return self.constant(value)
+        return value if gradient is value else graft(value, gradient)
+
+    def made(self, spec: TensorSpec) -> Array | None:
+        """Returns the value of a tensor as its history has it, or None if no gradients flow to it."""
+        source = None if spec.history is None else self.alias.histories[spec.history]
+        if isinstance(source, HistoryOfNode):
+            return apply_chain(spec.chain, self.results[self.alias.differentiable[source.output]])
+        if isinstance(source, HistoryOfInput):
+            return self.original(source.tensor, spec.layout, spec.offset)
+        return None
+
+    def untouched(self, number: int) -> Array | None:
+        """Returns the same for an input whose handle did not change; its history may have moved on."""
+        tensor = self.call.tensors[number]
+        for source in self.alias.histories:
+            if isinstance(source, HistoryOfNode) and source.tensor is not None:
+                if self.call.tensors[source.tensor].history != tensor.history:
+                    continue
+                base = self.results[self.alias.differentiable[source.output]]
+                return _read(base, source.layout, tensor.layout, tensor.offset - source.offset)
+        return self.original(number, tensor.layout, tensor.offset)
+
+    def original(self, number: int, layout: Layout, offset: int) -> Array | None:
+        tensor = self.call.tensors[number]
+        if not tensor.requires_grad:
+            return None
+        held = self.call.storages[tensor.storage].layout
+        return _read(self.storage(tensor.storage, tensor.history), held, layout, offset)
+
+
+def _read(value: Array, held: Layout, layout: Layout, offset: int) -> Array:
+    if layout is held:
+        return value
+    window, starts = find_window(held, layout, offset)
+    return window.apply(value, starts)
