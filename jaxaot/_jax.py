@@ -131,6 +131,12 @@ def traced_like(eqn: Any, scope: str, n_dropped_scopes: int) -> Iterator[None]:
             yield
 
 
+def varying_axes(value: Any) -> frozenset[Any]:
+    """Returns the mesh axes over which a value of a `shard_map` body differs from device to device."""
+    manual = getattr(jax.typeof(value), "mat", None)  # earlier versions say `vma`
+    return frozenset(manual.varying if manual is not None else getattr(jax.typeof(value), "vma", ()))
+
+
 def is_from_jax(jaxpr: Any) -> bool:
     """Returns whether an open jaxpr was traced from a function that JAX itself defines."""
     place = str(getattr(jaxpr.debug_info, "func_src_info", "") or "")

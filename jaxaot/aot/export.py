@@ -263,7 +263,9 @@ def _slots(
     order = list(names)  # of the module; what is reached elsewhere comes after it
     place = lambda slot: order.index(id(slot.example)) if id(slot.example) in names else len(order)
     states = [
-        dataclasses.replace(slot, kind=kind) for kind in ("parameter", "buffer") for slot in sorted(reached[kind], key=place)
+        dataclasses.replace(slot, kind=kind)
+        for kind in ("parameter", "buffer")
+        for slot in sorted(reached[kind], key=place)
     ]
     random = []
     for i, use in enumerate(traced.rng.generators):

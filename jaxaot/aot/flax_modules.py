@@ -124,9 +124,7 @@ class _LiftedArrays(AbstractLifted):
                 filled[place] = value
             words = dict(zip(names, inputs, strict=False))
             held = {name: self._held(name, value) for name, value in words.items()}
-            given = jax.tree.map(
-                _unpack, jax.tree.unflatten(tree, filled), is_leaf=lambda x: isinstance(x, KeyWords)
-            )
+            given = jax.tree.map(_unpack, jax.tree.unflatten(tree, filled), is_leaf=lambda x: isinstance(x, KeyWords))
             result, after = self._apply(held, *given)
             out, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None)
             is_array = [isinstance(x, (jax.Array, np.ndarray)) for x in out]
@@ -212,7 +210,10 @@ class LiftedNnx(_LiftedArrays):
         """Returns an nnx State of the Params' gradients, as `nnx.grad` does; zeros for those that got none."""
         from flax import nnx
 
-        flat = [(self._variables[name][0], self._variables[name][1].replace(self._gradient(name))) for name in self.parameters]
+        flat = [
+            (self._variables[name][0], self._variables[name][1].replace(self._gradient(name)))
+            for name in self.parameters
+        ]
         return nnx.from_flat_state(flat)
 
 

@@ -45,11 +45,7 @@ def changed_tensors(traced: Traced) -> list[int]:
     """Returns the tensor inputs that show something else afterwards: other values, another shape or other memory."""
     call, alias = traced.call, traced.alias
     written = {write.storage for write in alias.writes if write.n_versions}
-    moved = {
-        change.tensor
-        for change in alias.changes
-        if _place(change.spec) != _place(call.tensors[change.tensor])
-    }
+    moved = {change.tensor for change in alias.changes if _place(change.spec) != _place(call.tensors[change.tensor])}
     return [i for i, tensor in enumerate(call.tensors) if tensor.storage in written or i in moved]
 
 

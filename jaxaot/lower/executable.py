@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.lax import optimization_barrier_p
 
-from jaxaot._jax import jaxpr_as_fun
+from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 
 
@@ -22,6 +23,29 @@ def _kept_barriers(jaxpr: Any) -> dict[str, Any]:
     if jax.default_backend() != "cpu" or not any(eqn.primitive is optimization_barrier_p for eqn in jaxpr.eqns):
         return {}
     return {"xla_disable_hlo_passes": "cse_barrier_expander"}
+
+
+def evaluate_varying(closed: Any, args: Sequence[Array]) -> list[Array]:
+    """Returns the outputs of a graph inside a `shard_map` body, where operands have to vary over the same axes.
+
+    The graph was traced without a mesh, so what is constant in it is made to vary where it meets what does.
+    """
+    jaxpr = closed.jaxpr
+    values = dict(zip(jaxpr.constvars, closed.consts, strict=True)) | dict(zip(jaxpr.invars, args, strict=True))
+
+    def read(atom: Any) -> Any:
+        return atom.val if isinstance(atom, Literal) else values[atom]
+
+    for eqn in jaxpr.eqns:
+        operands = [read(atom) for atom in eqn.invars]
+        axes = frozenset[Any]().union(*map(varying_axes, operands))
+        if axes:
+            typed = [jnp.asarray(x, a.aval.dtype) for x, a in zip(operands, eqn.invars, strict=True)]
+            operands = [jax.lax.pcast(x, tuple(axes - varying_axes(x)), to="varying") for x in typed]
+        with eqn.ctx.manager:
+            results = eqn.primitive.bind(*operands, **eqn.primitive.get_bind_params(eqn.params))
+        values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
+    return [read(atom) for atom in jaxpr.outvars]
 
 
 class Executable:
@@ -57,7 +81,7 @@ class Executable:
         evaluate = jaxpr_as_fun(jaxpr)
 
         def run(*args: Array) -> list[Array]:
-            return evaluate(*args)
+            return evaluate_varying(jaxpr, args) if any(map(varying_axes, args)) else evaluate(*args)
 
         run.__name__ = run.__qualname__ = name
         self.jaxpr = jaxpr

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from jaxaot._jax import is_tracer
 from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import BackwardTwiceError, StorageSizeError
 from jaxaot.tensor.kernels import conjugate, read_through
@@ -54,6 +55,16 @@ class Refilled:
         return read_through(storage.array, *find_window(storage.layout, layout, 0))
 
 
+def _zeros_of(aval: tuple[Any, Any]) -> Any:
+    """Returns zeros, which as an immutable array may be shared by all backward passes."""
+    zeros = _zeros.get(aval)
+    if zeros is None:
+        zeros = jnp.zeros(*aval)
+        if not is_tracer(zeros):  # inside `jax.jit` it is a symbol, which must not outlive the trace
+            _zeros[aval] = zeros
+    return zeros
+
+
 class CompiledNode(Node):
     """The backward of a compiled call, by its own executable.
 
@@ -96,10 +107,7 @@ class CompiledNode(Node):
             )
         for i, (cotangent, aval) in enumerate(zip(cotangents, self.avals, strict=True)):
             if cotangent is None:
-                zeros = _zeros.get(aval)
-                if zeros is None:
-                    zeros = _zeros[aval] = jnp.zeros(*aval)
-                cotangents[i] = zeros
+                cotangents[i] = _zeros_of(aval)
         if self.has_complex:
             cotangents = [conjugate(cotangent) for cotangent in cotangents]
         residuals = self.residuals

@@ -77,7 +77,9 @@ def _ones(layout: Layout) -> Array:
         return jnp.ones(layout.size, layout.dtype)
     ones = _ones_of.get(layout)
     if ones is None:
-        ones = _ones_of[layout] = jnp.ones(layout.size, layout.dtype)
+        ones = jnp.ones(layout.size, layout.dtype)
+        if not is_tracer(ones):  # inside `jax.jit` it is a symbol, which must not outlive the trace
+            _ones_of[layout] = ones
     return ones
 
 

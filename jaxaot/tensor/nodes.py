@@ -180,14 +180,21 @@ class WriteNode(Node):
 
 
 class GraphInput(Node):
-    """What came into a function that is traced on its own: where gradients go from here, the function cannot say."""
+    """What came into a function that is traced on its own: where gradients go from here, the function cannot say.
 
-    __slots__ = ()
+    Attributes:
+      is_argument: Whether it was passed as an array, whose gradients by the tape nobody waits for.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("is_argument",)
+
+    def __init__(self, is_argument: bool = False) -> None:
         super().__init__("GraphInput", ())
+        self.is_argument = is_argument
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        if self.is_argument:
+            return ()
         raise AutogradError(
             "A backward inside a traced function (of `ja.functionalize`, or the body of a `ja.scan` or "
             "`ja.while_loop`) reached a tensor that came from outside, and its gradient belongs to what surrounds the "

@@ -146,7 +146,9 @@ def plain_values(
             prefix = path[: n + 1]
             if prefix[:-1] not in at or prefix in at or prefix == path:
                 continue
-            at[prefix] = _take(at[prefix[:-1]], prefix[-1])
+            # types and their members hold code, whose values are looked at where it is called
+            is_code = prefix[-1][0] in ("type", "class")
+            at[prefix] = None if is_code else _take(at[prefix[:-1]], prefix[-1])
     known = {id(value) for value in at.values()}
     at.update((path, called) for path, called in _called_functions(fn) if id(called) not in known)
     guards, contents = [], []

@@ -60,9 +60,27 @@ class _InlineState(TraceState):
             return origin[2].array
         raise AssertionError(f"a pure function has no input of its own for {origin}")
 
+    def changed(self) -> int:
+        """Returns how many storages and tensors from outside are not as they were."""
+        storages = sum(
+            id(storage) in self.written or storage.layout is not was["layout"]
+            for storage, was in self.storages.values()
+        )
+        fields = ("_storage", "_layout", "_offset", "_grad")
+        tensors = sum(
+            any(getattr(tensor, name) is not was[name] for name in fields) or tensor.requires_grad != _required(was)
+            for tensor, was in self.tensors.values()
+        )
+        return storages or tensors
+
+
+def _required(was: dict[str, Any]) -> bool:
+    history = was["_history"]
+    return history is not None and history.requires_grad
+
 
 @contextlib.contextmanager
-def inline_trace() -> Iterator[TraceState]:
+def inline_trace() -> Iterator[_InlineState]:
     """Inside, tensor operations are part of whatever JAX is running, and nothing outside changes."""
     before, grad_enabled = state.trace, state.grad_enabled
     state.trace = trace = _InlineState(before)
@@ -84,13 +102,15 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     def shown(leaf: Any, trace: TraceState) -> Any:
         if isinstance(leaf, Tensor) or not isinstance(leaf, (jax.Array, np.ndarray)):
             return leaf
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):
+            return leaf  # a typed PRNG key is no tensor
         array = jnp.asarray(leaf)
         layout = contiguous(tuple(array.shape), np.dtype(array.dtype))
         storage = Storage(array, layout, trace)
         tensor = wrap(storage, layout, 0, trace)
         if is_inexact(layout.dtype):
             # so that JAX's gradients reach it; not a leaf, so that it may be written
-            tensor._history = History(layout, 0, True, GraphInput(), 0, trace)
+            tensor._history = History(layout, 0, True, GraphInput(is_argument=True), 0, trace)
             tensor._history.ghost = array
             storage.writer = tensor._history
         return tensor
@@ -99,11 +119,12 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf, trace) for leaf in leaves])
         result = fn(*call_args, **call_kwargs)
         result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
-        written = [s for s, _ in trace.storages.values() if id(s) in trace.written]
-    if written:
+        n_changed = trace.changed()
+    if n_changed:
         raise TraceError(
-            f"A functionalized function wrote to {len(written)} tensor(s) that it was not passed. A pure function "
-            "cannot do that: pass them as arguments and return their new values."
+            f"A functionalized function changed {n_changed} tensor(s) that it was not passed: their values, their shape "
+            "or their `.grad`. A pure function cannot do that: pass them as arguments and return their new values; "
+            "gradients come from `jax.grad` of the function, or from `ja.autograd.grad` inside of it."
         )
     for generator, n_draws in trace.draws.items():
         generator.offset += n_draws
