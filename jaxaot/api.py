@@ -298,13 +298,15 @@ def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     Arrays among the arguments are shown to `fn` as tensors on storages of their own, and tensors in its result come
     back as arrays. What `fn` writes into its arguments stays inside; return what is wanted. The result composes with
-    `jax.jit`, `jax.grad`, `jax.vmap` and the other transformations.
+    `jax.jit`, `jax.grad`, `jax.vmap` and the other transformations, and `jax.make_jaxpr` of it is PyTorch's `make_fx`.
+    Gradients follow the tape's rules: none flow through `.detach()`, nor to what was written under `no_grad`.
 
     Args:
-      fn: A function of tensors. Tensors that it reaches without being passed are constants.
+      fn: A function of tensors. Tensors that it reaches without being passed are constants. It draws random numbers
+        from Python's generators, under `jax.jit` once for all calls; pass a key to draw by.
 
     Raises:
-      TraceError: If `fn` writes to a tensor that it was not passed, which a pure function cannot do.
+      TraceError: If `fn` changes a tensor that it was not passed, which a pure function cannot do.
     """
 
     @functools.wraps(fn)

@@ -44,7 +44,12 @@ _foreach_add_ _foreach_mul_ _foreach_div_ _foreach_sqrt _foreach_norm _foreach_l
 _foreach_addcdiv_ _foreach_copy_ _foreach_zero_
 """
 
-COMPILE = "trace compile config JaxaotError"
+COMPILE = """
+trace compile functionalize config JaxaotError
+aot.aot_function aot.aot_module aot.aot_export_module aot.aot_export_joint_simple aot.nop aot.print_compile
+aot.default_partition aot.min_cut_rematerialization_partition aot.memory_efficient_fusion aot.clear_compile_cache
+aot.GraphSignature aot.BackwardSignature aot.ExportedGraph aot.AotModule
+"""
 
 METHODS = """
 shape size stride storage_offset dtype device ndim dim numel is_contiguous _version _base _is_view is_leaf

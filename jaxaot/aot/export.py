@@ -421,7 +421,7 @@ def _output_name(place: int, loss_places: Sequence[int]) -> str:
 
 
 def _with_gradients(closed: Any, wanted: Sequence[int], names: Sequence[str], n_outputs: int, n_left: int) -> Any:
-    """Returns a graph whose last output is the loss with gradients in place of it, the cotangent of the loss being 1."""
+    """Returns a graph whose last output is the loss, with gradients in its place; the cotangent of the loss is 1."""
     last = n_outputs + n_left
     joint = build_joint(closed, wanted, (last,), names=names)
     settings = config.get()

@@ -43,8 +43,13 @@ class Values:
 
 def changed_tensors(traced: Traced) -> list[int]:
     """Returns the tensor inputs that show something else afterwards: other values, another shape or other memory."""
-    call, alias = traced.call, traced.alias
-    written = {write.storage for write in alias.writes if write.n_versions}
+    call, alias, jaxpr = traced.call, traced.alias, traced.jaxpr.jaxpr
+    written = set()
+    for write in alias.writes:
+        place = call.storages[write.storage].graph_input
+        is_same = place is not None and write.output is not None and jaxpr.outvars[write.output] is jaxpr.invars[place]
+        if write.n_versions and not is_same:  # a change of metadata counts as a write, but leaves the values
+            written.add(write.storage)
     moved = {change.tensor for change in alias.changes if _place(change.spec) != _place(call.tensors[change.tensor])}
     return [i for i, tensor in enumerate(call.tensors) if tensor.storage in written or i in moved]
 

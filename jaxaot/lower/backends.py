@@ -2,8 +2,8 @@
 
 It is called as `backend(jaxpr, donated=(0, 2), name="forward", compiler_options=None)` and returns an object whose
 `call` takes flat positional arrays and returns a flat list of arrays, and whose `donated` says which inputs it deletes.
-If it says `makes_fresh_outputs = True`, nobody but the caller holds what `call` returns; otherwise a returned array may be
-an input, a constant, or the same one twice.
+If it says `makes_fresh_outputs = True`, nobody but the caller holds what `call` returns; otherwise a returned array may
+be an input, a constant, or the same one twice.
 """
 
 from __future__ import annotations

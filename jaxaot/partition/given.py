@@ -1,8 +1,8 @@
 """A cut that somebody else made: two graphs in the plain convention, and back.
 
-In the *plain convention* the forward returns the outputs and then every residual, and the backward takes those residuals
-and the cotangents. A `Partition` returns nothing twice: residuals that are primals or outputs anyway are named by its
-plan instead.
+In the *plain convention* the forward returns the outputs and then every residual, and the backward takes those
+residuals and the cotangents. A `Partition` returns nothing twice: residuals that are primals or outputs anyway are
+named by its plan instead.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def _check(joint: JointGraph, forward: Any, backward: Any) -> None:
     if problems:
         listed = "\n".join(f"  - {problem}" for problem in problems)
         raise PartitionResultError(
-            f"The graphs that the partition_fn returned are no cut of the joint graph:\n{listed}\nReturn a forward from "
-            "primals to (outputs, residuals) and a backward from (residuals, cotangents) to gradients, as "
+            f"The graphs that the partition_fn returned are no cut of the joint graph:\n{listed}\nReturn a forward "
+            "from primals to (outputs, residuals) and a backward from (residuals, cotangents) to gradients, as "
             "`ja.aot.default_partition(joint)` does."
         )
 

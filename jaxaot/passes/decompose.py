@@ -86,7 +86,7 @@ def _body(eqn: Any, rule: Callable[..., Any]) -> Any:
         wanted = ", ".join(short_aval(var.aval) for var in eqn.outvars)
         shown = ", ".join(map(short_aval, body.out_avals))
         raise DecompositionError(
-            f"The decomposition of `{eqn.primitive.name}` returns ({shown}) where the equation makes ({wanted}). Return "
-            "values of the same number, shapes and dtypes; `jnp.asarray(x, dtype)` converts."
+            f"The decomposition of `{eqn.primitive.name}` returns ({shown}) where the equation makes ({wanted}). "
+            "Return values of the same number, shapes and dtypes; `jnp.asarray(x, dtype)` converts."
         )
     return body

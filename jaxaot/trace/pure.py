@@ -122,9 +122,9 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         n_changed = trace.changed()
     if n_changed:
         raise TraceError(
-            f"A functionalized function changed {n_changed} tensor(s) that it was not passed: their values, their shape "
-            "or their `.grad`. A pure function cannot do that: pass them as arguments and return their new values; "
-            "gradients come from `jax.grad` of the function, or from `ja.autograd.grad` inside of it."
+            f"A functionalized function changed {n_changed} tensor(s) that it was not passed: their values, their "
+            "shape or their `.grad`. A pure function cannot do that: pass them as arguments and return their new "
+            "values; gradients come from `jax.grad` of the function, or from `ja.autograd.grad` inside of it."
         )
     for generator, n_draws in trace.draws.items():
         generator.offset += n_draws
