@@ -23,6 +23,7 @@ from jaxaot.errors import ModuleLiftError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.schema import parse_schema
 from jaxaot.ops.table import OpSpec
+from jaxaot.tensor.counter import counter_of
 from jaxaot.tensor.create import from_jax
 from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.tensor import Tensor
@@ -70,6 +71,7 @@ class _LiftedArrays(AbstractLifted):
         self.module = module
         self.parameters, self.buffers = {}, {}
         self._impls: dict[str, str] = {}
+        self._shown: dict[str, Any] = {}
 
     def _show(self, held: Sequence[tuple[str, Any, bool]]) -> Hashable:
         """Makes the tensors show (name, array, whether it is a parameter); returns what a program depends on."""
@@ -94,15 +96,27 @@ class _LiftedArrays(AbstractLifted):
                         f"`{name}` of `{type(self.module).__name__}` holds a {type(value).__name__}, not an array, so "
                         "it cannot be an input. Keep arrays in Variables, and other values in plain attributes."
                     ) from error
+            if value.weak_type:
+                value = jax.lax.convert_element_type(value, value.dtype)
             if tensor is None or tensor.shape != value.shape or tensor.dtype != value.dtype:
                 tensor = from_jax(value)
                 tensor.requires_grad_(is_parameter and is_inexact(value.dtype))
             elif tensor._storage.array is not value:
                 storage = tensor._storage
                 storage.array, storage.is_shared = value, True
-                storage.version += 1
+                counter_of(tensor).n += 1
             (self.parameters if is_parameter else self.buffers)[name] = tensor
+            self._shown[name] = tensor._storage.array
         return tuple((name, is_parameter) for name, _, is_parameter in held), tuple(self._impls.items())
+
+    def _changed(self) -> dict[str, Any]:
+        """Returns what the buffers and parameters that a call wrote hold now, as the library holds it."""
+        changed = {}
+        for name, tensor in {**self.parameters, **self.buffers}.items():
+            if tensor._storage.array is not self._shown[name]:
+                tensor._storage.is_shared = True
+                changed[name] = self._held(name, tensor._storage.array)
+        return changed
 
     def _held(self, name: str, values: Any) -> Any:
         """Returns an array as the library holds it."""
@@ -192,17 +206,9 @@ class LiftedNnx(_LiftedArrays):
     def store(self) -> None:
         from flax import nnx
 
-        changed = []
-        for name, tensor in {**self.parameters, **self.buffers}.items():
-            path, variable = self._variables[name]
-            value = tensor._storage.array
-            if name in self._impls:
-                if tensor._version == 0:
-                    continue
-                value = self._held(name, value)
-            if value is not variable.get_raw_value():
-                tensor._storage.is_shared = True
-                changed.append((path, variable.replace(value)))
+        changed = [
+            (self._variables[name][0], self._variables[name][1].replace(v)) for name, v in self._changed().items()
+        ]
         if changed:
             nnx.update(self.module, nnx.from_flat_state(changed))
 
@@ -263,15 +269,10 @@ class LiftedLinen(_LiftedArrays):
         return result, dict(zip(self._names, leaves, strict=True))
 
     def store(self) -> None:
-        tensors = {**self.parameters, **self.buffers}
+        changed = self._changed()
         leaves = jax.tree.leaves(self.variables)
-        for i, name in enumerate(self._names):
-            tensor = tensors[name]
-            if name in self._impls or tensor._storage.array is leaves[i]:
-                continue
-            tensor._storage.is_shared = True
-            leaves[i] = tensor._storage.array
-        self.variables = jax.tree.unflatten(self._tree, leaves)
+        new = [changed.get(name, leaf) for name, leaf in zip(self._names, leaves, strict=True)]
+        self.variables = jax.tree.unflatten(self._tree, new)
 
     def gradients(self) -> Any:
         """Returns the gradients as a tree like `variables["params"]`; zeros for parameters that got none."""

@@ -48,7 +48,7 @@ def changed_tensors(traced: Traced) -> list[int]:
     for write in alias.writes:
         place = call.storages[write.storage].graph_input
         is_same = place is not None and write.output is not None and jaxpr.outvars[write.output] is jaxpr.invars[place]
-        if write.n_versions and not is_same:  # a change of metadata counts as a write, but leaves the values
+        if write.is_written and not is_same:
             written.add(write.storage)
     moved = {change.tensor for change in alias.changes if _place(change.spec) != _place(call.tensors[change.tensor])}
     return [i for i, tensor in enumerate(call.tensors) if tensor.storage in written or i in moved]
