@@ -110,7 +110,8 @@ class JointGraph(stages.JointGraph):
         require_inputs(self.jaxpr.in_avals, values)
         results = jaxpr_as_fun(self.jaxpr)(*values)
         gradients: list[Any] = [None] * self.n_primals
-        for position, gradient in zip(self.differentiable_inputs, results[self.n_outputs :], strict=True):
+        first = self.n_outputs + self.n_refills
+        for position, gradient in zip(self.differentiable_inputs, results[first:], strict=True):
             gradients[position] = gradient
         return list(results[: self.n_outputs]), gradients
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot.errors import PartitionResultError
-from jaxaot.partition.given import as_partition, as_plain_graphs
+from jaxaot.partition.given import as_partition, as_plain_graphs, without_refills
 from jaxaot.partition.partition import partition
 from jaxaot.plan.stages import JointGraph, Partition
 
@@ -65,7 +65,7 @@ def _cut(
             f"num_fwd_outputs is {num_fwd_outputs}, but {joint.n_outputs} of the outputs of the joint graph are the "
             "forward's. The graph knows it: leave the argument out."
         )
-    return as_plain_graphs(partition(joint, policy, memory_budget))
+    return as_plain_graphs(partition(without_refills(joint), policy, memory_budget))
 
 
 def run_partition(partition_fn: PartitionFunction, joint: JointGraph) -> Partition:
@@ -76,7 +76,12 @@ def run_partition(partition_fn: PartitionFunction, joint: JointGraph) -> Partiti
     """
     result = _call(partition_fn, joint)
     if isinstance(result, Partition):
-        return as_partition(joint, *as_plain_graphs(result)) if result.joint is not joint else result
+        if (result.joint.in_roles, result.joint.out_roles) != (joint.in_roles, joint.out_roles):
+            raise PartitionResultError(
+                "The partition_fn returned a Partition of another joint graph. Cut the graph that it was given, or one "
+                "with the same inputs and outputs: `joint.partition('min_cut')`."
+            )
+        return result
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         raise PartitionResultError(
             f"The partition_fn returned a {type(result).__name__}. It has to return a forward and a backward, as "

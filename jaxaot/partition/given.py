@@ -2,23 +2,45 @@
 
 In the *plain convention* the forward returns the outputs and then every residual, and the backward takes those
 residuals and the cotangents. A `Partition` returns nothing twice: residuals that are primals or outputs anyway are
-named by its plan instead.
+named by its plan instead, and so are the contents of storages that are filled again before the backward; in the plain
+convention these are saved like any other value.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 from jaxaot._jax import ClosedJaxpr, Literal, close_jaxpr, make_jaxpr_object
 from jaxaot.errors import PartitionResultError
+from jaxaot.ir.roles import Refill
 from jaxaot.ir.walk import aval_bytes, producers, short_aval, source_line
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, ResidualSource, SavedValue, SavePlan
+from jaxaot.plan.saved import (
+    FromForward,
+    FromOutput,
+    FromPrimal,
+    FromRefill,
+    ResidualSource,
+    SavedValue,
+    SavePlan,
+)
 from jaxaot.plan.stages import JointGraph, Partition
 
 
+def without_refills(joint: JointGraph) -> JointGraph:
+    """Returns a joint graph that counts on no storage to be filled again before the backward."""
+    if not joint.n_refills:
+        return joint
+    jaxpr, roles = joint.jaxpr.jaxpr, joint.out_roles
+    kept = [i for i, role in enumerate(roles) if not isinstance(role, Refill)]
+    outvars = [jaxpr.outvars[i] for i in kept]
+    graph = close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars), joint.jaxpr.consts)
+    return dataclasses.replace(joint, jaxpr=graph, out_roles=tuple(roles[i] for i in kept))
+
+
 def as_plain_graphs(partition: Partition) -> tuple[Any, Any]:
-    """Returns the forward and the backward of a partition in the plain convention."""
+    """Returns the forward and the backward of a partition without refills in the plain convention."""
     jaxpr, n_outputs = partition.forward.jaxpr, partition.joint.n_outputs
     residuals = []
     for source in partition.plan.residuals:
@@ -29,6 +51,8 @@ def as_plain_graphs(partition: Partition) -> tuple[Any, Any]:
                 residuals.append(jaxpr.outvars[index])
             case FromForward(index):
                 residuals.append(jaxpr.outvars[n_outputs + index])
+            case FromRefill():
+                raise AssertionError("a refill is no value of the forward")
     outvars = [*jaxpr.outvars[:n_outputs], *residuals]
     forward = make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars)
     return close_jaxpr(forward, partition.forward.consts), partition.backward
@@ -87,7 +111,7 @@ def _check(joint: JointGraph, forward: Any, backward: Any) -> None:
         if not isinstance(graph, ClosedJaxpr)
     ]
     if not problems:
-        n_primals, n_outputs = joint.n_primals, joint.n_outputs
+        n_primals, n_outputs, n_refills = joint.n_primals, joint.n_outputs, joint.n_refills
         ins, outs = joint.jaxpr.in_avals, joint.jaxpr.out_avals
         n_residuals = len(forward.out_avals) - n_outputs
         sides = [
@@ -97,7 +121,7 @@ def _check(joint: JointGraph, forward: Any, backward: Any) -> None:
                 "the backward takes", backward.in_avals, "the residuals of the forward, then the cotangents",
                 [*forward.out_avals[n_outputs:], *ins[n_primals:]],
             ),
-            ("the backward returns", backward.out_avals, "the gradients", outs[n_outputs:]),
+            ("the backward returns", backward.out_avals, "the gradients", outs[n_outputs + n_refills :]),
         ]  # fmt: skip
         if n_residuals < 0:
             problems.append(f"the forward returns {len(forward.out_avals)} values, fewer than the {n_outputs} outputs")

@@ -583,3 +583,28 @@ def test_a_module_trains_like_pytorch():
                 inner.w.sub_(0.01 * inner.w.grad)
     np.testing.assert_allclose(ours.w.detach().numpy(), theirs.w.detach().numpy(), rtol=1e-4)
     np.testing.assert_allclose(ours.mean.numpy(), theirs.mean.numpy(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_a_storage_that_is_freed_in_the_forward(partition):
+    """With a Partition the backward reads it when it is filled again; in two plain graphs its content is saved."""
+
+    def fn(p, shard, x):
+        p.untyped_storage().resize_(shard.nbytes)
+        with ja.no_grad():
+            p.copy_(shard)
+        out = (x @ p).tanh().sum()
+        p.untyped_storage().resize_(0)
+        return out
+
+    p, shard, x = ja.zeros(3, 2, requires_grad=True), ja.randn(3, 2), ja.randn(4, 3, requires_grad=True)
+    p.untyped_storage().resize_(0)
+    out = ja.aot.aot_function(fn, ja.aot.nop, partition_fn=PARTITIONS[partition])(p, shard, x)
+    if partition == "partition":
+        p.untyped_storage().resize_(shard.nbytes)
+        with ja.no_grad():
+            p.copy_(shard)
+    out.backward()
+    w, y = shard.jax(), x.detach().jax()
+    wanted = jax.grad(lambda w, y: jnp.tanh(y @ w).sum(), (0, 1))(w, y)
+    equal([p.grad.jax(), x.grad.jax()], wanted)
