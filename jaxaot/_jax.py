@@ -14,6 +14,7 @@ import jax
 import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
+from jax._src.core import trace_state_clean
 from jax.extend import source_info_util
 
 OWN_PATHS: tuple[str, ...] = tuple(
@@ -135,6 +136,11 @@ def varying_axes(value: Any) -> frozenset[Any]:
     """Returns the mesh axes over which a value of a `shard_map` body differs from device to device."""
     manual = getattr(jax.typeof(value), "mat", None)  # earlier versions say `vma`
     return frozenset(manual.varying if manual is not None else getattr(jax.typeof(value), "vma", ()))
+
+
+def is_outermost() -> bool:
+    """Returns whether no transformation of JAX, such as `jit` or `grad`, is running."""
+    return trace_state_clean()
 
 
 def is_from_jax(jaxpr: Any) -> bool:

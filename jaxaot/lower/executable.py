@@ -6,6 +6,7 @@ itself, so that a call costs no Python. A *donated* input gives its buffer to th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax.lax import optimization_barrier_p
 
-from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
+from jaxaot._jax import Literal, is_outermost, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 
 
@@ -23,6 +24,15 @@ def _kept_barriers(jaxpr: Any) -> dict[str, Any]:
     if jax.default_backend() != "cpu" or not any(eqn.primitive is optimization_barrier_p for eqn in jaxpr.eqns):
         return {}
     return {"xla_disable_hlo_passes": "cse_barrier_expander"}
+
+
+def _without_options_inside(alone: Callable[..., Any], inside: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function that is `inside` in transformations of JAX, whose `jit` takes options only outermost."""
+
+    def call(*args: Array) -> list[Array]:
+        return alone(*args) if is_outermost() else inside(*args)
+
+    return call
 
 
 def evaluate_varying(closed: Any, args: Sequence[Array]) -> list[Array]:
@@ -88,9 +98,11 @@ class Executable:
         self.name = name
         self.donated = tuple(sorted(set(donated)))
         self.compiler_options = {**_kept_barriers(jaxpr), **(compiler_options or {})} or None
-        self.call: Callable[..., list[Array]] = jax.jit(
-            run, donate_argnums=self.donated, keep_unused=True, compiler_options=self.compiler_options
-        )
+        compile_run = functools.partial(jax.jit, run, donate_argnums=self.donated, keep_unused=True)
+        self._jitted: Any = compile_run(compiler_options=self.compiler_options)
+        self.call: Callable[..., list[Array]] = self._jitted
+        if self.compiler_options is not None:
+            self.call = _without_options_inside(self._jitted, compile_run())
 
     def __call__(self, *args: Array) -> list[Array]:
         return self.call(*args)
@@ -99,7 +111,7 @@ class Executable:
     def lowered(self) -> Any:
         """The graph as StableHLO, a `jax.stages.Lowered`."""
         specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self.jaxpr.in_avals]
-        return self.call.lower(*specs)  # type: ignore[attr-defined]
+        return self._jitted.lower(*specs)
 
     @cached_property
     def compiled(self) -> Any:

@@ -330,3 +330,18 @@ def test_compiled_inside_compiled_is_one_graph():
     outer(x, w).sum().backward()
     assert_close(w.grad.jax(), jax.grad(lambda w: jnp.tanh(2 * X @ w).sum())(W))
     assert_close(x.jax(), 2 * X) and inner.cache_info().misses == 0
+
+
+def test_a_compiled_write_that_is_read_again_composes_too():
+    """Such a write is pinned by a barrier, and on CPU compiled with options of its own."""
+    compiled = ja.compile(lambda cache, x: (cache[1].copy_(x), (cache * cache).sum())[1])
+
+    def fn(x):
+        cache = ja.from_jax(jnp.ones((3, 3)) * x[0])
+        return compiled(cache, ja.from_jax(x)).jax()
+
+    formula = lambda x: ((jnp.ones((3, 3)) * x[0]).at[1].set(x) ** 2).sum()
+    x = jnp.arange(1.0, 4.0)
+    for transform in (jax.jit, jax.grad, lambda f: jax.jit(jax.grad(f)), jax.hessian, lambda f: lambda x: f(x)):
+        assert_close(transform(fn)(x), transform(formula)(x))
+    assert_close(jax.vmap(fn)(jnp.stack([x, 2 * x])), jax.vmap(formula)(jnp.stack([x, 2 * x])))
