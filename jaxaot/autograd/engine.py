@@ -74,7 +74,8 @@ def run_backward(
             for index, cotangent in enumerate(cotangents):
                 if cotangent is not None and Edge(node, index) in wanted:
                     found[Edge(node, index)] = cotangent
-        if (needed is None or node in needed) and any(c is not None for c in cotangents):
+        is_reached = cotangents[0] is not None or any(c is not None for c in cotangents)
+        if is_reached and (needed is None or node in needed):
             gradients = node.backward(cotangents, create_graph)
             if not keep_graph:
                 node.release()
@@ -84,11 +85,16 @@ def run_backward(
         for edge, gradient in zip(node.edges, gradients, strict=True):
             if edge is None or (needed is not None and not _is_wanted(edge, needed, wanted)):
                 continue
-            if gradient is not None:
+            following = edge.node
+            count = waiting[following] = waiting[following] - 1
+            if gradient is None:
+                pass
+            elif count == 0 and following.n_outputs == 1 and following not in buffers:
+                buffers[following] = [gradient]
+            else:
                 deliver(edge, gradient)
-            waiting[edge.node] -= 1
-            if waiting[edge.node] == 0:
-                push(edge.node)
+            if count == 0:
+                push(following)
     return found
 
 

@@ -141,11 +141,20 @@ def _call_recorded(
         _remember(_grad_kernels, cache_key, kernel)
     else:
         results, residuals = kernel.run(*operands)
+    sources = (operands, results, residuals)
+    leaves = [sources[source][position] for source, position in kernel.routes]
+    if kernel.is_plain and not state.checks_versions:  # as below, without the loops
+        for i in kernel.held_arguments:
+            flat[i]._storage.is_shared = True
+        storage, layout = Storage(results[0], kernel.layouts[0]), kernel.layouts[0]
+        storage.is_shared = bool(kernel.held_results)
+        made = wrap(storage, layout)
+        node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
+        made._history = History(layout, 0, True, node, 0)
+        return made
     tensors = _wrap_results(spec, flat, results, kernel.layouts, as_tuple=True)
     if not kernel.is_recorded:
         return _unpack(spec, tensors)
-    sources = (operands, results, residuals)
-    leaves = [sources[source][position] for source, position in kernel.routes]
     for i in kernel.held_arguments:
         flat[i]._storage.is_shared = True
     for i in kernel.held_results:

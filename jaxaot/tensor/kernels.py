@@ -142,6 +142,8 @@ class GradKernel:
       pull: Takes (leaves, cotangents of the float results) to the gradients of the differentiated arguments.
       routes: Where each leaf of the pullback is: (0, i) for operand i, (1, i) for a result, (2, i) for a residual.
       differentiable: Which results are float, so that gradients flow to them.
+      is_recorded: Whether gradients flow to any result.
+      is_plain: Whether there is one result and nothing written.
       layouts: Of the results.
       node_name: Of the node on the tape.
       places: Positions of the differentiated arguments.
@@ -151,12 +153,13 @@ class GradKernel:
     """
 
     __slots__ = (
-        "differentiable", "held_arguments", "held_results", "layouts", "node_name", "places", "pull", "recipe",
-        "routes", "run", "saved_arguments",
+        "_has_one_result", "differentiable", "held_arguments", "held_results", "is_plain", "is_recorded", "layouts",
+        "node_name", "places", "pull", "recipe", "routes", "run", "saved_arguments",
     )  # fmt: skip
 
     def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: Sequence[bool]):
         n_declared = spec.schema.n_results
+        self._has_one_result = n_declared == 1 and not spec.schema.written
         self.node_name = backward_name(spec.name)
         self.recipe = recipe
         self.places = places = tuple(i for i, wanted in enumerate(mask) if wanted)
@@ -165,6 +168,8 @@ class GradKernel:
         self.saved_arguments: tuple[int, ...] = ()
         self.routes: tuple[tuple[int, int], ...] = ()
         self.differentiable: tuple[bool, ...] = ()
+        self.is_recorded = False
+        self.is_plain = False
         self.layouts: tuple[Layout | None, ...] = ()
         tree: Any = None
         avals: Any = None
@@ -214,11 +219,6 @@ class GradKernel:
         self.run = jax.jit(run)
         self.pull = jax.jit(pull)
 
-    @property
-    def is_recorded(self) -> bool:
-        """Whether gradients flow to any result."""
-        return True in self.differentiable
-
     def settle(self, is_tensor: Sequence[bool]) -> None:
         """Notes, after the first run, which arguments and results the pullback holds.
 
@@ -229,6 +229,8 @@ class GradKernel:
         steps = zip(is_tensor, self.recipe.steps, strict=True)
         self.held_arguments = tuple(i for i, (given, step) in enumerate(steps) if given and step[1] in held)
         n = len(self.layouts)
+        self.is_recorded = True in self.differentiable
+        self.is_plain = self.is_recorded and n == 1 and self._has_one_result
         self.held_results = tuple(sorted({p for source, p in self.routes if source == 1 and p < n}))
         self.saved_arguments = tuple(i for i in self.saved_arguments if is_tensor[i])
 
