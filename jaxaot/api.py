@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._util import format_bytes
-from jaxaot.errors import NotDifferentiableError, SignatureMismatchError
+from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
+from jaxaot.lower.cache_key import jax_settings
 from jaxaot.partition.budget import parse_budget
 from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.policies import get_policy
 from jaxaot.passes.pipeline import run_passes
 from jaxaot.plan import stages
+from jaxaot.plan.difference import CallKey
 from jaxaot.plan.signature import Signature, make_signature
 from jaxaot.runtime.call import generate
-from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
 from jaxaot.runtime.program import Program
+from jaxaot.runtime.recovery import is_deleted, refuse_without_values
 from jaxaot.tensor.iterated import read_iterators
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.trace.pure import run_pure
@@ -145,8 +151,9 @@ class Compiled:
         Raises:
           SignatureMismatchError: If the inputs are not those that were traced.
         """
-        require_inputs(self.partition.forward.in_avals, inputs)
-        return list(self.forward(*inputs))[: self.partition.joint.n_outputs]
+        values = list(map(array_of, inputs))
+        require_inputs(self.partition.forward.in_avals, values)
+        return list(self.forward(*values))[: self.partition.joint.n_outputs]
 
     def memory_analysis(self) -> dict[str, Any]:
         """Returns what XLA says of the memory of both."""
@@ -172,14 +179,34 @@ def require_inputs(avals: Sequence[Any], values: Sequence[Any]) -> None:
     Raises:
       SignatureMismatchError: If they do not.
     """
-    given = [(tuple(jnp.shape(x)), jnp.result_type(x)) for x in values]
-    if given != [(tuple(aval.shape), aval.dtype) for aval in avals]:
-        taken = ", ".join(f"{aval.dtype}{list(aval.shape)}" for aval in avals)
-        shown = ", ".join(f"{dtype}{list(shape)}" for shape, dtype in given)
+    if len(values) != len(avals):
+        problems = [f"it takes {len(avals)} arrays and is called with {len(values)}"]
+    else:
+        pairs = ((i, _type_text(aval), _given_text(x)) for i, (aval, x) in enumerate(zip(avals, values, strict=True)))
+        problems = [f"argument {i} is {given} instead of {taken}" for i, taken, given in pairs if given != taken]
+    if problems:
+        taken = ", ".join(map(_type_text, avals))
         raise SignatureMismatchError(
-            f"This program was traced for ({taken}) and is called with ({shown}). Call it with arrays of those "
-            "shapes and dtypes, or trace the function again for these."
+            f"This program was traced for ({taken}): {'; '.join(problems)}. Call it with arrays of those shapes "
+            "and dtypes, one after the other, or trace the function again for these."
         )
+
+
+def _type_text(aval: Any) -> str:
+    return f"{aval.dtype}{list(aval.shape)}"
+
+
+def _given_text(value: Any) -> str:
+    """Returns the type of what a stage was called with, or what is wrong with it."""
+    if isinstance(value, jax.ShapeDtypeStruct):
+        return "a type without a value"
+    if is_deleted(value):
+        return "a deleted array"
+    if isinstance(value, (jax.Array, np.ndarray, np.generic)):
+        return _type_text(jax.ShapeDtypeStruct(value.shape, jax.dtypes.canonicalize_dtype(value.dtype)))
+    if isinstance(value, (bool, int, float, complex)):
+        return _type_text(jax.ShapeDtypeStruct((), jnp.result_type(value)))
+    return f"a {type(value).__name__}"
 
 
 def trace(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
@@ -205,6 +232,7 @@ def compile(
     policy: Any = None,
     memory_budget: Any = None,
     backend: str = "xla",
+    max_programs: int = MAX_PROGRAMS,
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
 
@@ -217,13 +245,18 @@ def compile(
       policy: What the forward saves for the backward: `"min_cut"`, `"save_all"`, … or a policy.
       memory_budget: `None`, a fraction of what `save_all` keeps, or bytes such as `"512MiB"`.
       backend: `"xla"`, or `"interpret"` to run one equation at a time.
+      max_programs: How many compiled versions are kept; the least recently used one is dropped.
 
     Raises:
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
+      UsageError: If no version at all may be kept.
     """
     if fn is None:
-        return functools.partial(compile, policy=policy, memory_budget=memory_budget, backend=backend)
+        options = {"policy": policy, "memory_budget": memory_budget, "backend": backend, "max_programs": max_programs}
+        return functools.partial(compile, **options)
+    if max_programs < 1:
+        raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
     if policy is not None:
         get_policy(policy)
     if memory_budget is not None:
@@ -233,26 +266,54 @@ def compile(
     def cut(traced: Traced) -> Partition:
         return traced.joint().partition(policy, memory_budget)
 
-    def build(fn: Callable[..., Any], args: Any, kwargs: Any) -> Program:
-        traced = trace(fn, *args, **kwargs)
-        return make_program(traced, cut(traced) if traced.needs_backward else None, make)
+    def build(fn: Callable[..., Any], args: Any, kwargs: Any, writing: Any) -> Program:
+        traced, key = trace_for_call(fn, args, kwargs)
+        return make_program(traced, key, cut(traced) if traced.needs_backward else None, make, writing)
 
-    return CompiledFunction(fn, build, Inspector(cut))
+    return CompiledFunction(fn, build, Inspector(cut), max_programs)
 
 
-def make_program(traced: Traced, partition: stages.Partition | None, make: Any, donate: bool = True) -> Program:
+def trace_for_call(fn: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Traced, CallKey]:
+    """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
+
+    Raises:
+      DeletedArrayError: If an argument was donated or deleted.
+      SignatureMismatchError: If an argument is a type without a value.
+    """
+    traced = trace(fn, *args, **kwargs)
+    parameters = parameter_names(fn)
+    refuse_without_values(traced.call, fn, args, kwargs, parameters)
+    settings = config.get()
+    return traced, CallKey(traced.call, traced.places, traced.rng, traced.in_tree, settings, jax_settings(), parameters)
+
+
+def make_program(
+    traced: Traced, key: CallKey, partition: stages.Partition | None, make: Any, writing: Any, donate: bool = True
+) -> Program:
     """Returns what carries out the calls that are like the traced one.
 
     Args:
       traced: The traced function.
+      key: All that the guards look at.
       partition: Its forward and backward; None if no gradient flows.
       make: The backend that compiles them.
+      writing: The lock that calls of the function hold which write.
       donate: Whether the buffers of written storages may be reused, if the settings allow it.
     """
-    settings = config.get()
-    program = Program(traced, partition, make, settings.donate and donate)
-    generate(program, settings)
+    program = Program(traced, partition, make, key.settings.donate and donate, key)
+    generate(program, writing)
     return program
+
+
+def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]:
+    """Returns what a function calls its positional arguments, those of `*args` by their index."""
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
+    return (*names, *(f"{name}[{i}]" for name in rest for i in range(n_most)))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -50,6 +50,8 @@ class Config:
 
 _default = Config()
 _scoped: contextvars.ContextVar[Config | None] = contextvars.ContextVar("jaxaot_config", default=None)
+scoped_value = _scoped.get
+"""Returns the settings of the innermost `with` block, or None; for callers that cannot afford `get`."""
 
 
 def get() -> Config:

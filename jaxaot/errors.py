@@ -11,6 +11,7 @@
     │   ├── TensorTypeError               a value of a kind that cannot be used there
     │   ├── TensorValueError              a value that has no meaning there
     │   ├── SingularMatrixError           a matrix without an inverse or factor
+    │   ├── DeletedArrayError             a jax array whose buffer was donated or deleted
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
     │   ├── LeafWriteError                a leaf that requires grad, written in place
@@ -34,6 +35,7 @@
     │   ├── GraphCheckError               a malformed graph
     │   ├── PolicyError                   an unknown policy, or one that returns nonsense
     │   ├── BudgetError                   a memory budget that cannot be read or met
+    │   ├── SettingsChangedError          a program under other settings of JAX than its own
     │   ├── NotDifferentiableError        nothing to differentiate
     │   ├── CompilerResultError           a compiler returned what does not compute its graph
     │   ├── PartitionResultError          a partition_fn returned what is no cut of its graph
@@ -42,6 +44,8 @@
     ├── DuplicateOpError, SchemaError     the op table
     ├── ControlFlowMismatchError          branches, or what a loop carries, that do not agree
     └── UnknownSettingError, UsageError   settings and the command line
+
+    RecompileWarning                      one argument makes a function compile again and again
 
 Each subclasses the builtin that PyTorch raises in its place, so that habits still work. The docstring of a class is
 its help page: cause, failing example, fix.
@@ -88,6 +92,14 @@ class TensorTypeError(TensorError, TypeError):
 
 class TensorValueError(TensorError, ValueError):
     """A value that has no meaning there, such as an element of an empty tensor."""
+
+
+class DeletedArrayError(TensorError):
+    """A jax array without a value: it was donated to another computation, or deleted.
+
+    `step = jax.jit(f, donate_argnums=0); step(a); ja.from_jax(a) + 1`. Use what the donating call returned, or copy the
+    array before: `ja.tensor(a)`.
+    """
 
 
 class DimError(TensorError, IndexError):
@@ -243,6 +255,13 @@ class BudgetError(CompilerError, ValueError):
     """A memory budget that cannot be read, or that no partition meets."""
 
 
+class SettingsChangedError(CompilerError):
+    """A compiled stage was called under other settings of JAX than it was compiled under, such as x64.
+
+    Types and precision were decided when it was traced. Trace and compile it again; `ja.compile` does so by itself.
+    """
+
+
 class NotDifferentiableError(CompilerError, TypeError):
     """A function without a float input or output to differentiate."""
 
@@ -295,3 +314,10 @@ class UnknownSettingError(JaxaotError, TypeError):
 
 class UsageError(JaxaotError, ValueError):
     """The command line was given something it cannot use."""
+
+
+class RecompileWarning(UserWarning):
+    """One argument or attribute makes a compiled function compile again and again, or run eagerly.
+
+    The message names it and what to write instead. `step.explain_recompiles()` lists why each program was made.
+    """

@@ -28,10 +28,10 @@ from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import run_passes
 from jaxaot.plan.alias import ConstantOutput, HistoryOfInput, HistoryOfNode, TensorOutput
+from jaxaot.plan.call import follow
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.trace.paths import follow
 from jaxaot.trace.trace import flatten_arguments, is_array_argument, is_number_argument, roots
 
 

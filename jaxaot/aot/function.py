@@ -12,7 +12,7 @@ from typing import Any
 from jaxaot import config
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
-from jaxaot.api import Inspector, Traced, make_program, trace
+from jaxaot.api import Inspector, Traced, make_program, trace_for_call
 from jaxaot.errors import OptionError
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import run_passes
@@ -92,14 +92,14 @@ def aot_function(
             joint = run_passes(joint, [functools.partial(decompose, table=decompositions)], config.get().check_graphs)
         return run_partition(partition_fn, joint)
 
-    def build(fn: Callable[..., Any], args: Any, kwargs: Any) -> Program:
-        traced = trace(fn, *args, **kwargs)
+    def build(fn: Callable[..., Any], args: Any, kwargs: Any, writing: Any) -> Program:
+        traced, key = trace_for_call(fn, args, kwargs)
         if not traced.needs_backward:
             if decompositions:
                 traced = dataclasses.replace(traced, jaxpr=decompose(traced.jaxpr, decompositions))
             if enable_log:
                 _log.debug("%s", traced)
-            return make_program(traced, None, inference, donate[1])
+            return make_program(traced, key, None, inference, writing, donate[1])
         partition = cut(traced)
         if enable_log:
             _log.debug("%s\n\n%s", partition.joint, partition)
@@ -107,7 +107,7 @@ def aot_function(
         def make(jaxpr: Any, donated: Any, name: str) -> Any:
             return (backward if name == "backward" else forward)(jaxpr, donated, name)
 
-        return make_program(traced, partition, make, donate[0])
+        return make_program(traced, key, partition, make, writing, donate[0])
 
     compiled = CompiledFunction(fn.fn if isinstance(fn, CompiledFunction) else fn, build, Inspector(cut))
     _functions.add(compiled)

@@ -9,6 +9,25 @@ from typing import Any
 from jaxaot.errors import UnknownSettingError
 
 
+class _Threads:
+    """Whether several threads use tensors.
+
+    Attributes:
+      are_several: Whether there was ever a second one.
+    """
+
+    are_several = False
+    _n = 0
+
+    def note(self) -> None:
+        """Notes that a thread begins to use tensors."""
+        self._n += 1
+        self.are_several = self._n > 1
+
+
+threads = _Threads()
+
+
 class _State(threading.local):
     """What holds for the running thread.
 
@@ -23,6 +42,9 @@ class _State(threading.local):
     trace: Any = None
     streams: Any = None
     checks_versions: bool = False
+
+    def __init__(self) -> None:  # runs once in each thread
+        threads.note()
 
 
 state = _State()

@@ -30,6 +30,11 @@ _SETTINGS = (
 )
 
 
+def jax_settings() -> tuple[tuple[str, Any], ...]:
+    """Returns (name, value) of the settings of JAX that decide what a trace becomes."""
+    return tuple((name, getattr(jax.config, name, None)) for name in _SETTINGS)
+
+
 @dataclasses.dataclass(frozen=True)
 class Component:
     """One thing that a compiled graph depends on.
@@ -73,7 +78,7 @@ def cache_key(
         ("compiler options", sorted((compiler_options or {}).items())),
         ("device", f"{device.platform} {device.device_kind} x{jax.device_count()}"),
         ("versions", f"jax {jax.__version__} jaxlib {importlib.metadata.version('jaxlib')}"),
-        ("settings", [(name, getattr(jax.config, name, None)) for name in _SETTINGS]),
+        ("settings", list(jax_settings())),
         ("flags", [(name, os.environ.get(name, "")) for name in _FLAGS]),
         *others,
     ]

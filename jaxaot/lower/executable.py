@@ -17,6 +17,26 @@ from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import Literal, is_outermost, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
+from jaxaot.errors import SettingsChangedError
+from jaxaot.lower.cache_key import jax_settings
+
+
+def refuse_other_settings(settings: Any) -> None:
+    """Raises unless the settings of JAX are these.
+
+    Raises:
+      SettingsChangedError: If they are not.
+    """
+    changed = [
+        f"{name} is {value!r} instead of {before!r}"
+        for (name, before), (_, value) in zip(settings, jax_settings(), strict=True)
+        if value != before
+    ]
+    if changed:
+        raise SettingsChangedError(
+            f"This program was compiled under other settings of JAX: {', '.join(changed)}. They decided its types and "
+            "precision, so trace and compile it again under these."
+        )
 
 
 def _kept_barriers(jaxpr: Any) -> dict[str, Any]:
@@ -65,13 +85,14 @@ class Executable:
       jaxpr: The ClosedJaxpr.
       name: What profiles and HLO call it.
       donated: The positions of the inputs whose buffers the call may reuse.
+      settings: Those of JAX under which alone it may run; None for any.
       call: The compiled function: positional arrays in, a list of arrays out.
       makes_fresh_outputs: Always true: nobody else holds what a call returns.
     """
 
     makes_fresh_outputs = True
 
-    __slots__ = ("__dict__", "call", "compiler_options", "donated", "jaxpr", "name")
+    __slots__ = ("__dict__", "call", "compiler_options", "donated", "jaxpr", "name", "settings")
 
     def __init__(
         self,
@@ -90,12 +111,15 @@ class Executable:
         """
         evaluate = jaxpr_as_fun(jaxpr)
 
-        def run(*args: Array) -> list[Array]:
+        def run(*args: Array) -> list[Array]:  # runs when jit traces: at the first call, and under other settings
+            if self.settings is not None:
+                refuse_other_settings(self.settings)
             return evaluate_varying(jaxpr, args) if any(map(varying_axes, args)) else evaluate(*args)
 
         run.__name__ = run.__qualname__ = name
         self.jaxpr = jaxpr
         self.name = name
+        self.settings: Any = None
         self.donated = tuple(sorted(set(donated)))
         self.compiler_options = {**_kept_barriers(jaxpr), **(compiler_options or {})} or None
         compile_run = functools.partial(jax.jit, run, donate_argnums=self.donated, keep_unused=True)

@@ -8,6 +8,7 @@ from typing import Any
 from jaxaot._jax import Literal
 from jaxaot._typing import Array
 from jaxaot.ir.text import Names, format_eqn, to_text
+from jaxaot.lower.executable import refuse_other_settings
 
 
 class Interpreter:
@@ -17,6 +18,7 @@ class Interpreter:
       jaxpr: The ClosedJaxpr.
       name: What it goes by.
       donated: Always empty: nothing is donated, so that every value can still be looked at.
+      settings: Those of JAX under which alone it may run; None for any.
       observe: Called with each equation and its results, if given.
     """
 
@@ -31,12 +33,15 @@ class Interpreter:
         del donated, compiler_options
         self.jaxpr, self.name, self.observe = jaxpr, name, observe
         self.donated: tuple[int, ...] = ()
+        self.settings: Any = None
 
     def call(self, *args: Array) -> list[Array]:
         """Returns the outputs for some inputs.
 
         An error of an equation carries a note that shows the equation.
         """
+        if self.settings is not None:
+            refuse_other_settings(self.settings)
         jaxpr = self.jaxpr.jaxpr
         values = dict(zip(jaxpr.constvars, self.jaxpr.consts, strict=True)) | dict(zip(jaxpr.invars, args, strict=True))
 

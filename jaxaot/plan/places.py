@@ -76,23 +76,6 @@ class ArrayInput:
 
 
 @dataclasses.dataclass(frozen=True)
-class ObjectGuard:
-    """An object or container as it was.
-
-    Attributes:
-      path: Leads to it.
-      python_type: Its class.
-      n_attributes: How many attributes it had; None if that does not matter.
-      n_items: How many items it had; None if it is no container.
-    """
-
-    path: Path
-    python_type: Any
-    n_attributes: int | None = None
-    n_items: int | None = None
-
-
-@dataclasses.dataclass(frozen=True)
 class OutsideObject:
     """A leaf of a value that is an object from outside."""
 
@@ -167,19 +150,11 @@ class PlacePlan:
     Attributes:
       cells: Each once.
       arrays: Bare arrays whose values are inputs.
-      objects: Guards on objects and containers.
-      statics: Guards on plain values: `(path, value)`.
-      same: Pairs of paths that lead to one object.
-      contents: Guards on NumPy arrays that are part of the program: `(path, dtype, shape, fingerprint)`.
       writes: What it did to them.
     """
 
     cells: tuple[CellInput, ...] = ()
     arrays: tuple[ArrayInput, ...] = ()
-    objects: tuple[ObjectGuard, ...] = ()
-    statics: tuple[tuple[Path, Any], ...] = ()
-    same: tuple[tuple[Path, Path], ...] = ()
-    contents: tuple[tuple[Path, Any, Shape, bytes], ...] = ()
     writes: tuple[PlaceWrite, ...] = ()
 
     @property
@@ -188,6 +163,14 @@ class PlacePlan:
         values = [getattr(write, "value", None) for write in self.writes]
         leaves = [leaf for value in values if value is not None for leaf in value.leaves]
         return frozenset(leaf.output for leaf in leaves if isinstance(leaf, BuiltArray))
+
+    @property
+    def outside_paths(self) -> tuple[Path, ...]:
+        """Where the objects are found that it changed or put into places."""
+        changed = [w.path for w in self.writes if isinstance(w, AttributeWrite | ContainerWrite)]
+        values = [getattr(write, "value", None) for write in self.writes]
+        leaves = [leaf for value in values if value is not None for leaf in value.leaves]
+        return (*changed, *(leaf.path for leaf in leaves if isinstance(leaf, OutsideObject)))
 
     @property
     def graph_inputs(self) -> tuple[tuple[str, LeafInput], ...]:

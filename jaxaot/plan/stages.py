@@ -12,8 +12,8 @@ from typing import Any
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
-from jaxaot.plan.call import CallPlan
-from jaxaot.plan.places import PlacePlan
+from jaxaot.plan.call import CallPlan, Path
+from jaxaot.plan.places import OutsideObject, PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import FromForward, FromPrimal, FromRefill, RecomputedValue, SavedValue, SavePlan
 
@@ -165,6 +165,12 @@ class Traced:
     in_tree: Any
     out_tree: Any
     places: PlacePlan = dataclasses.field(default_factory=PlacePlan)
+
+    @property
+    def outside_paths(self) -> tuple[Path, ...]:
+        """Where the objects from outside are found that it returned, put elsewhere or changed."""
+        held = [o.path for o in self.alias.outputs if isinstance(o, OutsideObject)]
+        return (*held, *self.places.outside_paths)
 
     @property
     def needs_backward(self) -> bool:

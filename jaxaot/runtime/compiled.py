@@ -8,9 +8,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jaxaot.autograd.modes import state
+from jaxaot.errors import SettingsChangedError, TraceError
+from jaxaot.plan.difference import differences
 from jaxaot.runtime.call import MISS
 from jaxaot.runtime.program import Program
+from jaxaot.runtime.recompiles import RecompileList, Recompiles
+from jaxaot.runtime.recovery import is_passing
 from jaxaot.tensor.iterated import has_iterators, read_iterators
+from jaxaot.tensor.tracing import RUNNING, TRACING
+
+MAX_PROGRAMS = 128
+_N_BUILDS, _N_TRIES = 3, 10_000
 
 
 class CacheInfo(NamedTuple):
@@ -21,64 +29,134 @@ class CacheInfo(NamedTuple):
     currsize: int
 
 
+def _miss(*_: Any) -> Any:
+    return MISS
+
+
 class CompiledFunction:
     """A function that is traced and compiled once for each kind of call.
+
+    It may be called from several threads. Whoever finds a program enters it at once; programs are built one at a time.
 
     Attributes:
       fn: The function itself.
       programs: Its compiled versions, the last used first.
+      max_programs: How many of them are kept.
     """
 
-    def __init__(self, fn: Callable[..., Any], build: Callable[..., Program], inspect: Any):
+    def __init__(
+        self, fn: Callable[..., Any], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS
+    ):
         """Wraps a function.
 
         Args:
           fn: What to compile.
-          build: Traces and compiles `fn(*args, **kwargs)`.
+          build: Takes (fn, args, kwargs, lock that calls which write hold) to a program for such calls.
           inspect: Has `trace(fn, args, kwargs)` and `explain(fn, args, kwargs)`.
+          max_programs: How many programs are kept; the least recently used one is dropped.
         """
         self.fn = fn
         self.programs: list[Program] = []
+        self._latest: Callable[..., Any] = _miss
+        self.max_programs = max_programs
         self._build = build
         self._inspect = inspect
-        self._lock = threading.RLock()
+        self._building = threading.RLock()
+        self._writing = threading.RLock()
+        self._hits = 0
         self._misses = 0
         self._takes_iterators = False
+        self._recompiles = Recompiles(getattr(fn, "__name__", type(fn).__name__), 2 * max_programs)
         functools.update_wrapper(self, fn, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if state.trace is not None:
-            return self.fn(*args, **kwargs)  # part of the graph that is being traced
+        if RUNNING:
+            if state.trace is not None:
+                return self.fn(*args, **kwargs)  # part of the graph that is being traced
+            with TRACING:  # storages hold symbols while another thread traces
+                pass
         if self._takes_iterators:
             args, kwargs = read_iterators(args, kwargs)
-        fn = self.fn
-        programs = self.programs
+        try:
+            result = self._latest(self.fn, args, kwargs)
+        except Exception:  # nothing has changed yet: what is wrong shows at the second try
+            return self._look_up(self.programs, args, kwargs)
+        if result is MISS:
+            return self._look_up(self.programs[1:], args, kwargs)
+        self._hits += 1
+        return result
+
+    def _look_up(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call that one of these programs may fit."""
         for program in programs:
-            result = program.enter(fn, args, kwargs)
+            result = self._enter(program, args, kwargs)
             if result is not MISS:
-                program.n_calls += 1
-                if program is not programs[0]:
-                    self._move_to_front(program)
+                self._hits += 1
+                self._move_to_front(program)
                 return result
         return self._first_call(args, kwargs)
 
+    def _again(self, program: Program, error: Exception, args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call whose first try failed, if it failed for a reason that passes."""
+        if isinstance(error, SettingsChangedError):
+            return MISS
+        for _ in range(_N_TRIES):
+            if not is_passing(error, program.traced.call, self.fn, args, kwargs, program.parameters):
+                break
+            try:
+                return program.enter(self.fn, args, kwargs)
+            except Exception as another:
+                error = another
+        raise error
+
+    def _enter(self, program: Program, args: Any, kwargs: Any) -> Any:
+        try:
+            return program.enter(self.fn, args, kwargs)
+        except Exception as error:
+            return self._again(program, error, args, kwargs)
+
     def _move_to_front(self, program: Program) -> None:
-        with self._lock:
-            self.programs = [program, *(p for p in self.programs if p is not program)]
+        with self._building:
+            if program in self.programs:  # it may have been dropped meanwhile
+                self._keep([program, *(p for p in self.programs if p is not program)])
+
+    def _keep(self, programs: list[Program]) -> None:
+        self.programs = programs
+        self._latest = programs[0].enter if programs else _miss
 
     def _first_call(self, args: Any, kwargs: Any) -> Any:
         if has_iterators(args, kwargs):  # no program has touched them: what is no tensor or array fits none
             self._takes_iterators = True
             return self(*args, **kwargs)
-        with self._lock:
-            program = self._build(self.fn, args, kwargs)
-            result = program.enter(self.fn, args, kwargs)
+        with self._building:
+            for program in self.programs:  # another thread may have built it, or shown symbols to the guards
+                result = self._enter(program, args, kwargs)
+                if result is not MISS:
+                    self._hits += 1
+                    return result
+            program = self._build(self.fn, args, kwargs, self._writing)
+            result = self._enter(program, args, kwargs)
             if result is MISS:
-                raise AssertionError(f"a program does not fit the call it was made for:\n{program.source}")
+                program, result = self._settle(program, args, kwargs)
             self._misses += 1
-            program.n_calls += 1
-            self.programs = [program, *self.programs[:127]]
+            kept = [p for p in self.programs if not p.is_out_of_reach()]
+            self._keep([program, *kept[: self.max_programs - 1]])
+            self._recompiles.note(program.key)
         return result
+
+    def _settle(self, program: Program, args: Any, kwargs: Any) -> tuple[Program, Any]:
+        """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
+        for _ in range(_N_BUILDS):
+            before = program
+            program = self._build(self.fn, args, kwargs, self._writing)
+            result = self._enter(program, args, kwargs)
+            if result is not MISS:
+                return program, result
+        changes = "; ".join(map(str, differences(before.key, program.key))) or "a guard does not hold"
+        raise TraceError(
+            f"The function changes what its own compilation depends on, each time it is traced: {changes}. Python code "
+            "inside runs once, while tracing. Keep such state in tensors, or change it outside of the function."
+        )
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -91,13 +169,21 @@ class CompiledFunction:
         """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward."""
         print(self._inspect.explain(self.fn, args, kwargs))
 
+    def explain_recompiles(self) -> RecompileList:
+        """Returns, for each program after the first, how its call differed from the most similar one before.
+
+        The list prints one line for each program; its records have `.number` and `.reasons`.
+        """
+        with self._building:
+            return self._recompiles.explain()
+
     def cache_info(self) -> CacheInfo:
         """Returns how many calls found a program, how many had one built, and how many there are."""
-        calls = sum(program.n_calls for program in self.programs)
-        return CacheInfo(max(calls - self._misses, 0), self._misses, len(self.programs))
+        return CacheInfo(self._hits, self._misses, len(self.programs))
 
     def clear_cache(self) -> None:
         """Drops all compiled versions."""
-        with self._lock:
-            self.programs = []
-            self._misses = 0
+        with self._building:
+            self._keep([])
+            self._hits = self._misses = 0
+            self._recompiles.forget()

@@ -1,19 +1,18 @@
-"""Generates the part of a call that concerns cells, bare arrays and objects: guards, operands, and what is put back.
+"""Writes the part of a call that concerns cells and bare arrays: guards, operands, and what is put back.
 
-In the generated code `O` are the guarded objects, `C` the cells and `A` the jax arrays that cells and objects hold, in
-one list each, because a comprehension over a hundred cells is faster than a hundred statements.
+In the generated code `C` are the cells and `A` the jax arrays that cells and objects hold, in one list each, because a
+comprehension over a hundred cells is faster than a hundred statements.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
-import numpy as np
 
-from jaxaot._jax import ShapedArray, canonical_dtype
+from jaxaot._jax import ShapedArray
 from jaxaot.plan.places import (
     AttributeWrite,
     BuiltArray,
@@ -25,11 +24,9 @@ from jaxaot.plan.places import (
     OutsideObject,
     PlaceWrite,
 )
-from jaxaot.tensor.cells import cell_kinds, fingerprint
-
-if TYPE_CHECKING:
-    from jaxaot.runtime.call import _Writer
-    from jaxaot.runtime.program import Program
+from jaxaot.runtime.program import Program
+from jaxaot.runtime.source import Source
+from jaxaot.tensor.cells import cell_kinds
 
 _SINGLE = jax.tree.structure(0)
 
@@ -37,91 +34,54 @@ _SINGLE = jax.tree.structure(0)
 class PlaceWriter:
     """Writes what one program's call does with places."""
 
-    def __init__(self, writer: _Writer, program: Program):
-        self.writer = writer
+    def __init__(self, source: Source, program: Program):
+        self.source = source
         self.program = program
         self.plan = program.traced.places
         self.expressions: dict[int, str] = {}  # graph input → expression
         self._n_arrays = 0
 
-    def guards(self, depth: int) -> None:
+    def guards(self) -> None:
         """Writes the guards, and the gathering of `C` and `A`."""
-        plan, writer = self.plan, self.writer
-        for path, other in plan.same:
-            writer.add(f"if {self._text(path, depth)} is not {self._text(other, depth)}: return MISS", depth)
-        self._object_guards(depth)
-        if plan.statics:
-            writer.plain_guard([self._text(p, depth) for p, _ in plan.statics], [v for _, v in plan.statics], depth)
-        for path, dtype, shape, content in plan.contents:
-            writer.scope["ndarray"], writer.scope["fingerprint"] = np.ndarray, fingerprint
-            text = self._text(path, depth)
-            dtype_name, bytes_name = writer.constant(dtype), writer.constant(content)
-            writer.add(
-                f"if not isinstance({text}, ndarray) or {text}.dtype != {dtype_name} or {text}.shape != {shape} or "
-                f"fingerprint({text}) != {bytes_name}: return MISS",
-                depth,
-            )
         arrays: list[tuple[str, LeafInput]] = []
-        self._cell_guards(arrays, depth)
-        for number, bare in enumerate(plan.arrays):
-            writer.add(f"b{number} = {self._text(bare.path, depth)}", depth)
-            self._leaf(f"b{number}", bare.leaf, arrays, depth)
-        self._array_guards(arrays, depth)
+        self._cell_guards(arrays)
+        for number, bare in enumerate(self.plan.arrays):
+            self.source.add(f"b{number} = {self.source.step(bare.path)}")
+            self._leaf(f"b{number}", bare.leaf, arrays)
+        self._array_guards(arrays)
 
-    def _text(self, path: Any, depth: int) -> str:
-        """Returns the expression that follows a path; only what lies before its last step gets a name."""
-        writer = self.writer
-        if path in writer.names or path[-1][0] == "root":
-            return writer.path(path, depth)
-        return writer.step(writer.path(path[:-1], depth), path[-1])
-
-    def _object_guards(self, depth: int) -> None:
-        writer, guards = self.writer, self.plan.objects
-        if not guards:
-            return
-        names = {guard.path: self.writer.path(guard.path, depth) for guard in guards}
-        writer.add(f"O = ({''.join(name + ', ' for name in names.values())})", depth)
-        types = writer.constant([guard.python_type for guard in guards])
-        writer.add(f"if [*map(type, O)] != {types}: return MISS", depth)
-        for field, text in (("n_attributes", "len(o.__dict__)"), ("n_items", "len(o)")):
-            counts = [(names[g.path], getattr(g, field)) for g in guards if getattr(g, field) is not None]
-            if counts:
-                among = "O" if len(counts) == len(guards) else f"({''.join(name + ', ' for name, _ in counts)})"
-                expected = writer.constant([count for _, count in counts])
-                writer.add(f"if [{text} for o in {among}] != {expected}: return MISS", depth)
-
-    def _cell_guards(self, arrays: list[tuple[str, LeafInput]], depth: int) -> None:
-        writer, cells = self.writer, self.plan.cells
+    def _cell_guards(self, arrays: list[tuple[str, LeafInput]]) -> None:
+        source, cells = self.source, self.plan.cells
         if not cells:
             return
-        writer.add(f"C = ({''.join(writer.path(cell.path, depth) + ', ' for cell in cells)})", depth)
-        writer.add(f"if [*map(type, C)] != {writer.constant([c.python_type for c in cells])}: return MISS", depth)
+        source.add(f"C = ({''.join(source.path(cell.path) + ', ' for cell in cells)})")
+        source.miss_if(f"[*map(type, C)] != {source.constant([c.python_type for c in cells])}")
         if len(cells) > 1:
-            writer.add("ids = [*map(id, C)]", depth)
-            seen = writer.constant([])
-            writer.add(f"if ids != {seen}:", depth)
-            writer.add(f"if len({{*ids}}) != {len(cells)}: return MISS", depth + 1)
-            writer.add(f"{seen}[:] = ids", depth + 1)
-        self._metadata_guards(depth)
-        writer.add(f"R = {self._attributes('value_attribute', range(len(cells)))}", depth)
+            source.add("ids = [*map(id, C)]")
+            seen = source.constant([])
+            with source.block(f"if ids != {seen}:"):
+                source.miss_if(f"len({{*ids}}) != {len(cells)}")
+                source.add(f"{seen}[:] = ids")
+        self._metadata_guards()
+        source.add(f"R = {self._attributes('value_attribute', range(len(cells)))}")
         for number, cell in enumerate(cells):
             if cell.tree == _SINGLE:
-                self._leaf(f"R[{number}]", cell.leaves[0], arrays, depth)
+                self._leaf(f"R[{number}]", cell.leaves[0], arrays)
                 continue
-            writer.scope["flatten"] = jax.tree.flatten
-            writer.add(f"l{number}, tree = flatten(R[{number}])", depth)
-            writer.add(f"if tree != {writer.constant(cell.tree)}: return MISS", depth)
+            source.scope["flatten"] = jax.tree.flatten
+            source.add(f"l{number}, tree = flatten(R[{number}])")
+            source.miss_if(f"tree != {source.constant(cell.tree)}")
             for i, leaf in enumerate(cell.leaves):
-                self._leaf(f"l{number}[{i}]", leaf, arrays, depth)
+                self._leaf(f"l{number}[{i}]", leaf, arrays)
         writable = {w.cell for w in self.plan.writes if isinstance(w, CellWrite)}
         if writable:
             first = min(writable)
             kind = cell_kinds()[cells[first].kind]
-            writer.add(f"{writer.constant(kind.check_writable)}(C[{first}])", depth)
+            source.add(f"{source.constant(kind.check_writable)}(C[{first}])")
 
-    def _metadata_guards(self, depth: int) -> None:
+    def _metadata_guards(self) -> None:
         """Compares the plain values of cells; of those that every cell has, which hardly change, only the number."""
-        writer, cells = self.writer, self.plan.cells
+        source, cells = self.source, self.plan.cells
         usual = [cell_kinds()[cell.kind].usual_metadata == {name for name, _ in cell.metadata} for cell in cells]
         for wanted in (True, False):
             chosen = [i for i, is_usual in enumerate(usual) if is_usual is wanted]
@@ -129,7 +89,7 @@ class PlaceWriter:
                 metadata = self._attributes("metadata_attribute", chosen)
                 found = f"[*map(len, {metadata})]" if wanted else metadata
                 expected = [len(cells[i].metadata) if wanted else dict(cells[i].metadata) for i in chosen]
-                writer.add(f"if {found} != {writer.constant(expected)}: return MISS", depth)
+                source.miss_if(f"{found} != {source.constant(expected)}")
 
     def _attributes(self, which: str, chosen: Sequence[int]) -> str:
         """Returns the expression of a list with one attribute of each of the chosen cells."""
@@ -140,31 +100,26 @@ class PlaceWriter:
             return f"[c.{names[0]} for c in {among}]"
         return f"[{', '.join(f'C[{i}].{name}' for i, name in zip(chosen, names, strict=True))}]"
 
-    def _leaf(self, text: str, leaf: LeafInput, arrays: list[tuple[str, LeafInput]], depth: int) -> None:
+    def _leaf(self, text: str, leaf: LeafInput, arrays: list[tuple[str, LeafInput]]) -> None:
         """Writes the guard of one leaf, or leaves it to the guard of all jax arrays."""
-        writer = self.writer
+        source = self.source
         if leaf.graph_input is not None:
             self.expressions[leaf.graph_input] = text
         match leaf.kind:
             case "array":
                 arrays.append((text, leaf))
             case "number":
-                writer.add(f"if type({text}) is not {leaf.python_type.__name__}: return MISS", depth)
+                source.miss_if(f"type({text}) is not {leaf.python_type.__name__}")
             case "static":
-                writer.plain_guard([text], [leaf.static], depth)
+                value = source.constant(leaf.static)
+                source.miss_if(f"{text} is not {value} and differs({text}, {value})")
             case _:
-                writer.scope["canonical_dtype"] = canonical_dtype
-                python_type = "" if leaf.python_type is None else (
-                    f"type({text}) is not {writer.constant(leaf.python_type)} or "
-                )  # fmt: skip
-                dtype = writer.constant(leaf.dtype)
-                writer.add(
-                    f"if {python_type}{text}.shape != {leaf.shape!r} or canonical_dtype({text}.dtype) != {dtype}: "
-                    "return MISS",
-                    depth,
-                )
+                cls = leaf.python_type
+                kind = [] if cls is None else [f"type({text}) is not {source.constant(cls)}"]
+                dtype = source.constant(leaf.dtype)
+                source.miss_if(*kind, f"{text}.shape != {leaf.shape!r}", f"canonical({text}.dtype) != {dtype}")
 
-    def _array_guards(self, arrays: Sequence[tuple[str, LeafInput]], depth: int) -> None:
+    def _array_guards(self, arrays: Sequence[tuple[str, LeafInput]]) -> None:
         """Tests the types of all jax arrays at once.
 
         What JAX says of an array's type is one object for all arrays that one executable made, so the types last seen
@@ -172,24 +127,20 @@ class PlaceWriter:
         """
         if not arrays:
             return
-        writer = self.writer
+        source = self.source
         texts = [text for text, _ in arrays]
         everything = [f"R[{i}]" for i in range(len(self.plan.cells))]
-        writer.add(f"A = {'R' if texts == everything else '[' + ', '.join(texts) + ']'}", depth)
-        seen = writer.constant([ShapedArray(leaf.shape, leaf.dtype, weak_type=leaf.weak_type) for _, leaf in arrays])
-        writer.add("avals = [a.aval for a in A]", depth)
-        writer.add(f"if avals != {seen}: return MISS", depth)
-        writer.add(f"{seen}[:] = avals", depth)
+        source.add(f"A = {'R' if texts == everything else '[' + ', '.join(texts) + ']'}")
+        seen = source.constant([ShapedArray(leaf.shape, leaf.dtype, weak_type=leaf.weak_type) for _, leaf in arrays])
+        source.add("avals = [a.aval for a in A]")
+        source.miss_if(f"avals != {seen}")
+        source.add(f"{seen}[:] = avals")
         for i, (_, leaf) in enumerate(arrays):
             if leaf.graph_input is not None:
                 self.expressions[leaf.graph_input] = f"A[{i}]"
         self._n_arrays = len(arrays)
 
-    def operands(self) -> list[str]:
-        """Returns the expressions of the graph inputs, in order."""
-        return self._in_runs([self.expressions[i] for i in sorted(self.expressions)])
-
-    def _in_runs(self, texts: Sequence[str]) -> list[str]:
+    def in_runs(self, texts: Sequence[str]) -> list[str]:
         """Returns the expressions with slices in place of longer runs of `A`."""
         number = {f"A[{i}]": i for i in range(self._n_arrays)}
         found: list[str] = []
@@ -203,14 +154,14 @@ class PlaceWriter:
             start = end
         return found
 
-    def held(self, is_in_arrays: bool) -> str:
+    def held(self) -> str:
         """Returns the expression that says whether somebody else holds an array that is to be donated."""
-        writer = self.writer
-        writer.scope["held_most"] = held_most
+        source = self.source
+        source.scope["held_most"] = held_most
         texts = [self.expressions[i] for i in self.program.donated_places]
-        picked = "A" if texts == [f"A[{i}]" for i in range(self._n_arrays)] else f"[{', '.join(self._in_runs(texts))}]"
+        picked = "A" if texts == [f"A[{i}]" for i in range(self._n_arrays)] else f"[{', '.join(self.in_runs(texts))}]"
         # `R`, and `A` where it is another list, hold each array; so does the list that is picked from them
-        limit = HELD_IN_CELL + (picked != "A") + (not self._is_one_list()) + is_in_arrays
+        limit = HELD_IN_CELL + (picked != "A") + (not self._is_one_list())
         return f"held_most({picked}) > {limit}"
 
     def _is_one_list(self) -> bool:
@@ -220,7 +171,7 @@ class PlaceWriter:
 
     def write_back(self) -> None:
         """Writes what is put back after the run: first all values are made, then they are put into their places."""
-        writer = self.writer
+        source = self.source
         swaps: dict[str, list[tuple[int, str]]] = {}
         rest: list[tuple[PlaceWrite, str]] = []
         for number, write in enumerate(self.plan.writes):
@@ -229,51 +180,51 @@ class PlaceWriter:
             elif isinstance(write, MetadataWrite) or write.value is None:
                 rest.append((write, ""))
             else:
-                writer.add(f"w{number} = {self._built(write.value)}")
+                source.add(f"w{number} = {self._built(write.value)}")
                 rest.append((write, f"w{number}"))
         for kind, items in swaps.items():
-            put = writer.constant(cell_kinds()[kind].write)
+            put = source.constant(cell_kinds()[kind].write)
             if len(items) <= 4:
                 for cell, text in items:
-                    writer.add(f"{put}(C[{cell}], {text})")
+                    source.add(f"{put}(C[{cell}], {text})")
             else:
                 cells = [cell for cell, _ in items]
                 is_all = cells == list(range(len(self.plan.cells)))
                 picked = "C" if is_all else f"({', '.join(f'C[{cell}]' for cell in cells)})"
-                writer.add(f"[*map({put}, {picked}, ({', '.join(text for _, text in items)}))]")
+                source.add(f"[*map({put}, {picked}, ({', '.join(text for _, text in items)}))]")
         for write, text in rest:
             self._put(write, text)
 
     def _put(self, write: PlaceWrite, text: str) -> None:
-        writer = self.writer
+        source = self.source
         match write:
             case MetadataWrite(cell, metadata):
                 name = cell_kinds()[self.plan.cells[cell].kind].metadata_attribute
-                writer.add(f"C[{cell}].{name}.clear()")
-                writer.add(f"C[{cell}].{name}.update({writer.constant(dict(metadata))})")
+                source.add(f"C[{cell}].{name}.clear()")
+                source.add(f"C[{cell}].{name}.update({source.constant(dict(metadata))})")
             case AttributeWrite(path, name, value):
-                owner = writer.path(path, 1)
+                owner = source.path(path)
                 if value is None:
-                    writer.add(f"del {owner}.__dict__[{name!r}]")
+                    source.add(f"del {owner}.__dict__[{name!r}]")
                 else:
-                    writer.scope["setattribute"] = object.__setattr__
-                    writer.add(f"setattribute({owner}, {name!r}, {text})")
+                    source.scope["setattribute"] = object.__setattr__
+                    source.add(f"setattribute({owner}, {name!r}, {text})")
             case _:
-                writer.scope["refill"] = refill
-                writer.add(f"refill({writer.path(write.path, 1)}, {text})")
+                source.scope["refill"] = refill
+                source.add(f"refill({source.path(write.path)}, {text})")
 
     def _built(self, value: BuiltValue) -> str:
         texts = [self._built_leaf(leaf) for leaf in value.leaves]
         if value.tree == _SINGLE:
             return texts[0]
-        return f"{self.writer.constant(value.tree)}.unflatten([{', '.join(texts)}])"
+        return f"{self.source.constant(value.tree)}.unflatten([{', '.join(texts)}])"
 
     def _built_leaf(self, leaf: BuiltLeaf) -> str:
         if isinstance(leaf, BuiltArray):
             return f"out[{leaf.output}]"
         if isinstance(leaf, OutsideObject):
-            return self.writer.path(leaf.path, 1)
-        return "None" if leaf.value is None else self.writer.constant(leaf.value)
+            return self.source.path(leaf.path)
+        return "None" if leaf.value is None else self.source.constant(leaf.value)
 
 
 def refill(container: Any, items: Any) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
+from jaxaot._jax import has_side_effects
 from jaxaot.ir.rewrite import drop_inputs, first_outputs, inline
 from jaxaot.passes.dce import dce
 from jaxaot.passes.pin_writes import pin_writes
+from jaxaot.plan.difference import CallKey
 from jaxaot.plan.places import BuiltArray, CellWrite
 from jaxaot.plan.saved import FromPrimal, SavePlan
 from jaxaot.plan.stages import Partition, Traced
@@ -18,6 +21,7 @@ class Program:
 
     Attributes:
       traced: Its graph and plans.
+      key: All that its guards look at.
       partition: Its forward and backward; None if no gradient flows.
       forward: Takes graph inputs to graph outputs and extra residuals.
       forward_donated: The same, reusing the buffers of the storages that are written.
@@ -25,12 +29,13 @@ class Program:
       donated: Distinct storages whose buffers `forward_donated` reuses.
       donated_places: Graph inputs that are cells' arrays whose buffers it reuses.
       makes_fresh_outputs: Whether nobody else holds what the forward returns.
+      has_work: Whether there is anything to run: an output, or an effect such as a print.
       enter: The generated function: looks whether a call fits, and if so carries it out.
     """
 
     __slots__ = (
-        "backward", "donated", "donated_places", "enter", "executables", "forward", "forward_donated",
-        "makes_fresh_outputs", "n_calls", "partition", "source", "traced",
+        "backward", "donated", "donated_places", "enter", "executables", "forward", "forward_donated", "has_work",
+        "key", "makes_fresh_outputs", "partition", "source", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -39,10 +44,11 @@ class Program:
         partition: Partition | None,
         make_executable: Callable[..., Any],
         donate: bool,
+        key: CallKey,
     ):
         self.traced = traced
+        self.key = key
         self.partition = partition
-        self.n_calls = 0
         n_outputs = len(traced.jaxpr.out_avals) - len(traced.alias.refills)
         jaxpr = dce(first_outputs(traced.jaxpr, n_outputs)) if partition is None else partition.forward
         plan = None if partition is None else partition.plan
@@ -52,6 +58,7 @@ class Program:
         positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
         # what runs is not differentiated again, so custom rules have done their work
         jaxpr = pin_writes(drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced)))
+        self.has_work = bool(jaxpr.jaxpr.outvars) or any(map(has_side_effects, jaxpr.jaxpr.eqns))
         plain = make_executable(jaxpr, (), "forward")
         self.executables = {"forward": plain}
         self.makes_fresh_outputs = getattr(plain, "makes_fresh_outputs", False)
@@ -60,6 +67,8 @@ class Program:
         if positions:
             self.executables["forward_donated"] = make_executable(jaxpr, positions, "forward")
             self.forward_donated = self.executables["forward_donated"].call
+        for executable in self.executables.values():
+            executable.settings = key.jax_settings
         self.backward: Callable[..., Any] | None = None
         if partition is not None:
             empty = {FromPrimal(i) for i in empty_inputs(traced)}
@@ -69,6 +78,16 @@ class Program:
             self.backward = self.executables["backward"].call
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What the user calls each positional argument."""
+        return self.key.parameters
+
+    def is_out_of_reach(self) -> bool:
+        """Returns whether an object that it was made for is gone, so that no call fits it any more."""
+        held = (*(s.value for s in self.key.call.statics), *(g.value for g in self.key.call.python))
+        return any(isinstance(value, weakref.ref) and value() is None for value in held)
 
 
 def empty_inputs(traced: Traced) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot._typing import Shape
 from jaxaot.tensor.tensor import Tensor
 
 FOREIGN = frozenset({
@@ -156,7 +157,12 @@ def attributes_of(value: Any) -> dict[str, Any]:
     return found
 
 
-def fingerprint(array: np.ndarray) -> bytes:
+def array_content(array: np.ndarray) -> tuple[Any, Shape, bytes]:
+    """Returns what a NumPy array that is part of a program has to be at a later call."""
+    return array.dtype, array.shape, _fingerprint(array)
+
+
+def _fingerprint(array: np.ndarray) -> bytes:
     """Returns what tells whether a NumPy array still holds the same; of more than a MiB, where it lies and a sample."""
     if array.nbytes <= 2**20:
         return array.tobytes()

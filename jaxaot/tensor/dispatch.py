@@ -209,6 +209,7 @@ def _gather(
             if layout is storage.layout and array is not None:
                 if storage.trace is not None:
                     storage.check_alive()
+                    array = storage.array
                 if storage is base:
                     key.append(_BASE)
                     step = ("operand", 0)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,8 @@ import jax
 import numpy as np
 
 from jaxaot.autograd.modes import state
+
+_taking = threading.RLock()  # two threads never take the same draws
 
 
 class Generator:
@@ -77,19 +80,25 @@ class Generator:
         self.manual_seed(state[0])
         self.offset = state[1]
 
-    def offset_word(self) -> np.uint32:
-        """Returns the offset as a graph takes it."""
-        return np.uint32(self.offset & 0xFFFFFFFF)
+    def take(self, n_draws: int) -> np.uint32:
+        """Returns the offset of the next draw as a graph takes it, and moves on by a number of draws."""
+        with _taking:
+            offset = self.offset
+            self.offset = offset + n_draws
+        return np.uint32(offset & 0xFFFFFFFF)
+
+    def give_back(self, offset: np.uint32, n_draws: int) -> None:
+        """Undoes a `take` whose draws did not happen, unless others were made since."""
+        with _taking:
+            if (self.offset - n_draws) & 0xFFFFFFFF == int(offset):
+                self.offset -= n_draws
 
     def draw(self) -> Any:
         """Returns the next key: in a trace a symbol, eagerly the words (seed, seed, offset) that a kernel folds."""
         if state.trace is not None:
             return state.trace.draw(self)
-        if state.streams is not None:
-            state.streams.enter(self)
-        words, offset = self._stream_words, self._stream_offset
-        self._stream_offset = offset + 1
-        return np.array([words[0], words[1], offset], np.uint32)
+        words = self._words
+        return np.array([words[0], words[1], self.take(1)], np.uint32)
 
 
 def _stream_of(seed: int) -> tuple[int, np.ndarray, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,9 +17,8 @@ from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, Un
 from jaxaot.tensor.kernels import add_kernel
 from jaxaot.tensor.nodes import materialize
 from jaxaot.tensor.tensor import Tensor, wrap_array
+from jaxaot.tensor.tracing import hook_numbers
 from jaxaot.views.layout import Layout, dense_like
-
-_hook_ids = itertools.count()
 
 
 def call_hook(hook: Callable[[Tensor], Any], cotangent: Array) -> Array:
@@ -187,6 +185,8 @@ def grad(
         results: list[Tensor | None] = []
         for tensor, edge in zip(inputs, edges, strict=True):
             gradient = found.get(edge)
+            if state.trace is not None:
+                state.trace.read_hooks(tensor)
             if gradient is not None and tensor._hooks and tensor.is_leaf:
                 for hook in list(tensor._hooks.values()):
                     gradient = call_hook(hook, gradient)
@@ -218,7 +218,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHan
     edge = tensor._gradient_edge()
     if edge is None:
         raise AutogradError("cannot register a hook on a tensor that doesn't require gradient")
-    key = next(_hook_ids)
+    key = next(hook_numbers)
     if tensor.is_leaf:
         if tensor._hooks is None:
             tensor._hooks = {}

@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
+from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import AutogradError, BackwardTwiceError, SavedTensorWrittenError
 from jaxaot.ops.promotion import is_inexact
@@ -218,6 +219,9 @@ class AccumulateGrad(Node):
 
         (gradient,) = cotangents
         leaf = self.variable
+        if state.trace is not None:
+            state.trace.read_grad(leaf)
+            state.trace.read_hooks(leaf)
         if leaf._hooks:
             from jaxaot.tensor.grad import call_hook
 

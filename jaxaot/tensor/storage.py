@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Array
+from jaxaot.autograd.modes import state, threads
 from jaxaot.errors import LeakedTensorError, StorageSizeError
 from jaxaot.views.layout import Layout, contiguous
 
@@ -47,11 +48,10 @@ class Storage:
     def __init__(self, array: Array | None, layout: Layout, trace: Any = None):
         self.array = array
         self.layout = layout
-        self.is_shared = False
-        self.n_written: int | None = None
         self.trace = trace
+        self.is_shared = self.was_read = False
+        self.n_written: int | None = None
         self.writer = None
-        self.was_read = False
 
     def __repr__(self) -> str:
         return f"Storage({self.nbytes()} bytes, {self.layout.dtype})"
@@ -81,8 +81,6 @@ class Storage:
         Args:
           nbytes: New size in bytes.
         """
-        from jaxaot.autograd.modes import state
-
         if state.trace is not None:
             state.trace.adopt(self)
         n = -(-int(nbytes) // self.dtype.itemsize)
@@ -157,15 +155,19 @@ class Storage:
 
     def may_donate(self) -> bool:
         """Returns whether the array's buffer may be reused: nobody else holds it."""
-        return not self.is_shared or sys.getrefcount(self.array) <= HELD_ONCE
+        return not (self.is_shared or threads.are_several) or sys.getrefcount(self.array) <= HELD_ONCE
 
     def check_alive(self) -> None:
-        """Raises if the value is a symbol of a trace that has ended."""
-        if self.trace is not None and not self.trace.is_alive:
+        """Raises if the value is a symbol of a trace that has ended, and waits for one that runs in another thread."""
+        if self.trace is None or self.trace.is_mine():
+            return
+        self.trace.wait()
+        if self.trace is not None:
             raise LeakedTensorError(
-                "This tensor was made while a function was being traced, and the trace has ended, so it has no value. "
-                "It was probably kept in an attribute, a list or a global by the traced function. Return it from the "
-                "function instead, or write it into a tensor that existed before: `self.cache.copy_(new)`."
+                "This tensor was made while a function was being traced, and it is used outside of that trace, where "
+                "it has no value. It was probably kept in an attribute, a list or a global by the traced function. "
+                "Return it from the function instead, or write it into a tensor that existed before: "
+                "`self.cache.copy_(new)`."
             )
 
 

@@ -444,16 +444,10 @@ def wrap(storage: Storage, layout: Layout, offset: int = 0, trace: Any = None) -
     tensor._storage = storage
     tensor._layout = layout
     tensor._offset = offset
-    tensor._history = None
-    tensor._base_tensor = None
-    tensor._chain = ()
-    tensor._counter = None
-    tensor._creation = None
-    tensor._grad = None
-    tensor._hooks = None
     tensor._trace = trace
-    tensor._view_node = None
-    tensor._view_parent = None
+    tensor._chain = ()
+    tensor._history = tensor._base_tensor = tensor._counter = tensor._creation = tensor._grad = tensor._hooks = None
+    tensor._view_node = tensor._view_parent = None
     return tensor
 
 

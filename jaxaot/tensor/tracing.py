@@ -8,6 +8,8 @@ was not recorded (`no_grad`, `.detach()`), a later read is *grafted*: the new va
 
 from __future__ import annotations
 
+import itertools
+import threading
 import weakref
 from typing import Any
 
@@ -19,6 +21,15 @@ from jaxaot._jax import Primitive, ShapedArray, is_key_dtype
 from jaxaot._typing import Array
 from jaxaot.tensor.storage import Storage
 from jaxaot.views.layout import Layout
+
+TRACING = threading.RLock()
+"""Held while a function is traced: storages hold symbols then, so nobody else may write to them."""
+
+RUNNING: list[TraceState] = []
+"""The traces that are running, in any thread."""
+
+hook_numbers = itertools.count()
+"""Numbers of hooks, in the order of their registration."""
 
 lift_p = Primitive("lift")
 """A graph input in the making: `lift` equations become the invars of the traced graph."""
@@ -41,6 +52,7 @@ class TraceState:
 
     Attributes:
       is_alive: Whether the traced function is still running.
+      thread: Where it runs.
       lifted: What each graph input is: `("storage", storage)`, `("ghost", history, storage)`, `("value", position)`,
         `("cell", number, leaf)`, `("slot", number)`, `("seed", generator)` or `("offset", generator)`.
       storages: Adopted storages, by id, with how they were: (storage, saved fields).
@@ -58,10 +70,13 @@ class TraceState:
       counters: Write counters that grew, by id, with what they were.
       grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
+      hook_reads: Id of each tensor from outside that a gradient was added to → numbers of the hooks that saw it.
+      first_hook: Hooks from this number on were registered by the traced function.
     """
 
     def __init__(self) -> None:
         self.is_alive = True
+        self.thread = threading.get_ident()
         self.lifted: list[tuple[Any, ...]] = []
         self.storages: dict[int, tuple[Storage, dict[str, Any]]] = {}
         self.tensors: dict[int, tuple[Any, dict[str, Any]]] = {}
@@ -78,6 +93,17 @@ class TraceState:
         self.counters: dict[int, tuple[Any, int]] = {}
         self.grad_reads: dict[int, Any] = {}
         self.grad_writes: dict[int, Any] = {}
+        self.hook_reads: dict[int, tuple[int, ...]] = {}
+        self.first_hook = next(hook_numbers)
+
+    def is_mine(self) -> bool:
+        """Returns whether this trace is running in the calling thread."""
+        return self.is_alive and self.thread == threading.get_ident()
+
+    def wait(self) -> None:
+        """Waits until this trace, which runs in another thread, has put everything back."""
+        with TRACING:
+            return
 
     def lift(self, shape: tuple[int, ...], dtype: Any, origin: tuple[Any, ...], weak_type: bool = False) -> Array:
         """Returns the symbol of a new graph input."""
@@ -185,6 +211,13 @@ class TraceState:
         if tensor._trace is not self and id(tensor) not in self.grad_writes:
             self.note(tensor)
             self.grad_reads.setdefault(id(tensor), (tensor, tensor._grad))
+
+    def read_hooks(self, tensor: Any) -> None:
+        """Notes that the hooks of a tensor from outside were called while tracing."""
+        if tensor._trace is not self:
+            self.note(tensor)
+            from_outside = tuple(number for number in tensor._hooks or () if number < self.first_hook)
+            self.hook_reads.setdefault(id(tensor), from_outside)
 
     def write_grad(self, tensor: Any) -> None:
         """Notes that `.grad` of a tensor from outside was replaced."""

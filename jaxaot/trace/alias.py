@@ -72,36 +72,38 @@ def collect_escapes(trace: TraceState, result: Any, objects: dict[int, Path]) ->
     escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)
     seen: set[int] = set()
 
-    def visit(tensor: Tensor) -> None:
-        if id(tensor) in seen:
-            return
-        seen.add(id(tensor))
-        base = tensor._base_tensor
-        if base is not None:
-            visit(base)
-        if tensor._trace is trace:
-            escapes.made.append(tensor)
-        else:
-            trace.note(tensor)
-            trace.adopt(tensor._storage)
-        storage = tensor._storage
-        if storage.trace is trace and id(storage) not in trace.storages and id(storage) not in escapes.storage_ids:
-            escapes.storage_ids.add(id(storage))
-            escapes.fresh.append(storage)
-
     for leaf in leaves:
         if type(leaf) in STAND_INS:
             raise leaf.refusal("Returning the value")
         if isinstance(leaf, Tensor):
-            visit(leaf)
+            _visit(trace, escapes, seen, leaf)
     escapes.changed = [tensor for tensor, _ in trace.tensors.values()]
     for tensor in escapes.changed:
-        visit(tensor)
+        _visit(trace, escapes, seen, tensor)
     for tensor in trace.grad_writes.values():
         escapes.grads.append(tensor)
         if tensor._grad is not None:
-            visit(tensor._grad)
+            _visit(trace, escapes, seen, tensor._grad)
     return escapes
+
+
+def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) -> None:
+    """Notes a tensor that outlives the call, after the base that it is a view of."""
+    if id(tensor) in seen:
+        return
+    seen.add(id(tensor))
+    base = tensor._base_tensor
+    if base is not None:
+        _visit(trace, escapes, seen, base)
+    if tensor._trace is trace:
+        escapes.made.append(tensor)
+    else:
+        trace.note(tensor)
+        trace.adopt(tensor._storage)
+    storage = tensor._storage
+    if storage.trace is trace and id(storage) not in trace.storages and id(storage) not in escapes.storage_ids:
+        escapes.storage_ids.add(id(storage))
+        escapes.fresh.append(storage)
 
 
 def plan_aliases(

@@ -8,7 +8,6 @@ the trace left it, so that a counter which only Python reads does not compile ag
 
 from __future__ import annotations
 
-import enum
 import functools
 import types
 from collections import deque
@@ -20,7 +19,7 @@ import numpy as np
 
 from jaxaot._jax import canonical_dtype, is_key_dtype, is_tracer
 from jaxaot.errors import AttributeChangeError, UnsupportedVariableError
-from jaxaot.plan.call import Path, path_text
+from jaxaot.plan.call import Path, PythonGuard, Seen, path_text
 from jaxaot.plan.places import (
     AttributeWrite,
     BuiltArray,
@@ -32,7 +31,6 @@ from jaxaot.plan.places import (
     ContainerWrite,
     LeafInput,
     MetadataWrite,
-    ObjectGuard,
     OutsideObject,
     PlaceWrite,
 )
@@ -49,7 +47,8 @@ from jaxaot.tensor.cells import (
 )
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.tracing import TraceState
-from jaxaot.trace.paths import KEYS, LEAVES, LIMIT, children, content_of
+from jaxaot.trace.guards import CONSTANT, container_guards
+from jaxaot.trace.paths import KEYS, LEAVES, LIMIT, children
 
 _CODE = (type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 _ARRAYS = (jax.Array, np.ndarray, jax.ShapeDtypeStruct)
@@ -82,10 +81,9 @@ class Survey:
       objects: Path, object and its kind, which is None for a user's own.
       containers: Path and container; those below an object of a kind come with True.
       slots: Bare arrays held by objects of a kind: path, holder, key, array.
-      guards: On types and sizes.
-      statics: Path and plain value.
-      same: Paths that lead to what an earlier path leads to.
-      contents: Guards on NumPy arrays.
+      guards: On types, sizes, values that say themselves when they are equal, and second paths to one thing.
+      values: Path and value of what is guarded like anything else that the function may read: plain values, code,
+        tensors and arrays.
       roots: Path → object or cell that the walk began with.
       first: Id of each cell, object and list or dict → its path.
     """
@@ -101,10 +99,8 @@ class Survey:
         self.objects: list[tuple[Path, Any, CellKind | None]] = []
         self.containers: list[tuple[Path, Any, bool]] = []
         self.slots: list[tuple[Path, Any, Any, Any]] = []
-        self.guards: list[ObjectGuard] = []
-        self.statics: list[tuple[Path, Any]] = []
-        self.same: list[tuple[Path, Path]] = []
-        self.contents: list[tuple[Path, Any, tuple[int, ...], bytes]] = []
+        self.guards: list[PythonGuard] = []
+        self.values: list[tuple[Path, Any]] = []
         self.roots: dict[Path, Any] = {}
         self.first: dict[int, Path] = {}
         self._later: deque[tuple[Path, Any]] = deque()
@@ -133,7 +129,7 @@ class Survey:
         while stack:
             place = stack.pop()
             if id(place.value) in self.first:
-                self.same.append((place.path, self.first[id(place.value)]))
+                self.guards.append(PythonGuard(place.path, Seen.SAME, self.first[id(place.value)]))
             elif is_cell(place.value):
                 kind_of_cell(place.value).check(place.value)
                 self.first[id(place.value)] = place.path
@@ -144,17 +140,17 @@ class Survey:
     def _below(self, place: _Place) -> Iterator[_Place]:
         """Notes one value; returns what it leads to."""
         path, value, cls, kind = place.path, place.value, type(place.value), kind_of(place.value)
-        if cls in _PLAIN or _is_plain_tuple(value):
-            self.statics.append((path, value))
+        if cls in _PLAIN:
+            self.values.append((path, value))
+        elif _is_plain_tuple(value):
+            self.guards.append(PythonGuard(path, Seen.VALUE, value))
         elif isinstance(value, _ARRAYS) and place.holder is not None:
             self.slots.append((path, place.holder, place.key, value))
-        elif isinstance(value, np.ndarray):
-            self.contents.append((path, *content_of(value)))
         elif isinstance(value, (Tensor, *_ARRAYS)):
-            self.guards.append(ObjectGuard(path, cls))
+            self.values.append((path, value))
             self._later.append((path, value))
         elif isinstance(value, (dict, list, tuple)):
-            self.guards.append(ObjectGuard(path, cls, None, len(value)))
+            self.guards += container_guards(path, value)
             if not isinstance(value, tuple):
                 self.first[id(value)] = path
                 self.containers.append((path, value, place.is_inside))
@@ -165,31 +161,32 @@ class Survey:
         elif kind is not None:
             self.first[id(value)] = path
             self.objects.append((path, value, kind))
-            self.guards.append(ObjectGuard(path, cls, len(vars(value))))
+            self.guards += [PythonGuard(path, Seen.TYPE, cls), PythonGuard(path, Seen.ATTRIBUTES, len(vars(value)))]
             for name, child in vars(value).items():
                 if not kind.is_hidden(name):
                     yield _Place((*path, ("attr", name)), child, True, vars(value), name)
         elif not self._is_compared(path, value):
             self.first[id(value)] = path
             self.objects.append((path, value, None))
-            self.guards.append(ObjectGuard(path, cls, len(vars(value)) if hasattr(value, "__dict__") else None))
+            self.guards.append(PythonGuard(path, Seen.TYPE, cls))
+            if hasattr(value, "__dict__"):
+                self.guards.append(PythonGuard(path, Seen.ATTRIBUTES, len(vars(value))))
             for name, child in attributes_of(value).items():
                 yield _Place((*path, ("attr", name)), child)
 
     def _is_compared(self, path: Path, value: Any) -> bool:
         """Notes a value that is compared as a whole, if it is one: code, or what says itself when it is equal."""
-        if isinstance(value, (set, frozenset)):
-            self.statics.append((path, frozenset(value)))
-            return True
-        if isinstance(value, (*_CODE, enum.Enum)):
+        if isinstance(value, (set, frozenset, *_CODE, *CONSTANT)):
+            self.values.append((path, value))
             self._later.append((path, value))
-        elif is_object(value) or not _is_hashable(value):
+            return True
+        if is_object(value) or not _is_hashable(value):
             if has_attributes(value) and type(value).__module__.partition(".")[0] not in FOREIGN:
                 return False
-            self.guards.append(ObjectGuard(path, type(value)))
+            self.values.append((path, value))
             self._later.append((path, value))
             return True
-        self.statics.append((path, value))
+        self.guards.append(PythonGuard(path, Seen.VALUE, value))
         return True
 
 

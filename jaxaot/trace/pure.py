@@ -17,7 +17,7 @@ from jaxaot.tensor.history import History
 from jaxaot.tensor.nodes import GraphInput
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap
-from jaxaot.tensor.tracing import TraceState
+from jaxaot.tensor.tracing import RUNNING, TraceState
 from jaxaot.views.layout import contiguous
 
 
@@ -84,11 +84,13 @@ def inline_trace() -> Iterator[_InlineState]:
     """Inside, tensor operations are part of whatever JAX is running, and nothing outside changes."""
     before, grad_enabled = state.trace, state.grad_enabled
     state.trace = trace = _InlineState(before)
+    RUNNING.append(trace)
     try:
         yield trace
     finally:
         state.trace, state.grad_enabled = before, grad_enabled
         trace.restore()
+        RUNNING.remove(trace)
 
 
 def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:

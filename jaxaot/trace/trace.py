@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import threading
+import types
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,22 +20,35 @@ from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, Un
 from jaxaot.ir.rewrite import drop_inputs
 from jaxaot.ir.walk import variables
 from jaxaot.passes.dce import dce
-from jaxaot.plan.alias import AliasPlan
-from jaxaot.plan.call import CallPlan, GhostInput, GradGuard, Path, StorageInput, TensorInput, ValueInput, path_text
-from jaxaot.plan.places import ArrayInput, PlacePlan, PlaceWrite
+from jaxaot.plan.alias import AliasPlan, ConstantOutput
+from jaxaot.plan.call import (
+    CallPlan,
+    GhostInput,
+    GradGuard,
+    Lineage,
+    Path,
+    PythonGuard,
+    Seen,
+    StaticInput,
+    StorageInput,
+    TensorInput,
+    ValueInput,
+    follow,
+    path_text,
+)
+from jaxaot.plan.places import ArrayInput, OutsideObject, PlacePlan, PlaceWrite
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
 from jaxaot.tensor.cells import cell_kinds, is_cell, is_leaf, is_object
 from jaxaot.tensor.create import scalar_tensor
-from jaxaot.tensor.generator import default_generator
+from jaxaot.tensor.generator import Generator, default_generator
 from jaxaot.tensor.iterated import Iterated, is_iterator
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.tensor.tracing import TraceState, lift_p
+from jaxaot.tensor.tracing import RUNNING, TRACING, TraceState, lift_p
 from jaxaot.trace.alias import Escapes, collect_escapes, plan_aliases
-from jaxaot.trace.paths import find_all_paths, find_paths, plain_values
+from jaxaot.trace.guards import PLAIN, Reached, python_guards
+from jaxaot.trace.paths import find_paths
 from jaxaot.trace.places import Places, Survey, leaf_input
-
-_lock = threading.RLock()
 
 
 def is_number_argument(leaf: Any) -> bool:
@@ -98,7 +112,7 @@ def trace_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     for leaf in leaves:
         if is_static_argument(leaf):
             _check_static(leaf)
-    with _lock:
+    with TRACING:
         return _trace(fn, args, kwargs, leaves, in_tree)
 
 
@@ -156,6 +170,7 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any)
     if before is not None:
         raise TraceError("A trace is already running in this thread; call the function itself inside it.")
     state.trace = trace
+    RUNNING.append(trace)
     try:
         closed = jax.make_jaxpr(staged)()
     finally:
@@ -163,6 +178,7 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any)
         state.grad_enabled = grad_enabled
         places.close()
         trace.restore()
+        RUNNING.remove(trace)
     unfinished, escapes, writes = plans.pop()
     return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, writes, grad_enabled)
 
@@ -175,7 +191,8 @@ def _finish(
     constants = _constant_arrays(closed)
     targets: dict[int, Any] = {id(value): value for value in (*survey.roots.values(), *(a for _, a in constants))}
     targets |= {i: tensor for i, (tensor, _) in trace.noted.items()}
-    paths, same = find_all_paths(roots(fn, args, kwargs), targets)
+    starts = roots(fn, args, kwargs)
+    paths = find_paths(starts, targets)
     inputs = _tensor_inputs(leaves, trace, paths)
     _check_leaks(fn, args, kwargs, trace, escapes)
     number = {id(tensor): i for i, tensor in enumerate(inputs)}
@@ -203,6 +220,33 @@ def _finish(
     history_number: dict[int, int] = {}
     counter_number: dict[int, int] = {}
 
+    def tensor_with(history: Any) -> int:
+        for tensor in inputs:
+            if trace.noted[id(tensor)][1]["_history"] is history:
+                return number[id(tensor)]
+        raise UnreachableTensorError("Gradients flow to a tensor that no path leads to.")
+
+    reached = []
+    for history, storage, ghost in trace.reached.values():
+        place = position[of_storage[id(storage)]] if ghost is None else position[ghost]
+        reached.append((place, tensor_with(history)))
+    alias: AliasPlan = unfinished(number, storage_number, tensor_with, tuple(reached))
+    shown = {spec.storage for spec in (*alias.made, *(change.spec for change in alias.changes))}
+    written = {write.storage for write in alias.writes}
+
+    def lineage(was: dict[str, Any], storage: int, requires_grad: bool) -> Lineage | None:
+        if storage not in shown and not (storage in written and (requires_grad or was["_creation"] is not None)):
+            return None
+        history = was["_history"] if requires_grad else None
+        base = was["_base_tensor"]
+        return Lineage(
+            None if base is None else number.get(id(base), -1) if storage in shown else -1,
+            was["_chain"],
+            was["_creation"],
+            None if history is None else history.layout,
+            0 if history is None else history.offset,
+        )
+
     def tensor_input(tensor: Any) -> TensorInput:
         was = trace.noted[id(tensor)][1]
         history = was["_history"]
@@ -221,6 +265,8 @@ def _finish(
             if tensor._counter is None
             else counter_number.setdefault(id(tensor._counter), len(counter_number)),
             is_argument=paths[id(tensor)][0][1] != "fn" and len(paths[id(tensor)]) > 1,
+            lineage=lineage(was, storage_number.get(id(was["_storage"]), -1), requires),
+            hooks=trace.hook_reads.get(id(tensor)),
         )
 
     storages = tuple(
@@ -233,14 +279,14 @@ def _finish(
         for s in storage_ids
     )
 
-    def tensor_with(history: Any) -> int:
-        for tensor in inputs:
-            if trace.noted[id(tensor)][1]["_history"] is history:
-                return number[id(tensor)]
-        raise UnreachableTensorError("Gradients flow to a tensor that no path leads to.")
-
-    all_paths = [*(paths[id(t)] for t in inputs), *survey.roots, *(array.path for array in place_plan.arrays)]
-    attributes, contents = plain_values(fn, roots(fn, args, kwargs), all_paths, survey.first)
+    guarded = Reached(
+        tensors=number,
+        tensor_paths=frozenset(paths[id(t)] for t in inputs),
+        arrays={id(follow(starts, array.path)): array.path for array in reversed(place_plan.arrays)},
+        places=survey.first,
+        objects=[(path, value) for path, value, _ in survey.objects],
+        values=survey.values,
+    )
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
         storages=storages,
@@ -250,30 +296,20 @@ def _finish(
         ),
         values=tuple(ValueInput(o[1], *_value_type(leaves[o[1]])) for _, o in values),
         n_leaves=len(leaves),
-        statics=tuple((i, leaf) for i, leaf in enumerate(leaves) if is_static_argument(leaf)),
+        statics=tuple(_static_input(i, leaf) for i, leaf in enumerate(leaves) if is_static_argument(leaf)),
+        repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
-        attributes=tuple(attributes),
+        python=(*survey.guards, *python_guards(starts, guarded), *_grad_guards(trace, number, paths)),
         grad_enabled=grad_enabled,
     )
-    reached = []
-    for history, storage, ghost in trace.reached.values():
-        place = position[of_storage[id(storage)]] if ghost is None else position[ghost]
-        reached.append((place, tensor_with(history)))
-    alias: AliasPlan = unfinished(number, storage_number, tensor_with, tuple(reached))
+    alias = _without_arguments(alias, starts, leaves)
     rng = RngPlan(
         tuple(
             GeneratorUse(_generator_path(fn, args, kwargs, generator), trace.draws[generator], generator in trace.seeds)
             for generator in dict.fromkeys([*trace.seeds, *trace.draws])
         )
     )
-    place_plan = dataclasses.replace(
-        place_plan,
-        objects=tuple(survey.guards),
-        statics=tuple(survey.statics),
-        same=tuple(dict.fromkeys([*same, *survey.same])),
-        contents=(*survey.contents, *contents),
-        writes=writes,
-    )
+    place_plan = dataclasses.replace(place_plan, writes=writes)
     return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan)
 
 
@@ -311,6 +347,68 @@ def _graph(
         if i in place_of:
             inputs.append(ArrayInput(path, dataclasses.replace(leaf_input(array), graph_input=place_of[i])))
     return jaxpr, position, PlacePlan(cells=places.cell_inputs(survey, at), arrays=tuple(inputs))
+
+
+def _static_input(position: int, leaf: Any) -> StaticInput:
+    """Returns the guard on an argument that is no tensor, array or float; it does not keep an object alive."""
+    if isinstance(leaf, Generator) and leaf is not default_generator:
+        return StaticInput(position, Seen.TYPE, Generator)
+    if not isinstance(leaf, (type, np.dtype, *PLAIN)):
+        try:
+            if isinstance(leaf, types.MethodType):
+                return StaticInput(position, Seen.WEAK, weakref.WeakMethod(leaf))
+            if type(leaf).__eq__ is object.__eq__ or _holds_tensors(leaf):
+                return StaticInput(position, Seen.WEAK, weakref.ref(leaf))
+        except TypeError:  # an object that cannot be referred to weakly
+            pass
+    return StaticInput(position, Seen.VALUE, leaf)
+
+
+def _without_arguments(alias: AliasPlan, starts: Sequence[tuple[Path, Any]], leaves: Sequence[Any]) -> AliasPlan:
+    """Returns the plan with outputs that are objects among the arguments taken from there, not kept."""
+    passed = {id(leaf) for leaf in leaves if not isinstance(leaf, PLAIN)}
+    returned = {id(o.value): o.value for o in alias.outputs if isinstance(o, ConstantOutput) and id(o.value) in passed}
+    paths = find_paths(starts[:2], returned)
+    outputs = tuple(
+        OutsideObject(paths[id(o.value)]) if isinstance(o, ConstantOutput) and id(o.value) in paths else o
+        for o in alias.outputs
+    )
+    return dataclasses.replace(alias, outputs=outputs)
+
+
+def _grad_guards(trace: TraceState, number: dict[int, int], paths: dict[int, Path]) -> Iterator[PythonGuard]:
+    """Yields the guards that the `.grad` of a tensor is a tensor that another path leads to."""
+    for i, (_, gradient) in trace.grad_reads.items():
+        path = (*paths[i], ("attr", "_grad"))
+        if id(gradient) in number and paths[id(gradient)] != path:
+            yield PythonGuard(path, Seen.TENSOR, number[id(gradient)])
+
+
+def _holds_tensors(value: Any) -> bool:
+    """Returns whether an object that compares by value leads to tensors, at most a few steps away."""
+    pending, seen = [value], set()
+    while pending and len(seen) < 1000:
+        item = pending.pop()
+        if isinstance(item, Tensor):
+            return True
+        if id(item) not in seen and not isinstance(item, (type, types.ModuleType, types.FunctionType)):
+            seen.add(id(item))
+            pending.extend(gc.get_referents(item))
+    return False
+
+
+def _repeats(leaves: Sequence[Any], number: dict[int, int], paths: dict[int, Path]) -> tuple[tuple[int, int], ...]:
+    """Returns `(leaf, tensor)` for the arguments that are not what the tensor's own path leads to."""
+    places: dict[int, list[int]] = {}
+    for position, leaf in enumerate(leaves):
+        if isinstance(leaf, Tensor):
+            places.setdefault(id(leaf), []).append(position)
+    return tuple(
+        (position, number[i])
+        for i, positions in places.items()
+        for position in positions
+        if len(positions) > 1 or any(kind not in ("root", "item") for kind, _ in paths[i]) or paths[i][0][1] == "fn"
+    )
 
 
 def _value_type(leaf: Any) -> tuple[Shape, Any, type | None]:

@@ -554,9 +554,7 @@ def test_a_failed_export_changes_nothing():
 
 def test_a_graph_is_called_with_what_it_was_exported_for():
     graph, _ = export(lambda x: x * 2, (ja.ones(2),), trace_joint=False)
-    with pytest.raises(
-        errors.SignatureMismatchError, match=r"traced for \(float32\[2\]\) and is called with \(float32"
-    ):
+    with pytest.raises(errors.SignatureMismatchError, match=r"traced for \(float32\[2\]\): argument 0 is float32"):
         graph(ja.ones(3))
     with pytest.raises(errors.SignatureMismatchError):
         graph()

@@ -1,0 +1,545 @@
+"""Why a call did not fit a program: the differences between what two calls depend on, in the user's words.
+
+A *call key* is all that a program's guards look at. For every kind of guard there is a kind of difference, so that two
+calls whose keys do not differ share a program.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+
+from jaxaot.config import Config
+from jaxaot.plan.call import CallPlan, Path, PythonGuard, Seen, StorageInput, TensorInput, differs, path_text
+from jaxaot.plan.places import LeafInput, PlacePlan
+from jaxaot.plan.rng import RngPlan
+
+
+class Kind(enum.Enum):
+    """What is different."""
+
+    STRUCTURE = "structure"
+    SHAPE = "shape"
+    DTYPE = "dtype"
+    LAYOUT = "layout"
+    OFFSET = "offset"
+    STORAGE = "storage"
+    SHARING = "sharing"
+    GRADIENT = "gradient"
+    VIEW = "view"
+    STATIC = "static"
+    PYTHON = "python"
+    SETTING = "setting"
+
+
+@dataclasses.dataclass(frozen=True)
+class Difference:
+    """One reason why a call needs a program of its own.
+
+    Attributes:
+      kind: What is different.
+      about: Whose it is: an argument, attribute or setting, in the user's words.
+      text: The reason as a sentence.
+    """
+
+    kind: Kind
+    about: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclasses.dataclass(frozen=True)
+class CallKey:
+    """All that the guards of a program look at.
+
+    Attributes:
+      call: What the call takes.
+      places: The cells and arrays that it reaches.
+      rng: What it draws from.
+      in_tree: Tree of the arguments.
+      settings: The settings of jaxaot.
+      jax_settings: (name, value) of the settings of JAX that decide a trace.
+      parameters: What the user calls each positional argument.
+    """
+
+    call: CallPlan
+    places: PlacePlan
+    rng: RngPlan
+    in_tree: Any
+    settings: Config
+    jax_settings: tuple[tuple[str, Any], ...]
+    parameters: tuple[str, ...]
+
+
+def differences(earlier: CallKey, later: CallKey) -> tuple[Difference, ...]:
+    """Returns why a call with the key `later` does not fit a program with the key `earlier`; nothing if it does."""
+    found = (*_settings(earlier, later), *_structure(earlier, later))
+    if any(difference.kind is Kind.STRUCTURE for difference in found):
+        return found  # leaves do not correspond
+    found = (
+        *found,
+        *_leaves(earlier, later),
+        *_tensors(earlier, later),
+        *_sharing(earlier, later),
+        *_gradients(earlier, later),
+        *_python(earlier, later),
+        *_cells(earlier, later),
+        *_generators(earlier, later),
+    )
+    return tuple(dict.fromkeys(found)) or tuple(_reached(earlier, later))
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def place_name(path: Path, parameters: Sequence[str]) -> str:
+    """Returns a path as the user would write it, arguments by the names of their parameters."""
+    if len(path) > 1 and path[0] == ("root", "args") and path[1][1] < len(parameters):
+        return path_text((("root", parameters[path[1][1]]), *path[2:]))
+    if len(path) > 1 and path[0] == ("root", "kwargs"):
+        return path_text((("root", path[1][1]), *path[2:]))
+    if path[:2] == (("root", "fn"), ("attr", "__self__")):  # the object of a bound method
+        return path_text((("root", "self"), *path[2:]))
+    return path_text(path)
+
+
+def _name(path: Path, key: CallKey) -> str:
+    is_argument = len(path) == 2 and path[0][1] in ("args", "kwargs")
+    return f"{'argument ' if is_argument else ''}`{place_name(path, key.parameters)}`"
+
+
+def _leaf_names(key: CallKey) -> list[str]:
+    """Returns what the user calls each leaf of the arguments."""
+    n = key.call.n_leaves
+    try:
+        arguments = jax.tree.unflatten(key.in_tree, [_Leaf() for _ in range(n)])
+        paths = [path for path, _ in jax.tree_util.tree_flatten_with_path(arguments)[0]]
+    except Exception:  # a user's container may refuse what is put into it
+        return [f"leaf {i}" for i in range(n)]
+    names = [leaf_name(path, key.parameters) for path in paths]
+    return names if len(names) == n else [f"leaf {i}" for i in range(n)]
+
+
+def leaf_name(path: Sequence[Any], parameters: Sequence[str]) -> str:
+    """Returns what the user calls a leaf of `(args, kwargs)`, by the path that `jax.tree_util` gives it."""
+    root, first, *rest = path
+    inside = jax.tree_util.keystr(tuple(rest))
+    if root.idx == 1:
+        return f"{first.key}{inside}"
+    position: int = first.idx
+    name = parameters[position] if position < len(parameters) else f"args[{position}]"
+    return f"{name}{inside}"
+
+
+class _Leaf:
+    """Stands for a leaf of the arguments."""
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, weakref.ref):
+        value = value()
+        return "an object that is gone" if value is None else f"an object of type {type(value).__name__}"
+    if isinstance(value, types.CodeType):
+        return f"the code at {value.co_filename.rpartition('/')[2]}:{value.co_firstlineno}"
+    if isinstance(value, type):
+        return value.__name__
+    text = getattr(value, "__name__", None) if callable(value) else None
+    text = repr(value) if text is None else text
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+# -- settings and structure --------------------------------------------------------------------------------------------
+
+
+def _settings(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    if earlier.call.grad_enabled != later.call.grad_enabled:
+        mode = "on" if later.call.grad_enabled else "off"
+        yield Difference(Kind.SETTING, "grad mode", f"grad mode is {mode}")
+    for field in dataclasses.fields(Config):
+        before, after = getattr(earlier.settings, field.name), getattr(later.settings, field.name)
+        if before != after:
+            about = f"config {field.name}"
+            yield Difference(Kind.SETTING, about, f"{about} changed: {after!r} instead of {before!r}")
+    for (name, before), (_, after) in zip(earlier.jax_settings, later.jax_settings, strict=True):
+        if before != after:
+            yield Difference(Kind.SETTING, name, f"the setting {name} of JAX is {after!r} instead of {before!r}")
+
+
+def _structure(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    if earlier.in_tree == later.in_tree:
+        return
+    (before, before_words), (after, after_words) = (key.in_tree.children() for key in (earlier, later))
+    n_before, n_after = len(before.children()), len(after.children())
+    if n_before != n_after:
+        text = f"the number of arguments is {n_after} instead of {n_before}"
+        yield Difference(Kind.STRUCTURE, "arguments", text)
+    words = [list(tree.node_data()[1] or ()) for tree in (before_words, after_words)]
+    if words[0] != words[1]:
+        names = [", ".join(f"`{word}`" for word in given) or "none" for given in words]
+        text = f"the keyword arguments are {names[1]} instead of {names[0]}"
+        yield Difference(Kind.STRUCTURE, "keyword arguments", text)
+    positional = zip(later.parameters, before.children(), after.children(), strict=False)
+    keyword = zip(words[1], before_words.children(), after_words.children(), strict=False)
+    for name, one, other in (*positional, *(keyword if words[0] == words[1] else ())):
+        if one != other:
+            shown = [str(tree).removeprefix("PyTreeDef(").removesuffix(")") for tree in (other, one)]
+            text = f"argument `{name}` has the structure {shown[0]} instead of {shown[1]}"
+            yield Difference(Kind.STRUCTURE, f"argument `{name}`", text)
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _leaves(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    before, after = _leaf_kinds(earlier), _leaf_kinds(later)
+    names = _leaf_names(later) if before != after or earlier.call.values or earlier.call.statics else []
+    for leaf, name in enumerate(names):
+        about = f"argument `{name}`"
+        if before[leaf] != after[leaf]:
+            text = f"{about} is {after[leaf]} instead of {before[leaf]}"
+            yield Difference(Kind.STATIC, about, text)
+    values = {value.leaf: value for value in earlier.call.values}
+    for value in later.call.values:
+        other = values.get(value.leaf)
+        if other is None or before[value.leaf] != after[value.leaf]:
+            continue
+        about = f"argument `{names[value.leaf]}`"
+        if other.shape != value.shape:
+            text = f"{about} has shape {list(value.shape)} instead of {list(other.shape)}"
+            yield Difference(Kind.SHAPE, about, text)
+        if other.dtype != value.dtype:
+            yield Difference(Kind.DTYPE, about, f"{about} has dtype {value.dtype} instead of {other.dtype}")
+    statics = {static.leaf: static for static in earlier.call.statics}
+    for static in later.call.statics:
+        held = statics.get(static.leaf)
+        if held is not None and not _is_same(held.value, static.value):
+            about = f"static argument {static.leaf} (`{names[static.leaf]}`)"
+            shown = f"{_shown(static.value)} instead of {_shown(held.value)}"
+            if static.seen is held.seen is Seen.WEAK:
+                held_now = static.value()
+                shown = "another object" if held_now is None else f"another object of type {type(held_now).__name__}"
+            yield Difference(Kind.STATIC, about, f"{about} is {shown}")
+
+
+_NUMBERS = {bool: "a bool", int: "an int", float: "a float", complex: "a complex number"}
+
+
+def _leaf_kinds(key: CallKey) -> list[str]:
+    objects = {place_name(guard.path, key.parameters) for guard in key.call.python if guard.seen is Seen.TYPE}
+    kinds = ["an object" if name in objects else "a tensor" for name in _leaf_names(key)]
+    for value in key.call.values:
+        kinds[value.leaf] = "an array" if value.number_type is None else _NUMBERS[value.number_type]
+    for static in key.call.statics:
+        kinds[static.leaf] = "a static value"
+    return kinds
+
+
+def _is_same(value: Any, other: Any) -> bool:
+    """Returns whether a guard made for one value lets the other pass."""
+    if value is other:
+        return True
+    if isinstance(value, weakref.ref) and isinstance(other, weakref.ref):
+        held = value()
+        return held is not None and (held == other() if isinstance(value, weakref.WeakMethod) else held is other())
+    return not differs(value, other)
+
+
+# -- tensors -----------------------------------------------------------------------------------------------------------
+
+
+def _pairs(earlier: CallKey, later: CallKey) -> list[tuple[str, TensorInput, TensorInput]]:
+    """Returns (name, before, after) of the tensors that both calls reached."""
+    before = {t.path: t for t in earlier.call.tensors}
+    return [(_name(t.path, later), before[t.path], t) for t in later.call.tensors if t.path in before]
+
+
+def _tensors(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    for name, before, after in _pairs(earlier, later):
+        one, other = before.layout, after.layout
+        if one.size != other.size:
+            yield Difference(Kind.SHAPE, name, f"{name} has shape {list(other.size)} instead of {list(one.size)}")
+        elif one.stride != other.stride:
+            text = f"the layout (stride) of {name} is {other.stride} instead of {one.stride}"
+            yield Difference(Kind.LAYOUT, name, text)
+        if one.dtype != other.dtype:
+            yield Difference(Kind.DTYPE, name, f"{name} has dtype {other.dtype} instead of {one.dtype}")
+        if one.is_conj != other.is_conj:
+            text = f"{name} {'shows' if other.is_conj else 'no longer shows'} the conjugates of its memory"
+            yield Difference(Kind.LAYOUT, name, text)
+        if before.offset != after.offset:
+            text = f"{name} begins at element {after.offset} of its memory instead of {before.offset}"
+            yield Difference(Kind.OFFSET, name, text)
+        if before.storage >= 0 and after.storage >= 0:
+            storages = earlier.call.storages[before.storage], later.call.storages[after.storage]
+            yield from _storage(name, *storages, is_seen=one is not other)
+        if before.requires_grad != after.requires_grad:
+            text = f"{name} {'requires' if after.requires_grad else 'no longer requires'} grad"
+            yield Difference(Kind.GRADIENT, name, text)
+        elif before.is_leaf != after.is_leaf:
+            text = f"{name} is {'a leaf' if after.is_leaf else 'no leaf'} of the gradient's graph"
+            yield Difference(Kind.GRADIENT, name, text)
+        if before.hooks != after.hooks:
+            yield Difference(Kind.GRADIENT, name, f"the hooks of {name} are others")
+        yield from _lineage(name, before, after)
+
+
+def _storage(name: str, before: StorageInput, after: StorageInput, is_seen: bool) -> Iterator[Difference]:
+    """Yields how two storages differ; where the tensor's own layout differs, only what that does not explain."""
+    if before.nbytes != after.nbytes and not is_seen:
+        text = f"the storage of {name} holds {after.nbytes} bytes instead of {before.nbytes}"
+        yield Difference(Kind.STORAGE, name, text)
+    elif before.n_written != after.n_written:
+        words = ["all its elements" if n is None else f"{n} elements" for n in (after.n_written, before.n_written)]
+        text = f"the storage of {name} has values in {words[0]} instead of {words[1]}"
+        yield Difference(Kind.STORAGE, name, text)
+    elif before.layout is not after.layout and not is_seen:
+        one, other = (f"{s.layout.dtype}{list(s.layout.size)}, stride {s.layout.stride}" for s in (before, after))
+        text = f"the storage of {name} is laid out as {other} instead of {one}"
+        yield Difference(Kind.STORAGE, name, text)
+    elif (before.graph_input is None) != (after.graph_input is None):
+        text = f"the storage of {name} {'was given up' if after.graph_input is None else 'is there'}"
+        yield Difference(Kind.STORAGE, name, text)
+
+
+def _lineage(name: str, before: TensorInput, after: TensorInput) -> Iterator[Difference]:
+    one, other = before.lineage, after.lineage
+    if one is None or other is None or one == other:
+        return
+    if (one.base is None) != (other.base is None):
+        text = f"{name} is {'no view' if other.base is None else 'a view of another tensor'}"
+    elif one.creation != other.creation:
+        text = f"{name} is a view that was made in another way"
+    elif one.base != other.base or one.chain != other.chain:
+        text = f"{name} is a view that was taken by other steps"
+    else:
+        text = f"the gradient of {name} goes to a base of another layout"
+    yield Difference(Kind.VIEW, name, text)
+
+
+def _sharing(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    pairs = _pairs(earlier, later)
+    tensors = [before for _, before, _ in pairs], [after for _, _, after in pairs]
+    for same, alike, apart in (
+        (lambda t: t.storage, "shares memory with", "no longer shares memory with"),
+        (_history, "shares its gradient with", "no longer shares its gradient with"),
+    ):
+        before, after = (_partners([same(t) for t in given]) for given in tensors)
+        for i, (name, _, _) in enumerate(pairs):
+            for j in dict.fromkeys(k for k in (after[i], before[i]) if k is not None):
+                was, is_now = (same(t[i]) == same(t[j]) >= 0 for t in tensors)
+                if was != is_now:
+                    text = f"{name} {alike if is_now else apart} {pairs[j][0]}"
+                    yield Difference(Kind.SHARING, name, text)
+    names = _leaf_names(later) if earlier.call.repeats or later.call.repeats else []
+    repeats = [{leaf: key.call.tensors[tensor].path for leaf, tensor in key.call.repeats} for key in (earlier, later)]
+    for leaf, name in enumerate(names):
+        paths = [given.get(leaf) for given in repeats]
+        path = paths[1] or paths[0]
+        if paths[0] != paths[1] and path is not None:
+            about = f"argument `{name}`"
+            word = "is the same tensor as" if paths[1] is not None else "is no longer the same tensor as"
+            yield Difference(Kind.SHARING, about, f"{about} {word} {_name(path, later)}")
+
+
+def _history(tensor: TensorInput) -> Any:
+    return -1 if tensor.history is None else tensor.history
+
+
+def _partners(labels: Sequence[int]) -> list[int | None]:
+    """Returns for each the first one before it with its label; a negative label is nobody's."""
+    first: dict[int, int] = {}
+    found: list[int | None] = []
+    for i, label in enumerate(labels):
+        place = first.setdefault(label, i) if label >= 0 else i
+        found.append(None if place == i else place)
+    return found
+
+
+def _gradients(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    was_none = {earlier.call.tensors[guard.tensor].path: guard.is_none for guard in earlier.call.grads}
+    for guard in later.call.grads:
+        path = later.call.tensors[guard.tensor].path
+        if was_none.get(path, guard.is_none) != guard.is_none:
+            name = f"`{place_name(path, later.parameters)}.grad`"
+            text = f"{name} is None" if guard.is_none else f"{name} is no longer None"
+            yield Difference(Kind.GRADIENT, name, text)
+
+
+# -- the Python world --------------------------------------------------------------------------------------------------
+
+
+def _python(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    before = {(guard.path, guard.seen): guard for guard in earlier.call.python}
+    found = {guard.path: guard for guard in earlier.call.python}
+    inputs = _inputs(earlier)
+    for guard in later.call.python:
+        other = before.get((guard.path, guard.seen)) or found.get(guard.path)
+        name = _name(guard.path, later)
+        if other is None:
+            if guard.path in inputs and guard.seen in (Seen.TENSOR, Seen.SAME):
+                yield Difference(Kind.SHARING, name, f"{name} is {_seen(guard, later)}")
+            elif guard.path in inputs:
+                yield Difference(Kind.PYTHON, name, f"{name} is {_seen(guard, later)} instead of {inputs[guard.path]}")
+        elif other.seen is not guard.seen:
+            if (guard.path, other.seen) not in {(g.path, g.seen) for g in later.call.python}:
+                text = f"{name} is {_seen(guard, later)} instead of {_seen(other, earlier)}"
+                yield Difference(Kind.PYTHON, name, text)
+        elif not _is_same_seen(other, earlier, guard, later):
+            yield Difference(Kind.PYTHON, name, f"{name} {_changed(other, earlier, guard, later)}")
+    reached = _inputs(later)
+    for guard in later.call.python:
+        reached.pop(guard.path, None)
+    for path, kind in reached.items():
+        if path in found:
+            name, was = _name(path, later), _seen(found[path], earlier)
+            if found[path].seen in (Seen.TENSOR, Seen.SAME):
+                yield Difference(Kind.SHARING, name, f"{name} is no longer {was}")
+            else:
+                yield Difference(Kind.PYTHON, name, f"{name} is {kind} instead of {was}")
+
+
+def _inputs(key: CallKey) -> dict[Path, str]:
+    """Returns the paths of what a call takes, and what it is."""
+    found = {t.path: "a tensor" for t in key.call.tensors}
+    found |= {array.path: "an array" for array in key.places.arrays}
+    return found | {cell.path: f"a {cell.python_type.__name__}" for cell in key.places.cells}
+
+
+def _cells(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    """Yields how cells and bare arrays differ that both calls reached."""
+    cells = {cell.path: cell for cell in earlier.places.cells}
+    for cell in later.places.cells:
+        before = cells.get(cell.path)
+        if before is None:
+            continue
+        name = _name(cell.path, later)
+        if before.python_type is not cell.python_type:
+            text = f"{name} is a {_shown(cell.python_type)} instead of a {_shown(before.python_type)}"
+            yield Difference(Kind.PYTHON, name, text)
+        if before.tree != cell.tree:
+            yield Difference(Kind.STRUCTURE, name, f"{name} holds a value of another structure")
+        else:
+            for number, pair in enumerate(zip(before.leaves, cell.leaves, strict=True)):
+                path = cell.path if len(cell.leaves) == 1 else (*cell.path, ("item", number))
+                yield from _leaf(_name(path, later), *pair)
+        if before.metadata != cell.metadata:
+            was, now = dict(before.metadata), dict(cell.metadata)
+            changed = [key for key in {**was, **now} if key not in was or key not in now or was[key] != now[key]]
+            yield Difference(Kind.PYTHON, name, f"{name} has other metadata: {', '.join(map(repr, changed))}")
+    arrays = {array.path: array.leaf for array in earlier.places.arrays}
+    for array in later.places.arrays:
+        if array.path in arrays:
+            yield from _leaf(_name(array.path, later), arrays[array.path], array.leaf)
+
+
+def _leaf(name: str, before: LeafInput, after: LeafInput) -> Iterator[Difference]:
+    """Yields how two arrays differ, or what stands for them."""
+    if (before.kind, before.python_type) != (after.kind, after.python_type):
+        text = f"{name} is {_leaf_text(after)} instead of {_leaf_text(before)}"
+        yield Difference(Kind.PYTHON, name, text)
+    elif before.kind == "static":
+        if not _is_same(before.static, after.static):
+            text = f"{name} is {_shown(after.static)} instead of {_shown(before.static)}"
+            yield Difference(Kind.PYTHON, name, text)
+    else:
+        if before.shape != after.shape:
+            text = f"{name} has shape {list(after.shape)} instead of {list(before.shape)}"
+            yield Difference(Kind.SHAPE, name, text)
+        if before.dtype != after.dtype:
+            yield Difference(Kind.DTYPE, name, f"{name} has dtype {after.dtype} instead of {before.dtype}")
+        elif before.weak_type != after.weak_type:
+            text = f"the dtype of {name} {'gives' if after.weak_type else 'no longer gives'} way to others"
+            yield Difference(Kind.DTYPE, name, text)
+
+
+def _leaf_text(leaf: LeafInput) -> str:
+    if leaf.kind == "static":
+        return _shown(leaf.static)
+    words = {"array": "a jax array", "key": "an array of keys", "numpy": "a NumPy array"}
+    return words[leaf.kind] if leaf.kind in words else _NUMBERS[leaf.python_type]
+
+
+def _is_same_seen(one: PythonGuard, earlier: CallKey, other: PythonGuard, later: CallKey) -> bool:
+    if one.seen is Seen.TENSOR:
+        return earlier.call.tensors[one.value].path == later.call.tensors[other.value].path
+    if one.seen is Seen.CODE or one.seen is Seen.IDENTITY:
+        return one.value is other.value
+    return _is_same(one.value, other.value)
+
+
+def _changed(one: PythonGuard, earlier: CallKey, other: PythonGuard, later: CallKey) -> str:
+    match other.seen:
+        case Seen.LENGTH:
+            return f"has {other.value} items instead of {one.value}"
+        case Seen.ATTRIBUTES:
+            return f"has {other.value} attributes instead of {one.value}"
+        case Seen.CONTENT:
+            return "holds other values, or has another shape or dtype"
+        case Seen.LAYOUT:
+            return "is a tensor of another shape, dtype or layout, or changed whether it requires grad"
+        case Seen.KEYS:
+            return f"has the keys {_shown(other.value)} instead of {_shown(one.value)}"
+        case Seen.CODE:
+            return f"is another function: {_shown(other.value)} instead of {_shown(one.value)}"
+        case Seen.WEAK:
+            return "is another object than before"
+        case _:
+            return f"is {_seen(other, later)} instead of {_seen(one, earlier)}"
+
+
+def _seen(guard: PythonGuard, key: CallKey) -> str:
+    match guard.seen:
+        case Seen.TENSOR:
+            return f"the same tensor as {_name(key.call.tensors[guard.value].path, key)}"
+        case Seen.SAME:
+            return f"the same object as {_name(guard.value, key)}"
+        case Seen.TYPE:
+            return f"an object of type {_shown(guard.value)}"
+        case Seen.LENGTH:
+            return f"a container of {guard.value} items"
+        case Seen.ATTRIBUTES:
+            return f"an object of {guard.value} attributes"
+        case Seen.CONTENT:
+            return "a NumPy array"
+        case Seen.LAYOUT:
+            return "a tensor"
+        case Seen.KEYS:
+            return f"a dict with the keys {_shown(guard.value)}"
+        case _:
+            return _shown(guard.value)
+
+
+def _generators(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    before, after = ([use.path for use in key.rng.generators] for key in (earlier, later))
+    if before != after:
+        names = [
+            ", ".join("the default one" if path is None else _name(path, later) for path in paths) or "none"
+            for paths in (after, before)
+        ]
+        yield Difference(Kind.PYTHON, "generators", f"the generators drawn from are {names[0]} instead of {names[1]}")
+
+
+def _reached(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    """Yields, where nothing else differs, what only one of the calls reached."""
+    before, after = (dict.fromkeys(_places(key)) for key in (earlier, later))
+    for path in after:
+        if path not in before:
+            name = _name(path, later)
+            yield Difference(Kind.PYTHON, name, f"{name} is used")
+    for path in before:
+        if path not in after:
+            name = _name(path, earlier)
+            yield Difference(Kind.PYTHON, name, f"{name} is not used")
+
+
+def _places(key: CallKey) -> Iterator[Path]:
+    yield from _inputs(key)
+    yield from (guard.path for guard in key.call.python)

@@ -1,0 +1,258 @@
+"""Writes the guards of a call: whether it fits a program, in lines that return `MISS` where it does not.
+
+The cheapest and likeliest to differ come first. What the lines assign is used by the rest of the call: `leaves`, and
+`t0 s0 h0` for the tensors, their storages and histories.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot._jax import canonical_dtype
+from jaxaot.plan.call import CallPlan, Path, PythonGuard, Seen, TensorInput, ValueInput, differs
+from jaxaot.plan.rng import RngPlan
+from jaxaot.plan.stages import Traced
+from jaxaot.runtime.places import PlaceWriter
+from jaxaot.runtime.source import Source
+from jaxaot.tensor.cells import array_content, is_leaf
+from jaxaot.tensor.generator import Generator
+
+_PAIRWISE = 4
+"""Up to so many things are told apart in pairs, which is faster; more by the size of a set."""
+
+
+def write_guards(source: Source, traced: Traced, places: PlaceWriter) -> None:
+    """Writes the guards of a traced function."""
+    call = traced.call
+    source.scope.update(differs=differs, Generator=Generator, canonical=canonical_dtype)
+    _arguments(source, traced)
+    _tensors(source, call)
+    _sharing(source, call)
+    for number, t in enumerate(call.tensors):
+        source.miss_if(*_lineage(source, number, t))
+    for guard in call.grads:
+        source.miss_if(f"{source.tensor(guard.tensor)}._grad is {'not ' if guard.is_none else ''}None")
+    for guard in call.python:
+        _python(source, guard)
+    places.guards()
+    for path in traced.outside_paths:  # what they lead to may change in the call
+        source.path(path)
+    _generators(source, traced.rng)
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _arguments(source: Source, traced: Traced) -> None:
+    call = traced.call
+    positional, keywords = traced.in_tree.children()
+    n = call.n_leaves
+    if not keywords.num_leaves and positional.num_leaves == positional.num_nodes - 1 == n:
+        source.miss_if(f"len(args) != {n}", "kwargs")
+        source.add("leaves = args")
+    else:
+        source.scope.update(flatten=jax.tree.flatten, is_leaf=is_leaf, TREE=traced.in_tree)
+        source.add("leaves, tree = flatten((args, kwargs), is_leaf)")
+        source.miss_if("tree != TREE")
+    for static in call.statics:
+        name = f"leaves[{static.leaf}]"
+        if static.value is None:
+            source.miss_if(f"{name} is not None")
+        elif static.seen is Seen.TYPE:
+            source.miss_if(f"type({name}) is not {source.constant(static.value)}")
+        elif isinstance(static.value, weakref.WeakMethod):
+            source.miss_if(f"{name} != {source.constant(static.value)}()")
+        elif static.seen is Seen.WEAK:
+            source.miss_if(f"{name} is not {source.constant(static.value)}()")
+        else:
+            value = source.constant(static.value)
+            source.miss_if(f"{name} is not {value} and differs({name}, {value})")
+    for value in call.values:
+        _value(source, value)
+
+
+def _value(source: Source, value: ValueInput) -> None:
+    name = f"leaves[{value.leaf}]"
+    if value.number_type is not None:
+        source.miss_if(f"type({name}) is not {value.number_type.__name__}")
+        return
+    dtype = source.constant(value.dtype)
+    source.miss_if(
+        f"{name}.shape != {tuple(value.shape)!r}",
+        f"isinstance({name}, Tensor)",
+        f"{name}.dtype is not {dtype} and canonical({name}.dtype) != {dtype}",
+    )
+
+
+# -- tensors -----------------------------------------------------------------------------------------------------------
+
+
+def _tensors(source: Source, call: CallPlan) -> None:
+    storages = call.storages
+    for i, t in enumerate(call.tensors):
+        source.add(f"t{i} = {source.step(t.path)}; s{i} = t{i}._storage; h{i} = t{i}._history")
+        layout = source.constant(t.layout)
+        tests = [f"t{i}._layout is not {layout}"]
+        if t.storage >= 0:
+            held = storages[t.storage]
+            if held.tensor == i:
+                tests.append(
+                    f"s{i}.layout is not {layout if held.layout is t.layout else source.constant(held.layout)}"
+                )
+            else:
+                tests.append(f"s{i} is not s{held.tensor}")
+        if t.storage < 0 or t.layout is not storages[t.storage].layout:
+            tests.append(f"t{i}._offset != {t.offset}")
+        if not t.requires_grad:
+            tests.append(f"h{i} is not None and h{i}.requires_grad")
+        else:
+            tests += [f"h{i} is None", f"not h{i}.requires_grad"]
+            tests += (
+                [f"h{i}.node is not None", f"t{i}._chain"] if t.is_leaf else [f"h{i}.node is None and not t{i}._chain"]
+            )
+        source.miss_if(*tests)
+    _told_apart(source, [f"s{s.tensor}" for s in storages])
+
+
+def _told_apart(source: Source, names: list[str]) -> None:
+    """Writes the guard that some things are all distinct."""
+    if len(names) > _PAIRWISE:
+        source.miss_if(f"len({{{', '.join(names)}}}) != {len(names)}")
+    else:
+        source.miss_if(*(f"{a} is {b}" for i, b in enumerate(names) for a in names[:i]))
+
+
+def _sharing(source: Source, call: CallPlan) -> None:
+    """Writes which arguments are one tensor, which tensors share a history, and which storages hold no array."""
+    for leaf, tensor in call.repeats:
+        source.miss_if(f"leaves[{leaf}] is not {source.tensor(tensor)}")
+    on_storage: dict[Any, list[int]] = {}
+    for i, t in enumerate(call.tensors):
+        on_storage.setdefault(t.storage, []).append(i)
+    alike = (
+        (i, j)
+        for numbers in on_storage.values()
+        for k, j in enumerate(numbers)
+        for i in numbers[:k]
+        if call.tensors[i].layout is call.tensors[j].layout and call.tensors[i].offset == call.tensors[j].offset
+    )
+    source.miss_if(*(f"{source.tensor(i)} is {source.tensor(j)}" for i, j in alike))
+    _shared_histories(source, call, on_storage)
+    for k, s in enumerate(call.storages):
+        if not s.layout.numel:
+            holds = "is" if s.graph_input is not None else "is not"
+            source.miss_if(f"{source.storage(k)}.array {holds} None")
+
+
+def _shared_histories(source: Source, call: CallPlan, on_storage: dict[Any, list[int]]) -> None:
+    """Writes which tensors share a history, and a write counter; a leaf without views among the inputs shares none."""
+    tensors = call.tensors
+    among = [i for numbers in on_storage.values() if len(numbers) > 1 for i in numbers]
+    _same_pattern(source, [(source.tensor(i) + "._counter", tensors[i].counter) for i in among])
+    among += [i for i, t in enumerate(tensors) if t.requires_grad and not t.is_leaf and i not in among]
+    _same_pattern(source, [(source.history(i), tensors[i].history) for i in among])
+
+
+def _same_pattern(source: Source, labelled: list[tuple[str, int | None]]) -> None:
+    """Writes the guard that expressions are one object where they have one label; None is no object."""
+    first: dict[int, str] = {}
+    apart = []
+    for name, label in labelled:
+        if label is None or first.setdefault(label, name) == name:
+            apart.append(name)
+        else:
+            source.miss_if(f"{first[label]} is None", f"{name} is not {first[label]}")
+    if len(apart) > _PAIRWISE:
+        source.scope["are_distinct"] = are_distinct
+        source.miss_if(f"not are_distinct([{', '.join(apart)}])")
+    else:
+        source.miss_if(*(f"{a} is {b} is not None" for i, b in enumerate(apart) for a in apart[:i]))
+
+
+def are_distinct(objects: list[Any]) -> bool:
+    """Returns whether no two of them are the same object; None is none."""
+    found = [held for held in objects if held is not None]
+    return len({*found}) == len(found)
+
+
+def _lineage(source: Source, number: int, t: TensorInput) -> list[str]:
+    tensor, tests = source.tensor(number), []
+    if t.hooks is not None:
+        tests.append(f"tuple({tensor}._hooks or ()) != {t.hooks!r}")
+    if t.lineage is None:
+        return tests
+    line = t.lineage
+    if line.base is None:
+        tests.append(f"{tensor}._base_tensor is not None")
+    elif line.base >= 0:
+        tests.append(f"{tensor}._base_tensor is not {source.tensor(line.base)}")
+    tests.append(f"{tensor}._chain != {source.constant(line.chain)}" if line.chain else f"{tensor}._chain")
+    tests.append(f"{tensor}._creation != {line.creation!r}" if line.creation else f"{tensor}._creation")
+    if line.layout is not None:
+        history = source.history(number)
+        tests += [f"{history}.layout is not {source.constant(line.layout)}", f"{history}.offset != {line.offset}"]
+    return tests
+
+
+# -- the Python world --------------------------------------------------------------------------------------------------
+
+
+def _python(source: Source, guard: PythonGuard) -> None:
+    if guard.seen is Seen.TENSOR:
+        source.miss_if(f"{source.step(guard.path)} is not {source.tensor(guard.value)}")
+        return
+    if guard.seen is Seen.SAME:
+        other = source.path(guard.value)
+        source.miss_if(f"{source.step(guard.path)} is not {other}")
+        return
+    held = source.constant(guard.value)
+    match guard.seen:
+        case Seen.VALUE:
+            if guard.value is None or isinstance(guard.value, bool):
+                source.miss_if(f"{source.step(guard.path)} is not {guard.value}")
+            else:
+                step = source.step(guard.path)
+                source.miss_if(f"{step} is not {held} and differs({step}, {held})")
+        case Seen.IDENTITY:
+            source.miss_if(f"{source.step(guard.path)} is not {held}")
+        case Seen.WEAK:
+            source.miss_if(f"{source.step(guard.path)} is not {held}()")
+        case Seen.CODE:
+            source.miss_if(f"{source.path(guard.path)}.__code__ is not {held}")
+        case Seen.TYPE:
+            source.miss_if(f"type({source.path(guard.path)}) is not {held}")
+        case Seen.LENGTH:
+            source.miss_if(f"len({source.path(guard.path)}) != {guard.value}")
+        case Seen.KEYS:
+            source.miss_if(f"(*{source.path(guard.path)},) != {held}")
+        case Seen.ATTRIBUTES:
+            source.miss_if(f"len({source.path(guard.path)}.__dict__) != {guard.value}")
+        case Seen.CONTENT:
+            source.scope.update(ndarray=np.ndarray, content=array_content)
+            array = source.path(guard.path)
+            source.miss_if(f"not isinstance({array}, ndarray)", f"content({array}) != {held}")
+        case Seen.LAYOUT:
+            layout, requires_grad = guard.value
+            tensor = source.path(guard.path)
+            source.miss_if(
+                f"{tensor}._layout is not {source.constant(layout)}", f"{tensor}.requires_grad is not {requires_grad}"
+            )
+        case Seen.MEMBERS:
+            source.miss_if(f"{source.step(guard.path)} != {held}")
+
+
+def _generators(source: Source, rng: RngPlan) -> None:
+    found = [generator_name(source, use.path) for use in rng.generators]
+    for use, name in zip(rng.generators, found, strict=True):
+        if use.path is not None:
+            source.miss_if(f"type({name}) is not Generator")
+    _told_apart(source, found)
+
+
+def generator_name(source: Source, path: Path | None) -> str:
+    """Returns the variable of a generator; the default one has no path."""
+    return "default_generator" if path is None else source.path(path)

@@ -1,0 +1,126 @@
+"""What to do when carrying out a call failed: say which argument has no value, or try again.
+
+A call that fails has changed nothing yet: the executable runs before anything is written. Two failures come from other
+threads and pass: a storage may hold the symbol of a trace, or an array that another call was just given to overwrite.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+
+from jaxaot._jax import is_tracer
+from jaxaot.errors import DeletedArrayError, SignatureMismatchError
+from jaxaot.plan.call import CallPlan, Path, follow
+from jaxaot.plan.difference import leaf_name, place_name
+from jaxaot.runtime.source import SOURCE_NAME
+from jaxaot.tensor.cells import is_leaf
+from jaxaot.tensor.tracing import TRACING
+
+_PAUSE_SECONDS = 0.0005
+
+
+def is_passing(error: Exception, call: CallPlan, fn: Any, args: Any, kwargs: Any, parameters: Sequence[str]) -> bool:
+    """Returns whether a call failed for a reason that passes, once it did.
+
+    Args:
+      error: What it failed with.
+      call: What it takes.
+      fn: The function.
+      args: Its arguments.
+      kwargs: Its keyword arguments.
+      parameters: What the user calls the positional arguments.
+
+    Raises:
+      DeletedArrayError: If an argument was donated or deleted.
+      SignatureMismatchError: If an argument is a type without a value.
+    """
+    storages = list(_storages(call, fn, args, kwargs))
+    arrays = [(path, storage.array) for path, storage in storages]
+    has_symbols = any(is_tracer(array) for _, array in arrays)
+    has_deleted = any(is_deleted(array) for _, array in arrays)
+    if has_symbols and any(storage.trace is not None for _, storage in storages):
+        with TRACING:
+            return True
+    if has_deleted:
+        is_called_elsewhere = another_thread_calls()
+        time.sleep(_PAUSE_SECONDS)  # whoever overwrites it stores the result before it returns
+        if is_called_elsewhere or any(s.array is not a for (_, s), (_, a) in zip(storages, arrays, strict=True)):
+            return True
+    _refuse(call, arrays, args, kwargs, parameters)
+    is_over = isinstance(error, jax.errors.UnexpectedTracerError) and not has_symbols
+    return is_over or ("has been deleted" in str(error) and not has_deleted)
+
+
+def another_thread_calls() -> bool:
+    """Returns whether another thread is inside of a compiled call."""
+    mine = threading.get_ident()
+    for thread, frame in sys._current_frames().items():
+        while thread != mine and frame is not None:
+            if frame.f_code.co_filename == SOURCE_NAME:
+                return True
+            frame = frame.f_back
+    return False
+
+
+def is_deleted(array: Any) -> bool:
+    """Returns whether an array has lost its buffer."""
+    return isinstance(array, jax.Array) and not is_tracer(array) and array.is_deleted()
+
+
+def refuse_without_values(call: CallPlan, fn: Any, args: Any, kwargs: Any, parameters: Sequence[str]) -> None:
+    """Raises if what a call takes has no values.
+
+    Raises:
+      DeletedArrayError: If an argument was donated or deleted.
+      SignatureMismatchError: If an argument is a type without a value.
+    """
+    arrays = [(path, storage.array) for path, storage in _storages(call, fn, args, kwargs)]
+    if any(is_deleted(array) for _, array in arrays) and another_thread_calls():
+        arrays = []  # whoever overwrites it is about to store the result; the call itself will tell
+    _refuse(call, arrays, args, kwargs, parameters)
+
+
+def _refuse(call: CallPlan, arrays: Any, args: Any, kwargs: Any, parameters: Sequence[str]) -> None:
+    deleted = [place_name(path, parameters) for path, array in arrays if is_deleted(array)]
+    leaves = jax.tree.leaves((args, kwargs), is_leaf=is_leaf)
+    paths = jax.tree_util.tree_leaves_with_path((args, kwargs), is_leaf=is_leaf)
+    abstract = []
+    for value in call.values:
+        name = leaf_name(paths[value.leaf][0], parameters)
+        if isinstance(leaves[value.leaf], jax.ShapeDtypeStruct):
+            abstract.append(name)
+        elif is_deleted(leaves[value.leaf]):
+            deleted.append(name)
+    if abstract:
+        raise SignatureMismatchError(
+            f"{_listed(abstract)} only a type (`jax.ShapeDtypeStruct`), and a compiled function computes with values. "
+            "To look at the graph for such types, write `step.trace(...)` or `step.explain(...)`."
+        )
+    if deleted:
+        raise DeletedArrayError(
+            f"{_listed(deleted)} an array that was deleted: it was donated to another computation, as by "
+            "`jax.jit(f, donate_argnums=...)`, or `.delete()` was called. Use what that computation returned, or copy "
+            "the array before: `ja.tensor(array)`."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
+    return f"{shown} {'is' if len(set(names)) == 1 else 'are each'}"
+
+
+def _storages(call: CallPlan, fn: Any, args: Any, kwargs: Any) -> Iterator[tuple[Path, Any]]:
+    """Yields the storages that a call reaches, each with the path of a tensor that shows it."""
+    roots = [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), fn)]
+    for held in call.storages:
+        path = call.tensors[held.tensor].path
+        try:
+            yield path, follow(roots, path)._storage
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # another call fits no more
+            continue

@@ -1,0 +1,103 @@
+"""The source of a generated call, as it is written: lines, constants, and the names of what a call has found."""
+
+from __future__ import annotations
+
+import contextlib
+import keyword
+from collections.abc import Iterator
+from typing import Any
+
+from jaxaot.plan.call import CallPlan, Path, class_member
+
+SOURCE_NAME = "<jaxaot call>"
+"""The file name of generated code."""
+
+
+class Source:
+    """Lines of Python in the making.
+
+    Each tensor input has variables of its own, which is faster than lists however many there are: `t0`, its storage
+    `s0` and its history `h0`.
+
+    Attributes:
+      scope: The globals of the code.
+    """
+
+    def __init__(self, call: CallPlan, scope: dict[str, Any]):
+        self.scope = scope
+        self._call = call
+        self._lines: list[str] = []
+        self._depth = 0
+        self._paths: dict[Path, str] = {}
+        self._constants: dict[int, str] = {}
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines) + "\n"
+
+    def add(self, line: str) -> None:
+        """Appends a line."""
+        self._lines.append("    " * self._depth + line)
+
+    @contextlib.contextmanager
+    def block(self, line: str) -> Iterator[None]:
+        """Appends a line that what is added inside belongs to."""
+        self.add(line)
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    def miss_if(self, *tests: str) -> None:
+        """Appends the guards that none of these tests may be true."""
+        if tests:
+            self.add(f"if {' or '.join(tests)}: return MISS")
+
+    def constant(self, value: Any) -> str:
+        """Returns the name of a value that the code refers to."""
+        if id(value) not in self._constants:
+            self._constants[id(value)] = f"K{len(self.scope)}"
+            self.scope[self._constants[id(value)]] = value
+        return self._constants[id(value)]
+
+    def tensor(self, number: int) -> str:
+        """Returns the expression of a tensor input."""
+        return f"t{number}"
+
+    def history(self, tensor: int) -> str:
+        """Returns the expression of the history that a tensor input has before the call."""
+        return f"h{tensor}"
+
+    def storage(self, number: int) -> str:
+        """Returns the expression of a distinct storage."""
+        return f"s{self._call.storages[number].tensor}"
+
+    def path(self, path: Path) -> str:
+        """Returns the name of the variable that holds what a path leads to, found by a line before."""
+        if path[-1][0] == "root":
+            return path[-1][1]
+        if path not in self._paths:
+            text = self.step(path)
+            self._paths[path] = f"p{len(self._paths)}"
+            self.add(f"{self._paths[path]} = {text}")
+        return self._paths[path]
+
+    def step(self, path: Path) -> str:
+        """Returns the expression of what a path leads to, its last step taken from a variable."""
+        kind, key = path[-1]
+        if kind == "root":
+            return key
+        parent = self.path(path[:-1])
+        match kind:
+            case "attr":
+                is_plain = key.isidentifier() and not keyword.iskeyword(key)
+                return f"{parent}.{key}" if is_plain else f"{parent}.__dict__[{key!r}]"
+            case "item":
+                return f"{parent}[{key!r}]" if type(key) in (str, int, bool) else f"{parent}[{self.constant(key)}]"
+            case "closure":
+                return f"{parent}.__closure__[{key[0]}].cell_contents"
+            case "global":
+                return f"{parent}.__globals__[{key!r}]"
+            case "type":
+                return f"type({parent})"
+            case _:
+                self.scope["class_member"] = class_member
+                return f"class_member({parent}, {key!r})"

@@ -1,0 +1,328 @@
+"""Finds what a traced function may have read of the Python world: numbers, flags, containers, functions, other tensors.
+
+What Python code reads cannot be watched, but what it *names* can be looked up: from the function one walks its closure
+and globals, the functions and methods that these name, and the attributes of objects that any of this code names. Each
+plain value on the way becomes a guard, and so does what else may decide a trace: the class of an object, the length of
+a list, the code of a function, a second path to a tensor. What nobody names is no reason to compile again.
+
+What a survey of places found is guarded whole, whether it is named or not, and is not looked into again.
+
+Nothing here may keep the user's objects alive: arrays and objects are held by weak references.
+"""
+
+from __future__ import annotations
+
+import argparse
+import enum
+import functools
+import inspect
+import itertools
+import sys
+import types
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxaot.plan.call import Path, PythonGuard, Seen, function_behind
+from jaxaot.tensor.cells import FOREIGN, array_content, attributes_of, is_leaf
+from jaxaot.tensor.generator import default_generator
+from jaxaot.tensor.tensor import Tensor
+from jaxaot.trace.paths import KEYS, names_of
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
+CONSTANT = (types.BuiltinFunctionType, np.dtype, np.ufunc, enum.Enum)
+_SEQUENCES = (list, tuple, deque)
+_NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
+_BY_NAME = {"getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", "globals"}
+"""Code that names one of these may read attributes that it does not name."""
+_UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
+_MOST_ITEMS, _MOST_OBJECTS = 256, 20_000
+
+
+def is_foreign(module: str | None) -> bool:
+    """Returns whether a module is part of a library whose code is not looked into."""
+    if module is None or module.startswith("jaxaot.demo"):
+        return False
+    root = module.split(".")[0]
+    return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__")
+
+
+def container_guards(path: Path, value: Any) -> list[PythonGuard]:
+    """Returns the guards on a dict, list or tuple itself."""
+    if isinstance(value, dict) and len(value) <= _MOST_ITEMS and all(isinstance(key, PLAIN) for key in value):
+        return [PythonGuard(path, Seen.TYPE, type(value)), PythonGuard(path, Seen.KEYS, tuple(value))]
+    return [PythonGuard(path, Seen.TYPE, type(value)), PythonGuard(path, Seen.LENGTH, len(value))]
+
+
+class Reached(NamedTuple):
+    """What the call finds by paths and has guards for.
+
+    Attributes:
+      tensors: Id of each tensor → its number.
+      tensor_paths: The path by which each of them is found.
+      arrays: Id of each bare array whose value is an input → the path by which it is found.
+      places: Id of each cell, object and container that was surveyed → its path.
+      objects: Path and object of those with attributes.
+      values: Path and value of what they hold and the survey leaves to be guarded.
+    """
+
+    tensors: Mapping[int, int]
+    tensor_paths: frozenset[Path]
+    arrays: Mapping[int, Path]
+    places: Mapping[int, Path]
+    objects: Sequence[tuple[Path, Any]]
+    values: Sequence[tuple[Path, Any]]
+
+
+def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[PythonGuard, ...]:
+    """Returns the guards on what a traced function may have read.
+
+    Args:
+      roots: Where to start, each with its own path; arguments, whose leaves are guarded already, and the function.
+      reached: What has guards.
+    """
+    roots = list(roots)
+    names: set[str] = set()
+    while True:  # code that is found by a name may name more
+        walk = _Walk(names, reached)
+        guards = walk.run(roots)
+        if walk.names == names:
+            return tuple(guards)
+        names = walk.names
+
+
+class _Walk:
+    """One pass over what can be reached by some names.
+
+    Attributes:
+      names: Those that it started with, and those of the code that it found.
+    """
+
+    def __init__(self, names: set[str], reached: Reached):
+        self.names = set(names)
+        self._allowed = None if names & _BY_NAME else frozenset(names)
+        self._reached = reached
+        self._guards: list[PythonGuard] = []
+        self._queue: deque[tuple[Path, Any]] = deque()
+        self._classes: set[type] = set()
+
+    def run(self, roots: Iterable[tuple[Path, Any]]) -> list[PythonGuard]:
+        """Returns the guards."""
+        seen: dict[int, Path] = {}
+        keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
+        arguments: list[tuple[Path, Any]] = []
+        for path, value in roots:
+            if path[-1][1] == "fn":
+                self._queue.append((path, value))
+            else:
+                arguments.append((path, value))
+        for path, value in arguments:
+            self._argument(path, value)
+        for path, value in self._reached.objects:
+            self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
+        for path, value in self._reached.values:
+            kind, name = path[-1]
+            if isinstance(value, (Tensor, jax.Array)) and kind == "attr" and not self._is_named(name):
+                self._guard(path, Seen.TYPE, type(value))
+            else:
+                self._child(path, value)
+        while self._queue and len(seen) < _MOST_OBJECTS:
+            path, value = self._queue.popleft()
+            place = self._reached.places.get(id(value))
+            if place is not None:
+                if path != place:
+                    self._guard(path, Seen.SAME, place)
+                continue
+            if id(value) in seen:
+                if not isinstance(value, type):
+                    self._guard(path, Seen.SAME, seen[id(value)])
+                continue
+            seen[id(value)] = path
+            keep.append(value)
+            self._look_into(path, value)
+        return self._guards
+
+    def _argument(self, path: Path, value: Any) -> None:
+        """Finds the objects among the arguments; the containers that jax knows are guarded as a whole."""
+        if isinstance(value, dict):
+            for key, child in value.items():
+                self._argument((*path, ("item", key)), child)
+        elif isinstance(value, (list, tuple)):
+            for i, child in enumerate(value):
+                self._argument((*path, ("item", i)), child)
+        elif isinstance(value, (Tensor, jax.Array, np.ndarray, jax.ShapeDtypeStruct, *PLAIN, *CONSTANT)):
+            return
+        elif _is_compared(value) or not (is_leaf(value) or jax.tree_util.all_leaves([value])):  # its fields are leaves
+            self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
+        else:
+            self._queue.append((path, value))
+
+    def _guard(self, path: Path, seen: Seen, value: Any) -> None:
+        self._guards.append(PythonGuard(path, seen, value))
+
+    def _is_named(self, name: Any) -> bool:
+        return self._allowed is None or name in self._allowed
+
+    def _child(self, path: Path, value: Any) -> None:
+        """Guards what a step leads to, and notes it for a look inside."""
+        if isinstance(value, Tensor):
+            self._tensor(path, value)
+        elif isinstance(value, CONSTANT):
+            self._guard(path, Seen.IDENTITY, value)
+        elif isinstance(value, (np.generic, *PLAIN)):
+            self._guard(path, Seen.VALUE, value)
+        elif isinstance(value, np.ndarray):
+            self._guard(path, Seen.CONTENT, array_content(value))
+        elif isinstance(value, jax.Array):
+            place = self._reached.arrays.get(id(value))
+            if place is None:
+                self._weak(path, value)
+            elif place != path:
+                self._guard(path, Seen.SAME, place)
+        elif value is default_generator:  # any other is found by its path
+            self._guard(path, Seen.IDENTITY, value)
+        elif isinstance(value, types.FunctionType):
+            if is_foreign(value.__module__):
+                self._guard(path, Seen.IDENTITY, value)
+            else:
+                self._guard(path, Seen.CODE, value.__code__)
+                self._queue.append((path, value))
+        elif isinstance(value, type):
+            self._guard(path, Seen.IDENTITY, value)
+            if not is_foreign(value.__module__):
+                self._queue.append((path, value))
+        elif isinstance(value, (set, frozenset)):
+            if len(value) <= _MOST_ITEMS and all(isinstance(member, PLAIN) for member in value):
+                self._guard(path, Seen.MEMBERS, frozenset(value))
+        elif not isinstance(value, types.ModuleType) or not is_foreign(value.__name__):
+            self._queue.append((path, value))
+
+    def _tensor(self, path: Path, value: Tensor) -> None:
+        """Guards a tensor at a path that is not the one by which the call finds it."""
+        if id(value) not in self._reached.tensors:  # whether there is one, and its shape, may have been looked at
+            self._guard(path, Seen.TYPE, type(value))
+            self._guard(path, Seen.LAYOUT, (value._layout, value.requires_grad))
+        elif path not in self._reached.tensor_paths:
+            self._guard(path, Seen.TENSOR, self._reached.tensors[id(value)])
+
+    def _weak(self, path: Path, value: Any) -> None:
+        try:
+            self._guard(path, Seen.WEAK, weakref.ref(value))
+        except TypeError:  # an object that cannot be referred to weakly
+            self._guard(path, Seen.TYPE, type(value))
+
+    def _look_into(self, path: Path, value: Any) -> None:
+        if isinstance(value, types.FunctionType):
+            self._function(path, value)
+        elif isinstance(value, types.MethodType):
+            self._queue.append(((*path, ("attr", "__self__")), value.__self__))
+            self._child((*path, ("attr", "__func__")), value.__func__)
+        elif isinstance(value, functools.partial):
+            for name in ("func", "args", "keywords"):
+                self._child((*path, ("attr", name)), getattr(value, name))
+        elif isinstance(value, dict):
+            self._guards += container_guards(path, value)
+            for key, child in itertools.islice(value.items(), _MOST_ITEMS):
+                if isinstance(key, KEYS):
+                    self._child((*path, ("item", key)), child)
+        elif isinstance(value, _SEQUENCES):
+            self._guards += container_guards(path, value)
+            for i, child in zip(range(_MOST_ITEMS), value, strict=False):
+                self._child((*path, ("item", i)), child)
+        elif isinstance(value, types.ModuleType):
+            for name in sorted(self.names & set(vars(value))):
+                self._child((*path, ("attr", name)), vars(value)[name])
+        elif isinstance(value, type):
+            self._class(path, value, set(), path)
+        else:
+            self._object(path, value)
+
+    def _function(self, path: Path, fn: types.FunctionType) -> None:
+        self.names |= {*names_of(fn.__code__), *_strings(fn.__code__)}
+        self._variables(path, fn)
+        for name in ("__defaults__", "__kwdefaults__"):
+            if getattr(fn, name):
+                self._queue.append(((*path, ("attr", name)), getattr(fn, name)))
+        for name, child in list(vars(fn).items()):
+            if self._is_named(name) and name.isidentifier():
+                self._child((*path, ("attr", name)), child)
+
+    def _object(self, path: Path, value: Any) -> None:
+        cls = type(value)
+        if is_foreign(cls.__module__) and cls not in _NAMESPACES:
+            wrapped = inspect.getattr_static(value, "__wrapped__", None)
+            if wrapped is not None:  # such as a compiled function
+                self._child((*path, ("attr", "__wrapped__")), value.__wrapped__)
+            elif callable(value):
+                self._weak(path, value)
+            return
+        self._guard(path, Seen.TYPE, cls)
+        # the code of a library is not looked into: what its classes read is not known
+        is_known = not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
+        attributes = {name: child for name, child in attributes_of(value).items() if name.isidentifier()}
+        for name, child in attributes.items():
+            if self._is_named(name) or not is_known:
+                self._child((*path, ("attr", name)), child)
+        self._class(path, cls, set(attributes), (*path, ("type", None)))
+
+    def _class(self, path: Path, cls: type, hidden: set[str], holder: Path) -> None:
+        """Guards the plain attributes of a class, and follows its methods.
+
+        Args:
+          path: Of what has the attributes: the class, or an object of it.
+          cls: The class.
+          hidden: Names of attributes of the object, which hide those of its class.
+          holder: Path of the class.
+        """
+        is_first = cls not in self._classes
+        self._classes.add(cls)
+        for owner in cls.__mro__:
+            if is_foreign(owner.__module__):
+                continue
+            for name, member in list(vars(owner).items()):
+                is_operator = name.startswith("__") and name.endswith("__")
+                if name in hidden or name in _UNREAD or not (is_operator or self._is_named(name)):
+                    continue
+                hidden.add(name)
+                if isinstance(member, PLAIN) and not is_operator:
+                    self._guard((*path, ("attr", name)), Seen.VALUE, member)
+                fn = function_behind(member)
+                if fn is not None and not is_foreign(fn.__module__):
+                    self.names |= {*names_of(fn.__code__), *_strings(fn.__code__)}
+                    if is_first:  # the method itself comes with its class
+                        self._variables((*holder, ("class", name)), fn)
+
+    def _variables(self, path: Path, fn: types.FunctionType) -> None:
+        """Guards what the closure and the globals of a function hold."""
+        code = fn.__code__
+        for i, (name, cell) in enumerate(zip(code.co_freevars, fn.__closure__ or (), strict=True)):
+            try:
+                content = cell.cell_contents
+            except ValueError:  # a cell that is not filled yet
+                continue
+            if name != "__class__":
+                self._child((*path, ("closure", (i, name))), content)
+        for name in sorted(set(names_of(code)) & set(fn.__globals__)):
+            self._child((*path, ("global", name)), fn.__globals__[name])
+
+
+def _is_compared(value: Any) -> bool:
+    """Returns whether an argument is an object of a library's class that says itself when it is equal."""
+    cls = type(value)
+    if isinstance(value, (type, types.FunctionType, types.MethodType, functools.partial, types.ModuleType)):
+        return False
+    is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
+    return is_whole and any(is_foreign(owner.__module__) for owner in cls.__mro__ if owner is not object)
+
+
+def _strings(code: types.CodeType) -> Iterator[str]:
+    """Yields the strings in a piece of code that could be the name of an attribute, as in `getattr(self, "scale")`."""
+    for constant in code.co_consts:
+        if isinstance(constant, str) and constant.isidentifier():
+            yield constant
+        elif isinstance(constant, types.CodeType):
+            yield from _strings(constant)

@@ -1,0 +1,238 @@
+"""Compiled functions called from several threads."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot.tensor.tracing import RUNNING, TRACING
+
+
+def together(*bodies, timeout=120):
+    """Runs functions in threads that start at once, and raises what one of them raised."""
+    barrier, failures = threading.Barrier(len(bodies)), []
+
+    def run(body):
+        barrier.wait()
+        try:
+            body()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(body,), daemon=True) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout)
+    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
+    if failures:
+        raise failures[0]
+
+
+def test_one_shape_is_compiled_once():
+    fn = ja.compile(lambda x: (x * 2).sum())
+    results = []
+    together(*[lambda: [results.append(fn(ja.ones(4)).item()) for _ in range(50)]] * 6)
+    assert results == [8.0] * 300
+    assert fn.cache_info() == (299, 1, 1)
+
+
+@pytest.mark.filterwarnings("ignore::jaxaot.errors.RecompileWarning")
+def test_many_shapes_at_once():
+    fn = ja.compile(lambda x: x * 2, max_programs=3)
+
+    def body(seed):
+        rng = random.Random(seed)
+        for _ in range(40):
+            n = rng.randint(1, 5)
+            assert fn(ja.ones(n)).tolist() == [2.0] * n
+
+    together(*(lambda seed=seed: body(seed) for seed in range(4)))
+    info = fn.cache_info()
+    assert info.hits + info.misses == 160 and info.currsize <= 3
+
+
+def test_gradients_in_each_thread():
+    w = ja.ones(3, requires_grad=True)
+    fn = ja.compile(lambda x: (x * w).sum())
+
+    def body(n):
+        for _ in range(30):
+            assert ja.autograd.grad(fn(ja.full((3,), float(n))), w)[0].tolist() == [n] * 3
+
+    together(*(lambda n=n: body(n) for n in range(4)))
+    assert fn.cache_info().misses == 1
+
+
+def test_writes_of_one_function_are_not_lost():
+    total, weight = ja.zeros(2), ja.ones(2)
+    add = ja.compile(lambda x: total.add_(x * weight))
+    together(*[lambda: [add(ja.ones(2)) for _ in range(100)]] * 4)
+    assert total.tolist() == [400, 400] and total._version == 400
+
+
+def test_random_numbers_are_drawn_once():
+    ja.manual_seed(0)
+    fn = ja.compile(lambda: ja.rand(2))
+    drawn = []
+    together(*[lambda: [drawn.append(tuple(fn().tolist())) for _ in range(50)]] * 4)
+    ja.manual_seed(0)
+    assert sorted(drawn) == sorted(tuple(ja.rand(2).tolist()) for _ in range(200))
+
+
+def test_tracing_while_another_thread_calls():
+    weights, fixed = ja.full((4,), 3.0), ja.ones(4)
+    buffer = ja.zeros(4)
+
+    def slow(x):
+        y = x * weights * fixed
+        time.sleep(0.05)  # other threads run while the storage of the weights holds a symbol
+        buffer.add_(y.sum())
+        return y.t_() if y.ndim == 2 else y
+
+    serve, write = ja.compile(lambda x: x * weights), ja.compile(lambda: weights.mul_(1.0))
+    serve(ja.ones(4)), write()
+    stop = threading.Event()
+
+    def body():
+        while not stop.is_set():
+            assert serve(ja.ones(4)).tolist() == [3.0] * 4
+            write()
+
+    def read():
+        while not stop.is_set():
+            assert (fixed + 1).tolist() == [2.0] * 4
+
+    def trace():
+        try:
+            for n in range(1, 6):
+                assert ja.compile(slow)(ja.ones(n, 4)).shape == (4, n)
+        finally:
+            stop.set()
+
+    together(trace, body, body, read)
+    assert serve.cache_info().misses == write.cache_info().misses == 1
+    assert weights.tolist() == [3.0] * 4 and buffer.tolist() == [12.0 * 15] * 4
+
+
+def test_traces_in_several_threads():
+    shared = ja.ones(3)
+    together(
+        *(
+            lambda n=n: [ja.compile(lambda x: shared.add_(0) * x.sum() + n)(ja.ones(k + 1)) for k in range(5)]
+            for n in range(4)
+        )
+    )
+    assert shared.tolist() == [1.0] * 3
+
+
+@pytest.mark.filterwarnings("ignore::jaxaot.errors.RecompileWarning")
+def test_clear_cache_while_calling():
+    fn = ja.compile(lambda x: x + 1)
+    stop = threading.Event()
+
+    def clear():
+        for _ in range(20):
+            fn.clear_cache()
+            fn.cache_info()
+            time.sleep(0.002)
+        stop.set()
+
+    def body():
+        while not stop.is_set():
+            for n in (1, 2):
+                assert fn(ja.ones(n)).tolist() == [2.0] * n
+
+    together(clear, body, body)
+    fn.clear_cache()
+    assert fn.cache_info() == (0, 0, 0)
+
+
+def test_a_trace_that_raises_holds_no_lock():
+    def fails(x):
+        x.add_(1)
+        raise KeyError("stop")
+
+    fn = ja.compile(fails)
+    x = ja.zeros(2)
+    with pytest.raises(KeyError):
+        fn(x)
+    assert not RUNNING
+
+    def body():
+        assert TRACING.acquire(timeout=5)
+        TRACING.release()
+        assert x.tolist() == [0, 0]
+        assert ja.compile(lambda x: x + 1)(x).tolist() == [1, 1]
+        with pytest.raises(KeyError):
+            fn(x)
+
+    together(body, body)
+    assert fn.cache_info() == (0, 0, 0)
+
+
+def test_grad_mode_is_that_of_the_thread():
+    w = ja.ones(2, requires_grad=True)
+    fn = ja.compile(lambda: w * 2)
+
+    def without():
+        with ja.no_grad():
+            for _ in range(50):
+                assert not fn().requires_grad
+
+    together(lambda: [fn() for _ in range(50)], without)
+    assert fn().requires_grad and fn.cache_info().misses == 2
+
+
+def test_kernels_are_found_by_all_threads():
+    x = ja.tensor(np.arange(6.0))
+
+    def body(seed):
+        rng = random.Random(seed)
+        for _ in range(60):
+            n = rng.randint(1, 6)
+            y = x[:n].clone().mul_(2)
+            assert y.sum().item() == n * (n - 1)
+
+    together(*(lambda seed=seed: body(seed) for seed in range(4)))
+
+
+def test_a_tensor_of_a_trace_that_runs_in_another_thread():
+    leaked, seen = [], []
+    is_made, is_used = threading.Event(), threading.Event()
+
+    def leaks(x):
+        leaked.append(x * 2)
+        is_made.set()
+        is_used.wait(1)
+        leaked.clear()
+        return x + 1
+
+    def uses():
+        is_made.wait()
+        (inner,) = leaked
+        is_used.set()
+        with pytest.raises(ja.errors.LeakedTensorError):
+            ja.compile(lambda t: t + 1)(inner)
+        with pytest.raises(ja.errors.LeakedTensorError):
+            inner + 1
+        seen.append(True)
+
+    together(lambda: ja.compile(leaks)(ja.ones(2)), uses)
+    assert seen
+
+
+def test_an_array_that_another_call_overwrites_is_waited_for():
+    x = ja.zeros(64)
+    add, read = ja.compile(lambda: x.add_(1)), ja.compile(lambda: x.sum())
+    add(), read()
+    together(
+        lambda: [add() for _ in range(300)],
+        lambda: [read() for _ in range(300)],
+    )
+    assert x[0].item() == 301

@@ -1,0 +1,650 @@
+"""What a second call may change: each kind of guard lets it through or compiles again, and says why."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import random
+import types
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot.plan.call import Seen
+from jaxaot.plan.difference import differences
+
+
+def reasons(fn):
+    return [str(reason) for record in fn.explain_recompiles() for reason in record.reasons]
+
+
+class Holder:
+    """An object with whatever attributes are given."""
+
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
+class Scaling(Holder):
+    offset = 1
+
+    def __call__(self, x):
+        return x * self.w * self.scale + self.offset
+
+
+class Doubling(Scaling):
+    def __call__(self, x):
+        return super().__call__(x) * 2
+
+
+SCALE = 2
+
+
+def helper(x):
+    return x * SCALE
+
+
+def again(fn, *args, **kwargs):
+    """Returns the values of a call of a compiled function, which are those of the function itself."""
+    expected = fn.fn(*args, **kwargs)
+    actual = fn(*args, **kwargs)
+    np.testing.assert_allclose(actual.detach().numpy(), expected.detach().numpy(), rtol=1e-6)
+    return actual.detach().tolist()
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+ARGUMENTS = {
+    "shape": (lambda: ja.ones(2, 4), lambda: ja.ones(3, 4), "argument `x` has shape [3, 4] instead of [2, 4]"),
+    "dtype": (
+        lambda: ja.ones(2),
+        lambda: ja.ones(2, dtype=ja.int32),
+        "argument `x` has dtype int32 instead of float32",
+    ),
+    "stride": (
+        lambda: ja.ones(4, 4),
+        lambda: ja.ones(4, 4).t(),
+        "the layout (stride) of argument `x` is (1, 4) instead of (4, 1)",
+    ),
+    "offset": (
+        lambda: ja.ones(4)[:2],
+        lambda: ja.ones(4)[1:3],
+        "argument `x` begins at element 1 of its memory instead of 0",
+    ),
+    "storage": (
+        lambda: ja.ones(4)[:2],
+        lambda: ja.ones(6)[:2],
+        "the storage of argument `x` holds 24 bytes instead of 16",
+    ),
+    "order of the storage": (
+        lambda: ja.ones(2, 3).as_strided((2,), (1,)),
+        lambda: ja.ones(3, 2).as_strided((2,), (1,)),
+        "the storage of argument `x` is laid out as float32[3, 2], stride (2, 1) "
+        "instead of float32[2, 3], stride (3, 1)",
+    ),
+    "requires grad": (
+        lambda: ja.ones(2, requires_grad=True),
+        lambda: ja.ones(2),
+        "argument `x` no longer requires grad",
+    ),
+    "leaf": (
+        lambda: ja.ones(2, requires_grad=True),
+        lambda: ja.ones(2, requires_grad=True) * 1,
+        "argument `x` is no leaf of the gradient's graph",
+    ),
+    "conjugated": (
+        lambda: ja.ones(2, dtype=ja.complex64),
+        lambda: ja.ones(2, dtype=ja.complex64).conj(),
+        "argument `x` shows the conjugates of its memory",
+    ),
+    "tensor or array": (lambda: ja.ones(2), lambda: jnp.ones(2), "argument `x` is an array instead of a tensor"),
+    "float or complex": (lambda: 1.0, lambda: 1j, "argument `x` is a complex number instead of a float"),
+    "float or int": (lambda: 1.0, lambda: 1, "argument `x` is a static value instead of a float"),
+    "static": (lambda: 1, lambda: 2, "static argument 0 (`x`) is 2 instead of 1"),
+    "static type": (lambda: 1, lambda: True, "static argument 0 (`x`) is True instead of 1"),
+    "array shape": (lambda: jnp.ones(2), lambda: jnp.ones(3), "argument `x` has shape [3] instead of [2]"),
+    "array dtype": (
+        lambda: np.ones(2, np.float32),
+        lambda: np.ones(2, np.int32),
+        "argument `x` has dtype int32 instead of float32",
+    ),
+    "structure": (
+        lambda: [ja.ones(1)],
+        lambda: [ja.ones(1)] * 2,
+        "argument `x` has the structure [*, *] instead of [*]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_argument_that_differs(name):
+    first, second, reason = ARGUMENTS[name]
+    fn = ja.compile(lambda x: ja.zeros(1))
+    fn(first())
+    fn(first())
+    assert fn.cache_info() == (1, 1, 1)
+    fn(second())
+    assert fn.cache_info() == (1, 2, 2)
+    assert reasons(fn) == [reason]
+    fn(first()), fn(second())
+    assert fn.cache_info() == (3, 2, 2)
+
+
+def test_the_number_and_the_names_of_arguments():
+    fn = ja.compile(lambda *xs, **named: sum(xs, ja.zeros(1)))
+    one = ja.ones(1)
+    fn(one, one)
+    fn(one, one, one)
+    fn(one, one, scale=one)
+    assert reasons(fn) == [
+        "the number of arguments is 3 instead of 2",
+        "the keyword arguments are `scale` instead of none",
+    ]
+
+
+def test_an_object_argument_is_known_by_what_it_holds_and_a_value_by_equality():
+    @dataclasses.dataclass(frozen=True)
+    class Shift:
+        by: int
+
+    fn = ja.compile(lambda x, how: x + how.by)
+    x = ja.ones(1)
+    assert again(fn, x, Shift(1)) == [2] and again(fn, x, Shift(1)) == [2]
+    assert fn.cache_info().misses == 1
+    assert again(fn, x, Shift(2)) == [3]
+    assert "static argument 1 (`how`) is" in reasons(fn)[0]
+    holder = Holder(by=5)
+    assert again(fn, x, holder) == [6] and again(fn, x, holder) == [6]
+    holder.by = 7
+    assert again(fn, x, holder) == [8]
+    assert reasons(fn)[-1] == "`how.by` is 7 instead of 5"
+    assert again(fn, x, Holder(by=7)) == [8] and fn.cache_info().misses == 4
+    again(fn, x, Holder(by=7, scale=1))
+    assert reasons(fn)[-1] == "argument `how` has 2 attributes instead of 1"
+    with pytest.raises(AttributeError):
+        fn(x, ja.ones(1))
+
+
+def test_a_generator_is_found_by_its_path():
+    fn = ja.compile(lambda g: ja.rand(2, generator=g))
+    first, second = ja.Generator().manual_seed(1), ja.Generator().manual_seed(2)
+    values = fn(first).tolist(), fn(second).tolist(), fn(first).tolist()
+    assert fn.cache_info().misses == 1 and len({tuple(v) for v in values}) == 3
+    again_first = ja.Generator().manual_seed(1)
+    assert [ja.rand(2, generator=again_first).tolist() for _ in range(2)] == [values[0], values[2]]
+    both = ja.compile(lambda g, h: (ja.rand(1, generator=g), ja.rand(1, generator=h)))
+    both(first, second)
+    a, b = both(first, first)
+    assert both.cache_info().misses == 2 and a.tolist() != b.tolist()
+    assert "generators" in reasons(both)[0]
+
+
+# -- sharing -----------------------------------------------------------------------------------------------------------
+
+
+def add_and_read(x, y):
+    x.add_(1)
+    return y * 2
+
+
+def shared_slices():
+    base = ja.zeros(4)
+    return base[:2], base[1:3]
+
+
+SHARING = {
+    "apart": lambda: (ja.zeros(2), ja.zeros(2)),
+    "one tensor": lambda: (lambda x: (x, x))(ja.zeros(2)),
+    "one memory": lambda: (lambda x: (x, x.detach()))(ja.zeros(2)),
+    "a view": lambda: (lambda x: (x, x[:]))(ja.zeros(2)),
+    "slices": shared_slices,
+}
+
+
+@pytest.mark.parametrize("first", SHARING)
+@pytest.mark.parametrize("second", SHARING)
+def test_which_arguments_share_memory(first, second):
+    fn = ja.compile(add_and_read)
+    for name in (first, second, first, second):
+        expected = add_and_read(*SHARING[name]())
+        assert fn(*SHARING[name]()).tolist() == expected.tolist()
+    assert fn.cache_info().misses == (1 if first == second else 2)
+    assert bool(reasons(fn)) == (first != second)
+
+
+def test_reasons_of_sharing():
+    fn = ja.compile(add_and_read)
+    a, b = ja.zeros(2), ja.zeros(2)
+    fn(a, b), fn(a, a.detach()), fn(a, a)
+    assert reasons(fn)[0] == "argument `y` shares memory with argument `x`"
+    assert "argument `y` is the same tensor as argument `x`" in reasons(fn)
+
+
+def test_a_tensor_of_the_closure_that_is_an_argument():
+    model = Holder(cache=ja.zeros(2))
+
+    def write(x):
+        x.add_(1)
+        return model.cache * 1
+
+    fn = ja.compile(write)
+    assert fn(ja.zeros(2)).tolist() == [0, 0]
+    assert fn(model.cache).tolist() == [1, 1]
+    assert fn(model.cache.detach()).tolist() == [2, 2]
+    assert fn(ja.zeros(2)).tolist() == [2, 2]
+    assert fn.cache_info().misses == 3
+    assert "`model.cache` is the same tensor as argument `x`" in reasons(fn)
+
+
+def test_tied_attributes():
+    model = Holder(a=ja.ones(2), head=Holder())
+    model.head.b = model.a
+    fn = ja.compile(lambda x: x * model.a + model.head.b)
+    assert again(fn, ja.ones(2)) == [2, 2]
+    model.head.b = ja.zeros(2)
+    assert again(fn, ja.ones(2)) == [1, 1]
+    assert fn.cache_info().misses == 2 and reasons(fn)
+    model.head.b = model.a
+    assert again(fn, ja.ones(2)) == [2, 2] and fn.cache_info().misses == 2
+
+
+def test_which_tensors_share_a_gradient():
+    def write(base, view, other):
+        view.mul_(2)
+        return base * 1, other * 1
+
+    def inputs(is_shared):
+        leaf = ja.ones(2, requires_grad=True)
+        base = leaf * 1
+        return leaf, base, base[:], base[:] if is_shared else base.detach().requires_grad_()[:] * 1
+
+    fn = ja.compile(write)
+    for is_shared in (True, False, True):
+        gradients = []
+        for run in (write, fn):
+            leaf, *given = inputs(is_shared)
+            sum(t.sum() for t in run(*given)).backward()
+            gradients.append(leaf.grad.tolist())
+        assert gradients[0] == gradients[1]
+    assert fn.cache_info().misses == 2
+
+
+def test_a_view_where_a_view_is_made():
+    fn = ja.compile(lambda x: x.view(-1))
+    for make in (lambda: ja.zeros(2, 2), lambda: ja.zeros(2, 2).view(2, 2)):
+        for _ in range(2):
+            x = make()
+            y = fn(x)
+            assert y._base is (x if x._base is None else x._base)
+    assert fn.cache_info().misses == 2
+    assert reasons(fn) == ["argument `x` is a view of another tensor"]
+
+
+def test_a_view_where_none_is_made_is_no_reason():
+    fn = ja.compile(lambda x: x + 1)
+    fn(ja.zeros(2, 2)), fn(ja.zeros(2, 2).view(2, 2)), fn(ja.zeros(4).set_(ja.zeros(2, 2)))
+    assert fn.cache_info().misses == 1
+
+
+def test_the_first_view_of_a_tensor_is_no_reason():
+    fn = ja.compile(lambda x: x.view(-1))
+    x, w = ja.ones(2), ja.ones(2, requires_grad=True)
+    before = x[:]
+    views = [fn(x), fn(x)]
+    assert fn.cache_info().misses == 1
+    before.mul_(w)  # all of them are views of what is written
+    assert all(v.requires_grad for v in (x, *views))
+
+
+def test_one_of_several_views_is_refused_as_eagerly():
+    fn = ja.compile(lambda x: x.add_(1))
+    leaf = ja.ones(2, 2, requires_grad=True)
+    fn((leaf * 1)[0])
+    with pytest.raises(ja.errors.AutogradError, match="multiple views"):
+        fn((leaf * 1).unbind(0)[0])
+
+
+def test_an_empty_storage_that_was_given_up():
+    fn = ja.compile(lambda x: x.numel() + (x + 1).sum())
+    x = ja.ones(2)
+    x.untyped_storage().resize_(0)
+    gone = ja.zeros(0).set_(x.untyped_storage(), 0, (0,), (1,))
+    assert fn(ja.zeros(0)).item() == fn(gone).item() == fn(ja.zeros(0)).item() == 0
+    assert reasons(fn) == ["the storage of argument `x` was given up"]
+
+
+def test_bytes_of_a_storage():
+    fn = ja.compile(lambda p: p.untyped_storage().nbytes())
+    p = ja.ones(4)
+    assert fn(p) == 16
+    p.untyped_storage().resize_(0)
+    assert fn(p) == 0
+    assert reasons(fn) == ["the storage of argument `p` holds 0 bytes instead of 16"]
+    p.untyped_storage().resize_(16)
+    fn(p)
+    assert reasons(fn)[1] == "the storage of argument `p` holds 16 bytes instead of 0"
+
+
+# -- gradients ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_grad_that_is_read():
+    w = ja.ones(2, requires_grad=True)
+    fn = ja.compile(lambda x: x * (1 if w.grad is None else 2))
+    assert again(fn, ja.ones(1)) == [1]
+    w.sum().backward()
+    assert again(fn, ja.ones(1)) == [2]
+    w.grad = None
+    assert again(fn, ja.ones(1)) == [1]
+    assert reasons(fn) == ["`w.grad` is no longer None"]
+
+
+def test_a_backward_inside_adds_to_what_is_there():
+    w = ja.ones(2, requires_grad=True)
+
+    @ja.compile
+    def step(x):
+        (x * w).sum().backward()
+
+    for n in (1, 2, 3):
+        step(ja.ones(2))
+        assert w.grad.tolist() == [n, n]
+    assert step.cache_info().misses == 2
+    handle = w.register_hook(lambda g: g * 10)
+    step(ja.ones(2))
+    assert w.grad.tolist() == [13, 13] and reasons(step)[-1] == "the hooks of `w` are others"
+    handle.remove()
+    step(ja.ones(2))
+    assert w.grad.tolist() == [14, 14] and step.cache_info().misses == 3
+
+
+# -- the Python world --------------------------------------------------------------------------------------------------
+
+
+def plus_one(x):
+    return x + 1
+
+
+def times_ten(x):
+    return x * 10
+
+
+def changed(holder, name, value):
+    setattr(holder, name, value)
+
+
+WORLD = {
+    "flag": (
+        lambda h: x_of(h) if h.training else x_of(h) * 5,
+        "training",
+        True,
+        False,
+        "`h.training` is False instead of True",
+    ),
+    "number": (lambda h: x_of(h) * h.scale, "scale", 2, 3, "`h.scale` is 3 instead of 2"),
+    "kind of number": (lambda h: x_of(h) * h.scale, "scale", 1, 1.0, "`h.scale` is 1.0 instead of 1"),
+    "None": (
+        lambda h: x_of(h) if h.bias is None else x_of(h) + 1,
+        "bias",
+        None,
+        "b",
+        "`h.bias` is 'b' instead of None",
+    ),
+    "length": (lambda h: x_of(h) * len(h.layers), "layers", [1], [1, 2], "`h.layers` has 2 items instead of 1"),
+    "item": (lambda h: x_of(h) * h.layers[0], "layers", [1], [2], "`h.layers[0]` is 2 instead of 1"),
+    "keys": (
+        lambda h: x_of(h) * len(h.cfg),
+        "cfg",
+        {"a": 1},
+        {"b": 1},
+        "`h.cfg` has the keys ('b',) instead of ('a',)",
+    ),
+    "value of a key": (lambda h: x_of(h) * h.cfg["a"], "cfg", {"a": 1}, {"a": 2}, "`h.cfg['a']` is 2 instead of 1"),
+    "set": (lambda h: x_of(h) * len(h.on), "on", {1}, {1, 2}, "`h.on` is frozenset({1, 2}) instead of frozenset({1})"),
+    "function": (lambda h: h.act(x_of(h)), "act", plus_one, times_ten, "`h.act` is another function"),
+    "library function": (lambda h: h.act(x_of(h)), "act", ja.relu, ja.neg, "`h.act` is neg instead of relu"),
+    "partial": (
+        lambda h: h.act(x_of(h)),
+        "act",
+        functools.partial(ja.mul, other=2),
+        functools.partial(ja.mul, other=3),
+        "`h.act.keywords['other']` is 3 instead of 2",
+    ),
+    "dtype": (lambda h: x_of(h).to(h.dtype), "dtype", ja.float32, ja.int32, "`h.dtype` is int32 instead of float32"),
+    "shape of an array": (
+        lambda h: x_of(h) * h.array,
+        "array",
+        jnp.ones(2),
+        jnp.ones(1),
+        "`h.array` has shape [1] instead of [2]",
+    ),
+    "an array whose values Python reads": (
+        lambda h: x_of(h) * int(h.array),
+        "array",
+        jnp.array(2),
+        jnp.array(3),
+        "`h.array` is another object",
+    ),
+    "NumPy array": (
+        lambda h: x_of(h) * h.table,
+        "table",
+        np.ones(2, np.float32),
+        np.zeros(2, np.float32),
+        "`h.table` holds other values",
+    ),
+    "a tensor that is only looked at": (
+        lambda h: x_of(h) * h.like.shape[0],
+        "like",
+        ja.ones(2),
+        ja.ones(3),
+        "`h.like` is a tensor of another shape",
+    ),
+    "whether there is a tensor": (
+        lambda h: x_of(h) if h.like is None else x_of(h) * 2,
+        "like",
+        ja.ones(2),
+        None,
+        "`h.like` is None instead of ",
+    ),
+    "a number in a tuple": (lambda h: x_of(h) * h.pair[0], "pair", (1,), (1.0,), "`h.pair` is (1.0,) instead of (1,)"),
+    "namespace": (
+        lambda h: x_of(h) * h.ns.k,
+        "ns",
+        types.SimpleNamespace(k=1),
+        types.SimpleNamespace(k=2),
+        "`h.ns.k` is 2 instead of 1",
+    ),
+    "class": (
+        lambda h: h.layer(x_of(h)),
+        "layer",
+        Scaling(w=1, scale=1),
+        Doubling(w=1, scale=1),
+        "`h.layer` is an object of type Doubling instead of an object of type Scaling",
+    ),
+    "deep": (lambda h: h.layer(x_of(h)), "layer", Scaling(w=1, scale=1), Scaling(w=1, scale=4), "`h.layer.scale` is 4"),
+    "a tensor in place of None": (
+        lambda h: x_of(h) if h.extra is None else x_of(h) + h.extra,
+        "extra",
+        None,
+        ja.ones(2),
+        "`h.extra` is a tensor instead of None",
+    ),
+}
+
+
+def x_of(h):
+    return h.x
+
+
+@pytest.mark.parametrize("name", WORLD)
+def test_what_the_function_reads_of_the_python_world(name):
+    body, attribute, first, second, reason = WORLD[name]
+    h = Holder(x=ja.tensor([1.0, -2.0]))
+    fn = ja.compile((lambda body: lambda h: body(h))(body))
+    for value in (first, second, first, second):
+        setattr(h, attribute, value)
+        again(fn, h)
+    assert fn.cache_info() == (2, 2, 2), reasons(fn)
+    assert any(reason in text for text in reasons(fn)), reasons(fn)
+
+
+def test_globals_defaults_closures_and_class_attributes(monkeypatch):
+    act, layer = plus_one, Scaling(w=1, scale=1)
+
+    def body(x, k=3):
+        return act(helper(x)) * k + layer(x)
+
+    fn = ja.compile(body)
+    again(fn, ja.ones(1))
+    monkeypatch.setitem(globals(), "SCALE", 7)
+    again(fn, ja.ones(1))
+    monkeypatch.setattr(Scaling, "offset", 9)
+    again(fn, ja.ones(1))
+    act = times_ten
+    again(fn, ja.ones(1))
+    body.__defaults__ = (4,)
+    again(fn, ja.ones(1))
+    again(fn, ja.ones(1))
+    assert fn.cache_info().misses == 5
+    said = " ".join(reasons(fn))
+    assert "`SCALE` is 7 instead of 2" in said and "`layer.offset` is 9 instead of 1" in said
+    assert "`act` is another function" in said
+
+
+def test_what_nobody_reads_is_no_reason():
+    class Trainer:
+        def __init__(self):
+            self.w, self.epoch, self.name, self.losses = ja.ones(2), 0, "first", []
+
+        def report(self):
+            return f"{self.name}: {self.epoch} {self.losses}"
+
+        def step(self, x):
+            return x * self.w
+
+    trainer = Trainer()
+    fn = ja.compile(trainer.step)
+    for epoch in range(5):
+        trainer.epoch, trainer.name = epoch, f"run {epoch}"
+        trainer.losses.append(fn(ja.ones(2)).sum().item())
+    assert fn.cache_info().misses == 1
+
+
+def test_an_attribute_read_by_a_name_made_at_run_time():
+    h = Holder(x=ja.ones(1), scale_1=2)
+    fn = ja.compile(lambda h, i: h.x * getattr(h, f"scale_{i}"))
+    assert again(fn, h, 1) == [2]
+    h.scale_1 = 3
+    assert again(fn, h, 1) == [3]
+
+
+def test_the_same_code_made_anew_is_no_reason():
+    def make():
+        return lambda x: x * 2
+
+    h = Holder(act=make(), x=ja.ones(1))
+    fn = ja.compile(lambda h: h.act(h.x))
+    for _ in range(3):
+        again(fn, h)
+        h.act = make()
+    assert fn.cache_info().misses == 1
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+
+def test_modes_and_settings():
+    fn = ja.compile(lambda x: x @ x)
+    x = ja.ones(2, 2)
+    fn(x)
+    with ja.no_grad():
+        fn(x)
+    with ja.config(policy="save_all", passes=("dce",)):
+        fn(x)
+    with jax.enable_x64(True):
+        fn(x)
+    with jax.default_matmul_precision("highest"):
+        fn(x)
+    fn(x)
+    assert fn.cache_info().misses == 5
+    said = reasons(fn)
+    assert said[0] == "grad mode is off"
+    assert "config policy changed: 'save_all' instead of 'min_cut'" in said
+    assert "config passes changed: ('dce',) instead of ('cse', 'dce')" in said
+    assert "the setting jax_enable_x64 of JAX is True instead of False" in said
+    assert "the setting jax_default_matmul_precision of JAX is 'highest' instead of None" in said
+
+
+def test_a_program_under_other_settings_gives_what_eager_gives():
+    fn = ja.compile(lambda: ja.arange(3) * 0.5)
+    dtypes = []
+    for is_on in (False, True, False, True):
+        with jax.enable_x64(is_on):
+            dtypes.append(fn().dtype)
+            assert dtypes[-1] == fn.fn().dtype
+    assert fn.cache_info().misses == 2
+
+
+# -- the law -----------------------------------------------------------------------------------------------------------
+
+
+def random_call(rng: random.Random, world: Holder):
+    """Returns the arguments of a call, and changes the world that the function reads."""
+    base = ja.ones(6, requires_grad=rng.random() < 0.3)
+    if rng.random() < 0.3:
+        base = base * 1
+    pieces = [lambda: base[:3], lambda: base[3:], lambda: base[:3].detach(), lambda: ja.ones(3), lambda: base]
+    x, y = rng.choice(pieces)(), rng.choice(pieces)()
+    if rng.random() < 0.2:
+        y = x
+    world.flag = rng.choice((True, False, 1))
+    world.items = [1] * rng.choice((1, 1, 2))
+    world.cache = rng.choice((x, ja.zeros(3), None))
+    world.act = rng.choice((plus_one, times_ten))
+    return x, y, rng.choice((1, 2, 2.0, "a", None))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_first_program_fits_the_second_call_or_there_is_a_difference(seed):
+    rng = random.Random(seed)
+    world = Holder()
+
+    def body(x, y, how):
+        out = world.act(x) if world.flag else y * 2
+        with ja.no_grad():
+            y.detach().add_(len(world.items))
+        if world.cache is not None:
+            out = out.sum() + world.cache.sum()
+        return out * (how if isinstance(how, (int, float)) else 1), x[:1]
+
+    for _ in range(6):
+        fn = ja.compile(body)
+        fn(*random_call(rng, world))
+        n = fn.cache_info().misses
+        fn(*random_call(rng, world))
+        fits = fn.cache_info().misses == n
+        if not fits:
+            later, earlier = fn.programs[0].key, fn.programs[1].key
+            assert differences(earlier, later)
+        else:
+            assert not fn.explain_recompiles()
+
+
+def test_every_kind_of_guard_on_python_is_tested_above():
+    assert {seen.name for seen in Seen} == {
+        "VALUE", "IDENTITY", "WEAK", "CODE", "TYPE", "LENGTH", "ATTRIBUTES", "CONTENT", "LAYOUT", "KEYS",
+        "MEMBERS", "SAME", "TENSOR",
+    }  # fmt: skip
+
+
+def test_one_object_at_two_places():
+    shared = Holder(k=2)
+    h = Holder(a=shared, b=shared, x=ja.ones(1))
+    fn = ja.compile(lambda h: h.x * h.a.k * h.b.k)
+    assert again(fn, h) == [4]
+    h.b = Holder(k=5)
+    assert again(fn, h) == [10]
+    assert any("`h.b` is" in text for text in reasons(fn))
