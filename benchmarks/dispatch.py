@@ -2,77 +2,197 @@
 
     python -m benchmarks.dispatch
 
-With 1, 10 and 100 tensor arguments of 8 elements, of which one is computed with, or written in place. `jax.jit` returns
-the new value where `ja.compile` writes it; it donates the argument where the baseline's name says so. With flax nnx
-modules of 24 and 144 parameters the same for `model(x)`, without and with a statistic that each call writes: against
-`jax.jit` of the same layers on a plain tree of arrays, and `nnx.jit` of the same module.
+With 1, 10, 100 and 500 tensor arguments of 8 elements, of which one is computed with, or written in place. `jax.jit`
+returns the new value where `ja.compile` writes it; it donates the argument where the baseline's name says so. Where
+they are installed, `torch.compile` and torchax run the same on tensors of theirs. With flax nnx modules of 24 and 144
+parameters the same for `model(x)`, without and with a statistic that each call writes: against `jax.jit` of the same
+layers on a plain tree of arrays, and `nnx.jit` of the same module.
 """
 
 from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from flax import nnx
 
 import jaxaot as ja
-from benchmarks.runner import Result, arguments, measure, report
+from benchmarks.runner import Result, arguments, find_torch, measure, report
+
+SIZES = (1, 10, 100, 500)
 
 
-def reading(n_arguments: int, n_rounds: int) -> Result:
-    """Times `x + 1` of the first of several arguments."""
+def torch_backends() -> tuple[str, ...]:
+    """Returns the backends of `torch.compile` that can run here."""
+    if find_torch() is None:
+        return ()
+    return ("aot_eager", "inductor") if shutil.which("g++") or shutil.which("clang++") else ("aot_eager",)
+
+
+def with_torch(make: Callable[[Any], Callable[..., Any]], contestants: dict[str, Any], n_arguments: int) -> None:
+    """Adds `torch.compile` and torchax to the contestants.
+
+    Args:
+      make: Takes a compiler of functions on tensors, and returns what is called in each turn.
+      contestants: Gets them.
+      n_arguments: With very many, PyTorch's compilers take minutes, and are left out.
+    """
+    torch = find_torch()
+    if torch is None or n_arguments > 100:
+        return
+    for backend in torch_backends():
+        torch._dynamo.reset()
+        contestants[f"torch.compile, {backend}"] = make(
+            lambda fn, b=backend: torch.compile(fn, backend=b, dynamic=False)
+        )
+
+
+def torchax_compile() -> Callable[..., Any] | None:
+    """Returns torchax's compiler, if it is installed."""
+    if importlib.util.find_spec("torchax") is None:
+        return None
+    torchax = importlib.import_module("torchax")
+    torchax.enable_globally()
+    return torchax.interop.jax_jit
+
+
+def doing_nothing(n_rounds: int) -> Result:
+    """Times a function that returns its argument."""
+    array = jnp.ones(8)
+    tensor = ja.from_jax(array)
+    ours, theirs = ja.compile(lambda x: x), jax.jit(lambda x: x)
+    contestants: dict[str, Any] = {"jax.jit": lambda: theirs(array), "ja.compile": lambda: ours(tensor)}
+    torch = find_torch()
+    if torch is not None:
+        x = torch.ones(8)
+
+        def make(compiler):
+            fn = compiler(lambda x: x)
+            return lambda: fn(x)
+
+        with_torch(make, contestants, 1)
+    return measure("nothing", contestants, "jax.jit", n_rounds=n_rounds)
+
+
+def reading(n_arguments: int, n_rounds: int, *, with_grad: bool = False) -> Result:
+    """Times `x + 1` of the first of several arguments, which all require grad if asked to."""
     arrays = [jnp.full(8, float(i)) for i in range(n_arguments)]
-    tensors = [ja.from_jax(array) for array in arrays]
+    tensors = [ja.tensor([float(i)] * 8, requires_grad=with_grad) for i in range(n_arguments)]
 
     def fn(first, *rest):
         return first + 1.0
 
     ours, theirs = ja.compile(fn), jax.jit(fn, keep_unused=True)
-    contestants = {"jax.jit": lambda: theirs(*arrays), "ja.compile": lambda: ours(*tensors)}
-    return measure(f"x + 1, {n_arguments} arguments", contestants, "jax.jit", n_rounds=n_rounds)
+    contestants: dict[str, Any] = {"jax.jit": lambda: theirs(*arrays), "ja.compile": lambda: ours(*tensors)}
+    torch = find_torch()
+    if torch is not None:
+        given = [torch.full((8,), float(i), requires_grad=with_grad) for i in range(n_arguments)]
+
+        def make(compiler):
+            compiled = compiler(fn)
+            return lambda: compiled(*given)
+
+        with_torch(make, contestants, n_arguments)
+        jit = torchax_compile()
+        if jit is not None and not with_grad and n_arguments <= 100:
+            there = [tensor.to("jax") for tensor in given]
+            compiled = jit(fn)
+            contestants["torchax"] = lambda: compiled(*there)
+    title = f"x + 1, {n_arguments} arguments" + (" that require grad" if with_grad else "")
+    return measure(title, contestants, "jax.jit", n_rounds=n_rounds)
 
 
-def writing(n_arguments: int, n_rounds: int) -> Result:
-    """Times `x.add_(1)` of the first of several arguments."""
+def writing(n_arguments: int, n_rounds: int, *, all_of_them: bool = False) -> Result:
+    """Times `x.add_(1)` of the first of several arguments, or of all of them."""
     arrays = [jnp.full(8, float(i)) for i in range(n_arguments)]
     tensors = [ja.tensor([float(i)] * 8) for i in range(n_arguments)]
+    n_written = n_arguments if all_of_them else 1
 
-    def write(first, *rest):
-        first.add_(1.0)
+    def write(*xs):
+        for x in xs[:n_written]:
+            x.add_(1.0)
+
+    def add(*xs):
+        return [x + 1.0 for x in xs[:n_written]]
 
     ours = ja.compile(write)
-    kept = jax.jit(lambda first, *rest: first + 1.0, keep_unused=True)
-    donated = jax.jit(lambda first, *rest: first + 1.0, keep_unused=True, donate_argnums=0)
-    held = [jnp.zeros(8), jnp.zeros(8)]
+    kept = jax.jit(add, keep_unused=True)
+    donated = jax.jit(add, keep_unused=True, donate_argnums=tuple(range(n_written)))
+    held = [[jnp.zeros(8) for _ in range(n_written)] for _ in range(2)]
 
     def call_kept():
-        held[0] = kept(held[0], *arrays[1:])
+        held[0] = kept(*held[0], *arrays[n_written:])
         return held[0]
 
     def call_donated():
-        held[1] = donated(held[1], *arrays[1:])
+        held[1] = donated(*held[1], *arrays[n_written:])
         return held[1]
 
     def call_ours():
         ours(*tensors)
         return tensors[0]
 
-    contestants = {"jax.jit": call_kept, "jax.jit, donated": call_donated, "ja.compile": call_ours}
-    return measure(f"x.add_(1), {n_arguments} arguments", contestants, "jax.jit", n_rounds=n_rounds)
+    contestants: dict[str, Any] = {"jax.jit": call_kept, "jax.jit, donated": call_donated, "ja.compile": call_ours}
+    torch = find_torch()
+    if torch is not None:
+        given = [torch.full((8,), float(i)) for i in range(n_arguments)]
+
+        def make(compiler):
+            compiled = compiler(write)
+            return lambda: compiled(*given)
+
+        with_torch(make, contestants, n_arguments)
+    title = f"x.add_(1), {'all of ' if all_of_them else ''}{n_arguments} arguments"
+    return measure(title, contestants, "jax.jit", n_rounds=n_rounds)
 
 
 def training(n_rounds: int) -> Result:
     """Times `(x * w).sum()` and its gradient: a compiled call with a backward, against one `jax.jit` of both."""
     x, w = jnp.ones(8), jnp.ones(8)
     theirs = jax.jit(jax.value_and_grad(lambda w, x: (x * w).sum()))
-    ours = ja.compile(lambda x, w: (x * w).sum())
+    forward = jax.jit(lambda w, x: ((x * w).sum(), x))
+    backward = jax.jit(lambda x, ct: x * ct)
+    one = jnp.ones(())
+
+    def fn(x, w):
+        return (x * w).sum()
+
+    ours = ja.compile(fn)
     x_tensor, w_tensor = ja.from_jax(x), ja.tensor([1.0] * 8, requires_grad=True)
+
+    def call_split():
+        _, residual = forward(w, x)
+        return backward(residual, one)
 
     def call_ours():
         w_tensor.grad = None
         ours(x_tensor, w_tensor).backward()
         return w_tensor.grad
 
-    contestants = {"jax.jit": lambda: theirs(w, x)[1], "ja.compile + backward()": call_ours}
+    contestants: dict[str, Any] = {
+        "jax.jit": lambda: theirs(w, x)[1],
+        "jax.jit, forward and backward apart": call_split,
+        "ja.compile + backward()": call_ours,
+    }
+    torch = find_torch()
+    if torch is not None:
+        given, weight = torch.ones(8), torch.ones(8, requires_grad=True)
+
+        def make(compiler):
+            compiled = compiler(fn)
+
+            def call():
+                weight.grad = None
+                compiled(given, weight).backward()
+                return weight.grad
+
+            return call
+
+        with_torch(make, contestants, 1)
     return measure("forward and backward, 2 arguments", contestants, "jax.jit", n_rounds=n_rounds)
 
 
@@ -124,9 +244,15 @@ def module(n_parameters: int, counts: bool, n_rounds: int) -> Result:
 def main() -> None:
     """Prints the table."""
     options = arguments(__doc__).parse_args()
-    results = [case(n, options.rounds) for case in (reading, writing) for n in (1, 10, 100)]
-    modules = [module(n, counts, options.rounds) for counts in (False, True) for n in (24, 144)]
-    report("Overhead of a compiled call", [*results, training(options.rounds), *modules], options)
+    rounds = options.rounds
+    results = [doing_nothing(rounds)]
+    results += [reading(n, rounds) for n in SIZES]
+    results += [reading(n, rounds, with_grad=True) for n in (1, 100)]
+    results += [writing(n, rounds) for n in SIZES]
+    results += [writing(n, rounds, all_of_them=True) for n in (10, 100, 500)]
+    results.append(training(rounds))
+    results += [module(n, counts, rounds) for counts in (False, True) for n in (24, 144)]
+    report("Overhead of a compiled call", results, options)
 
 
 if __name__ == "__main__":
