@@ -146,7 +146,8 @@ def _call_recorded(
     if kernel.is_plain and not state.checks_versions:  # as below, without the loops
         for i in kernel.held_arguments:
             flat[i]._storage.is_shared = True
-        storage, layout = Storage(results[0], kernel.layouts[0]), kernel.layouts[0]
+        layout: Any = kernel.layouts[0]
+        storage = Storage(results[0], layout)
         storage.is_shared = bool(kernel.held_results)
         made = wrap(storage, layout)
         node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
