@@ -176,7 +176,7 @@ def test_python_needs_a_value_that_is_a_symbol():
     assert "needs the value of a traced tensor" in words
     assert "test_messages.py:" in words and "return x if x.sum() > 0 else -x" in words
     assert "y = ja.where(x > 0, a, b)" in words and "ja.cond(x.sum() > 0, true_fn, false_fn, (x,))" in words
-    assert "ja.while_loop(" in words and "fn(x, 3)" in words and "fn = ja.compile(fn, segments=True)" in words
+    assert "ja.while_loop(" in words and "fn(x, 3)" in words and "y = after(h) if" in words
     assert "`.item()` needs the value" in said(
         errors.ConcretizationError, lambda: ja.trace(lambda x: x * x.sum().item(), ja.ones(2))
     )

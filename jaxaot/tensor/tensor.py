@@ -268,8 +268,9 @@ class Tensor:
                 "\n    (x,) = ja.while_loop(lambda x: x.sum() > 1, lambda x: (x / 2,), (x,))"
                 "\n\nor make the value a static Python argument, for each of which the function is compiled on its own:"
                 "\n\n    fn(x, 3)        # an int, bool or string rather than ja.tensor(3)"
-                "\n\nor let Python run this line, between two compiled graphs:"
-                "\n\n    fn = ja.compile(fn, segments=True)"
+                "\n\nor let Python run this line, between two compiled functions:"
+                "\n\n    h = before(x)   # ja.compile the part that computes the value"
+                "\n    y = after(h) if h.sum().item() > 0 else h"
             )
         return np.asarray(array)
 
