@@ -12,7 +12,7 @@ from tests.laws.programs import as_real, compare
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle
 
-N_FUNCTIONS = int(os.environ.get("JAXAOT_PROGRAMS", "60"))
+N_FUNCTIONS = int(os.environ.get("JAXAOT_PROGRAMS", "30"))
 SIZE = 3
 
 
