@@ -185,6 +185,7 @@ def test_the_signature_is_that_of_pytorch(trace_joint):
             x = torch.nn.functional.relu(self.norm(self.conv(x)))
             return x.sum(), x.detach()
 
+    torch.manual_seed(0)
     theirs, ours = Theirs(), ConvNormRelu()
     for name in ("weight", "bias"):
         with ja.no_grad():
@@ -206,7 +207,8 @@ def test_the_signature_is_that_of_pytorch(trace_joint):
     state = [*theirs.parameters(), *theirs.buffers()]
     their_outputs = their_graph(*(t.detach().clone() for t in state), torch.tensor(x))
     for got, wanted in zip(graph(*graph.example_inputs), their_outputs, strict=True):
-        close(got, wanted.detach().numpy())
+        # gradients of a convolution before a batch norm are zero but for rounding
+        np.testing.assert_allclose(got, wanted.detach().numpy(), rtol=1e-4, atol=5e-3)
 
 
 # -- mutation and aliasing ---------------------------------------------------------------------------------------------
