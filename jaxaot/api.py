@@ -19,7 +19,8 @@ from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageE
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.cache_key import jax_settings
-from jaxaot.partition.budget import parse_budget
+from jaxaot.lower.costs import cost_of
+from jaxaot.partition.budget import check_budget
 from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.policies import get_policy
 from jaxaot.passes.pipeline import run_passes
@@ -90,16 +91,18 @@ class JointGraph(stages.JointGraph):
 
         Args:
           policy: Name of a policy or one itself; by default the setting in force.
-          memory_budget: `None`, a fraction of what `save_all` keeps, or bytes such as `"512MiB"`.
+          memory_budget: `None`, a fraction of what `save_all` keeps, bytes such as `"512MiB"`, or the memory that
+            everything has to fit in, such as `"fit:16GiB"`.
 
         Raises:
-          PolicyError: If there is no such policy.
+          PolicyError: If there is no such policy, or if what it says cannot be done.
           BudgetError: If the budget cannot be read or met.
+          OffloadError: If the settings allow to offload, and the device cannot.
         """
         settings = config.get()
         policy = settings.policy if policy is None else policy
         memory_budget = settings.memory_budget if memory_budget is None else memory_budget
-        parts = partition_joint(self, policy, memory_budget)
+        parts = partition_joint(self, policy, memory_budget, cost=cost_of(settings.costs), may_offload=settings.offload)
         return Partition(parts.joint, parts.forward, parts.backward, parts.plan)
 
     def __call__(self, primals: Sequence[Any], cotangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -243,7 +246,8 @@ def compile(
     Args:
       fn: What to compile.
       policy: What the forward saves for the backward: `"min_cut"`, `"save_all"`, … or a policy.
-      memory_budget: `None`, a fraction of what `save_all` keeps, or bytes such as `"512MiB"`.
+      memory_budget: `None`, a fraction of what `save_all` keeps, bytes such as `"512MiB"`, or the memory that
+        everything has to fit in, such as `"fit:16GiB"`.
       backend: `"xla"`, or `"interpret"` to run one equation at a time.
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
 
@@ -259,8 +263,7 @@ def compile(
         raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
     if policy is not None:
         get_policy(policy)
-    if memory_budget is not None:
-        parse_budget(memory_budget, 0)
+    check_budget(memory_budget)
     make = get_backend(backend)
 
     def cut(traced: Traced) -> Partition:

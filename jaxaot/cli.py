@@ -16,7 +16,7 @@ from jaxaot.api import compile
 from jaxaot.demo.model import Shape
 from jaxaot.demo.text import load_text
 from jaxaot.errors import JaxaotError, UsageError
-from jaxaot.partition.budget import parse_budget
+from jaxaot.partition.budget import check_budget
 from jaxaot.tensor.create import find_device
 
 
@@ -51,7 +51,7 @@ def _budget(text: str | None) -> Any:
         budget: Any = float(text)
     except ValueError:
         budget = text
-    parse_budget(budget, 1)
+    check_budget(budget)
     return budget
 
 

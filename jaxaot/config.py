@@ -21,7 +21,11 @@ class Config:
 
     Attributes:
       policy: Name of the partition policy: `"min_cut"`, `"save_all"` or another registered one.
-      memory_budget: What the forward may save: `None`, a fraction of `save_all`, or bytes such as `"512MiB"`.
+      memory_budget: What the forward may save: `None`, a fraction of `save_all`, bytes such as `"512MiB"`, or what
+        everything has to fit in, such as `"fit:16GiB"`.
+      offload: Whether a budget may be met by moving values to the memory of the host between forward and backward.
+      costs: How long an equation takes to recompute, where a budget has to choose: by the `"roofline"` of the device in
+        use, of another one by name (`"h100"`, `"v5e"`, …), or `"measured"` on the device in use.
       passes: Names of the graph passes that run on the joint graph, in order.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
       check_graphs: Whether every stage checks its graph; slow, for debugging.
@@ -29,6 +33,8 @@ class Config:
 
     policy: str = "min_cut"
     memory_budget: float | str | None = None
+    offload: bool = False
+    costs: str = "roofline"
     passes: tuple[str, ...] = ("cse", "dce")
     donate: bool = True
     check_graphs: bool = False

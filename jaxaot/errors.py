@@ -255,6 +255,10 @@ class BudgetError(CompilerError, ValueError):
     """A memory budget that cannot be read, or that no partition meets."""
 
 
+class OffloadError(CompilerError):
+    """Values were to be kept in the memory of the host, and the device cannot do that."""
+
+
 class SettingsChangedError(CompilerError):
     """A compiled stage was called under other settings of JAX than it was compiled under, such as x64.
 

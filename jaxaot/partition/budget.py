@@ -1,8 +1,14 @@
-"""Keeping what the forward saves below a limit.
+"""Keeping what the forward saves below a limit, at the least time for what is computed again.
 
-A *budget* bounds the bytes that are saved beyond primals and outputs. It is a fraction of what `save_all` would save,
-or a number of bytes with its unit. Where a policy saves more, the equations that it never recomputes are released,
-those with the fewest FLOPs for each byte first, until the cut of least weight fits.
+A *budget* bounds the bytes that are saved beyond primals and outputs. It is a fraction of what `save_all` would save, a
+number of bytes with its unit, or the memory that the whole has to fit in.
+
+The best solutions for all budgets lie above a convex *hull*, whose corners are the cuts of least `cost + price * bytes`
+over all prices. Small problems are solved exactly as integer programs. For others the two corners on either side of the
+budget are found; where they differ, the difference falls apart into components, such as the layers of a model, that may
+be switched one by one. As many as fit are switched, and the last one is solved exactly with the bytes that are left.
+The hull bounds what any solution could reach, so that the gap to the best is known. More bytes never cost more time:
+which corner, how many components and the exact rest all follow from the budget monotonically.
 """
 
 from __future__ import annotations
@@ -10,26 +16,41 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError
-from jaxaot.ir.cost import eqn_flops
-from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.walk import aval_bytes
-from jaxaot.partition.classify import Classified
-from jaxaot.partition.network import build_network
-from jaxaot.partition.policies import Choice
+from jaxaot.partition.ilp import Part, least_cost
+from jaxaot.partition.network import Network
+from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
+from jaxaot.partition.solve import NoCut
 
 _UNITS = {"b": 1, "": 1}
 _UNITS |= {f"{prefix}b": 1000 ** (power + 1) for power, prefix in enumerate("kmgt")}
 _UNITS |= {f"{prefix}ib": 1024 ** (power + 1) for power, prefix in enumerate("kmgt")}
 _NUMBER = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*\Z", re.IGNORECASE)
-_MAX_TRIALS = 48
+_FIT = re.compile(r"\s*fit\s*:(.*)\Z", re.IGNORECASE)
+_MOST_EXACT = 400
+"""The most values for which the whole problem is solved as an integer program."""
+_MOST_OPEN = 400
+"""The most values and steps of a component for which that component is."""
+_MOST_CUTS = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """A budget for the memory of everything: inputs, outputs, what is saved, and temporaries.
+
+    Attributes:
+      bytes: The most that may be in use at any time.
+    """
+
+    bytes: int
 
 
 def parse_budget(budget: Any, save_all_bytes: int) -> int:
-    """Returns a budget in bytes.
+    """Returns a budget of what is saved, in bytes.
 
     Args:
       budget: A fraction of `save_all_bytes` between 0 and 1, or a text such as `"512MiB"`, `"1.5 GB"` or `"40%"`.
@@ -56,65 +77,191 @@ def parse_budget(budget: Any, save_all_bytes: int) -> int:
             )
     raise BudgetError(
         f"The memory budget {budget!r} cannot be read. Write a fraction of what `save_all` saves, between 0 and 1, "
-        "such as `memory_budget=0.5`, or bytes as text, such as `memory_budget='512MiB'`."
+        "such as `memory_budget=0.5`, bytes as text, such as `memory_budget='512MiB'`, or the memory that everything "
+        "has to fit in, such as `memory_budget='fit:16GiB'`."
     )
 
 
-def extra_bytes(graph: Classified, saved: list[Any]) -> int:
-    """Returns what saving some variables costs beyond primals, outputs and refills."""
-    free = {id(atom) for atom in (*graph.outputs, *graph.refills)}
-    return sum(aval_bytes(var.aval) for var in saved if id(var) not in free)
-
-
-def release_until_within(
-    graph: Classified, choices: dict[int, Choice], budget_bytes: int
-) -> tuple[dict[int, Choice], list[Any]]:
-    """Returns choices under which the least cut is within a budget, and the variables that it saves.
+def parse_fit(budget: Any) -> Fit | None:
+    """Returns a budget for the memory of everything, such as `"fit:16GiB"`; None if it is of another kind.
 
     Raises:
-      BudgetError: If recomputing everything that may be recomputed still saves more.
+      BudgetError: If it cannot be read.
     """
-
-    def attempt(released: set[int]) -> tuple[dict[int, Choice], list[Any], int]:
-        trial = {i: Choice.EITHER if i in released else choice for i, choice in choices.items()}
-        saved, _ = build_network(graph, trial).solve()
-        return trial, saved, extra_bytes(graph, saved)
-
-    best = attempt(set())
-    if best[2] <= budget_bytes:
-        return best[:2]
-    costs = [_cost(graph, i) for i, choice in choices.items() if choice is Choice.SAVE and is_pure(graph.eqns[i])]
-    costs.sort(key=lambda cost: cost.flops / max(1, cost.bytes))
-    best = attempt({cost.position for cost in costs})
-    if best[2] > budget_bytes:
+    match = _FIT.match(budget) if isinstance(budget, str) else None
+    if match is None:
+        return None
+    size = _NUMBER.match(match.group(1))
+    if size is None or size.group(2).lower() not in _UNITS:
         raise BudgetError(
-            f"The memory budget of {format_bytes(budget_bytes)} cannot be met: at least {format_bytes(best[2])} must "
-            f"be saved, because it cannot be recomputed. Write `memory_budget='{best[2]}B'` or more."
+            f"The memory budget {budget!r} cannot be read. Write the memory that everything has to fit in, such as "
+            "`memory_budget='fit:16GiB'`."
         )
-    # The more is released, the lighter the least cut: find the shortest prefix that fits, then take back what can be.
-    low, high = 0, len(costs)
-    while high - low > 1:
-        middle = (low + high) // 2
-        trial = attempt({cost.position for cost in costs[:middle]})
-        if trial[2] <= budget_bytes:
-            best, high = trial, middle
-        else:
-            low = middle
-    released = {cost.position for cost in costs[:high]}
-    for cost in sorted(costs[:high], key=lambda cost: -cost.flops)[:_MAX_TRIALS]:
-        trial = attempt(released - {cost.position})
-        if trial[2] <= budget_bytes:
-            best, released = trial, released - {cost.position}
-    return best[:2]
+    return Fit(math.floor(float(size.group(1)) * _UNITS[size.group(2).lower()]))
+
+
+def check_budget(budget: Any) -> None:
+    """Raises unless a budget can be read.
+
+    Raises:
+      BudgetError: If it cannot.
+    """
+    if budget is not None and parse_fit(budget) is None:
+        parse_budget(budget, 0)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Cost:
-    position: int
-    flops: int
-    bytes: int
+class Answer:
+    """A solution within a budget, and what is known of the best.
+
+    Attributes:
+      solution: The solution.
+      least_cost: No solution within the budget costs less, in picoseconds.
+    """
+
+    solution: Solution
+    least_cost: int
+
+    @property
+    def gap(self) -> float:
+        """By how much the solution may cost more than the best, as a share of its own cost."""
+        return (self.solution.cost - self.least_cost) / self.solution.cost if self.solution.cost else 0.0
 
 
-def _cost(graph: Classified, position: int) -> _Cost:
-    eqn = graph.eqns[position]
-    return _Cost(position, eqn_flops(eqn), sum(aval_bytes(var.aval) for var in eqn.outvars))
+class Budgets:
+    """The best solutions of a problem, for any budget."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.network = Network(problem)
+        self.leanest = self._leanest()
+        self.fastest = self._fastest()
+        self._found: list[Solution] = [self.leanest, self.fastest]
+
+    def _leanest(self) -> Solution:
+        if not self.problem.offload_costs:
+            return self.network.least_bytes()
+        total = sum(c for c in (*self.problem.costs, *self.problem.offload_costs) if c > 0)
+        return self.network.at_price(float(total + 1))[0]
+
+    def _fastest(self) -> Solution:
+        try:
+            return self.network.least_bytes(only_free=True)
+        except NoCut:  # something costly may only be repeated
+            weight = sum(w for w in self.problem.weights if w > 0)
+            return self.network.at_price(1e-9 * sum(c for c in self.problem.costs if c > 0) / max(1, weight))[0]
+
+    def within(self, limit: int) -> Answer:
+        """Returns a solution that saves at most `limit` bytes.
+
+        Raises:
+          BudgetError: If there is none.
+        """
+        if self.fastest.weight <= limit:
+            return Answer(self.fastest, self.fastest.cost)
+        if self.leanest.weight > limit:
+            least = self.leanest.weight
+            raise BudgetError(
+                f"The memory budget of {format_bytes(limit)} cannot be met: at least {format_bytes(least)} must "
+                f"be saved, because it cannot be recomputed. Write `memory_budget='{least}B'` or more."
+            )
+        solution = least_cost(self.problem, limit) if len(self.problem.weights) <= _MOST_EXACT else None
+        if solution is not None:
+            self._found.append(solution)
+            return Answer(solution, solution.cost)
+        below, above, bound = self._corners(limit)
+        self._found.append(self._between(below, above, limit))
+        best = min((s for s in self._found if s.weight <= limit), key=lambda s: (s.cost, s.weight))
+        return Answer(best, min(bound, best.cost))
+
+    def _corners(self, limit: int) -> tuple[Solution, Solution, int]:
+        """Returns the corners of the hull around a budget, and what any solution within the budget costs at least."""
+        below, above, bound = self.leanest, self.fastest, 0
+        for _ in range(_MOST_CUTS):
+            price = (below.cost - above.cost) / (above.weight - below.weight)
+            corner, least = self.network.at_price(price)
+            bound = max(bound, math.floor(least - price * limit))
+            line = below.cost + price * below.weight
+            if corner.cost + price * corner.weight >= line * (1 - 1e-9):
+                break
+            if corner.weight <= limit:
+                below = corner
+            else:
+                above = corner
+        return below, above, bound
+
+    def corners(self) -> list[Solution]:
+        """Returns the corners of the hull, from the leanest to the fastest."""
+        found = [self.leanest]
+
+        def search(below: Solution, above: Solution, depth: int) -> None:
+            if above.weight > below.weight and depth:
+                price = (below.cost - above.cost) / (above.weight - below.weight)
+                corner = self.network.at_price(price)[0]
+                line = below.cost + price * below.weight
+                is_new = below.weight < corner.weight < above.weight
+                if is_new and corner.cost + price * corner.weight < line * (1 - 1e-9):
+                    search(below, corner, depth - 1)
+                    search(corner, above, depth - 1)
+                    return
+            if above.weight > found[-1].weight:
+                found.append(above)
+
+        search(self.leanest, self.fastest, 12)
+        return found
+
+    def _between(self, below: Solution, above: Solution, limit: int) -> Solution:
+        """Returns the solution `below` with the components switched to `above` that fit, and part of the next one."""
+        best = below
+        for values, steps in components(self.problem, below, above):
+            switched = _switch(self.problem, best, above, values)
+            if (switched.weight <= best.weight and switched.cost <= best.cost) or switched.weight <= limit:
+                best = switched
+            else:
+                if len(values) + len(steps) <= _MOST_OPEN:
+                    part = least_cost(self.problem, limit, Part(values, steps, best))
+                    if part is not None and part.cost < best.cost:
+                        best = part
+                break
+        return best
+
+
+def _switch(problem: Problem, solution: Solution, other: Solution, values: set[int]) -> Solution:
+    return problem.complete(
+        (solution.saved - values) | (other.saved & values), (solution.offloaded - values) | (other.offloaded & values)
+    )
+
+
+def components(problem: Problem, one: Solution, other: Solution) -> Iterator[tuple[set[int], set[int]]]:
+    """Yields the values and steps on which two solutions differ, in groups that do not depend on one another.
+
+    They come in the order in which they are computed. Whatever some of the groups are switched to, what is needed stays
+    available: a step that is repeated, its operands and their steps are in one group if they differ at all.
+    """
+    different = {("value", v) for v in (one.saved ^ other.saved) | (one.offloaded ^ other.offloaded)}
+    different |= {("step", s) for s in one.repeated ^ other.repeated}
+    leader = {item: item for item in different}
+
+    def find(item: Any) -> Any:
+        while leader[item] != item:
+            leader[item] = leader[leader[item]]
+            item = leader[item]
+        return item
+
+    def join(items: list[Any]) -> None:
+        present = [find(item) for item in items if item in different]
+        for item in present[1:]:
+            leader[find(item)] = find(present[0])
+
+    for step, operands in enumerate(problem.operands):
+        if problem.costs[step] == FORBIDDEN:
+            continue
+        for operand in operands:
+            join([("step", step), ("value", operand), ("step", problem.producer[operand])])
+    for value in problem.needed:
+        join([("value", value), ("step", problem.producer[value])])
+    groups: dict[Any, tuple[set[int], set[int]]] = {}
+    for item in sorted(different, key=lambda item: problem.producer[item[1]] if item[0] == "value" else item[1]):
+        values, steps = groups.setdefault(find(item), (set(), set()))
+        (values if item[0] == "value" else steps).add(item[1])
+    yield from groups.values()

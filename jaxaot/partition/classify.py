@@ -83,11 +83,16 @@ class Classified:
         return producers(self.joint.jaxpr.jaxpr)
 
     @cached_property
+    def read_behind(self) -> dict[Any, None]:
+        """The variables that the backward reads or returns, in order."""
+        atoms = [atom for i in self.positions(Side.BACKWARD) for atom in self.eqns[i].invars]
+        return dict.fromkeys(variables([*atoms, *self.gradients]))
+
+    @cached_property
     def needed(self) -> list[Any]:
         """The forward-computable variables, made by equations, that the backward reads or returns, in order."""
-        atoms = [atom for i in self.positions(Side.BACKWARD) for atom in self.eqns[i].invars]
-        found = dict.fromkeys(variables([*atoms, *self.gradients]))
-        return [var for var in found if var in self.producer and self.sides[self.producer[var]] is not Side.BACKWARD]
+        producer = self.producer
+        return [var for var in self.read_behind if var in producer and self.sides[producer[var]] is not Side.BACKWARD]
 
     def positions(self, *sides: Side) -> list[int]:
         """Returns the positions of the equations on some sides."""

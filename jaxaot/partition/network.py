@@ -1,106 +1,120 @@
-"""The question of what to save, as a flow network.
+"""A problem of what to save, as a flow network.
 
-Each forward-computable value becomes two nodes, *in* and *out*, joined by an edge that weighs what saving it costs. An
-edge without limit leads from each operand's out to each result's in, from the source to the in of a value that must not
-be recomputed or is a refill, and from the out of a needed value to the sink. A value whose edge is cut is saved; what
-lies behind the cut is recomputed from it. Primals and constants cost nothing to keep, so they do not occur at all. The
-construction is that of the min-cut rematerialization in functorch's partitioner, with exact bytes for weights.
+Each step is a node, each value another behind that of its step, joined to it by an edge that weighs what keeping the
+value costs. An edge without limit leads from each operand to the steps that read it, and from what is needed to the
+sink; from the source an edge leads to each step that weighs what repeating it costs. A value whose edge is cut is kept;
+what lies behind the cut is computed again from it. The construction is that of the min-cut rematerialization in
+functorch's partitioner, with exact bytes for weights and the time of a repetition besides.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from functools import cached_property
 
-from jaxaot._jax import DropVar
-from jaxaot.errors import PolicyError
-from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.walk import aval_bytes, variables
-from jaxaot.partition.classify import Classified, Side
-from jaxaot.partition.policies import Choice, Policy
-from jaxaot.partition.solve import INFINITE, Cut, min_cut
+import numpy as np
+
+from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
+from jaxaot.partition.solve import INFINITE, min_cut
 
 _SOURCE, _SINK = 0, 1
+_RESOLUTION = 2**44
+"""What weights that are not whole numbers are scaled to, in all."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class FlowNetwork:
-    """A network whose cuts are the ways to save what the backward needs.
+class Network:
+    """The network of a problem; step `i` is node `2 + i`, and the nodes of values come after the steps."""
 
-    Attributes:
-      values: The forward-computable variables; value `i` has the nodes `2 + 2 * i` (in) and `3 + 2 * i` (out).
-      weights: What saving each costs, in bytes, or `INFINITE` if it may not be saved.
-      edges: Triples (from, to, capacity). Node 0 is the source, node 1 the sink.
-    """
+    problem: Problem
 
-    values: tuple[Any, ...]
-    weights: tuple[int, ...]
-    edges: tuple[tuple[int, int, int], ...]
-
-    @property
+    @cached_property
     def n_nodes(self) -> int:
-        """How many nodes there are."""
-        return 2 + 2 * len(self.values)
+        """How many nodes there are: a value has one for being made, and one for being available."""
+        return 2 + len(self.problem.costs) + 2 * len(self.problem.weights)
 
-    def solve(self) -> tuple[list[Any], Cut]:
-        """Returns the variables to save, in the order in which they are computed, and the cut.
+    @cached_property
+    def _made(self) -> np.ndarray:
+        return 2 + len(self.problem.costs) + np.arange(len(self.problem.weights))
+
+    @cached_property
+    def _available(self) -> np.ndarray:
+        return self._made + len(self.problem.weights)
+
+    @cached_property
+    def _links(self) -> np.ndarray:
+        """The edges without limit that are there at any price, as triples."""
+        problem = self.problem
+        counts = [len(operands) for operands in problem.operands]
+        read = np.fromiter((value for operands in problem.operands for value in operands), np.int64, sum(counts))
+        steps = 2 + np.repeat(np.arange(len(counts)), counts)
+        needed = np.array(problem.needed, np.int64)
+        links = [
+            (self._available[read], steps),
+            (2 + np.array(problem.producer, np.int64), self._made),
+            (self._available[needed], np.full(len(needed), _SINK)),
+        ]
+        ends = np.concatenate([np.stack(pair, axis=1) for pair in links]).astype(np.int64)
+        return np.column_stack([ends, np.full(len(ends), INFINITE)])
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        return np.array(self.problem.weights, np.int64)
+
+    @cached_property
+    def _costs(self) -> np.ndarray:
+        return np.array(self.problem.costs, np.int64)
+
+    def least_bytes(self, *, only_free: bool = False) -> Solution:
+        """Returns the solution of fewest bytes, and among those the one that repeats the fewest steps.
+
+        Args:
+          only_free: Whether only steps that cost nothing may be repeated.
 
         Raises:
-          ValueError: If no cut of finite weight exists.
+          NoCut: If something needed may neither be saved nor computed again.
         """
-        cut = min_cut(self.n_nodes, self.edges, _SOURCE, _SINK)
-        sides = cut.sink_side
-        return [v for i, v in enumerate(self.values) if not sides[2 + 2 * i] and sides[3 + 2 * i]], cut
+        is_fixed = self._costs > 0 if only_free else self._costs == FORBIDDEN
+        is_fixed |= self._costs == FORBIDDEN
+        return self._solve(np.where(is_fixed, INFINITE, 0), self._weights)[0]
 
+    def at_price(self, price: float) -> tuple[Solution, float]:
+        """Returns the solution of least `cost + price * weight`, and a lower bound of that for every solution.
 
-def build_network(graph: Classified, choices: dict[int, Choice]) -> FlowNetwork:
-    """Returns the network of a classified joint graph.
+        Args:
+          price: Picoseconds for each byte.
 
-    Args:
-      graph: The graph.
-      choices: What the policy says on each equation that is not backward, by position.
-    """
-    free = {*variables(graph.outputs), *graph.refills}
-    values, weights, edges = [], [], []
-    number: dict[Any, int] = {}
-    for i in graph.positions(Side.FORWARD, Side.EITHER):
-        eqn, choice = graph.eqns[i], choices[i]
-        sources = [number[var] for var in dict.fromkeys(variables(eqn.invars)) if var in number]
-        for var in eqn.outvars:
-            if isinstance(var, DropVar):
-                continue
-            number[var] = len(values)
-            values.append(var)
-            enter, leave = 2 + 2 * number[var], 3 + 2 * number[var]
-            is_fixed = choice is Choice.SAVE or var in graph.refills
-            if choice is Choice.RECOMPUTE and not is_fixed:
-                weight = INFINITE
-            else:
-                weight = 0 if var in free else aval_bytes(var.aval)
-            weights.append(weight)
-            edges.append((enter, leave, weight))
-            if is_fixed:
-                edges.append((_SOURCE, enter, INFINITE))
-            edges.extend((3 + 2 * source, enter, INFINITE) for source in sources)
-    edges.extend((3 + 2 * number[var], _SINK, INFINITE) for var in graph.needed)
-    return FlowNetwork(tuple(values), tuple(weights), tuple(edges))
+        Raises:
+          NoCut: If something needed may neither be kept nor computed again.
+        """
+        keeping = np.where(self._weights == FORBIDDEN, np.inf, self._weights * price)
+        if self.problem.offload_costs:
+            away = np.array(self.problem.offload_costs, np.float64)
+            keeping = np.minimum(keeping, np.where(away == FORBIDDEN, np.inf, away))
+        repeating = np.where(self._costs == FORBIDDEN, np.inf, self._costs)
+        total = float(keeping[np.isfinite(keeping)].sum() + repeating[np.isfinite(repeating)].sum())
+        scale = _RESOLUTION / total if total else 1.0
 
+        def scaled(costs: np.ndarray) -> np.ndarray:
+            return np.where(np.isfinite(costs), np.floor(np.where(np.isfinite(costs), costs, 0.0) * scale), INFINITE)
 
-def choose(graph: Classified, policy: Policy) -> dict[int, Choice]:
-    """Returns what a policy says on each equation that is not backward, by position.
+        solution, weight = self._solve(scaled(repeating).astype(np.int64), scaled(keeping).astype(np.int64), price)
+        return solution, weight / scale
 
-    An equation that is not pure is always saved, whatever the policy says.
-
-    Raises:
-      PolicyError: If the policy returns anything but a `Choice`.
-    """
-    choices = {}
-    for i in graph.positions(Side.FORWARD, Side.EITHER):
-        choice = policy(graph.eqns[i])
-        if not isinstance(choice, Choice):
-            raise PolicyError(
-                f"The policy `{getattr(policy, '__name__', policy)}` returned {choice!r} for the equation "
-                f"`{graph.eqns[i].primitive.name}`. Return `Choice.SAVE`, `Choice.RECOMPUTE` or `Choice.EITHER`."
-            )
-        choices[i] = choice if is_pure(graph.eqns[i]) else Choice.SAVE
-    return choices
+    def _solve(self, steps: np.ndarray, values: np.ndarray, price: float = 0.0) -> tuple[Solution, int]:
+        problem = self.problem
+        n_steps = len(problem.costs)
+        repeat = np.column_stack([np.full(n_steps, _SOURCE), 2 + np.arange(n_steps), steps])
+        keep = np.column_stack([self._made, self._available, values])
+        cut = min_cut(self.n_nodes, np.concatenate([self._links, repeat[steps != 0], keep]), _SOURCE, _SINK)
+        is_kept = ~cut.is_behind[self._made] & cut.is_behind[self._available]
+        kept = np.flatnonzero(is_kept).tolist()
+        if not problem.offload_costs:
+            return problem.complete(kept), cut.weight
+        is_away = [
+            problem.may_offload(v)
+            and (problem.weights[v] == FORBIDDEN or problem.offload_costs[v] < price * problem.weights[v])
+            for v in kept
+        ]
+        saved = [v for v, away in zip(kept, is_away, strict=True) if not away]
+        return problem.complete(saved, [v for v, away in zip(kept, is_away, strict=True) if away]), cut.weight

@@ -1,19 +1,39 @@
-"""Cutting a joint graph into forward and backward: classify, choose, solve, split."""
+"""Cutting a joint graph into forward and backward: classify, choose, formulate, solve, split."""
 
 from __future__ import annotations
 
+import dataclasses
+from functools import cached_property
+from typing import Any
+
+import jax
+
 from jaxaot._util import format_bytes
-from jaxaot.ir.walk import aval_bytes
-from jaxaot.partition.budget import extra_bytes, parse_budget, release_until_within
-from jaxaot.partition.classify import classify
-from jaxaot.partition.network import build_network, choose
+from jaxaot.errors import BudgetError, OffloadError, PolicyError
+from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_in_use
+from jaxaot.ir.walk import aval_bytes, source_line
+from jaxaot.partition.budget import Answer, Budgets, Fit, parse_budget, parse_fit
+from jaxaot.partition.classify import Classified, classify
+from jaxaot.partition.formulate import Choices, Cost, Formulation, choose, formulate
+from jaxaot.partition.network import Network
+from jaxaot.partition.offload import has_host_memory, offload
 from jaxaot.partition.policies import Policy, get_policy, policy_label, save_all
+from jaxaot.partition.problem import Solution
+from jaxaot.partition.solve import NoCut
 from jaxaot.partition.split import split
+from jaxaot.partition.timeline import memory_timeline
 from jaxaot.plan.stages import JointGraph, Partition
+
+_TRIALS_TO_FIT = 14
 
 
 def partition(
-    joint: JointGraph, policy: str | Policy = "min_cut", memory_budget: float | str | None = None
+    joint: JointGraph,
+    policy: str | Policy = "min_cut",
+    memory_budget: float | str | None = None,
+    *,
+    cost: Cost | None = None,
+    may_offload: bool = False,
 ) -> Partition:
     """Returns a joint graph cut into forward and backward.
 
@@ -21,21 +41,169 @@ def partition(
       joint: The joint graph.
       policy: The name of a policy, or a function from an equation to a `Choice`.
       memory_budget: The most that may be saved beyond primals and outputs: a fraction of what `save_all` would save, or
-        a text such as `"512MiB"`. Where the policy saves more, what it never recomputes is recomputed after all.
+        a text such as `"512MiB"`; or what everything has to fit in, such as `"fit:16GiB"`. The least time is then spent
+        on recomputation that keeps within it, be it of what the policy itself would rather not recompute.
+      cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
+      may_offload: Whether values may be moved to the host's memory where that takes less time than to recompute them.
 
     Raises:
-      PolicyError: If there is no such policy.
+      PolicyError: If there is no such policy, or if what it says cannot be done.
       BudgetError: If the budget cannot be read or met.
+      OffloadError: If values may be moved to the host, and the device cannot.
     """
-    function, label = get_policy(policy), policy_label(policy)
-    graph = classify(joint)
-    everything, _ = build_network(graph, choose(graph, save_all)).solve()
-    choices = choose(graph, function)
-    if memory_budget is None:
-        saved, _ = build_network(graph, choices).solve()
-    else:
-        budget_bytes = parse_budget(memory_budget, extra_bytes(graph, everything))
-        choices, saved = release_until_within(graph, choices, budget_bytes)
-        label = f"{label} within {format_bytes(budget_bytes)}"
-    save_all_bytes = sum(aval_bytes(var.aval) for var in everything if var not in graph.refills)
-    return split(graph, saved, choices, label, save_all_bytes)
+    return Cutter(joint, policy, cost, may_offload).cut(memory_budget)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Cutter:
+    """Cuts one joint graph at any budget; what does not depend on the budget is computed once.
+
+    Attributes:
+      joint: The joint graph.
+      policy: The name of a policy, or a function from an equation to a `Choice`.
+      cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
+      may_offload: Whether values may be moved to the host's memory.
+    """
+
+    joint: JointGraph
+    policy: str | Policy = "min_cut"
+    cost: Cost | None = None
+    may_offload: bool = False
+
+    def __post_init__(self) -> None:
+        get_policy(self.policy)
+        if self.may_offload and not has_host_memory():
+            raise OffloadError(
+                f"Values were to be offloaded, and the {jax.default_backend()} device has no memory of the kind "
+                "'pinned_host'. Leave `offload` off on this device."
+            )
+
+    @cached_property
+    def graph(self) -> Classified:
+        """The joint graph with the side of each equation."""
+        return classify(self.joint)
+
+    @cached_property
+    def target(self) -> Target:
+        """The device in use."""
+        return target_in_use()
+
+    @cached_property
+    def choices(self) -> Choices:
+        """What the policy says."""
+        return choose(self.graph, get_policy(self.policy))
+
+    @cached_property
+    def save_all(self) -> tuple[int, int]:
+        """What `save_all` keeps beyond primals: all of it, and what of it is no output, in bytes."""
+        formulation = formulate(self.graph, choose(self.graph, save_all))
+        solution = Network(formulation.problem).least_bytes()
+        kept = [var for var in formulation.saved(solution) if var not in self.graph.refills]
+        return sum(aval_bytes(var.aval) for var in kept), solution.weight
+
+    @cached_property
+    def _free(self) -> Formulation:
+        return formulate(self.graph, self.choices)
+
+    @cached_property
+    def _within(self) -> Formulation:
+        target = self.target
+        return formulate(
+            self.graph,
+            self.choices.under_a_budget,
+            self.cost or (lambda eqn: eqn_picoseconds(eqn, target)),
+            (lambda aval: offload_picoseconds(aval, target)) if self.may_offload else None,
+        )
+
+    @cached_property
+    def budgets(self) -> Budgets:
+        """The best solutions for all budgets."""
+        return self._attempt(lambda: Budgets(self._within.problem))
+
+    def cut(self, memory_budget: float | str | None = None) -> Partition:
+        """Returns the forward and the backward at a budget; without one, by the policy alone.
+
+        Raises:
+          PolicyError: If what the policy says cannot be done.
+          BudgetError: If the budget cannot be read or met.
+        """
+        if memory_budget is None:
+            solution = self._attempt(lambda: Network(self._free.problem).least_bytes())
+            return self._split(self._free, self.choices, solution, policy_label(self.policy))
+        fit = parse_fit(memory_budget)
+        if fit is not None:
+            return self._fitting(fit)
+        return self.within(parse_budget(memory_budget, self.save_all[1]))
+
+    def within(self, limit: int) -> Partition:
+        """Returns the forward and the backward that save at most `limit` bytes beyond primals and outputs.
+
+        Raises:
+          BudgetError: If that cannot be.
+        """
+        return self._answered(self.budgets.within(limit), limit)
+
+    def _answered(self, answer: Answer, limit: int) -> Partition:
+        label = f"{policy_label(self.policy)} within {format_bytes(limit)}"
+        parts = self._split(self._within, self.choices.under_a_budget, answer.solution, label)
+        plan = dataclasses.replace(
+            parts.plan, recompute_seconds=answer.solution.cost / 1e12, least_seconds=answer.least_cost / 1e12
+        )
+        return dataclasses.replace(parts, plan=plan)
+
+    def _fitting(self, fit: Fit) -> Partition:
+        """Returns the fastest partition found whose memory, everything counted, stays within a limit.
+
+        The peak need not fall with what is saved, because recomputed values take memory too: so corners are tried from
+        the fastest on, and then budgets between the first that fits and the one before.
+        """
+        corners = self.budgets.corners()[::-1]
+        tried, least, found = None, None, None
+        for corner in corners[:: max(1, len(corners) // _TRIALS_TO_FIT)]:
+            trial = self.within(corner.weight)
+            peak = memory_timeline(trial).peak_bytes
+            least = peak if least is None else min(least, peak)
+            if peak <= fit.bytes:
+                found = trial
+                break
+            tried = corner
+        if found is None:
+            raise BudgetError(
+                f"The function does not fit in {format_bytes(fit.bytes)}: even with all that can be recomputed it "
+                f"needs about {format_bytes(least or 0)} for inputs, outputs, what is saved and temporaries. Write "
+                f"`memory_budget='fit:{least}B'` or more, or make the batch smaller."
+            )
+        low, high = found.plan.extra_bytes, found.plan.extra_bytes if tried is None else tried.weight
+        for _ in range(_TRIALS_TO_FIT):
+            if high - low <= max(1, low // 1000):
+                break
+            middle = (low + high) // 2
+            trial = self.within(middle)
+            if memory_timeline(trial).peak_bytes <= fit.bytes:
+                found, low = trial, middle
+            else:
+                high = middle
+        return found
+
+    def _split(self, formulation: Formulation, choices: Choices, solution: Solution, label: str) -> Partition:
+        saved = formulation.saved(solution)
+        parts = split(self.graph, saved, choices.by_position, label, self.save_all[0])
+        moved = set(formulation.offloaded(solution))
+        kept = [var for var in saved if var not in self.graph.refills]
+        return offload(parts, [i for i, var in enumerate(kept) if var in moved]) if moved else parts
+
+    def _attempt(self, solve: Any) -> Any:
+        try:
+            return solve()
+        except NoCut:
+            raise PolicyError(self._impossible()) from None
+
+    def _impossible(self) -> str:
+        """Returns what makes the policy impossible: a value that is neither to be saved nor can be computed again."""
+        label, graph = policy_label(self.policy), self.graph
+        places = [i for i in graph.positions() if i in self.choices.fixed]
+        shown = [f"`{graph.eqns[i].primitive.name}` ({source_line(graph.eqns[i]) or 'line unknown'})" for i in places]
+        return (
+            f"What the policy `{label}` says cannot be done: a value that the backward needs may neither be saved nor "
+            f"computed again. Equations that are never repeated: {', '.join(shown) or 'none'}."
+        )

@@ -7,7 +7,7 @@ use, so that recomputed values live briefly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxaot._jax import DropVar
@@ -31,7 +31,7 @@ from jaxaot.plan.stages import Partition
 
 
 def split(
-    graph: Classified, saved: Sequence[Any], choices: dict[int, Choice], label: str, save_all_bytes: int
+    graph: Classified, saved: Sequence[Any], choices: Mapping[int, Choice], label: str, save_all_bytes: int
 ) -> Partition:
     """Returns the partition that saves the given variables.
 
@@ -135,7 +135,7 @@ def value_name(graph: Classified, var: Any) -> str:
     return f"{eqn.primitive.name}_{position if tag is None else tag}"
 
 
-def _saved_value(graph: Classified, var: Any, choices: dict[int, Choice], label: str, is_output: bool) -> SavedValue:
+def _saved_value(graph: Classified, var: Any, choices: Mapping[int, Choice], label: str, is_output: bool) -> SavedValue:
     position = graph.producer[var]
     eqn, size = graph.eqns[position], aval_bytes(var.aval)
     base, position_of_base = _viewed(graph, position)

@@ -57,6 +57,7 @@ class SavedValue:
       bytes: What it weighs.
       source: The user's line that made it, or `""`.
       why: Why it is kept rather than recomputed.
+      is_offloaded: Whether it is kept in the memory of the host.
     """
 
     name: str
@@ -65,6 +66,7 @@ class SavedValue:
     bytes: int
     source: str
     why: str
+    is_offloaded: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,24 +89,40 @@ class SavePlan:
       saved: The values among them that are neither primals nor refills, in the same order.
       recomputed: The values that both graphs compute.
       save_all_bytes: What `saved_bytes` would be if the backward recomputed nothing but views.
+      recompute_seconds: How long recomputing and moving takes, by the costs that a budget was met with; None without.
+      least_seconds: How long it takes at least within that budget, whatever is chosen; None without a budget.
     """
 
     residuals: tuple[ResidualSource, ...]
     saved: tuple[SavedValue, ...]
     recomputed: tuple[RecomputedValue, ...]
     save_all_bytes: int
+    recompute_seconds: float | None = None
+    least_seconds: float | None = None
 
     @property
     def saved_bytes(self) -> int:
-        """Bytes of all residuals that are not primals."""
-        return sum(value.bytes for value in self.saved)
+        """Bytes of all residuals that are not primals, in the memory of the device."""
+        return sum(value.bytes for value in self.saved if not value.is_offloaded)
+
+    @property
+    def offloaded_bytes(self) -> int:
+        """Bytes of the residuals that are kept in the memory of the host."""
+        return sum(value.bytes for value in self.saved if value.is_offloaded)
+
+    @property
+    def gap(self) -> float | None:
+        """By how much recomputing may take longer than the best choice would, as a share; None without a budget."""
+        if self.recompute_seconds is None or self.least_seconds is None:
+            return None
+        return 1 - self.least_seconds / self.recompute_seconds if self.recompute_seconds else 0.0
 
     @property
     def extra_bytes(self) -> int:
         """Bytes of the residuals that are neither primals nor outputs: what saving costs beyond what lives anyway."""
         sources = [source for source in self.residuals if not isinstance(source, (FromPrimal, FromRefill))]
         pairs = zip(sources, self.saved, strict=True)
-        return sum(value.bytes for source, value in pairs if isinstance(source, FromForward))
+        return sum(v.bytes for source, v in pairs if isinstance(source, FromForward) and not v.is_offloaded)
 
     @property
     def recomputed_bytes(self) -> int:
@@ -121,6 +139,8 @@ class SavePlan:
             f"saves {format_bytes(self.saved_bytes)} in {len(self.saved)} values "
             f"(of {format_bytes(self.save_all_bytes)}), recomputes {len(self.recomputed)} values"
         ]
+        if self.offloaded_bytes:
+            lines.append(f"keeps {format_bytes(self.offloaded_bytes)} in the memory of the host")
         for value in self.saved:
             shape = ",".join(map(str, value.shape))
             place = f"  # {value.source}" if value.source else ""

@@ -1,0 +1,149 @@
+"""From a classified joint graph and a policy to a problem on plain numbers.
+
+Values are the forward-computable variables that equations make, steps are those equations. Primals and constants cost
+nothing to keep, so they do not occur at all, unless they are *paid*: the carries of a loop's body, of which each turn
+has its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jaxaot._jax import DropVar
+from jaxaot.errors import PolicyError
+from jaxaot.ir.primitives import is_pure
+from jaxaot.ir.walk import aval_bytes, variables
+from jaxaot.partition.classify import Classified, Side
+from jaxaot.partition.policies import Choice, Policy
+from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
+
+Cost = Callable[[Any], int]
+"""Takes an equation to how long it takes, in picoseconds."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Choices:
+    """What a policy says on the equations of a graph that are not backward.
+
+    Attributes:
+      by_position: The choice for each, by its position.
+      fixed: The positions of those that are not repeated even where a budget asks for it.
+    """
+
+    by_position: Mapping[int, Choice]
+    fixed: frozenset[int]
+
+    @property
+    def under_a_budget(self) -> Choices:
+        """The same, but what the policy would rather not repeat may be, at its cost."""
+        relaxed = {
+            i: Choice.EITHER if choice is Choice.SAVE and i not in self.fixed else choice
+            for i, choice in self.by_position.items()
+        }
+        return Choices(relaxed, self.fixed)
+
+
+def choose(graph: Classified, policy: Policy) -> Choices:
+    """Returns what a policy says on each equation that is not backward; one that is not pure is always saved.
+
+    Raises:
+      PolicyError: If the policy returns anything but a `Choice`.
+    """
+    choices, fixed = {}, set()
+    for i in graph.positions(Side.FORWARD, Side.EITHER):
+        choice = policy(graph.eqns[i])
+        if not isinstance(choice, Choice):
+            raise PolicyError(
+                f"The policy `{getattr(policy, '__name__', policy)}` returned {choice!r} for the equation "
+                f"`{graph.eqns[i].primitive.name}`. Return `Choice.SAVE`, `Choice.RECOMPUTE` or `Choice.EITHER`."
+            )
+        choices[i] = choice
+        if not is_pure(graph.eqns[i]):
+            choices[i] = Choice.SAVE
+            fixed.add(i)
+    return Choices(choices, frozenset(fixed))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Formulation:
+    """A problem and what its numbers stand for.
+
+    Attributes:
+      problem: The problem.
+      values: The variable that each value is.
+      positions: The position of the equation that each step is; -1 for that of a paid primal.
+    """
+
+    problem: Problem
+    values: tuple[Any, ...]
+    positions: tuple[int, ...]
+
+    def saved(self, solution: Solution) -> list[Any]:
+        """Returns the variables that a solution keeps, in the order in which they are computed."""
+        return [self.values[value] for value in sorted(solution.saved | solution.offloaded)]
+
+    def offloaded(self, solution: Solution) -> list[Any]:
+        """Returns those among them that it moves away."""
+        return [self.values[value] for value in sorted(solution.offloaded)]
+
+
+def formulate(
+    graph: Classified,
+    choices: Choices,
+    cost: Cost = lambda eqn: 1,
+    offload_cost: Callable[[Any], int] | None = None,
+    paid: Mapping[Any, int] | None = None,
+    n_times: int = 1,
+) -> Formulation:
+    """Returns the problem of a classified joint graph.
+
+    Args:
+      graph: The graph.
+      choices: What the policy says.
+      cost: How long each equation takes.
+      offload_cost: Takes a type to how long moving such a value away and back takes; None if nothing may be moved.
+      paid: What it costs to keep the primals that are not free, in bytes.
+      n_times: How often the graph runs, and keeps what it saves.
+    """
+    free = {*variables(graph.outputs), *graph.refills}
+    number: dict[Any, int] = {}
+    weights: list[int] = []
+    offload_costs: list[int] = []
+    producer: list[int] = []
+    costs: list[int] = []
+    operands: list[tuple[int, ...]] = []
+    positions: list[int] = []
+
+    def add_value(var: Any, weight: int) -> None:
+        number[var] = len(weights)
+        weights.append(weight)
+        producer.append(len(costs))
+        if offload_cost is not None:
+            offload_costs.append(offload_cost(var.aval) * n_times if weight > 0 else FORBIDDEN)
+
+    def end_step(cost: int, read: tuple[int, ...], position: int) -> None:
+        costs.append(cost)
+        operands.append(read)
+        positions.append(position)
+
+    for var, weight in (paid or {}).items():
+        add_value(var, weight)
+        end_step(FORBIDDEN, (), -1)
+    for i in graph.positions(Side.FORWARD, Side.EITHER):
+        eqn, choice = graph.eqns[i], choices.by_position[i]
+        read = tuple(number[var] for var in dict.fromkeys(variables(eqn.invars)) if var in number)
+        made = [var for var in eqn.outvars if not isinstance(var, DropVar)]
+        is_fixed = choice is Choice.SAVE or any(var in graph.refills for var in made)
+        for var in made:
+            is_free = var in free
+            is_forbidden = choice is Choice.RECOMPUTE and var not in graph.refills
+            add_value(var, FORBIDDEN if is_forbidden else 0 if is_free else aval_bytes(var.aval) * n_times)
+        end_step(FORBIDDEN if is_fixed else cost(eqn) * n_times, read, i)
+    needed = [number[var] for var in graph.needed]
+    needed += [number[var] for var in (paid or {}) if var in graph.read_behind]
+    problem = Problem(
+        tuple(weights), tuple(offload_costs), tuple(producer), tuple(costs), tuple(operands), tuple(needed)
+    )
+    return Formulation(problem, tuple(number), tuple(positions))
