@@ -30,6 +30,7 @@ from jaxaot.api import Traced as Traced
 from jaxaot.api import compile as compile
 from jaxaot.api import explain as explain
 from jaxaot.api import functionalize as functionalize
+from jaxaot.api import pareto as pareto
 from jaxaot.api import trace as trace
 from jaxaot.autograd.modes import enable_grad as enable_grad
 from jaxaot.autograd.modes import inference_mode as inference_mode

@@ -41,6 +41,14 @@ def format_bytes(n_bytes: float) -> str:
     raise AssertionError("unreachable")
 
 
+def format_seconds(seconds: float) -> str:
+    """Returns a time for people, such as `3.2 ms`."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
+        if seconds * factor >= 1 or unit == "µs":
+            return f"{seconds * factor:.3g} {unit}"
+    raise AssertionError("the last unit takes any time")
+
+
 def prod(sizes: Iterable[int]) -> int:
     """Returns the product of `sizes` as a Python integer, 1 if empty."""
     return math.prod(sizes)

@@ -21,6 +21,7 @@ from jaxaot.lower.backends import get_backend
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.costs import cost_of
 from jaxaot.partition.budget import check_budget
+from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.policies import get_policy
 from jaxaot.passes.pipeline import run_passes
@@ -356,6 +357,33 @@ def explain_stages(traced: Traced, partition: stages.Partition | None) -> str:
             f"(save_all: {format_bytes(plan.save_all_bytes)})",
         ]
     return "\n\n".join(parts)
+
+
+def pareto(fn: Callable[..., Any], *args: Any, policy: Any = None, n: int = 24, **kwargs: Any) -> Pareto:
+    """Returns bytes against time over all memory budgets of a function: as data, `.table()` and `.plot()`.
+
+    Nothing is compiled or run; times are by the costs of the settings, `ja.config(costs=…)`.
+
+    Args:
+      fn: A function of tensors, arrays, modules, or types of these such as `jax.ShapeDtypeStruct`.
+      *args: Its arguments.
+      policy: The policy whose word holds at every budget; by default the setting in force.
+      n: How many budgets to try besides the corners of the frontier.
+      **kwargs: Its keyword arguments.
+
+    Raises:
+      TraceError: If the function cannot be traced.
+      NotDifferentiableError: If there is nothing to differentiate.
+      PolicyError: If there is no such policy, or if what it says cannot be done.
+    """
+    settings = config.get()
+    return trade_offs(
+        trace(fn, *args, **kwargs).joint(),
+        settings.policy if policy is None else policy,
+        cost=cost_of(settings.costs),
+        may_offload=settings.offload,
+        n=n,
+    )
 
 
 def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:

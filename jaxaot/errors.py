@@ -35,6 +35,8 @@
     │   ├── GraphCheckError               a malformed graph
     │   ├── PolicyError                   an unknown policy, or one that returns nonsense
     │   ├── BudgetError                   a memory budget that cannot be read or met
+    │   ├── OffloadError                  values were to go to the host, and the device cannot
+    │   ├── MissingExtraError             a package that draws pictures is not installed
     │   ├── SettingsChangedError          a program under other settings of JAX than its own
     │   ├── NotDifferentiableError        nothing to differentiate
     │   ├── CompilerResultError           a compiler returned what does not compute its graph
@@ -255,8 +257,12 @@ class BudgetError(CompilerError, ValueError):
     """A memory budget that cannot be read, or that no partition meets."""
 
 
-class OffloadError(CompilerError):
+class OffloadError(CompilerError, RuntimeError):
     """Values were to be kept in the memory of the host, and the device cannot do that."""
+
+
+class MissingExtraError(CompilerError, ImportError):
+    """A package that jaxaot needs for this alone is not installed."""
 
 
 class SettingsChangedError(CompilerError):

@@ -1,0 +1,197 @@
+"""Bytes against time: what each budget costs.
+
+A *point* is a partition of least time within some bytes. The frontier runs from the fastest, which recomputes nothing
+that takes time, to the leanest, which saves nothing that can be computed again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from jaxaot._util import format_bytes, format_seconds
+from jaxaot.errors import BudgetError, MissingExtraError, PolicyError
+from jaxaot.ir.roofline import eqn_picoseconds
+from jaxaot.partition.partition import Cutter
+from jaxaot.partition.policies import Policy, policy_label
+from jaxaot.partition.timeline import memory_timeline
+from jaxaot.plan.stages import JointGraph
+
+SHOWN_POLICIES = ("save_all", "min_cut", "save_matmuls", "save_nothing")
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """One way to spend memory and time.
+
+    Attributes:
+      label: The policy it comes from, or `""` for the best within a budget.
+      saved_bytes: What is kept between forward and backward beyond primals and outputs, in bytes.
+      recompute_seconds: How long the backward takes to compute the rest again, in seconds, by the costs in force.
+      least_seconds: How long that takes at least within these bytes, in seconds.
+      peak_bytes: The memory in use at most, everything counted, estimated from shapes, in bytes.
+      n_saved: How many values are saved.
+    """
+
+    label: str
+    saved_bytes: int
+    recompute_seconds: float
+    least_seconds: float
+    peak_bytes: int
+    n_saved: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Pareto:
+    """Bytes against time over all budgets.
+
+    Attributes:
+      points: The best for each budget, from the leanest to the fastest.
+      policies: What the policies give, for comparison.
+      seconds: How long forward and backward take without any recomputation, in seconds, by the costs in force.
+    """
+
+    points: tuple[Point, ...]
+    policies: tuple[Point, ...]
+    seconds: float
+
+    def at(self, saved_bytes: int) -> Point:
+        """Returns the fastest point that saves at most so many bytes.
+
+        Raises:
+          BudgetError: If none does.
+        """
+        fitting = [point for point in self.points if point.saved_bytes <= saved_bytes]
+        if not fitting:
+            least = min(point.saved_bytes for point in self.points)
+            raise BudgetError(f"Nothing saves at most {format_bytes(saved_bytes)}; the least is {format_bytes(least)}.")
+        return min(fitting, key=lambda point: point.recompute_seconds)
+
+    def table(self) -> str:
+        """Returns the points as a table."""
+        table = Table("saved", "recomputing", "of a step", "peak memory", "values", "")
+        for column in table.columns[:-1]:
+            column.justify = "right"
+        for point in sorted((*self.points, *self.policies), key=lambda p: (p.saved_bytes, p.recompute_seconds)):
+            share = f"{100 * point.recompute_seconds / self.seconds:.1f} %" if self.seconds else "-"
+            sizes = (format_bytes(point.peak_bytes), str(point.n_saved), point.label)
+            table.add_row(format_bytes(point.saved_bytes), format_seconds(point.recompute_seconds), share, *sizes)
+        text = io.StringIO()
+        Console(file=text, width=100).print(table)
+        return text.getvalue().rstrip()
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the points with matplotlib and returns the axes.
+
+        Args:
+          axes: The axes to draw on; a new figure if left out.
+
+        Raises:
+          MissingExtraError: If matplotlib is not installed.
+        """
+        if axes is None:
+            try:
+                from matplotlib.figure import Figure
+            except ImportError as error:
+                raise MissingExtraError(
+                    "The picture of `ja.pareto` is drawn with matplotlib, which is not installed. Install it with "
+                    "`pip install jaxaot[viz]`, or print the table: `print(pareto.table())`."
+                ) from error
+            axes = Figure(figsize=(7, 4), layout="constrained").subplots()
+        mib = 2**20
+        x = [point.saved_bytes / mib for point in self.points]
+        axes.plot(x, [1e3 * p.recompute_seconds for p in self.points], marker="o", markersize=3, label="best in budget")
+        axes.plot(x, [1e3 * p.least_seconds for p in self.points], linestyle=":", color="gray", label="lower bound")
+        for point in self.policies:
+            axes.plot([point.saved_bytes / mib], [1e3 * point.recompute_seconds], marker="*", linestyle="none")
+            axes.annotate(point.label, (point.saved_bytes / mib, 1e3 * point.recompute_seconds))
+        axes.set_xlabel("saved between forward and backward (MiB)")
+        axes.set_ylabel("time to recompute (ms)")
+        axes.legend()
+        return axes
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        """Returns the picture and the table, for notebooks."""
+        text = f"<pre>{self.table()}</pre>"
+        try:
+            figure = self.plot().figure
+        except MissingExtraError:
+            return text
+        picture = io.StringIO()
+        figure.savefig(picture, format="svg")
+        return "<svg" + picture.getvalue().partition("<svg")[2] + text
+
+
+def trade_offs(
+    joint: JointGraph, policy: str | Policy = "min_cut", *, cost: Any = None, may_offload: bool = False, n: int = 24
+) -> Pareto:
+    """Returns bytes against time for a joint graph, over all budgets.
+
+    Args:
+      joint: The joint graph.
+      policy: The policy whose word holds at every budget.
+      cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
+      may_offload: Whether values may be moved to the host's memory.
+      n: How many budgets to try besides the corners of the frontier's hull.
+
+    Raises:
+      PolicyError: If there is no such policy, or if what it says cannot be done.
+    """
+    cutter = Cutter(joint, policy, cost, may_offload)
+    budgets = cutter.budgets
+    least, most = budgets.leanest.weight, budgets.fastest.weight
+    limits = {corner.weight for corner in budgets.corners()} | {least + (most - least) * i // n for i in range(n + 1)}
+    found: dict[int, Point] = {}
+    for limit in sorted(limits):
+        parts = cutter.within(limit)
+        plan = parts.plan
+        found[plan.extra_bytes] = Point(
+            "",
+            plan.extra_bytes,
+            plan.recompute_seconds or 0.0,
+            plan.least_seconds or 0.0,
+            memory_timeline(parts).peak_bytes,
+            len(parts.saved),
+        )
+    points = [found[size] for size in sorted(found)]
+    points = [p for i, p in enumerate(points) if all(p.recompute_seconds < q.recompute_seconds for q in points[:i])]
+    seconds = cost or (lambda eqn: eqn_picoseconds(eqn, cutter.target))
+    total = sum(map(seconds, joint.jaxpr.eqns)) / 1e12
+    shown = [_policy_point(joint, name, seconds) for name in dict.fromkeys((*SHOWN_POLICIES, policy))]
+    return Pareto(tuple(points), tuple(point for point in shown if point is not None), total)
+
+
+def _policy_point(joint: JointGraph, policy: str | Policy, cost: Any) -> Point | None:
+    try:
+        parts = Cutter(joint, policy).cut()
+    except PolicyError:  # one of the policies shown for comparison that this graph does not allow
+        return None
+    taken = recompute_picoseconds(parts, cost) / 1e12
+    return Point(
+        policy_label(policy),
+        parts.plan.extra_bytes,
+        taken,
+        taken,
+        memory_timeline(parts).peak_bytes,
+        len(parts.saved),
+    )
+
+
+def recompute_picoseconds(partition: Any, cost: Any) -> int:
+    """Returns how long the backward of a partition takes for what does not depend on a cotangent."""
+    jaxpr = partition.backward.jaxpr
+    behind = set(jaxpr.invars[len(partition.plan.residuals) :])
+    total = 0
+    for eqn in jaxpr.eqns:
+        if any(not hasattr(atom, "val") and atom in behind for atom in eqn.invars):
+            behind.update(eqn.outvars)
+        else:
+            total += cost(eqn)
+    return total
