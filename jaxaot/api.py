@@ -24,6 +24,7 @@ from jaxaot.partition.budget import check_budget
 from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.policies import get_policy
+from jaxaot.partition.timeline import Timeline, memory_timeline
 from jaxaot.passes.pipeline import run_passes
 from jaxaot.plan import stages
 from jaxaot.plan.difference import CallKey
@@ -128,6 +129,11 @@ class JointGraph(stages.JointGraph):
 
 class Partition(stages.Partition):
     """A joint graph cut in two; see `jaxaot.plan.stages.Partition`."""
+
+    @functools.cached_property
+    def timeline(self) -> Timeline:
+        """The memory in use over the forward and the backward, estimated from shapes."""
+        return memory_timeline(self)
 
     def compile(self, backend: str = "xla") -> Compiled:
         """Returns the forward and the backward as executables."""
@@ -354,7 +360,7 @@ def explain_stages(traced: Traced, partition: stages.Partition | None) -> str:
             f"# joint\n{partition.joint}",
             f"# partition\n{partition}",
             f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
-            f"(save_all: {format_bytes(plan.save_all_bytes)})",
+            f"(save_all: {format_bytes(plan.save_all_bytes)})\n{memory_timeline(partition)}",
         ]
     return "\n\n".join(parts)
 

@@ -17,6 +17,7 @@ from jaxaot._util import format_bytes, format_seconds
 from jaxaot.errors import BudgetError, MissingExtraError, PolicyError
 from jaxaot.ir.roofline import eqn_picoseconds
 from jaxaot.partition.partition import Cutter
+from jaxaot.partition.pictures import as_svg, new_axes
 from jaxaot.partition.policies import Policy, policy_label
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.plan.stages import JointGraph
@@ -93,15 +94,7 @@ class Pareto:
         Raises:
           MissingExtraError: If matplotlib is not installed.
         """
-        if axes is None:
-            try:
-                from matplotlib.figure import Figure
-            except ImportError as error:
-                raise MissingExtraError(
-                    "The picture of `ja.pareto` is drawn with matplotlib, which is not installed. Install it with "
-                    "`pip install jaxaot[viz]`, or print the table: `print(pareto.table())`."
-                ) from error
-            axes = Figure(figsize=(7, 4), layout="constrained").subplots()
+        axes = new_axes("print(pareto.table())") if axes is None else axes
         mib = 2**20
         x = [point.saved_bytes / mib for point in self.points]
         axes.plot(x, [1e3 * p.recompute_seconds for p in self.points], marker="o", markersize=3, label="best in budget")
@@ -121,12 +114,9 @@ class Pareto:
         """Returns the picture and the table, for notebooks."""
         text = f"<pre>{self.table()}</pre>"
         try:
-            figure = self.plot().figure
+            return as_svg(self.plot()) + text
         except MissingExtraError:
             return text
-        picture = io.StringIO()
-        figure.savefig(picture, format="svg")
-        return "<svg" + picture.getvalue().partition("<svg")[2] + text
 
 
 def trade_offs(

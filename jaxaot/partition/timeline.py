@@ -14,8 +14,10 @@ from typing import Any
 
 from jaxaot._jax import DropVar
 from jaxaot._util import format_bytes
+from jaxaot.errors import MissingExtraError
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.walk import aval_bytes, source_line, sub_jaxprs, variables
+from jaxaot.partition.pictures import as_svg, new_axes
 from jaxaot.plan.saved import FromForward
 from jaxaot.plan.stages import Partition
 
@@ -60,6 +62,34 @@ class Timeline:
     def peak_bytes(self) -> int:
         """The most that is in use at any time."""
         return self.peak.bytes if self.peak is not None else self.held_bytes
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the memory in use with matplotlib and returns the axes.
+
+        Args:
+          axes: The axes to draw on; a new figure if left out.
+
+        Raises:
+          MissingExtraError: If matplotlib is not installed.
+        """
+        axes = new_axes("print(partition.timeline)") if axes is None else axes
+        mib, x = 2**20, range(len(self.moments))
+        axes.fill_between(x, [moment.bytes / mib for moment in self.moments], label="temporaries", step="mid")
+        kept = [(self.held_bytes + moment.residual_bytes) / mib for moment in self.moments]
+        axes.fill_between(x, kept, label="residuals", step="mid")
+        axes.fill_between(x, self.held_bytes / mib, label="inputs and outputs", step="mid")
+        axes.axvline(sum(moment.side == "forward" for moment in self.moments), color="black", linewidth=0.8)
+        axes.set_xlabel("equation, forward then backward")
+        axes.set_ylabel("in use (MiB)")
+        axes.legend()
+        return axes
+
+    def _repr_html_(self) -> str:
+        """Returns the picture and a line of text, for notebooks."""
+        try:
+            return f"{as_svg(self.plot())}<pre>{self}</pre>"
+        except MissingExtraError:
+            return f"<pre>{self}</pre>"
 
     def __str__(self) -> str:
         if self.peak is None:

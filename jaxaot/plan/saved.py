@@ -12,7 +12,7 @@ import dataclasses
 from typing import TypeAlias
 
 from jaxaot._typing import Shape
-from jaxaot._util import format_bytes
+from jaxaot._util import format_bytes, format_seconds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,6 +139,9 @@ class SavePlan:
             f"saves {format_bytes(self.saved_bytes)} in {len(self.saved)} values "
             f"(of {format_bytes(self.save_all_bytes)}), recomputes {len(self.recomputed)} values"
         ]
+        if self.recompute_seconds is not None and self.gap is not None:
+            best = "the least there is" if self.gap < 1e-9 else f"at most {100 * self.gap:.1f} % above the least"
+            lines.append(f"recomputing takes {format_seconds(self.recompute_seconds)}, {best}")
         if self.offloaded_bytes:
             lines.append(f"keeps {format_bytes(self.offloaded_bytes)} in the memory of the host")
         for value in self.saved:

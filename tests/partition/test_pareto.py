@@ -49,3 +49,14 @@ def test_of_tensors():
     assert frontier.points[0].saved_bytes < frontier.points[-1].saved_bytes
     assert frontier.points[-1].recompute_seconds == 0
     assert frontier.seconds > 0 and jnp.isfinite(frontier.seconds)
+
+
+def test_the_timeline_of_a_partition_is_shown():
+    w = ja.randn(64, 64, requires_grad=True)
+    parts = ja.trace(lambda x: (x @ w).tanh().exp().sum(), ja.randn(4, 64)).joint().partition(memory_budget=0.5)
+    assert str(parts.timeline).startswith("peak ")
+    assert "recomputing takes" in str(parts.plan) and "the least there is" in str(parts.plan)
+    assert "peak " in ja.explain(ja.trace(lambda x: (x @ w).tanh().sum(), ja.randn(4, 64)))
+    pytest.importorskip("matplotlib")
+    assert parts.timeline.plot().get_ylabel() == "in use (MiB)"
+    assert parts.timeline._repr_html_().startswith("<svg")
