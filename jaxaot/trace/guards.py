@@ -13,6 +13,7 @@ Nothing here may keep the user's objects alive: arrays and objects are held by w
 from __future__ import annotations
 
 import argparse
+import dis
 import enum
 import functools
 import inspect
@@ -40,6 +41,12 @@ _NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
 _BY_NAME = {"getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", "globals"}
 """Code that names one of these may read attributes that it does not name."""
 _UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
+_LOADS = {f"LOAD_{kind}" for kind in ("NAME", "GLOBAL", "DEREF", "CLASSDEREF", "ATTR", "METHOD", "SUPER_ATTR")}
+_LOADS |= {"LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
+_ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
+"""Methods that change a container and tell nothing of it."""
+_GROWING = (list, dict, set, deque)
+"""Containers that have those."""
 _MOST_ITEMS, _MOST_OBJECTS = 256, 20_000
 
 
@@ -86,13 +93,13 @@ def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[
       reached: What has guards.
     """
     roots = list(roots)
-    names: set[str] = set()
+    names, read = set[str](), set[str]()
     while True:  # code that is found by a name may name more
-        walk = _Walk(names, reached)
+        walk = _Walk(names, read, reached)
         guards = walk.run(roots)
-        if walk.names == names:
+        if (walk.names, walk.read) == (names, read):
             return tuple(guards)
-        names = walk.names
+        names, read = walk.names, walk.read
 
 
 class _Walk:
@@ -100,11 +107,14 @@ class _Walk:
 
     Attributes:
       names: Those that it started with, and those of the code that it found.
+      read: Those of them that are not only added to.
     """
 
-    def __init__(self, names: set[str], reached: Reached):
+    def __init__(self, names: set[str], read: set[str], reached: Reached):
         self.names = set(names)
+        self.read = set(read)
         self._allowed = None if names & _BY_NAME else frozenset(names)
+        self._read = None if names & _BY_NAME else frozenset(read)
         self._reached = reached
         self._guards: list[PythonGuard] = []
         self._queue: deque[tuple[Path, Any]] = deque()
@@ -166,6 +176,19 @@ class _Walk:
 
     def _is_named(self, name: Any) -> bool:
         return self._allowed is None or name in self._allowed
+
+    def _name(self, code: types.CodeType) -> None:
+        """Notes what a piece of code names."""
+        strings = set(_strings(code))
+        self.names |= strings.union(names_of(code))
+        self.read |= strings.union(read_names(code))
+
+    def _named(self, path: Path, name: str, value: Any) -> None:
+        """Guards what a variable or an attribute holds."""
+        if type(value) in _GROWING and self._read is not None and name not in self._read:
+            self._guard(path, Seen.TYPE, type(value))
+        else:
+            self._child(path, value)
 
     def _child(self, path: Path, value: Any) -> None:
         """Guards what a step leads to, and notes it for a look inside."""
@@ -235,14 +258,14 @@ class _Walk:
                 self._child((*path, ("item", i)), child)
         elif isinstance(value, types.ModuleType):
             for name in sorted(self.names & set(vars(value))):
-                self._child((*path, ("attr", name)), vars(value)[name])
+                self._named((*path, ("attr", name)), name, vars(value)[name])
         elif isinstance(value, type):
             self._class(path, value, set(), path)
         else:
             self._object(path, value)
 
     def _function(self, path: Path, fn: types.FunctionType) -> None:
-        self.names |= {*names_of(fn.__code__), *_strings(fn.__code__)}
+        self._name(fn.__code__)
         self._variables(path, fn)
         for name in ("__defaults__", "__kwdefaults__"):
             if getattr(fn, name):
@@ -265,8 +288,10 @@ class _Walk:
         is_known = not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
         attributes = {name: child for name, child in attributes_of(value).items() if name.isidentifier()}
         for name, child in attributes.items():
-            if self._is_named(name) or not is_known:
+            if not is_known:
                 self._child((*path, ("attr", name)), child)
+            elif self._is_named(name):
+                self._named((*path, ("attr", name)), name, child)
         self._class(path, cls, set(attributes), (*path, ("type", None)))
 
     def _class(self, path: Path, cls: type, hidden: set[str], holder: Path) -> None:
@@ -292,7 +317,7 @@ class _Walk:
                     self._guard((*path, ("attr", name)), Seen.VALUE, member)
                 fn = function_behind(member)
                 if fn is not None and not is_foreign(fn.__module__):
-                    self.names |= {*names_of(fn.__code__), *_strings(fn.__code__)}
+                    self._name(fn.__code__)
                     if is_first:  # the method itself comes with its class
                         self._variables((*holder, ("class", name)), fn)
 
@@ -305,9 +330,9 @@ class _Walk:
             except ValueError:  # a cell that is not filled yet
                 continue
             if name != "__class__":
-                self._child((*path, ("closure", (i, name))), content)
+                self._named((*path, ("closure", (i, name))), name, content)
         for name in sorted(set(names_of(code)) & set(fn.__globals__)):
-            self._child((*path, ("global", name)), fn.__globals__[name])
+            self._named((*path, ("global", name)), name, fn.__globals__[name])
 
 
 def _is_compared(value: Any) -> bool:
@@ -317,6 +342,22 @@ def _is_compared(value: Any) -> bool:
         return False
     is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
     return is_whole and any(is_foreign(owner.__module__) for owner in cls.__mro__ if owner is not object)
+
+
+@functools.lru_cache(maxsize=4096)
+def read_names(code: types.CodeType) -> frozenset[str]:
+    """Returns the variables and attributes that a piece of code names, without those that it only adds to.
+
+    `losses.append(loss)` names `losses`, and does not depend on what a list of that name holds.
+    """
+    found: set[str] = set()
+    lines = [line for line in dis.get_instructions(code) if line.opname not in ("EXTENDED_ARG", "CACHE", "PUSH_NULL")]
+    for line, after in itertools.pairwise([*lines, None]):
+        assert line is not None, "only the last one is none"
+        is_added_to = after is not None and after.opname in ("LOAD_METHOD", "LOAD_ATTR") and after.argval in _ADDING
+        if line.opname in _LOADS and isinstance(line.argval, str) and not is_added_to:
+            found.add(line.argval)
+    return frozenset(found.union(*(read_names(c) for c in code.co_consts if isinstance(c, types.CodeType))))
 
 
 def _strings(code: types.CodeType) -> Iterator[str]:

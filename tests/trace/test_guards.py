@@ -648,3 +648,63 @@ def test_one_object_at_two_places():
     h.b = Holder(k=5)
     assert again(fn, h) == [10]
     assert any("`h.b` is" in text for text in reasons(fn))
+
+
+def test_what_is_only_added_to_is_no_reason():
+    losses, seen = [], {}
+
+    class Trainer:
+        def __init__(self):
+            self.w, self.history = ja.ones(1), []
+
+        def step(self, x):
+            losses.append(1)
+            seen.update(n=len("abc"))
+            self.history.append(2)
+            return x * self.w
+
+    trainer = Trainer()
+    fn = ja.compile(trainer.step)
+    for _ in range(4):
+        fn(ja.ones(1))
+        losses.append(3), trainer.history.append(4), seen.update(k=losses[-1])
+    assert fn.cache_info() == (3, 1, 1)
+
+
+def test_what_is_added_to_is_read_unless_it_is_a_container():
+    class Average:
+        def __init__(self, decay):
+            self.decay = decay
+
+        def update(self, x):
+            return x * self.decay
+
+    class Trainer:
+        def __init__(self):
+            self.average = Average(0.5)
+
+        def step(self, x):
+            return self.average.update(x)
+
+    trainer, average = Trainer(), Average(0.5)
+    step, update = ja.compile(trainer.step), ja.compile(lambda x: average.update(x))
+    assert again(step, ja.ones(1)) == again(update, ja.ones(1)) == [0.5]
+    trainer.average.decay = average.decay = 0.25
+    assert again(step, ja.ones(1)) == again(update, ja.ones(1)) == [0.25]
+    trainer.average = Average(3.0)
+    assert again(step, ja.ones(1)) == [3.0]
+
+
+def test_a_list_that_is_added_to_and_read():
+    names = []
+
+    def fn(x):
+        names.append("n")
+        n = len(names)
+        names.pop()
+        return x * n
+
+    fn = ja.compile(fn)
+    assert fn(ja.ones(1)).item() == 1
+    names.append("m")
+    assert fn(ja.ones(1)).item() == 2
