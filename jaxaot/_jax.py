@@ -91,6 +91,11 @@ def is_tracer(value: Any) -> bool:
     return isinstance(value, Tracer)
 
 
+def trace_level() -> Any:
+    """Returns what is equal as long as the same JAX trace runs: inside the body of a scan it is another one."""
+    return jex.get_opaque_trace_state(convention="flax")
+
+
 def scopes(eqn: Any) -> list[tuple[bool, str]]:
     """Returns the entries of an equation's name stack, outermost first, as (is a transform, name)."""
     return [(type(entry).__name__ == "Transform", entry.name) for entry in eqn.source_info.name_stack.stack]

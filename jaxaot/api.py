@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._util import format_bytes
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
+from jaxaot.ir.text import to_text
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.cache_key import jax_settings
@@ -24,6 +26,7 @@ from jaxaot.partition.budget import check_budget
 from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.policies import get_policy
+from jaxaot.partition.segments import FromInput, cut_segments
 from jaxaot.partition.timeline import Timeline, memory_timeline
 from jaxaot.passes.pipeline import run_passes
 from jaxaot.plan import stages
@@ -31,12 +34,15 @@ from jaxaot.plan.difference import CallKey
 from jaxaot.plan.signature import Signature, make_signature
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
-from jaxaot.runtime.program import Program
+from jaxaot.runtime.links import Walk
+from jaxaot.runtime.program import Program, forward_graph
 from jaxaot.runtime.recovery import is_deleted, refuse_without_values
+from jaxaot.runtime.segmented import ExecutableCache, SegmentedFunction, ask, make_linker, trace_through
 from jaxaot.tensor.iterated import read_iterators
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.trace.pure import run_pure
-from jaxaot.trace.trace import trace_call
+from jaxaot.trace.snapshot import Undo, snapshot
+from jaxaot.trace.trace import roots, trace_call
 
 
 class Traced(stages.Traced):
@@ -231,9 +237,15 @@ def trace(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
     Raises:
       TraceError: If the function cannot be traced.
     """
+    if isinstance(fn, SegmentedFunction):
+        return fn.trace(*args, **kwargs)
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
-    traced = trace_call(fn, *read_iterators(args, kwargs))
-    return Traced(traced.jaxpr, traced.call, traced.alias, traced.rng, traced.in_tree, traced.out_tree, traced.places)
+    return _stage(trace_call(fn, *read_iterators(args, kwargs)))
+
+
+def _stage(traced: stages.Traced) -> Traced:
+    """Returns a trace with the methods that chain."""
+    return Traced(**{field.name: getattr(traced, field.name) for field in dataclasses.fields(stages.Traced)})
 
 
 def compile(
@@ -243,12 +255,20 @@ def compile(
     memory_budget: Any = None,
     backend: str = "xla",
     max_programs: int = MAX_PROGRAMS,
+    segments: bool = False,
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
 
     Values, versions, sharing and gradients after a call are those of `fn` itself. Tensors that `fn` reaches without
     being passed are inputs, found anew at every call. Ints, bools, strings and None are part of the program; Python
     floats are traced.
+
+    With `segments=True` Python may ask for values (`if x.sum() > 0`, `int(n)`, `.item()`, `while err > tol`). The call
+    runs what it has captured so far, hands Python the value, and goes on; each segment is compiled, and a later call
+    whose values are the same runs them one after the other. To find the segments, `fn` is run again from its start for
+    each further value. Before, whatever it did to tensors, lists, dicts, attributes, variables and generators is put
+    back; prints, files and the like happen again. Values that differ in many ways, or very many of them in one call,
+    make a call run eagerly, after a warning: see `max_values` and `max_breaks` of `ja.config`.
 
     Args:
       fn: What to compile.
@@ -257,6 +277,7 @@ def compile(
         everything has to fit in, such as `"fit:16GiB"`.
       backend: `"xla"`, or `"interpret"` to run one equation at a time.
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
+      segments: Whether Python may ask for values of traced tensors.
 
     Raises:
       PolicyError: If there is no such policy.
@@ -264,8 +285,10 @@ def compile(
       UsageError: If no version at all may be kept.
     """
     if fn is None:
-        options = {"policy": policy, "memory_budget": memory_budget, "backend": backend, "max_programs": max_programs}
-        return functools.partial(compile, **options)
+        return functools.partial(
+            compile, policy=policy, memory_budget=memory_budget, backend=backend, max_programs=max_programs,
+            segments=segments,
+        )  # fmt: skip
     if max_programs < 1:
         raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
     if policy is not None:
@@ -280,6 +303,9 @@ def compile(
         traced, key = trace_for_call(fn, args, kwargs)
         return make_program(traced, key, cut(traced) if traced.needs_backward else None, make, writing)
 
+    if segments:
+        builder = SegmentBuilder(cut, make)
+        return SegmentedFunction(fn, builder, Inspector(cut, builder.trace), max_programs)
     return CompiledFunction(fn, build, Inspector(cut), max_programs)
 
 
@@ -291,10 +317,21 @@ def trace_for_call(fn: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Trac
       SignatureMismatchError: If an argument is a type without a value.
     """
     traced = trace(fn, *args, **kwargs)
-    parameters = parameter_names(fn)
+    return traced, key_for_call(traced, fn, args, kwargs)
+
+
+def key_for_call(traced: stages.Traced, fn: Callable[..., Any], args: Any, kwargs: Any) -> CallKey:
+    """Returns all that the guards of a program for a call look at.
+
+    Raises:
+      DeletedArrayError: If an argument was donated or deleted.
+      SignatureMismatchError: If an argument is a type without a value.
+    """
+    parameters, settings = parameter_names(fn), config.get()
     refuse_without_values(traced.call, fn, args, kwargs, parameters)
-    settings = config.get()
-    return traced, CallKey(traced.call, traced.places, traced.rng, traced.in_tree, settings, jax_settings(), parameters)
+    return CallKey(
+        traced.call, traced.places, traced.rng, traced.in_tree, settings, jax_settings(), parameters, traced.asked
+    )
 
 
 def make_program(
@@ -315,6 +352,57 @@ def make_program(
     return program
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class SegmentBuilder:
+    """Makes the programs of a function that is compiled in segments.
+
+    Attributes:
+      cut: Makes the partition of a traced function.
+      make: The backend.
+    """
+
+    cut: Callable[[Traced], stages.Partition]
+    make: Callable[..., Any]
+
+    @functools.cached_property
+    def executables(self) -> ExecutableCache:
+        """Those of the segments."""
+        return ExecutableCache(self.make)
+
+    def __call__(
+        self, fn: Any, args: Any, kwargs: Any, writing: Any, walk: Walk, programs: Sequence[Program]
+    ) -> Program:
+        """Returns a program for a call; other programs that run some of its segments compute more from then on."""
+        traced = self._trace(fn, args, kwargs, writing, walk.known)
+        key = key_for_call(traced, fn, args, kwargs)
+        before = {link.segment: link.segment.call for p in programs for link in p.links or ()}
+        linker = make_linker(traced, walk, programs, lambda graph: self.executables(graph, key.jax_settings))
+        partition = self.cut(traced) if traced.needs_backward else None
+        program = Program(traced, partition, self.make, key.settings.donate, key, linker)
+        generate(program, writing)
+        for other in programs:
+            if any(link.segment.call is not before[link.segment] for link in other.links or ()):
+                generate(other, writing)
+        return program
+
+    def snapshot(self, fn: Any, args: Any, kwargs: Any) -> Undo:
+        """Returns what puts the Python world back that a call reaches."""
+        return snapshot(roots(fn, args, kwargs))
+
+    def _trace(self, fn: Any, args: Any, kwargs: Any, writing: Any, known: tuple[np.ndarray, ...]) -> Traced:
+        call = (fn, args, kwargs)
+
+        def run(traced: stages.Traced) -> np.ndarray:
+            return ask(traced, key_for_call(traced, *call), call, self.make, writing)
+
+        trace = lambda known: trace_call(fn, args, kwargs, known)
+        return _stage(trace_through(trace, run, known, config.get().max_breaks))
+
+    def trace(self, fn: Any, args: Any, kwargs: Any) -> Traced:
+        """Returns the traced graph of a call."""
+        return self._trace(fn, *read_iterators(args, kwargs), threading.RLock(), ())
+
+
 def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]:
     """Returns what a function calls its positional arguments, those of `*args` by their index."""
     try:
@@ -326,23 +414,25 @@ def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]
     return (*names, *(f"{name}[{i}]" for name in rest for i in range(n_most)))
 
 
+def _trace_of(fn: Any, args: Any, kwargs: Any) -> Traced:
+    return trace(fn, *args, **kwargs)
+
+
 @dataclasses.dataclass(frozen=True)
 class Inspector:
     """What a compiled function shows of its stages.
 
     Attributes:
       cut: Makes the partition of a traced function.
+      trace: Takes (fn, args, kwargs) to the traced graph of a call.
     """
 
     cut: Callable[[Traced], stages.Partition]
-
-    def trace(self, fn: Any, args: Any, kwargs: Any) -> Traced:
-        """Returns the traced graph of a call."""
-        return trace(fn, *args, **kwargs)
+    trace: Callable[[Any, Any, Any], Traced] = _trace_of
 
     def explain(self, fn: Any, args: Any, kwargs: Any) -> str:
         """Returns every stage that a call goes through, as text."""
-        traced = trace(fn, *args, **kwargs)
+        traced = self.trace(fn, args, kwargs)
         return explain_stages(traced, self.cut(traced) if traced.needs_backward else None)
 
 
@@ -362,6 +452,8 @@ def explain_stages(traced: Traced, partition: stages.Partition | None) -> str:
             f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
             f"(save_all: {format_bytes(plan.save_all_bytes)})\n{memory_timeline(partition)}",
         ]
+    if traced.asked:
+        parts += _segment_texts(traced, partition)
     return "\n\n".join(parts)
 
 
@@ -390,6 +482,20 @@ def pareto(fn: Callable[..., Any], *args: Any, policy: Any = None, n: int = 24, 
         may_offload=settings.offload,
         n=n,
     )
+
+
+def _segment_texts(traced: Traced, partition: stages.Partition | None) -> list[str]:
+    """Returns the segments of a forward as text, each with the value that it computes and who asked for it."""
+    cut = cut_segments(forward_graph(traced, partition), [asked.output for asked in traced.asked])
+    whys = [f"computes {asked.shown} for {asked.line}" for asked in traced.asked] + ["computes the rest"]
+    texts = []
+    for k, (part, why) in enumerate(zip(cut.parts, whys, strict=True)):
+        inputs = ", ".join(
+            f"input {source.index}" if isinstance(source, FromInput) else f"segment {source.segment}.{source.output}"
+            for source in part.inputs
+        )
+        texts.append(f"# segment {k}: {why}\ntakes ({inputs})\n{to_text(part.jaxpr, name=f'segment {k}')}")
+    return texts
 
 
 def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,6 +28,9 @@ class Config:
         use, of another one by name (`"h100"`, `"v5e"`, …), or `"measured"` on the device in use.
       passes: Names of the graph passes that run on the joint graph, in order.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
+      max_breaks: With `segments=True`: the most values that Python may ask for in one call; with more it runs eagerly.
+      max_values: With `segments=True`: for how many values of one break programs are made; with another one a call runs
+        eagerly.
       check_graphs: Whether every stage checks its graph; slow, for debugging.
     """
 
@@ -37,6 +40,8 @@ class Config:
     costs: str = "roofline"
     passes: tuple[str, ...] = ("cse", "dce")
     donate: bool = True
+    max_breaks: int = dataclasses.field(default=64, compare=False)  # no program depends on these two
+    max_values: int = dataclasses.field(default=8, compare=False)
     check_graphs: bool = False
 
     def replace(self, **settings: Any) -> Config:

@@ -175,7 +175,12 @@ class TraceError(JaxaotError, RuntimeError):
 
 
 class ConcretizationError(TraceError, TypeError):
-    """Python asked for the value of a tensor that is only a symbol during tracing."""
+    """Python asked for the value of a tensor that is only a symbol during tracing.
+
+    `if x.sum() > 0`, `while err > tol`, `int(n)`, `.item()`, `.tolist()` and `x.nonzero()` ask for values. Compute with
+    tensors (`ja.where`, `ja.cond`, `ja.while_loop`), pass the value as a Python argument, or compile the function in
+    segments, between which Python has the values: `ja.compile(fn, segments=True)`.
+    """
 
 
 class LeakedTensorError(TraceError):

@@ -176,10 +176,32 @@ def test_python_needs_a_value_that_is_a_symbol():
     assert "needs the value of a traced tensor" in words
     assert "test_messages.py:" in words and "return x if x.sum() > 0 else -x" in words
     assert "y = ja.where(x > 0, a, b)" in words and "ja.cond(x.sum() > 0, true_fn, false_fn, (x,))" in words
-    assert "ja.while_loop(" in words and "fn(x, 3)" in words and "y = after(h) if" in words
-    assert "`.item()` needs the value" in said(
-        errors.ConcretizationError, lambda: ja.trace(lambda x: x * x.sum().item(), ja.ones(2))
-    )
+    assert "ja.while_loop(" in words and "fn(x, 3)" in words and "fn = ja.compile(fn, segments=True)" in words
+    assert ja.compile(branches, segments=True)(-ja.ones(2)).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda x: x.sum().item(), "`.item()` needs the value"),
+        (lambda x: int(x.sum()), "needs the value"),
+        (lambda x: [0 for _ in iter(lambda: bool(x.sum() > 0), False)], "needs the value"),
+        (lambda x: x.tolist()[0], "needs the value"),
+        (lambda x: x.nonzero().shape[0], "how many elements there are"),
+        (lambda x: x[x > 0].shape[0], "how many elements the mask selects"),
+    ],
+)
+def test_every_question_names_segments_as_a_way_out(ask, words):
+    error = said(errors.ConcretizationError, lambda: ja.compile(lambda x: x * ask(x))(ja.ones(2)))
+    assert words in error and "test_messages.py:" in error and "ja.compile(fn, segments=True)" in error
+
+
+def test_a_question_in_a_turn_of_a_loop_says_that_segments_end_there():
+    def fn(xs):
+        return ja.map(lambda x: x * x.item(), xs)
+
+    words = said(errors.ConcretizationError, lambda: ja.compile(fn, segments=True)(ja.ones(2)))
+    assert "not in a branch of `ja.cond`, nor in a turn of a loop" in words
 
 
 def test_a_tensor_that_would_outlive_its_trace():

@@ -158,6 +158,13 @@ def first_outputs(closed: Any, n: int) -> Any:
     return close_jaxpr(make_jaxpr_object(jaxpr.invars, jaxpr.outvars[:n], jaxpr.eqns, jaxpr.constvars), closed.consts)
 
 
+def add_inputs(closed: Any, avals: Sequence[Any]) -> Any:
+    """Returns a graph with further inputs of some types, which it does not read."""
+    jaxpr = closed.jaxpr
+    invars = [*jaxpr.invars, *map(make_var, avals)]
+    return close_jaxpr(make_jaxpr_object(invars, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
+
+
 def drop_inputs(closed: Any, positions: Sequence[int]) -> Any:
     """Returns a graph without some of its inputs, none of which is used."""
     if not positions:

@@ -163,6 +163,33 @@ def equation_key(eqn: Any, canonical: Callable[[Any], Any] = lambda atom: atom) 
     return eqn.primitive, atoms, _Ordered(params), id(eqn.ctx)
 
 
+def equation_content(eqn: Any) -> Hashable:
+    """Returns a value that is equal for equations of different traces that compute the same from the same operands.
+
+    Sub-jaxprs are compared by their text and arrays by their bytes, so that a key costs more than `equation_key`.
+    """
+    atoms = tuple(literal_key(atom) if isinstance(atom, Literal) else atom for atom in eqn.invars)
+    params = tuple(sorted((name, _content(value)) for name, value in eqn.params.items()))
+    return eqn.primitive, atoms, _Ordered(params), repr(eqn.ctx)
+
+
+def _content(value: Any) -> Hashable:
+    """Returns what `param_key` does, but for objects that a second trace makes anew."""
+    if isinstance(value, ClosedJaxpr):
+        consts = tuple(_content(np.asarray(const)) for const in value.consts)
+        return _Ordered(("jaxpr", str(value.jaxpr), consts))
+    if isinstance(value, Jaxpr):
+        return _Ordered(("jaxpr", str(value)))
+    if isinstance(value, np.ndarray | jax.Array):
+        return _Ordered(("array", str(value.dtype), value.shape, np.asarray(value).tobytes()))
+    if isinstance(value, tuple | list):
+        return _Ordered((type(value).__name__, *map(_content, value)))
+    if callable(value) and dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = (_content(getattr(value, field.name)) for field in dataclasses.fields(value))
+        return _Ordered((type(value).__name__, *fields))
+    return param_key(value)
+
+
 def literal_key(literal: Any) -> Hashable:
     """Returns a value that is equal for literals of the same type and bits."""
     if is_tracer(literal.val):

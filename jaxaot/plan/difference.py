@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from jaxaot.config import Config
+from jaxaot.plan.asked import AskedValue
 from jaxaot.plan.call import CallPlan, Path, PythonGuard, Seen, StorageInput, TensorInput, differs, path_text
 from jaxaot.plan.places import LeafInput, PlacePlan
 from jaxaot.plan.rng import RngPlan
@@ -36,6 +37,7 @@ class Kind(enum.Enum):
     STATIC = "static"
     PYTHON = "python"
     SETTING = "setting"
+    ASKED = "asked"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +70,7 @@ class CallKey:
       settings: The settings of jaxaot.
       jax_settings: (name, value) of the settings of JAX that decide a trace.
       parameters: What the user calls each positional argument.
+      asked: The values that Python asked for.
     """
 
     call: CallPlan
@@ -77,6 +80,7 @@ class CallKey:
     settings: Config
     jax_settings: tuple[tuple[str, Any], ...]
     parameters: tuple[str, ...]
+    asked: tuple[AskedValue, ...] = ()
 
 
 def differences(earlier: CallKey, later: CallKey) -> tuple[Difference, ...]:
@@ -93,6 +97,7 @@ def differences(earlier: CallKey, later: CallKey) -> tuple[Difference, ...]:
         *_python(earlier, later),
         *_cells(earlier, later),
         *_generators(earlier, later),
+        *_asked(earlier, later),
     )
     return tuple(dict.fromkeys(found)) or tuple(_reached(earlier, later))
 
@@ -165,7 +170,7 @@ def _settings(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         yield Difference(Kind.SETTING, "grad mode", f"grad mode is {mode}")
     for field in dataclasses.fields(Config):
         before, after = getattr(earlier.settings, field.name), getattr(later.settings, field.name)
-        if before != after:
+        if before != after and field.compare:
             about = f"config {field.name}"
             yield Difference(Kind.SETTING, about, f"{about} changed: {after!r} instead of {before!r}")
     for (name, before), (_, after) in zip(earlier.jax_settings, later.jax_settings, strict=True):
@@ -525,6 +530,15 @@ def _generators(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
             for paths in (after, before)
         ]
         yield Difference(Kind.PYTHON, "generators", f"the generators drawn from are {names[0]} instead of {names[1]}")
+
+
+def _asked(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    """Yields the first value that Python asked for and that is another one."""
+    for before, after in zip(earlier.asked, later.asked, strict=False):
+        if (before.value, before.dtype, before.shape) != (after.value, after.dtype, after.shape):
+            about = f"the value asked for at {after.line}"
+            yield Difference(Kind.ASKED, about, f"{about} is {after.shown} instead of {before.shown}")
+            return
 
 
 def _reached(earlier: CallKey, later: CallKey) -> Iterator[Difference]:

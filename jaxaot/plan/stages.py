@@ -12,6 +12,7 @@ from typing import Any
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
+from jaxaot.plan.asked import AskedValue
 from jaxaot.plan.call import CallPlan, Path
 from jaxaot.plan.places import OutsideObject, PlacePlan
 from jaxaot.plan.rng import RngPlan
@@ -156,6 +157,7 @@ class Traced:
       in_tree: Tree of the arguments.
       out_tree: Tree of the result.
       places: What it reached outside besides tensors, and what it did to it.
+      asked: The values that Python asked for, if the function was traced in segments.
     """
 
     jaxpr: Any
@@ -165,12 +167,18 @@ class Traced:
     in_tree: Any
     out_tree: Any
     places: PlacePlan = dataclasses.field(default_factory=PlacePlan)
+    asked: tuple[AskedValue, ...] = ()
 
     @property
     def outside_paths(self) -> tuple[Path, ...]:
         """Where the objects from outside are found that it returned, put elsewhere or changed."""
         held = [o.path for o in self.alias.outputs if isinstance(o, OutsideObject)]
         return (*held, *self.places.outside_paths)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the trace came to the end of the function, rather than to a value that was not known."""
+        return all(asked.value is not None for asked in self.asked)
 
     @property
     def needs_backward(self) -> bool:

@@ -18,7 +18,9 @@ import jax
 
 from jaxaot import config
 from jaxaot.autograd.modes import state, threads
+from jaxaot.config import Config
 from jaxaot.ops.promotion import is_complex
+from jaxaot.partition.segments import FromInput, ValueSource
 from jaxaot.plan.alias import (
     ArrayOutput,
     ConstantOutput,
@@ -32,13 +34,15 @@ from jaxaot.plan.alias import (
 )
 from jaxaot.plan.places import OutsideObject
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, SavePlan
+from jaxaot.plan.stages import Traced
 from jaxaot.runtime.backward import CompiledNode, Refilled
 from jaxaot.runtime.guards import generator_name, write_guards
+from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.tensor.counter import WriteCounter, counter_of
-from jaxaot.tensor.generator import default_generator
+from jaxaot.tensor.generator import DRAWING, default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.storage import HELD_ONCE, Storage
 from jaxaot.tensor.tensor import Tensor, history_edge, wrap
@@ -66,6 +70,30 @@ def generate(program: Program, writing: Any) -> None:
     program.enter = writer.source.scope["enter"]
 
 
+def generate_test(traced: Traced, settings: Config) -> Callable[..., Any]:
+    """Returns the guards alone: a function of (fn, args, kwargs) that returns True, or `MISS` for what does not fit."""
+    source = Source(traced.call, {
+        "MISS": MISS, "state": state, "Tensor": Tensor, "default_generator": default_generator,
+        "config": config, "scoped": config.scoped_value, "SETTINGS": settings,
+    })  # fmt: skip
+    with source.block("def fits(fn, args, kwargs):"):
+        _write_tests(source, traced, PlaceWriter(source, traced.places))
+        source.add("return True")
+    exec(compile(str(source), SOURCE_NAME, "exec"), source.scope)
+    return source.scope["fits"]
+
+
+def _write_tests(source: Source, traced: Traced, places: PlaceWriter) -> None:
+    source.miss_if(
+        f"state.grad_enabled is not {traced.call.grad_enabled}",
+        "(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS",
+    )
+    with source.block("try:"):
+        write_guards(source, traced, places)
+    with source.block("except (AttributeError, IndexError, KeyError, TypeError, ValueError):"):
+        source.add("return MISS")
+
+
 class _Writer:
     """Writes the source of one program's call."""
 
@@ -80,16 +108,17 @@ class _Writer:
             "forward": program.forward, "forward_donated": program.forward_donated, "backward": program.backward,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
-            "WriteCounter": WriteCounter, "Refilled": Refilled, "is_any_held": _is_any_held,
+            "WriteCounter": WriteCounter, "Refilled": Refilled, "DRAWING": DRAWING, "is_any_held": _is_any_held,
         })  # fmt: skip
-        self.places = PlaceWriter(self.source, program)
+        self.places = PlaceWriter(self.source, program.traced.places, program.donated_places)
 
     def write(self) -> str:
         source, alias = self.source, self.traced.alias
         changes_outside = bool(
             alias.writes or alias.changes or alias.grads or alias.bumps or self.traced.places.writes
         ) or any(isinstance(h, HistoryOfNode) and h.tensor is not None for h in alias.histories)
-        with source.block("def enter(fn, args, kwargs):"):
+        walk = "" if self.program.links is None else ", walk"
+        with source.block(f"def enter(fn, args, kwargs{walk}):"):
             if changes_outside:
                 with source.block("with WRITING:"):
                     self._call(changes_outside)
@@ -99,14 +128,7 @@ class _Writer:
 
     def _call(self, changes_outside: bool) -> None:
         source = self.source
-        source.miss_if(
-            f"state.grad_enabled is not {self.traced.call.grad_enabled}",
-            "(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS",
-        )
-        with source.block("try:"):
-            write_guards(source, self.traced, self.places)
-        with source.block("except (AttributeError, IndexError, KeyError, TypeError, ValueError):"):
-            source.add("return MISS")
+        _write_tests(source, self.traced, self.places)
         self._run()
         if changes_outside:
             with source.block("with TRACING:"):
@@ -121,10 +143,18 @@ class _Writer:
     def _run(self) -> None:
         source, program = self.source, self.program
         draws = self._gather()
-        if not program.has_work:
+        if not program.has_work and not program.links:
             source.add("out = ()")
         elif not draws:
             self._execute()
+        elif program.links or not self.traced.is_whole:  # whether the draws count is known at the end
+            with source.block("with DRAWING:"):
+                for offset, generator, _ in draws:
+                    word = f"walk.offset({generator})" if program.links else f"{generator}.offset_word()"
+                    source.add(f"{offset} = {word}")
+                self._execute()
+                for _, generator, n in draws if self.traced.is_whole else ():
+                    source.add(f"{generator}.take({n})")
         else:  # the keys are taken first, as another thread may draw meanwhile
             for offset, generator, n in draws:
                 source.add(f"{offset} = {generator}.take({n})")
@@ -169,9 +199,42 @@ class _Writer:
 
     def _execute(self) -> None:
         source, program = self.source, self.program
-        text = ", ".join(self.places.in_runs([name for name in self.operands if name != "None"]))
+        passed = [name for name in self.operands if name != "None"]
+        if not program.links:
+            self._forward("out", passed)
+            return
+        source.add("results = walk.results")
+        names = {link.segment: f"r{k}" for k, link in enumerate(program.links)}
+        for k, link in enumerate(program.links):
+            given = [
+                passed[program.input_keys.index(value.key)]
+                if isinstance(value, GraphValue)
+                else f"{names[value.segment]}[{value.output}]"
+                for value in link.segment.inputs
+            ]
+            segment, run = source.constant(link.segment), source.constant(link.segment.call)
+            source.add(f"r{k} = results.get({segment})")
+            source.add(f"if r{k} is None: r{k} = results[{segment}] = {run}({', '.join(given)})")
+            source.add(f"if not walk.agrees(PROGRAM, {k}, r{k}[0]): return MISS")
+
+        def text(value: ValueSource) -> str:
+            if isinstance(value, FromInput):
+                return passed[value.index]
+            if value.segment == len(links):
+                return f"last[{value.output}]"
+            return f"r{value.segment}[{links[value.segment].positions[value.output]}]"
+
+        links = program.links
+        source.scope["PROGRAM"] = program
+        if program.has_work:
+            self._forward("last", [text(value) for value in program.inputs])
+        source.add(f"out = [{', '.join(map(text, program.sources))}]")
+
+    def _forward(self, target: str, arguments: Sequence[str]) -> None:
+        source, program = self.source, self.program
+        text = ", ".join(self.places.in_runs(arguments))
         if not program.donated and not program.donated_places:
-            source.add(f"out = forward({text})")
+            source.add(f"{target} = forward({text})")
             return
         tests = []
         for i in program.donated:
@@ -183,9 +246,9 @@ class _Writer:
         if program.donated_places:
             tests.append(self.places.held())
         with source.block(f"if {' or '.join(tests)}:"):
-            source.add(f"out = forward({text})")
+            source.add(f"{target} = forward({text})")
         with source.block("else:"):
-            source.add(f"out = forward_donated({text})")
+            source.add(f"{target} = forward_donated({text})")
 
     # -- writing back --------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jaxaot.autograd.modes import state
 from jaxaot.errors import SettingsChangedError, TraceError
-from jaxaot.plan.difference import differences
+from jaxaot.plan.difference import CallKey, differences
 from jaxaot.runtime.call import MISS
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
@@ -18,7 +18,7 @@ from jaxaot.tensor.iterated import has_iterators, read_iterators
 from jaxaot.tensor.tracing import RUNNING, TRACING
 
 MAX_PROGRAMS = 128
-_N_BUILDS, _N_TRIES = 3, 10_000
+N_BUILDS, _N_TRIES = 3, 10_000
 
 
 class CacheInfo(NamedTuple):
@@ -31,6 +31,15 @@ class CacheInfo(NamedTuple):
 
 def _miss(*_: Any) -> Any:
     return MISS
+
+
+def unsettled(before: CallKey, after: CallKey) -> TraceError:
+    """Returns the error for a function that never fits the program that was just made for it."""
+    changes = "; ".join(map(str, differences(before, after))) or "a guard does not hold"
+    return TraceError(
+        f"The function changes what its own compilation depends on, each time it is traced: {changes}. Python code "
+        "inside runs once, while tracing. Keep such state in tensors, or change it outside of the function."
+    )
 
 
 class CompiledFunction:
@@ -71,7 +80,7 @@ class CompiledFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if RUNNING:
-            if state.trace is not None:
+            if state.trace is not None or state.inlines:
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
             with TRACING:  # storages hold symbols while another thread traces
                 pass
@@ -96,7 +105,7 @@ class CompiledFunction:
                 return result
         return self._first_call(args, kwargs)
 
-    def _again(self, program: Program, error: Exception, args: Any, kwargs: Any) -> Any:
+    def _again(self, program: Program, error: Exception, args: Any, kwargs: Any, *walk: Any) -> Any:
         """Returns the result of a call whose first try failed, if it failed for a reason that passes."""
         if isinstance(error, SettingsChangedError):
             return MISS
@@ -104,16 +113,16 @@ class CompiledFunction:
             if not is_passing(error, program.traced.call, self.fn, args, kwargs, program.parameters):
                 break
             try:
-                return program.enter(self.fn, args, kwargs)
+                return program.enter(self.fn, args, kwargs, *walk)
             except Exception as another:
                 error = another
         raise error
 
-    def _enter(self, program: Program, args: Any, kwargs: Any) -> Any:
+    def _enter(self, program: Program, args: Any, kwargs: Any, *walk: Any) -> Any:
         try:
-            return program.enter(self.fn, args, kwargs)
+            return program.enter(self.fn, args, kwargs, *walk)
         except Exception as error:
-            return self._again(program, error, args, kwargs)
+            return self._again(program, error, args, kwargs, *walk)
 
     def _move_to_front(self, program: Program) -> None:
         with self._building:
@@ -138,25 +147,25 @@ class CompiledFunction:
             result = self._enter(program, args, kwargs)
             if result is MISS:
                 program, result = self._settle(program, args, kwargs)
-            self._misses += 1
-            kept = [p for p in self.programs if not p.is_out_of_reach()]
-            self._keep([program, *kept[: self.max_programs - 1]])
-            self._recompiles.note(program.key)
+            self._add(program)
         return result
+
+    def _add(self, program: Program) -> None:
+        """Keeps a program that was made for a call and carried it out."""
+        self._misses += 1
+        kept = [p for p in self.programs if not p.is_out_of_reach()]
+        self._keep([program, *kept[: self.max_programs - 1]])
+        self._recompiles.note(program.key)
 
     def _settle(self, program: Program, args: Any, kwargs: Any) -> tuple[Program, Any]:
         """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
-        for _ in range(_N_BUILDS):
+        for _ in range(N_BUILDS):
             before = program
             program = self._build(self.fn, args, kwargs, self._writing)
             result = self._enter(program, args, kwargs)
             if result is not MISS:
                 return program, result
-        changes = "; ".join(map(str, differences(before.key, program.key))) or "a guard does not hold"
-        raise TraceError(
-            f"The function changes what its own compilation depends on, each time it is traced: {changes}. Python code "
-            "inside runs once, while tracing. Keep such state in tensors, or change it outside of the function."
-        )
+        raise unsettled(before.key, program.key)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

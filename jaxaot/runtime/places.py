@@ -22,9 +22,9 @@ from jaxaot.plan.places import (
     LeafInput,
     MetadataWrite,
     OutsideObject,
+    PlacePlan,
     PlaceWrite,
 )
-from jaxaot.runtime.program import Program
 from jaxaot.runtime.source import Source
 from jaxaot.tensor.cells import cell_kinds
 
@@ -34,10 +34,10 @@ _SINGLE = jax.tree.structure(0)
 class PlaceWriter:
     """Writes what one program's call does with places."""
 
-    def __init__(self, source: Source, program: Program):
+    def __init__(self, source: Source, plan: PlacePlan, donated: Sequence[int] = ()):
         self.source = source
-        self.program = program
-        self.plan = program.traced.places
+        self.plan = plan
+        self.donated = donated
         self.expressions: dict[int, str] = {}  # graph input → expression
         self._n_arrays = 0
 
@@ -158,7 +158,7 @@ class PlaceWriter:
         """Returns the expression that says whether somebody else holds an array that is to be donated."""
         source = self.source
         source.scope["held_most"] = held_most
-        texts = [self.expressions[i] for i in self.program.donated_places]
+        texts = [self.expressions[i] for i in self.donated]
         picked = "A" if texts == [f"A[{i}]" for i in range(self._n_arrays)] else f"[{', '.join(self.in_runs(texts))}]"
         # `R`, and `A` where it is another list, hold each array; so does the list that is picked from them
         limit = HELD_IN_CELL + (picked != "A") + (not self._is_one_list())

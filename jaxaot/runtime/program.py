@@ -7,13 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot._jax import has_side_effects
-from jaxaot.ir.rewrite import drop_inputs, first_outputs, inline
+from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
+from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
 from jaxaot.passes.pin_writes import pin_writes
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.places import BuiltArray, CellWrite
 from jaxaot.plan.saved import FromPrimal, SavePlan
 from jaxaot.plan.stages import Partition, Traced
+from jaxaot.runtime.links import Link, Linker
 
 
 class Program:
@@ -21,21 +23,25 @@ class Program:
 
     Attributes:
       traced: Its graph and plans.
-      key: All that its guards look at.
       partition: Its forward and backward; None if no gradient flows.
-      forward: Takes graph inputs to graph outputs and extra residuals.
+      input_keys: What tells its graph inputs apart across the programs of a function, if there are segments.
+      links: The segments that it runs before the last one; None if Python may not ask for values.
+      sources: Where each output of the forward comes from, if there are segments.
+      inputs: Where each input of `forward` comes from, if there are segments.
+      forward: Takes graph inputs to graph outputs and extra residuals; of segments, it is the last one.
       forward_donated: The same, reusing the buffers of the storages that are written.
       backward: Takes residuals and cotangents to gradients; compiled on first use.
       donated: Distinct storages whose buffers `forward_donated` reuses.
       donated_places: Graph inputs that are cells' arrays whose buffers it reuses.
       makes_fresh_outputs: Whether nobody else holds what the forward returns.
       has_work: Whether there is anything to run: an output, or an effect such as a print.
+      key: All that its guards look at.
       enter: The generated function: looks whether a call fits, and if so carries it out.
     """
 
     __slots__ = (
         "backward", "donated", "donated_places", "enter", "executables", "forward", "forward_donated", "has_work",
-        "key", "makes_fresh_outputs", "partition", "source", "traced",
+        "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "source", "sources", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -45,19 +51,42 @@ class Program:
         make_executable: Callable[..., Any],
         donate: bool,
         key: CallKey,
+        linker: Linker | None = None,
     ):
+        """Makes the executables; XLA compiles them at the first call.
+
+        Args:
+          traced: The graph and the plans.
+          partition: Its forward and backward, if gradients flow.
+          make_executable: A backend.
+          donate: Whether buffers may be reused.
+          key: All that the guards look at.
+          linker: Finds the segments that are run before the last one; None if Python may not ask for values.
+        """
         self.traced = traced
-        self.key = key
         self.partition = partition
-        n_outputs = len(traced.jaxpr.out_avals) - len(traced.alias.refills)
-        jaxpr = dce(first_outputs(traced.jaxpr, n_outputs)) if partition is None else partition.forward
+        self.key = key
+        jaxpr = forward_graph(traced, partition)
+        n_inputs = len(jaxpr.in_avals)
+        self.links: tuple[Link, ...] | None = None
+        self.inputs: tuple[ValueSource, ...] = tuple(map(FromInput, range(n_inputs)))
+        self.sources: tuple[ValueSource, ...] = ()
         plan = None if partition is None else partition.plan
         self.donated = donated_storages(traced, plan) if donate else ()
         self.donated_places = donated_places(traced, plan) if donate else ()
-        positions = [traced.call.storages[s].graph_input for s in self.donated]
+        self.input_keys = () if linker is None else linker.keys
+        if linker is not None:
+            segments = cut_segments(jaxpr, [asked.output for asked in traced.asked])
+            *before, last = segments.parts
+            self.links = linker.link(before)
+            if before:
+                jaxpr, self.sources, self.inputs = last.jaxpr, segments.outputs, last.inputs
+                self.donated = tuple(s for s in self.donated if self._is_made_last(s))
+                self.donated_places = ()
+                jaxpr = self._with_donated(jaxpr)
+        jaxpr = pin_writes(jaxpr)
+        positions = [self.inputs.index(FromInput(self.place(s))) for s in self.donated]
         positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
-        # what runs is not differentiated again, so custom rules have done their work
-        jaxpr = pin_writes(drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced)))
         self.has_work = bool(jaxpr.jaxpr.outvars) or any(map(has_side_effects, jaxpr.jaxpr.eqns))
         plain = make_executable(jaxpr, (), "forward")
         self.executables = {"forward": plain}
@@ -79,6 +108,25 @@ class Program:
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""
 
+    def place(self, storage: int) -> int:
+        """Returns the position of a storage among the inputs that are passed."""
+        position = self.traced.call.storages[storage].graph_input
+        assert position is not None, "a storage without bytes is not passed"
+        return position  # the inputs that are never passed come after the storages
+
+    def _is_made_last(self, storage: int) -> bool:
+        """Returns whether the last segment computes the new value of a storage."""
+        (output,) = (w.output for w in self.traced.alias.writes if w.storage == storage)
+        source = self.sources[output] if output is not None else None
+        return isinstance(source, FromSegment) and source.segment == len(self.traced.asked)
+
+    def _with_donated(self, jaxpr: Any) -> Any:
+        """Returns the last segment with further inputs: buffers that it may reuse though it does not read them."""
+        absent = [FromInput(self.place(s)) for s in self.donated if FromInput(self.place(s)) not in self.inputs]
+        avals = [self.traced.jaxpr.in_avals[source.index] for source in absent]
+        self.inputs = (*self.inputs, *absent)
+        return add_inputs(jaxpr, avals)
+
     @property
     def parameters(self) -> tuple[str, ...]:
         """What the user calls each positional argument."""
@@ -88,6 +136,14 @@ class Program:
         """Returns whether an object that it was made for is gone, so that no call fits it any more."""
         held = (*(s.value for s in self.key.call.statics), *(g.value for g in self.key.call.python))
         return any(isinstance(value, weakref.ref) and value() is None for value in held)
+
+
+def forward_graph(traced: Traced, partition: Partition | None) -> Any:
+    """Returns what a call computes: from the graph inputs that are passed to graph outputs and extra residuals."""
+    n_outputs = len(traced.jaxpr.out_avals) - len(traced.alias.refills)
+    jaxpr = dce(first_outputs(traced.jaxpr, n_outputs)) if partition is None else partition.forward
+    # what runs is not differentiated again, so custom rules have done their work
+    return drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced))
 
 
 def empty_inputs(traced: Traced) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from jaxaot.plan.call import CallPlan, Path, follow
 from jaxaot.plan.difference import leaf_name, place_name
 from jaxaot.runtime.source import SOURCE_NAME
 from jaxaot.tensor.cells import is_leaf
-from jaxaot.tensor.tracing import TRACING
+from jaxaot.tensor.tracing import RUNNING, TRACING
 
 _PAUSE_SECONDS = 0.0005
 
@@ -40,6 +40,10 @@ def is_passing(error: Exception, call: CallPlan, fn: Any, args: Any, kwargs: Any
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
+    is_symbol = isinstance(error, jax.errors.UnexpectedTracerError)
+    if is_symbol and RUNNING:
+        with TRACING:
+            return True
     storages = list(_storages(call, fn, args, kwargs))
     arrays = [(path, storage.array) for path, storage in storages]
     has_symbols = any(is_tracer(array) for _, array in arrays)
@@ -53,8 +57,7 @@ def is_passing(error: Exception, call: CallPlan, fn: Any, args: Any, kwargs: Any
         if is_called_elsewhere or any(s.array is not a for (_, s), (_, a) in zip(storages, arrays, strict=True)):
             return True
     _refuse(call, arrays, args, kwargs, parameters)
-    is_over = isinstance(error, jax.errors.UnexpectedTracerError) and not has_symbols
-    return is_over or ("has been deleted" in str(error) and not has_deleted)
+    return (is_symbol and not has_symbols) or ("has been deleted" in str(error) and not has_deleted)
 
 
 def another_thread_calls() -> bool:

@@ -14,10 +14,11 @@ from jaxaot.ops.promotion import default_float, default_int, is_bool, is_complex
 from jaxaot.ops.table import lookup
 from jaxaot.tensor.dispatch import call, call_out
 from jaxaot.tensor.indexing import getitem
+from jaxaot.tensor.nonzero import true_places
 from jaxaot.tensor.tensor import Tensor, wrap_array
 
 
-def _indices(values: np.ndarray) -> Tensor:
+def _indices(values: Any) -> Tensor:
     return wrap_array(jnp.asarray(values.astype(default_int())))
 
 
@@ -28,10 +29,11 @@ def _stored(result: Tensor, out: Tensor | None) -> Tensor:
 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """Returns where elements are not zero: (n, dims), or a tensor for each dim if `as_tuple`."""
-    places = np.nonzero(np.atleast_1d(input._concrete("`nonzero` (how many elements there are)")))
+    flat = input.reshape(1) if input.ndim == 0 else input
+    places = true_places(flat.detach(), "`nonzero` (how many elements there are)")
     if as_tuple:
         return tuple(_indices(place) for place in places)
-    return _stored(_indices(np.stack(places, axis=1)[:, : input.ndim]), out)
+    return _stored(_indices(jnp.stack(places, axis=1)[:, : input.ndim]), out)
 
 
 def argwhere(input: Tensor) -> Tensor:

@@ -39,7 +39,7 @@ _NUMBERS = (bool, int, float, complex)
 STAND_INS: dict[type, Any] = {}
 """What stands for a tensor in a trace, such as `x[mask]`: type → how an op runs on it, with the arguments of `call`.
 
-Such a type has a method `refusal(what)`, which returns the error for whatever it cannot do.
+Such a type has a method `settled(what)`, which returns the tensor, or raises for whatever it cannot do.
 """
 
 
@@ -317,7 +317,7 @@ def _converted(spec: OpSpec, dynamic: Sequence[Any]) -> list[Any]:
         if isinstance(value, (jax.Array, np.ndarray)):
             return from_jax(jax.numpy.asarray(value))
         if type(value) in STAND_INS:
-            raise value.refusal(f"`{spec.name}`")
+            return value.settled(f"`{spec.name}`")
         raise ArgumentError(
             f"{spec.name}(): argument '{name}' must be Tensor, not {type(value).__name__}. The signature is "
             f"`{spec.schema}`."

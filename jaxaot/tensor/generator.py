@@ -21,7 +21,8 @@ import numpy as np
 
 from jaxaot.autograd.modes import state
 
-_taking = threading.RLock()  # two threads never take the same draws
+DRAWING = threading.RLock()
+"""Held while draws are taken, so that two threads never take the same."""
 
 
 class Generator:
@@ -80,16 +81,20 @@ class Generator:
         self.manual_seed(state[0])
         self.offset = state[1]
 
+    def offset_word(self) -> np.uint32:
+        """Returns the offset of the next draw as a graph takes it."""
+        return np.uint32(self.offset & 0xFFFFFFFF)
+
     def take(self, n_draws: int) -> np.uint32:
         """Returns the offset of the next draw as a graph takes it, and moves on by a number of draws."""
-        with _taking:
+        with DRAWING:
             offset = self.offset
             self.offset = offset + n_draws
         return np.uint32(offset & 0xFFFFFFFF)
 
     def give_back(self, offset: np.uint32, n_draws: int) -> None:
         """Undoes a `take` whose draws did not happen, unless others were made since."""
-        with _taking:
+        with DRAWING:
             if (self.offset - n_draws) & 0xFFFFFFFF == int(offset):
                 self.offset -= n_draws
 

@@ -17,6 +17,7 @@ from jaxaot.ops.promotion import canonical_dtype, is_bool, is_integral
 from jaxaot.ops.table import lookup
 from jaxaot.tensor import selection
 from jaxaot.tensor.dispatch import call, call_inplace
+from jaxaot.tensor.nonzero import true_places
 from jaxaot.tensor.tensor import Tensor, wrap_array
 from jaxaot.tensor.views import make_view, slice_step, view_through
 from jaxaot.views.chain import AbstractViewOp, Geometry, Reshape, Select, Unsqueeze
@@ -150,10 +151,8 @@ def _check_mask(mask: Tensor, size: Shape, dim: int) -> None:
 
 
 def _nonzero(mask: Tensor) -> list[Tensor]:
-    values = mask._storage.array if mask._layout is mask._storage.layout else None
-    if values is None or is_tracer(values):
-        values = mask._concrete("Indexing with a boolean mask (how many elements it selects)")
-    return [wrap_array(jnp.asarray(places.astype(np.int32))) for places in np.nonzero(values)]
+    places = true_places(mask, "Indexing with a boolean mask (how many elements it selects)")
+    return [wrap_array(jnp.asarray(place.astype(np.int32))) for place in places]
 
 
 def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:

@@ -34,6 +34,11 @@ def _open(_: None, items: Any) -> Any:
 jax.tree_util.register_pytree_node(Iterated, lambda read: (read.items, None), _open)
 
 
+def opened(value: Any) -> Any:
+    """Returns an iterator over the items of one that was read; anything else as it is."""
+    return iter(value.items) if isinstance(value, Iterated) else value
+
+
 def is_iterator(value: Any) -> bool:
     """Returns whether an argument has to be read before it can be looked at: a generator, or the view of a dict."""
     return isinstance(value, (Iterator, ValuesView, KeysView, ItemsView))

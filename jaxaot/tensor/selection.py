@@ -18,7 +18,8 @@ from jaxaot.autograd.modes import state
 from jaxaot.errors import ConcretizationError
 from jaxaot.ops.table import OpSpec, lookup, rows
 from jaxaot.tensor.dispatch import STAND_INS, call
-from jaxaot.tensor.tensor import Tensor
+from jaxaot.tensor.nonzero import may_ask, true_places
+from jaxaot.tensor.tensor import Tensor, wrap_array
 from jaxaot.tensor.where import user_line
 
 
@@ -31,12 +32,13 @@ class MaskedSelection:
       mask: Which are selected.
     """
 
-    __slots__ = ("full", "mask")
+    __slots__ = ("_tensor", "full", "mask")
     __hash__: Any = object.__hash__
 
     def __init__(self, full: Tensor, mask: Tensor):
         self.full = full
         self.mask = mask
+        self._tensor: Any = None  # the selected elements, once somebody asked how many they are
 
     @property
     def dtype(self) -> Any:
@@ -68,12 +70,25 @@ class MaskedSelection:
             f"nobody does.\n\n    {user_line()}\n\n"
             "What works: elementwise ops on `x[mask]`, its reductions (`x[mask].sum()`, `.mean()`, `.max()`, …), "
             "`x[mask] = v`, `x[mask] *= 2` and `y[mask] = x[mask]`. Otherwise keep all elements and choose among them, "
-            "`ja.where(mask, x, 0)`, or compute the selection outside the compiled function."
+            "`ja.where(mask, x, 0)`, or let Python have the number: `ja.compile(fn, segments=True)`."
         )
+
+    def settled(self, what: str) -> Tensor:
+        """Returns the selected elements as a tensor, if Python may ask how many they are.
+
+        Raises:
+          ConcretizationError: If it may not.
+        """
+        if not may_ask():
+            raise self.refusal(what)
+        if self._tensor is None:
+            places = [wrap_array(jnp.asarray(place)) for place in true_places(self.mask.detach(), what)]
+            self._tensor = call(lookup("index"), (self.full, places), ())
+        return self._tensor
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_"):
-            raise self.refusal(f"`.{name}`")
+            return getattr(self.settled(f"`.{name}`"), name)
         raise AttributeError(name)
 
     def __repr__(self) -> str:
@@ -153,14 +168,21 @@ def run(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator
         options = dict(zip(names, static, strict=True))
         if spec.name in _MASKED or spec.name in _NEUTRAL:
             return _reduced(spec, selection, options)
-    raise next(v for v in dynamic if isinstance(v, MaskedSelection)).refusal(f"`{spec.name}`")
+    return _settle(spec, dynamic, static, generator, f"`{spec.name}`")
+
+
+def _settle(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any, what: str) -> Any:
+    """Returns the result of an op on the selected elements as tensors, if Python may ask how many they are."""
+    settle = lambda value: value.settled(what) if isinstance(value, MaskedSelection) else value
+    given = [[settle(v) for v in value] if isinstance(value, (list, tuple)) else settle(value) for value in dynamic]
+    return call(spec, given, static, generator)
 
 
 def _elementwise(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
     selections = [v for v in dynamic if isinstance(v, MaskedSelection)]
     first = selections[0]
     if any(s.mask is not first.mask for s in selections):
-        raise first.refusal(f"`{spec.name}` with a selection by another mask")
+        return _settle(spec, dynamic, static, generator, f"`{spec.name}` with a selection by another mask")
     rest = first.full.ndim - first.mask.ndim
     operands = []
     for value in dynamic:
@@ -168,7 +190,8 @@ def _elementwise(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
             value = value.full
         elif isinstance(value, Tensor) and value.ndim > rest:
             if value.ndim > rest + 1 or value.shape[0] != 1:
-                raise first.refusal(f"`{spec.name}` with a tensor of shape {list(value.shape)}")
+                what = f"`{spec.name}` with a tensor of shape {list(value.shape)}"
+                return _settle(spec, dynamic, static, generator, what)
             value = value.reshape(value.shape[1:])
         operands.append(value)
     return MaskedSelection(call(spec, operands, static, generator), first.mask)
@@ -204,10 +227,10 @@ def _reduced(spec: OpSpec, selection: MaskedSelection, options: dict[str, Any]) 
 
 
 def _count_needed(name: str) -> Callable[..., Any]:
-    def refused(self: MaskedSelection, *args: Any, **kwargs: Any) -> Any:
-        raise self.refusal(f"`{name}`")
+    def settled(self: MaskedSelection, *args: Any, **kwargs: Any) -> Any:
+        return getattr(Tensor, name)(self.settled(f"`{name}`"), *args, **kwargs)
 
-    return refused
+    return settled
 
 
 def _changed(name: str) -> Callable[..., Any]:
@@ -218,6 +241,7 @@ def _changed(name: str) -> Callable[..., Any]:
         if result.dtype != self.dtype:
             result = MaskedSelection(result.full.to(self.dtype), self.mask)
         self.full = result.full
+        self._tensor = None
         return self
 
     return inplace

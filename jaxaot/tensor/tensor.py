@@ -257,6 +257,9 @@ class Tensor:
     def _concrete(self, what: str) -> np.ndarray:
         array = self._read()
         if is_tracer(array):
+            known = None if state.trace is None else state.trace.ask(array)
+            if known is not None:
+                return known
             from jaxaot.tensor.where import user_line
 
             raise ConcretizationError(
@@ -268,9 +271,9 @@ class Tensor:
                 "\n    (x,) = ja.while_loop(lambda x: x.sum() > 1, lambda x: (x / 2,), (x,))"
                 "\n\nor make the value a static Python argument, for each of which the function is compiled on its own:"
                 "\n\n    fn(x, 3)        # an int, bool or string rather than ja.tensor(3)"
-                "\n\nor let Python run this line, between two compiled functions:"
-                "\n\n    h = before(x)   # ja.compile the part that computes the value"
-                "\n    y = after(h) if h.sum().item() > 0 else h"
+                "\n\nor let Python have the value, between two compiled segments of the function (but not in a branch "
+                "of `ja.cond`, nor in a turn of a loop such as `ja.scan`):"
+                "\n\n    fn = ja.compile(fn, segments=True)"
             )
         return np.asarray(array)
 

@@ -11,22 +11,24 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Primitive, ShapedArray, is_key_dtype
+from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array
 from jaxaot.tensor.storage import Storage
+from jaxaot.tensor.where import user_line
 from jaxaot.views.layout import Layout
 
 TRACING = threading.RLock()
 """Held while a function is traced: storages hold symbols then, so nobody else may write to them."""
 
-RUNNING: list[TraceState] = []
-"""The traces that are running, in any thread."""
+RUNNING: list[Any] = []
+"""The traces that run, in any thread, and whatever else makes compiled functions run as the functions themselves."""
 
 hook_numbers = itertools.count()
 """Numbers of hooks, in the order of their registration."""
@@ -34,6 +36,10 @@ hook_numbers = itertools.count()
 lift_p = Primitive("lift")
 """A graph input in the making: `lift` equations become the invars of the traced graph."""
 lift_p.def_abstract_eval(lambda *, index, aval: aval)
+
+
+class ValueAsked(BaseException):
+    """Ends a trace at a value that Python asks for and that is not known yet; no `except Exception` stops it."""
 
 
 @jax.custom_jvp
@@ -71,11 +77,24 @@ class TraceState:
       grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
       hook_reads: Id of each tensor from outside that a gradient was added to → numbers of the hooks that saw it.
+      known: The values that Python may ask for, as far as they are known; None if it may not ask.
+      asked: The symbols that it asked for, each with the user's line.
+      is_broken: Whether it asked for a value that is not known.
+      level: The JAX trace that the symbols belong to.
       first_hook: Hooks from this number on were registered by the traced function.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
+        """Begins a trace.
+
+        Args:
+          known: Values for Python to use where it asks for them, in order; None if it may not ask.
+        """
         self.is_alive = True
+        self.known = known
+        self.asked: list[tuple[Array, str]] = []
+        self.is_broken = False
+        self.level: Any = None
         self.thread = threading.get_ident()
         self.lifted: list[tuple[Any, ...]] = []
         self.storages: dict[int, tuple[Storage, dict[str, Any]]] = {}
@@ -229,6 +248,22 @@ class TraceState:
         storage = Storage(array, layout, self)
         self.created.append(weakref.ref(storage))
         return storage
+
+    def ask(self, symbol: Array) -> np.ndarray | None:
+        """Returns the value of a symbol for Python to use; None if this trace knows no values.
+
+        Raises:
+          ValueAsked: If the value is not known yet.
+        """
+        if self.known is None or trace_level() != self.level:
+            return None
+        place = next((i for i, (before, _) in enumerate(self.asked) if before is symbol), len(self.asked))
+        if place == len(self.asked):
+            self.asked.append((symbol, user_line()))
+        if place < len(self.known):
+            return self.known[place]
+        self.is_broken = True
+        raise ValueAsked
 
     def reserve(self, generator: Any) -> int:
         """Takes a key of a generator, and returns which one it is."""

@@ -48,6 +48,7 @@ class Escapes:
       made: Tensors made inside that outlive the call, bases before views.
       fresh: Storages made inside that outlive it.
       storage_ids: Ids of those.
+      asked: Graph outputs that carry the values that Python asked for.
     """
 
     def __init__(self, leaves: list[Any], out_tree: Any):
@@ -58,6 +59,7 @@ class Escapes:
         self.made: list[Tensor] = []
         self.fresh: list[Storage] = []
         self.storage_ids: set[int] = set()
+        self.asked: list[int] = []
 
 
 def collect_escapes(trace: TraceState, result: Any, objects: dict[int, Path]) -> Escapes:
@@ -69,12 +71,11 @@ def collect_escapes(trace: TraceState, result: Any, objects: dict[int, Path]) ->
       objects: Id of each cell and object from outside → its path.
     """
     leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
+    leaves = [leaf.settled("Returning the value") if type(leaf) in STAND_INS else leaf for leaf in leaves]
     escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)
     seen: set[int] = set()
 
     for leaf in leaves:
-        if type(leaf) in STAND_INS:
-            raise leaf.refusal("Returning the value")
         if isinstance(leaf, Tensor):
             _visit(trace, escapes, seen, leaf)
     escapes.changed = [tensor for tensor, _ in trace.tensors.values()]
@@ -193,6 +194,7 @@ def plan_aliases(
             leaves.append(ConstantOutput(leaf))
     made, changed = list(escapes.made), list(escapes.changed)
     place_writes = changes(output)
+    escapes.asked = [output(symbol) for symbol, _ in trace.asked]
     freed = []  # their outputs come last
     for storage, _ in trace.storages.values():
         if id(storage) not in trace.freed or storage.nbytes():
@@ -239,6 +241,15 @@ def plan_aliases(
         )
 
     return finish, outputs, place_writes
+
+
+def no_aliases(escapes: Escapes) -> Callable[..., AliasPlan]:
+    """Returns what makes the plan of a trace that stopped at a value: it changed nothing, and returns that value."""
+    escapes.asked = [0]
+    return lambda *_: AliasPlan(
+        writes=(), fresh=(), freed=(), histories=(), counters=(), bumps=(), made=(), changes=(), grads=(),
+        outputs=(ArrayOutput(0),), differentiable=(), reached=(), read=(),
+    )  # fmt: skip
 
 
 def _counters(

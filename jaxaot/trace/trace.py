@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import types
@@ -13,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object
+from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object, trace_level
 from jaxaot._typing import Shape
 from jaxaot.autograd.modes import state
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
@@ -21,6 +22,7 @@ from jaxaot.ir.rewrite import drop_inputs
 from jaxaot.ir.walk import variables
 from jaxaot.passes.dce import dce
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
+from jaxaot.plan.asked import AskedValue
 from jaxaot.plan.call import (
     CallPlan,
     GhostInput,
@@ -44,11 +46,12 @@ from jaxaot.tensor.create import scalar_tensor
 from jaxaot.tensor.generator import Generator, default_generator
 from jaxaot.tensor.iterated import Iterated, is_iterator
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.tensor.tracing import RUNNING, TRACING, TraceState, lift_p
-from jaxaot.trace.alias import Escapes, collect_escapes, plan_aliases
+from jaxaot.tensor.tracing import RUNNING, TRACING, TraceState, ValueAsked, lift_p
+from jaxaot.trace.alias import Escapes, collect_escapes, no_aliases, plan_aliases
 from jaxaot.trace.guards import PLAIN, Reached, python_guards
 from jaxaot.trace.paths import find_paths
 from jaxaot.trace.places import Places, Survey, leaf_input
+from jaxaot.trace.snapshot import snapshot
 
 
 def is_number_argument(leaf: Any) -> bool:
@@ -99,8 +102,20 @@ def _declared(tree: Any, is_inside: bool) -> Iterator[bool]:
         yield from _declared(child, is_inside or is_registered)
 
 
-def trace_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+def trace_call(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    known: Sequence[np.ndarray] | None = None,
+) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)` and its plans; nothing is changed by it.
+
+    Args:
+      fn: The function.
+      args: Its arguments.
+      kwargs: Its keyword arguments.
+      known: The values that Python asks for, in order; None if it may not ask. Where one is not among them the trace
+        stops, and its only output is that value.
 
     Raises:
       UnreachableTensorError: If the function reached a tensor that no path leads to.
@@ -113,7 +128,7 @@ def trace_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         if is_static_argument(leaf):
             _check_static(leaf)
     with TRACING:
-        return _trace(fn, args, kwargs, leaves, in_tree)
+        return _trace(fn, args, kwargs, leaves, in_tree, known)
 
 
 def _check_static(leaf: Any) -> None:
@@ -131,13 +146,15 @@ def _check_static(leaf: Any) -> None:
         ) from error
 
 
-def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any) -> Traced:
-    trace = TraceState()
+def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any, known: Any) -> Traced:
+    trace = TraceState(known)
     places = Places(roots(fn, args, kwargs), leaves)
+    put_back = None if known is None else snapshot(roots(fn, args, kwargs))
     grad_enabled = state.grad_enabled
     plans: list[Any] = []
 
     def staged() -> Any:
+        trace.level = trace_level()
         places.open(trace)
         given = []
         for position, leaf in enumerate(leaves):
@@ -158,10 +175,16 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any)
                 given.append(leaf)
         call_args, call_kwargs = jax.tree.unflatten(in_tree, given)
         del given
-        result = fn(*call_args, **call_kwargs)
+        escapes = Escapes([], jax.tree.structure(0))
+        with contextlib.suppress(ValueAsked):
+            result = fn(*call_args, **call_kwargs)
+            if not trace.is_broken:  # by a question whose exception the function caught
+                escapes = collect_escapes(trace, result, places.outside)
+            del result
         del call_args, call_kwargs
-        escapes = collect_escapes(trace, result, places.outside)
-        del result
+        if trace.is_broken:
+            plans.append((no_aliases(escapes), escapes, ()))
+            return [trace.asked[len(trace.known or ())][0]]
         alias, outputs, writes = plan_aliases(trace, escapes, places.changes)
         plans.append((alias, escapes, writes))
         return outputs
@@ -179,6 +202,8 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any)
         places.close()
         trace.restore()
         RUNNING.remove(trace)
+        if put_back is not None and trace.is_broken:  # the function will run again
+            put_back()
     unfinished, escapes, writes = plans.pop()
     return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, writes, grad_enabled)
 
@@ -194,7 +219,8 @@ def _finish(
     starts = roots(fn, args, kwargs)
     paths = find_paths(starts, targets)
     inputs = _tensor_inputs(leaves, trace, paths)
-    _check_leaks(fn, args, kwargs, trace, escapes)
+    if not trace.is_broken:
+        _check_leaks(fn, args, kwargs, trace, escapes)
     number = {id(tensor): i for i, tensor in enumerate(inputs)}
     storage_ids = list(trace.storages)
     first = {}
@@ -310,7 +336,22 @@ def _finish(
         )
     )
     place_plan = dataclasses.replace(place_plan, writes=writes)
-    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan)
+    asked = _asked(trace, escapes, jaxpr)
+    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, asked)
+
+
+def _asked(trace: TraceState, escapes: Escapes, jaxpr: Any) -> tuple[AskedValue, ...]:
+    known = trace.known or ()
+    lines = [line for _, line in trace.asked]
+    if trace.is_broken:  # the graph's only output is the value that is not known
+        aval = jaxpr.out_avals[0]
+        pairs = zip(known, lines, strict=False)
+        before = (AskedValue(-1, value.shape, value.dtype, value.tobytes(), line) for value, line in pairs)
+        return (*before, AskedValue(0, tuple(aval.shape), aval.dtype, None, lines[len(known)]))
+    return tuple(
+        AskedValue(output, value.shape, value.dtype, value.tobytes(), line)
+        for output, value, line in zip(escapes.asked, known, lines, strict=False)
+    )
 
 
 def _graph(

@@ -1,0 +1,204 @@
+"""Segments that several programs share.
+
+Programs of one function that were traced with the same first values begin with the same segments. Each such segment
+exists once: a program is *linked* to it, and where a new program needs more of what the segment computes, the segment
+is *extended* by outputs. So a call that follows another path than the last one computes nothing twice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxaot.partition.segments import FromInput, Segment, merge_graphs
+from jaxaot.plan.stages import Traced
+
+InputKey = Hashable
+"""What tells a graph input apart across the programs of a function."""
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphValue:
+    """A graph input, by its key."""
+
+    key: InputKey
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CrossingValue:
+    """An output of an earlier segment."""
+
+    segment: SharedSegment
+    output: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CrossingValue) and (self.segment, self.output) == (other.segment, other.output)
+
+    def __hash__(self) -> int:
+        return hash((id(self.segment), self.output))
+
+
+class SharedSegment:
+    """A segment as it is run, for one program or several.
+
+    Attributes:
+      graph: A ClosedJaxpr; its first output is the asked value.
+      inputs: Where its inputs come from: `GraphValue` or `CrossingValue`.
+      call: The compiled graph.
+    """
+
+    __slots__ = ("_make", "call", "graph", "inputs")
+
+    def __init__(self, graph: Any, inputs: Sequence[Any], make: Callable[[Any], Any]):
+        self._make = make
+        self.graph = graph
+        self.inputs = tuple(inputs)
+        self.call = make(graph).call
+
+    def extend(self, graph: Any, inputs: Sequence[Any]) -> tuple[int, ...]:
+        """Makes the segment compute what another graph computes as well; returns where the outputs of that are."""
+        known = list(self.inputs)
+        for source in inputs:
+            if source not in known:
+                known.append(source)
+        n_outputs = len(self.graph.out_avals)
+        merged, positions = merge_graphs(self.graph, graph, [known.index(source) for source in inputs])
+        if len(merged.out_avals) > n_outputs:
+            self.graph, self.inputs = merged, tuple(known)
+            self.call = self._make(merged).call
+        return positions
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Link:
+    """A program's use of a segment.
+
+    Attributes:
+      segment: The segment.
+      positions: For each output that the program's own cut has: the output of the segment that it is.
+    """
+
+    segment: SharedSegment
+    positions: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Linker:
+    """Finds what a program runs for its segments before the last one.
+
+    Attributes:
+      keys: Of its graph inputs.
+      shared: The segments that another program with the same first values runs.
+      users: For each of them, the keys that all programs which run it have.
+      make: Makes an executable of a graph.
+    """
+
+    keys: tuple[InputKey, ...]
+    shared: tuple[SharedSegment, ...]
+    users: tuple[frozenset[InputKey], ...]
+    make: Callable[[Any], Any]
+
+    def link(self, parts: Sequence[Segment]) -> tuple[Link, ...]:
+        """Returns the links of a program that was cut into these segments."""
+        links: list[Link] = []
+        for k, part in enumerate(parts):
+            inputs = [
+                GraphValue(self.keys[source.index])
+                if isinstance(source, FromInput)
+                else CrossingValue(links[source.segment].segment, links[source.segment].positions[source.output])
+                for source in part.inputs
+            ]
+            graph_keys = {source.key for source in inputs if isinstance(source, GraphValue)}
+            is_same = k < len(self.shared) and all(link.segment is self.shared[i] for i, link in enumerate(links))
+            if is_same and graph_keys <= self.users[k]:
+                links.append(Link(self.shared[k], self.shared[k].extend(part.jaxpr, inputs)))
+            else:
+                segment = SharedSegment(part.jaxpr, inputs, self.make)
+                links.append(Link(segment, tuple(range(len(part.jaxpr.out_avals)))))
+        return tuple(links)
+
+
+def input_keys(traced: Traced, known: Sequence[tuple[Traced, tuple[InputKey, ...]]]) -> tuple[InputKey, ...]:
+    """Returns a key for each graph input that is passed, the same as other programs of the function have for it.
+
+    Args:
+      traced: The graph.
+      known: The graphs of the other programs, with their keys.
+    """
+    found: dict[Hashable, InputKey] = {}
+    for other, keys in known:
+        for places, key in zip(_places(other), keys, strict=True):
+            for place in places:
+                found.setdefault(place, key)
+    return tuple(next((found[p] for p in places if p in found), places[0]) for places in _places(traced))
+
+
+def _places(traced: Traced) -> list[list[Any]]:
+    """Returns, for each graph input that is passed, every way to reach it."""
+    call = traced.call
+    places: list[list[Any]] = [
+        [("storage", t.path) for t in call.tensors if t.storage == i]
+        for i, storage in enumerate(call.storages)
+        if storage.graph_input is not None
+    ]
+    for ghost in call.ghosts:
+        if not ghost.is_empty:
+            history = call.tensors[ghost.tensor].history
+            places.append([("gradient", t.path) for t in call.tensors if t.history == history])
+    places += [[("value", value.leaf)] for value in call.values]
+    places += [[("place", name)] for name, _ in traced.places.graph_inputs]
+    for use in traced.rng.generators:
+        places += [[("seed", use.path)], [("offset", use.path)]] if use.is_input else []
+    return places
+
+
+class Walk:
+    """What one call has computed so far, on its way along the paths of a function.
+
+    Attributes:
+      results: Segment → its outputs.
+      stopped: The program that came furthest, where it asked for a value that it was not made for, and that value.
+    """
+
+    __slots__ = ("_offsets", "results", "stopped")
+
+    def __init__(self) -> None:
+        self.results: dict[SharedSegment, list[Any]] = {}
+        self.stopped: tuple[Any, int, np.ndarray] | None = None
+        self._offsets: dict[Any, Any] = {}
+
+    @property
+    def known(self) -> tuple[np.ndarray, ...]:
+        """The values that are known of this call, in the order in which Python asks for them."""
+        if self.stopped is None:
+            return ()
+        program, place, value = self.stopped
+        return (*(asked.array for asked in program.traced.asked[:place]), value)
+
+    @property
+    def segments(self) -> tuple[SharedSegment, ...]:
+        """The segments that computed them."""
+        if self.stopped is None:
+            return ()
+        program, place, _ = self.stopped
+        return tuple(link.segment for link in program.links[: place + 1])
+
+    def agrees(self, program: Any, place: int, value: Any) -> bool:
+        """Returns whether a value is the one that a program was made for, and notes it where it is not."""
+        array = np.asarray(value)
+        if array.tobytes() == program.traced.asked[place].value:
+            return True
+        if self.stopped is None or self.stopped[1] < place:
+            self.stopped = (program, place, array)
+        return False
+
+    def offset(self, generator: Any) -> Any:
+        """Returns the offset of a generator; what was drawn from another one is forgotten."""
+        offset = generator.offset_word()
+        if self._offsets.setdefault(generator, offset) != offset:
+            self.results.clear()
+            self._offsets[generator] = offset
+        return offset

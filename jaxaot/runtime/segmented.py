@@ -1,0 +1,255 @@
+"""SegmentedFunction: a compiled function in which Python may ask for values.
+
+A call walks along the programs. Each runs its first segment, or takes the results if another one of this call did, and
+goes on only if the asked value is the one that it was made for. If none comes to its end, a program is made for the
+values of this call. Nothing is written before the last segment has run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxaot import config
+from jaxaot.autograd.modes import state
+from jaxaot.errors import RecompileWarning
+from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.walk import backward_slice
+from jaxaot.lower.interpret import Interpreter
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.plan.difference import CallKey
+from jaxaot.plan.stages import Traced
+from jaxaot.runtime.call import MISS, generate, generate_test
+from jaxaot.runtime.compiled import MAX_PROGRAMS, N_BUILDS, CompiledFunction, unsettled
+from jaxaot.runtime.links import InputKey, Linker, SharedSegment, Walk, input_keys
+from jaxaot.runtime.program import Program
+from jaxaot.tensor.iterated import opened, read_iterators
+from jaxaot.tensor.tracing import RUNNING, TRACING
+
+
+class TooManyBreaks(Exception):
+    """Python asked for more values in one call than there may be segments.
+
+    Attributes:
+      first: The trace up to the first of them.
+      last: The trace up to the last of them.
+    """
+
+    def __init__(self, first: Traced, last: Traced):
+        super().__init__(len(last.asked))
+        self.first = first
+        self.last = last
+
+
+def trace_through(
+    trace: Callable[[tuple[np.ndarray, ...]], Traced],
+    run: Callable[[Traced], np.ndarray],
+    known: tuple[np.ndarray, ...],
+    most: int,
+) -> Traced:
+    """Returns the whole trace of a call, made by tracing again from the start with one more known value each time.
+
+    Args:
+      trace: Traces with some known values, to the end or to the first one that is not known.
+      run: Computes that value.
+      known: The values to start with.
+      most: How many values may be asked for.
+
+    Raises:
+      TooManyBreaks: If Python asks for more.
+    """
+    first: Traced | None = None
+    while True:
+        traced = trace(known)
+        if traced.is_whole:
+            return traced
+        first = traced if first is None else first
+        if len(known) >= most:
+            raise TooManyBreaks(first, traced)
+        known = (*known, run(traced))
+
+
+def ask(traced: Traced, key: CallKey, call: tuple[Any, Any, Any], make: Callable[..., Any], lock: Any) -> np.ndarray:
+    """Returns the value at which a trace stopped, and changes nothing.
+
+    A number of few values is computed one operation at a time, whose kernels later breaks and loops find compiled; a
+    float as the program will compute it, because its last bit decides which program fits.
+
+    Args:
+      traced: The trace.
+      key: All that its guards look at.
+      call: The function, its arguments and keyword arguments.
+      make: A backend.
+      lock: Held by calls that write.
+    """
+    jaxpr = traced.jaxpr
+    needed = sorted(backward_slice(jaxpr.jaxpr, jaxpr.jaxpr.outvars))
+    pure = rebuild(jaxpr, [jaxpr.jaxpr.eqns[i] for i in needed], jaxpr.jaxpr.outvars)
+    backend = make if is_inexact(traced.asked[-1].dtype) else Interpreter
+    program = Program(dataclasses.replace(traced, jaxpr=pure), None, backend, False, key)
+    generate(program, lock)
+    value = program.enter(*call)
+    if value is MISS:
+        raise unsettled(key, key)
+    return np.asarray(value)
+
+
+class ExecutableCache:
+    """Executables by their graphs: the turns of a loop are often one."""
+
+    def __init__(self, make: Callable[..., Any]):
+        self._make = make
+        self._found: dict[Any, Any] = {}
+
+    def __call__(self, graph: Any, settings: Any) -> Any:
+        """Returns an executable of a graph that runs under some settings of JAX."""
+        consts = tuple((c.shape, str(c.dtype), np.asarray(c).tobytes()) for c in map(np.asarray, graph.consts))
+        cache_key = (str(graph.jaxpr), consts, settings)
+        if cache_key not in self._found:
+            executable = self._make(graph, (), "segment")
+            executable.settings = settings
+            self._found[cache_key] = executable
+        return self._found[cache_key]
+
+    def clear(self) -> None:
+        """Forgets all of them."""
+        self._found.clear()
+
+
+def make_linker(traced: Traced, walk: Walk, programs: Sequence[Program], make: Callable[[Any], Any]) -> Linker:
+    """Returns what finds the segments of a program for the call that a walk belongs to.
+
+    Args:
+      traced: What the program is made for.
+      walk: How far the call came.
+      programs: The function's programs.
+      make: Makes an executable of a graph.
+    """
+    users: list[frozenset[InputKey]] = []
+    for segment in walk.segments:
+        having = [p for p in programs if any(link.segment is segment for link in p.links or ())]
+        users.append(frozenset.intersection(*(frozenset(p.input_keys) for p in having)) if having else frozenset())
+    keys = input_keys(traced, [(p.traced, p.input_keys) for p in programs])
+    return Linker(keys, walk.segments, tuple(users), make)
+
+
+class SegmentedFunction(CompiledFunction):
+    """A function that is traced and compiled in segments, once for each kind of call and each course it takes.
+
+    `build` takes (fn, args, kwargs, lock, walk, programs) and raises `TooManyBreaks` where it gives up. Its method
+    `snapshot(fn, args, kwargs)` returns what undoes the effects that such a build has on the Python world.
+    """
+
+    def __init__(self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS):
+        super().__init__(fn, build, inspect, max_programs)
+        self._snapshot = build.snapshot
+        self._run_eagerly: list[Callable[..., Any]] = []
+        self._warned: set[str] = set()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if RUNNING:
+            if state.trace is not None or state.inlines:
+                return self.fn(*args, **kwargs)  # part of the graph that is being traced
+            with TRACING:
+                pass
+        args, kwargs = read_iterators(args, kwargs)
+        walk = Walk()
+        result = self._follow(walk, args, kwargs)
+        if result is MISS and not self._gives_up(walk, args, kwargs):
+            result = self._first_call(args, kwargs)
+        return self._eagerly(args, kwargs) if result is MISS else result
+
+    def _eagerly(self, args: Any, kwargs: Any) -> Any:
+        """Runs the function itself, and as in a trace the compiled functions that it calls."""
+        args = tuple(map(opened, args))
+        kwargs = {name: opened(value) for name, value in kwargs.items()}
+        RUNNING.append(self)  # so that they look
+        state.inlines = True
+        try:
+            return self.fn(*args, **kwargs)
+        finally:
+            state.inlines = False
+            RUNNING.remove(self)
+
+    def _follow(self, walk: Walk, args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call that a program fits to its end, or `MISS`."""
+        for program in self.programs:
+            result = self._enter(program, args, kwargs, walk)
+            if result is not MISS:
+                self._hits += 1
+                if program is not self.programs[0]:
+                    self._move_to_front(program)
+                return result
+        return MISS
+
+    def _gives_up(self, walk: Walk, args: Any, kwargs: Any) -> bool:
+        """Returns whether a call that no program fits is to run eagerly."""
+        if walk.stopped is not None:
+            program, place, _ = walk.stopped
+            segment = walk.segments[place]
+            values = {p.traced.asked[place].value for p in self.programs if _runs(p, place, segment)}
+            if len(values) >= config.get().max_values:
+                self._warn(
+                    program.traced.asked[place].line,
+                    f"had {len(values)} values so far, and a program was made for each",
+                    "calls with other values",
+                )
+                return True
+        return any(fits(self.fn, args, kwargs) is not MISS for fits in self._run_eagerly)
+
+    def _warn(self, line: str, what: str, which: str) -> None:
+        if line in self._warned:
+            return
+        self._warned.add(line)
+        warnings.warn(
+            f"In `{getattr(self.fn, '__name__', self.fn)}`, what Python asks for at\n\n    {line}\n\n{what}. From now "
+            f"on {which} run eagerly: the results are the same, but nothing is compiled. Compute with the tensor "
+            "instead (`ja.where`), return the value and look at it outside, or raise `ja.config(max_values=..., "
+            "max_breaks=...)`.",
+            RecompileWarning,
+            stacklevel=4,
+        )
+
+    def _first_call(self, args: Any, kwargs: Any) -> Any:
+        with self._building:
+            walk = Walk()
+            result = self._follow(walk, args, kwargs)
+            if result is not MISS or self._gives_up(walk, args, kwargs):
+                return result
+            program = None
+            put_back = self._snapshot(self.fn, args, kwargs)
+            for _ in range(N_BUILDS):
+                before = program
+                try:
+                    program = self._build(self.fn, args, kwargs, self._writing, walk, self.programs)
+                except TooManyBreaks as stop:
+                    self._run_eagerly.append(generate_test(stop.first, config.get()))
+                    n = len(stop.last.asked) - 1
+                    self._warn(stop.last.asked[-1].line, f"follows {n} such values in one call", "calls of this kind")
+                    return MISS
+                walk = Walk()
+                result = self._enter(program, args, kwargs, walk)
+                if result is not MISS:
+                    self._add(program)
+                    return result
+                if walk.stopped is not None:  # the last bit of a value came out differently
+                    put_back()
+            if walk.stopped is not None:
+                return MISS
+            assert program is not None and before is not None
+            raise unsettled(before.key, program.key)
+
+    def clear_cache(self) -> None:
+        """Drops all compiled versions."""
+        with self._building:
+            super().clear_cache()
+            self._run_eagerly = []
+
+
+def _runs(program: Program, place: int, segment: SharedSegment) -> bool:
+    links = program.links or ()
+    return place < len(links) and links[place].segment is segment
