@@ -199,8 +199,4 @@ def check(seed):
 
 @pytest.mark.parametrize("seed", range(N_PROGRAMS))
 def test_random_programs(seed):
-    check(seed)
-
-
-def test_most_programs_run_eagerly():
-    assert sum(bool(check(seed)) for seed in range(3)) >= 2
+    assert check(seed), "this program does not run eagerly"
