@@ -139,8 +139,13 @@ def traced_like(eqn: Any, scope: str, n_dropped_scopes: int) -> Iterator[None]:
 
 def varying_axes(value: Any) -> frozenset[Any]:
     """Returns the mesh axes over which a value of a `shard_map` body differs from device to device."""
-    manual = getattr(jax.typeof(value), "mat", None)  # earlier versions say `vma`
-    return frozenset(manual.varying if manual is not None else getattr(jax.typeof(value), "vma", ()))
+    return type_varies_over(jax.typeof(value))
+
+
+def type_varies_over(aval: Any) -> frozenset[Any]:
+    """Returns the mesh axes over which values of a type differ from device to device."""
+    manual = getattr(aval, "mat", None)  # earlier versions say `vma`
+    return frozenset(manual.varying if manual is not None else getattr(aval, "vma", ()))
 
 
 def is_outermost() -> bool:

@@ -28,6 +28,7 @@ from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.policies import get_policy
 from jaxaot.partition.segments import FromInput, cut_segments
 from jaxaot.partition.timeline import Timeline, memory_timeline
+from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.passes.pipeline import run_passes
 from jaxaot.plan import stages
 from jaxaot.plan.difference import CallKey
@@ -144,7 +145,8 @@ class Partition(stages.Partition):
     def compile(self, backend: str = "xla") -> Compiled:
         """Returns the forward and the backward as executables."""
         make = get_backend(backend)
-        return Compiled(make(self.forward, (), "forward"), make(self.backward, (), "backward"), self)
+        backward = finish_backward(self.backward, len(self.plan.residuals))
+        return Compiled(make(finish_forward(self.forward), (), "forward"), make(backward, (), "backward"), self)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

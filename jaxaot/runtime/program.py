@@ -10,7 +10,7 @@ from jaxaot._jax import has_side_effects
 from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
-from jaxaot.passes.pin_writes import pin_writes
+from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.places import BuiltArray, CellWrite
 from jaxaot.plan.saved import FromPrimal, SavePlan
@@ -84,7 +84,7 @@ class Program:
                 self.donated = tuple(s for s in self.donated if self._is_made_last(s))
                 self.donated_places = ()
                 jaxpr = self._with_donated(jaxpr)
-        jaxpr = pin_writes(jaxpr)
+        jaxpr = finish_forward(jaxpr)
         positions = [self.inputs.index(FromInput(self.place(s))) for s in self.donated]
         positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
         self.has_work = bool(jaxpr.jaxpr.outvars) or any(map(has_side_effects, jaxpr.jaxpr.eqns))
@@ -102,7 +102,7 @@ class Program:
         if partition is not None:
             empty = {FromPrimal(i) for i in empty_inputs(traced)}
             absent = [i for i, source in enumerate(partition.plan.residuals) if source in empty]
-            backward = drop_inputs(inline(partition.backward, also_custom=True), absent)
+            backward = finish_backward(partition.backward, len(partition.plan.residuals), absent)
             self.executables["backward"] = make_executable(backward, (), "backward")
             self.backward = self.executables["backward"].call
         self.enter: Callable[..., Any] = lambda *_: None
