@@ -1,9 +1,7 @@
 """From the values to save to the two graphs and the plan that ties them.
 
 The forward computes the outputs of the user's function and the saved values that are not among them. The backward takes
-the residuals and the cotangents; what it needs and does not get, it *recomputes*, each equation right before its first
-use, so that recomputed values live briefly. A value that is read again much later would live long all the same: if it
-is cheap, it is recomputed again instead of being kept.
+the residuals and the cotangents; what it needs and does not get, it *recomputes*, as late as it can.
 """
 
 from __future__ import annotations
@@ -13,8 +11,9 @@ from typing import Any
 
 from jaxaot._jax import DropVar
 from jaxaot._util import format_bytes
-from jaxaot.ir.primitives import is_cheap, is_pure, is_view
+from jaxaot.ir.primitives import is_pure, is_view
 from jaxaot.ir.rewrite import extract
+from jaxaot.ir.schedule import SPAN, recompute_late
 from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, source_line, variables
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.policies import Choice
@@ -29,14 +28,6 @@ from jaxaot.plan.saved import (
     SavePlan,
 )
 from jaxaot.plan.stages import Partition
-
-SPAN = 20
-"""How many equations of the backward a cheap recomputed value is kept for.
-
-On a GPT of 12 layers that may save a twentieth of what `save_all` saves, temporaries fall from 36 to 24 MiB and FLOPs
-rise by less than a thousandth; 5 and 10 recompute more and hold no less, 40 holds 28 MiB. Where little is recomputed it
-makes no difference.
-"""
 
 
 def split(
@@ -55,10 +46,10 @@ def split(
       choices: What the policy said on each equation.
       label: What the policy goes by.
       save_all_bytes: What saving everything would weigh.
-      span: After how many equations of the backward a value that it recomputed is recomputed again, if it is read again
-        and at most as many cheap equations make it.
+      span: After how many equations the backward recomputes a cheap value again, see `recompute_late`.
     """
-    backward_eqns, recomputed = _backward_positions(graph, saved, span)
+    recomputed = _recomputed_positions(graph, saved)
+    backward_eqns = sorted({*graph.positions(Side.BACKWARD), *recomputed})
     read = set(variables(atom for i in backward_eqns for atom in graph.eqns[i].invars)) | set(
         variables(graph.gradients)
     )
@@ -89,6 +80,7 @@ def split(
     backward = extract(
         [graph.eqns[i] for i in backward_eqns], [*residuals, *graph.cotangents], graph.gradients, graph.constants
     )
+    backward = recompute_late(backward, len(residuals), span)
     plan = SavePlan(
         tuple(sources),
         tuple(_saved_value(graph, var, choices, label, var in place_of_output) for var in saved),
@@ -104,67 +96,15 @@ def split(
     return Partition(graph.joint, forward, backward, plan)
 
 
-def _backward_positions(graph: Classified, saved: Sequence[Any], span: int) -> tuple[list[int], list[int]]:
-    """Returns the positions of the equations of the backward in their order there, and of those that it recomputes.
-
-    A position occurs several times in the first list if its equation is recomputed more than once.
-    """
-    available = set(saved) | set(graph.primals) | set(graph.cotangents) | set(graph.constants)
-    order: list[int] = []
-    place: dict[int, int] = {}  # where in the order an equation was recomputed last
-
-    def operands(i: int) -> list[int]:
-        return [graph.producer[var] for var in variables(graph.eqns[i].invars) if var not in available]
-
-    def is_stale(i: int) -> bool:
-        return i in place and len(order) - place[i] > span and is_cheap(graph.eqns[i])
-
-    def steps(i: int, redone: bool) -> list[int] | None:
-        """Returns what has to run before the result of `i` can be read; None if more than `span` would be redone."""
-        found: list[int] = []
-        reached: set[int] = set()
-        redoing: set[int] = set()
-        pending = [i]
-
-        def is_there(k: int) -> bool:
-            return k in reached or (k in place and not (redone and is_stale(k)))
-
-        while pending:
-            k = pending[-1]
-            if is_there(k):
-                pending.pop()
-                continue
-            if k in place:
-                redoing.add(k)
-                if len(redoing) > span:
-                    return None
-            missing = [m for m in operands(k) if not is_there(m)]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            assert is_pure(graph.eqns[k]), f"{graph.eqns[k].primitive.name} must not be recomputed"
-            reached.add(k)
-            found.append(k)
-        return found
-
-    def require(atoms: Any) -> None:
-        """Appends the equations that compute `atoms`, each after those that it needs itself."""
-        for i in [graph.producer[var] for var in variables(atoms) if var not in available]:
-            found = steps(i, redone=True)
-            for k in found if found is not None else steps(i, redone=False) or ():
-                place[k] = len(order)
-                order.append(k)
-
-    for i in graph.positions(Side.BACKWARD):
-        require(var for var in variables(graph.eqns[i].invars) if not _is_backward(graph, var))
-        order.append(i)
-    require(var for var in variables(graph.gradients) if not _is_backward(graph, var))
-    return order, list(place)
-
-
-def _is_backward(graph: Classified, var: Any) -> bool:
-    return var in graph.producer and graph.sides[graph.producer[var]] is Side.BACKWARD
+def _recomputed_positions(graph: Classified, saved: Sequence[Any]) -> list[int]:
+    """Returns the positions of the equations that the backward recomputes."""
+    available = {*saved, *graph.primals, *graph.constants}
+    backward = graph.positions(Side.BACKWARD)
+    targets = [*(atom for i in backward for atom in graph.eqns[i].invars), *graph.gradients]
+    positions = backward_slice(graph.joint.jaxpr.jaxpr, targets, available) - set(backward)
+    impure = [graph.eqns[i].primitive.name for i in positions if not is_pure(graph.eqns[i])]
+    assert not impure, f"{impure} must not be recomputed"
+    return sorted(positions)
 
 
 def value_name(graph: Classified, var: Any) -> str:
