@@ -42,11 +42,15 @@ from jaxaot.config import get as _get_config
 from jaxaot.config import scoped as _scoped
 from jaxaot.config import set_globally as _set_globally
 from jaxaot.errors import JaxaotError as JaxaotError
+from jaxaot.lower.jit import jit as jit
 from jaxaot.namespaces import fft as fft
 from jaxaot.namespaces import linalg as linalg
 from jaxaot.namespaces import masked as masked
 from jaxaot.namespaces import signal as signal
 from jaxaot.namespaces import special as special
+from jaxaot.remat.grad import grad as grad
+from jaxaot.remat.grad import value_and_grad as value_and_grad
+from jaxaot.remat.remat import remat as remat
 from jaxaot.tensor.create import as_tensor as as_tensor
 from jaxaot.tensor.create import from_dlpack as from_dlpack
 from jaxaot.tensor.create import from_jax as from_jax

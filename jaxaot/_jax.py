@@ -6,16 +6,19 @@ Everything else uses `jax`, `jax.extend`, `jax.export` and `jax.experimental`.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
-from jax._src.core import trace_state_clean
+from jax._src.config import trace_context as trace_context
+from jax._src.core import no_axis_name, trace_state_clean
 from jax.extend import source_info_util
+from jax.interpreters import ad, batching, mlir
 
 OWN_PATHS: tuple[str, ...] = tuple(
     str(child) for child in sorted(pathlib.Path(__file__).parent.iterdir()) if child.name not in ("demo", "__pycache__")
@@ -172,3 +175,87 @@ def is_unspecified(value: Any) -> bool:
 def make_literal(value: Any, aval: Any) -> Any:
     """Returns a literal of type `aval`."""
     return jex.Literal(value, aval)
+
+
+def with_type_of(value: Any, aval: Any) -> Any:
+    """Returns `value` as weakly typed as `aval` is."""
+    if jax.typeof(value).weak_type == aval.weak_type:
+        return value
+    kept = {"new_dtype": aval.dtype, "weak_type": aval.weak_type, "sharding": None}
+    return jax.lax.convert_element_type_p.bind(value, **kept)
+
+
+def uses_axis(jaxpr: Any, name: Any) -> bool:
+    """Returns whether an equation of an open jaxpr, at any depth, names an axis of a `vmap` or a mesh."""
+    return any(getattr(effect, "name", None) == name for effect in jaxpr.effects)
+
+
+@dataclasses.dataclass(frozen=True)
+class MappedAxis:
+    """The axis that a `vmap` adds.
+
+    Attributes:
+      size: Its size.
+      name: What collectives call it; None if it has no name.
+      spmd_name: The mesh axes over which it is sharded.
+    """
+
+    size: int
+    name: Any
+    spmd_name: Any
+
+    def vmap(self, fn: Callable[..., Any], in_axes: Sequence[int | None], out_axes: Any = 0) -> Callable[..., Any]:
+        """Returns `fn` mapped over this axis."""
+        options = {"axis_name": self.name, "axis_size": self.size, "spmd_axis_name": self.spmd_name}
+        return jax.vmap(fn, in_axes=tuple(in_axes), out_axes=out_axes, **options)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    """What JAX has to know of a primitive, as functions; None stands for a tangent or cotangent that is zero.
+
+    Attributes:
+      evaluate: (operands, parameters by name) → results; also what it is lowered to, unless `lower` says otherwise.
+      types: (parameters) → types of the results, and effects.
+      jvp: (operands, tangents, parameters) → results, tangents.
+      batch: (axis, operands, positions of the axis, parameters) → results, positions of the axis.
+      transpose: (cotangents, operands with None where linear, parameters) → cotangents of the operands.
+      lower: What it is lowered to.
+    """
+
+    evaluate: Callable[..., Sequence[Any]]
+    types: Callable[..., tuple[Sequence[Any], Any]]
+    jvp: Callable[..., tuple[Sequence[Any], Sequence[Any]]]
+    batch: Callable[..., tuple[Sequence[Any], Sequence[Any]]]
+    transpose: Callable[..., Sequence[Any]] | None = None
+    lower: Callable[..., Sequence[Any]] | None = None
+
+
+def make_primitive(name: str, rules: Rules) -> Any:
+    """Returns a primitive with several results that follows some rules under every transformation of JAX."""
+    primitive = jex.Primitive(name)
+    primitive.multiple_results = True
+    primitive.def_impl(rules.evaluate)
+    primitive.def_effectful_abstract_eval(lambda *_, **params: rules.types(**params))
+    mlir.register_lowering(primitive, mlir.lower_fun(rules.lower or rules.evaluate, multiple_results=True))
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        known = [None if isinstance(tangent, ad.Zero) else tangent for tangent in tangents]
+        results, found = rules.jvp(primals, known, **params)
+        zeros = [ad.Zero(jax.typeof(result).to_tangent_aval()) for result in results]
+        return results, [zero if t is None else t for zero, t in zip(zeros, found, strict=True)]
+
+    def batch(axis: Any, operands: Any, dims: Any, **params: Any) -> Any:
+        axis_name = None if axis.name is no_axis_name else axis.name
+        return rules.batch(MappedAxis(axis.size, axis_name, axis.spmd_name), operands, dims, **params)
+
+    def transpose(cotangents: Any, *operands: Any, **params: Any) -> Any:
+        cotangents = [None if isinstance(cotangent, ad.Zero) else cotangent for cotangent in cotangents]
+        known = [None if ad.is_undefined_primal(operand) else operand for operand in operands]
+        return rules.transpose(cotangents, known, **params) if rules.transpose else None
+
+    ad.primitive_jvps[primitive] = jvp
+    batching.fancy_primitive_batchers[primitive] = batch
+    if rules.transpose is not None:
+        ad.primitive_transposes[primitive] = transpose
+    return primitive

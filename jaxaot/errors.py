@@ -281,6 +281,14 @@ class NotDifferentiableError(CompilerError, TypeError):
     """A function without a float input or output to differentiate."""
 
 
+class ForwardModeError(CompilerError, TypeError):
+    """A function under `ja.remat` that cannot be differentiated in forward mode.
+
+    It uses a `jax.custom_vjp` whose backward is not linear in the cotangents, such as one that clips them. `jax.jvp`
+    of a `custom_vjp` is an error in JAX as well. Use reverse mode, or define a `jax.custom_jvp`.
+    """
+
+
 class ControlFlowMismatchError(JaxaotError, TypeError):
     """Branches of a `cond` that return different things, or a loop whose function changes the kind of what it carries.
 

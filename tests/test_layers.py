@@ -16,7 +16,7 @@ LAYERS = [
     ("ir", "ops"),
     ("plan", "autograd"),
     ("tensor", "joint", "passes", "partition", "lower"),
-    ("trace", "runtime"),
+    ("trace", "runtime", "remat"),
     ("api",),
     ("nn", "namespaces", "autograd_api", "aot", "export", "distributed", "profile", "viz", "testing", "demo"),
     ("cli",),

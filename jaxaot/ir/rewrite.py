@@ -24,6 +24,7 @@ from jaxaot.ir.walk import variables
 
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr"}
 _CUSTOM_CALLS = {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr"}
+_CUSTOM_CALLS |= {"rematerialized": "jaxpr"}
 
 
 def called_jaxpr(eqn: Any, also_custom: bool = False) -> Any:

@@ -15,10 +15,11 @@ import jax
 import jax.numpy as jnp
 from jax.lax import optimization_barrier_p
 
-from jaxaot._jax import Literal, is_outermost, jaxpr_as_fun, varying_axes
+from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.options import keeping_barriers, without_options_inside
 
 
 def refuse_other_settings(settings: Any) -> None:
@@ -39,20 +40,8 @@ def refuse_other_settings(settings: Any) -> None:
         )
 
 
-def _kept_barriers(jaxpr: Any) -> dict[str, Any]:
-    """Returns the options under which XLA keeps the barriers of a graph; on CPU it drops them before it fuses."""
-    if jax.default_backend() != "cpu" or not any(eqn.primitive is optimization_barrier_p for eqn in jaxpr.eqns):
-        return {}
-    return {"xla_disable_hlo_passes": "cse_barrier_expander"}
-
-
-def _without_options_inside(alone: Callable[..., Any], inside: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function that is `inside` in transformations of JAX, whose `jit` takes options only outermost."""
-
-    def call(*args: Array) -> list[Array]:
-        return alone(*args) if is_outermost() else inside(*args)
-
-    return call
+def _has_barriers(jaxpr: Any) -> bool:
+    return any(eqn.primitive is optimization_barrier_p for eqn in jaxpr.eqns)
 
 
 def evaluate_varying(closed: Any, args: Sequence[Array]) -> list[Array]:
@@ -121,12 +110,13 @@ class Executable:
         self.name = name
         self.settings: Any = None
         self.donated = tuple(sorted(set(donated)))
-        self.compiler_options = {**_kept_barriers(jaxpr), **(compiler_options or {})} or None
+        options = keeping_barriers(compiler_options) if _has_barriers(jaxpr) else compiler_options
+        self.compiler_options = options or None
         compile_run = functools.partial(jax.jit, run, donate_argnums=self.donated, keep_unused=True)
         self._jitted: Any = compile_run(compiler_options=self.compiler_options)
         self.call: Callable[..., list[Array]] = self._jitted
         if self.compiler_options is not None:
-            self.call = _without_options_inside(self._jitted, compile_run())
+            self.call = without_options_inside(self._jitted, compile_run())
 
     def __call__(self, *args: Array) -> list[Array]:
         return self.call(*args)

@@ -1,0 +1,1 @@
+"""Gradients of plain JAX functions with the partition inside one program."""

@@ -1,0 +1,297 @@
+"""Linear maps that know their transpose: a primitive of two graphs.
+
+A *linear map* takes residuals and operands, and is linear in the operands. It goes two *ways*: from operands to
+results, and, transposed, from cotangents of the results to cotangents of the operands; each way is a graph of its own.
+The derivative of a differentiated function is one whose transpose is the backward of its partition.
+
+Every transformation of JAX makes linear maps of linear maps, so what is recomputed stays recomputed in derivatives of
+any order, under `vmap`, and in the body of a loop:
+
+- transposing swaps the ways;
+- the derivative with respect to residuals is a linear map whose residuals are all that the first one takes;
+- mapping over an axis maps both ways.
+
+Graphs are made when they are needed. The way there of the derivative of a function is needed in forward mode only: it
+is the transpose, by JAX, of the backward.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot._jax import (
+    Literal,
+    MappedAxis,
+    Rules,
+    close_jaxpr,
+    jaxpr_as_fun,
+    make_jaxpr_object,
+    make_primitive,
+    uses_axis,
+)
+from jaxaot.errors import ForwardModeError
+from jaxaot.ir.rewrite import inline
+from jaxaot.ir.schedule import recompute_late
+from jaxaot.ir.walk import forward_slice
+from jaxaot.passes.dce import dce
+from jaxaot.passes.finish import finish_backward
+from jaxaot.passes.zeros import drop_zeros
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Way:
+    """One of the two ways that a linear map goes.
+
+    Attributes:
+      make: Makes its graph, from (residuals, operands) to results.
+      n_early: How many residuals are known before the others, if it is gated by the others; None if it is not gated.
+      is_linear: Whether the graph is linear in the operands. The backward of a `custom_vjp` may not be.
+    """
+
+    make: Callable[[], Any]
+    n_early: int | None
+    is_linear: bool = True
+
+    @cached_property
+    def graph(self) -> Any:
+        """Its graph, a ClosedJaxpr."""
+        return self.make()
+
+    @cached_property
+    def lowered(self) -> Any:
+        """Its graph as it is lowered."""
+        if self.n_early is None:
+            return inline(self.graph, also_custom=True)
+        return finish_backward(self.graph, self.n_early)
+
+
+class LinearMap:
+    """A function of residuals and operands, linear in the operands, with its transpose.
+
+    Attributes:
+      n_residuals: How many residuals it takes, which come first.
+      there: The way from operands to results.
+      back: The way from cotangents of the results to those of the operands.
+      out_avals: The types of the results.
+    """
+
+    def __init__(self, n_residuals: int, there: Way, back: Way, out_avals: Sequence[Any]):
+        self.n_residuals, self.there, self.back = n_residuals, there, back
+        self.out_avals = tuple(out_avals)
+        self._made: dict[Any, LinearMap] = {}
+
+    def transposed(self, kept: tuple[int, ...], avals: Sequence[Any]) -> LinearMap:
+        """Returns the way back as a linear map.
+
+        Args:
+          kept: The positions of the results that have a cotangent; the others are zero.
+          avals: The types of the operands.
+        """
+
+        def make() -> LinearMap:
+            n, zeros = self.n_residuals, [i for i in range(len(self.out_avals)) if i not in kept]
+            there, back = self.back, self.there
+            if zeros:
+                there = dataclasses.replace(there, make=lambda: drop_zeros(self.back.graph, [n + i for i in zeros]))
+                back = dataclasses.replace(back, make=lambda: _with_outputs(self.there.graph, kept))
+            return LinearMap(n, there, back, avals)
+
+        return self._once(("transposed", kept), make)
+
+    def derivative(self, perturbed: tuple[int, ...], avals: Sequence[Any]) -> LinearMap:
+        """Returns the derivative with respect to some of residuals and operands.
+
+        Args:
+          perturbed: The positions of those that have a tangent.
+          avals: The types of all residuals and operands, which become its residuals.
+        """
+
+        def make() -> LinearMap:
+            n = len(avals)
+            tangents = [avals[i].strip_weak_type() for i in perturbed]
+
+            def push(*args: Any) -> Any:
+                values = list(args[:n])
+
+                def moved(*moving: Any) -> Any:
+                    for i, value in zip(perturbed, moving, strict=True):
+                        values[i] = value
+                    return jaxpr_as_fun(self.there.graph)(*values)
+
+                return jax.jvp(moved, tuple(values[i] for i in perturbed), args[n:])[1]
+
+            there = Way(lambda: _graph_of(push, [*avals, *tangents]), self.there.n_early)
+            return transposable(n, there, tangents, self.out_avals, self.there.n_early)
+
+        return self._once(("derivative", perturbed, tuple(avals)), make)
+
+    def mapped(
+        self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Any]
+    ) -> tuple[LinearMap, list[int | None]]:
+        """Returns the map over an axis, and where the axis is in each result.
+
+        Args:
+          axis: The axis.
+          dims: Where it is in each residual and operand; None where it is not.
+          avals: The types of residuals and operands with the axis.
+        """
+        n, n_results = self.n_residuals, len(self.out_avals)
+        is_each_operand_mapped = all(dim is not None for dim in dims[n:])
+        sources = [i for i, dim in enumerate(dims) if dim is not None]
+        batched = range(n_results) if is_each_operand_mapped else depending(self.there.graph, sources, axis.name)
+        out_dims = [0 if i in batched else None for i in range(n_results)]
+
+        def pull(*args: Any) -> Any:
+            cotangents = axis.vmap(jaxpr_as_fun(self.back.graph), (*dims[:n], *[0] * n_results))(*args)
+            return [jnp.moveaxis(ct, 0, dim or 0) for ct, dim in zip(cotangents, dims[n:], strict=True)]
+
+        def make() -> LinearMap:
+            push = axis.vmap(jaxpr_as_fun(self.there.graph), dims, out_dims)
+            there = dataclasses.replace(self.there, make=lambda: _graph_of(push, avals))
+            results = there.graph.out_avals
+            if not is_each_operand_mapped:  # cotangents are summed over the axis
+                return transposable(n, there, avals[n:], results, self.back.n_early)
+            back = dataclasses.replace(self.back, make=lambda: _graph_of(pull, [*avals[:n], *results]))
+            return LinearMap(n, there, back, results)
+
+        return self._once(("mapped", axis, dims, tuple(avals)), make), out_dims
+
+    def _once(self, key: Any, make: Callable[[], LinearMap]) -> LinearMap:
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = make()
+        return found
+
+    def __call__(self, *args: Any) -> list[Any]:
+        """Returns the results for some residuals and operands."""
+        return list(linear_map_p.bind(*args, linear=self))
+
+
+def transposable(
+    n_residuals: int, there: Way, operands: Sequence[Any], results: Sequence[Any], n_early: int | None
+) -> LinearMap:
+    """Returns a linear map whose way back is the transpose, by JAX, of its way there.
+
+    Args:
+      n_residuals: How many residuals it takes.
+      there: The way from operands to results.
+      operands: The types of the operands.
+      results: The types of the results.
+      n_early: How many residuals are known before the rest, on the way back; None for all.
+    """
+    early = n_residuals if n_early is None else n_early
+
+    def make() -> Any:
+        return recompute_late(transpose_graph(there.graph, n_residuals, operands), early)
+
+    return LinearMap(n_residuals, there, Way(make, early), results)
+
+
+def transpose_graph(graph: Any, n_residuals: int, operands: Sequence[Any]) -> Any:
+    """Returns the graph from (residuals, cotangents of the results) to cotangents of the operands, made by JAX."""
+
+    def pull(*args: Any) -> Any:
+        residuals, cotangents = args[:n_residuals], list(args[n_residuals:])
+        return jax.linear_transpose(lambda *values: jaxpr_as_fun(graph)(*residuals, *values), *operands)(cotangents)
+
+    return _graph_of(pull, [*graph.in_avals[:n_residuals], *graph.out_avals])
+
+
+def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Any], results: Sequence[Any]) -> LinearMap:
+    """Returns the derivative of a function as a linear map.
+
+    Args:
+      backward: The backward of its partition, from (residuals, cotangents) to gradients.
+      n_residuals: How many residuals there are.
+      operands: The types of the tangents of the inputs.
+      results: The types of the tangents of the outputs.
+    """
+
+    def make() -> Any:
+        try:
+            return transpose_graph(backward, n_residuals, results)
+        except Exception as error:
+            raise ForwardModeError(
+                "A function under `ja.remat` cannot be differentiated in forward mode (`jax.jvp`, `jax.jacfwd`): its "
+                "backward is not linear in the cotangents, because it uses a `jax.custom_vjp` whose backward is not. "
+                f"JAX says: {str(error).splitlines()[0] if str(error) else type(error).__name__}. Use reverse mode, "
+                "or give that function a `jax.custom_jvp`."
+            ) from error
+
+    return LinearMap(n_residuals, Way(make, None), Way(lambda: backward, n_residuals, is_linear=False), results)
+
+
+def depending(closed: Any, inputs: Sequence[int], axis_name: Any = None) -> set[int]:
+    """Returns the positions of the outputs that depend on some inputs; all, if the graph names the axis `axis_name`."""
+    jaxpr = closed.jaxpr
+    if axis_name is not None and uses_axis(jaxpr, axis_name):
+        return set(range(len(jaxpr.outvars)))
+    sources = {jaxpr.invars[i] for i in inputs}
+    moved = sources | {var for i in forward_slice(jaxpr, sources) for var in jaxpr.eqns[i].outvars}
+    return {i for i, atom in enumerate(jaxpr.outvars) if not isinstance(atom, Literal) and atom in moved}
+
+
+def _graph_of(fn: Callable[..., Any], avals: Sequence[Any]) -> Any:
+    return dce(inline(jax.make_jaxpr(fn)(*avals), also_custom=False))
+
+
+def _with_outputs(closed: Any, kept: Sequence[int]) -> Any:
+    jaxpr = closed.jaxpr
+    outvars = [jaxpr.outvars[i] for i in kept]
+    return dce(close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars), closed.consts))
+
+
+def _evaluate(*args: Any, linear: LinearMap) -> Any:
+    return jaxpr_as_fun(linear.there.graph)(*args)
+
+
+def _lower(*args: Any, linear: LinearMap) -> Any:
+    return jaxpr_as_fun(linear.there.lowered)(*args)
+
+
+def _types(linear: LinearMap) -> Any:
+    return linear.out_avals, set()
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], linear: LinearMap) -> Any:
+    n = linear.n_residuals
+    perturbed = [i for i, t in enumerate(tangents) if t is not None and jnp.issubdtype(t.dtype, jnp.inexact)]
+    found: list[Any] = []
+    if linear.there.is_linear and any(i >= n for i in perturbed):
+        operands = [jnp.zeros_like(x) if t is None else t for x, t in zip(primals[n:], tangents[n:], strict=True)]
+        found.append(linear(*primals[:n], *operands))
+        perturbed = [i for i in perturbed if i < n]
+    if perturbed:
+        derivative = linear.derivative(tuple(perturbed), [jax.typeof(x) for x in primals])
+        found.append(derivative(*primals, *(tangents[i] for i in perturbed)))
+    results = linear(*primals)
+    if not found:
+        return results, [None] * len(results)
+    return results, [parts[0] if len(parts) == 1 else parts[0] + parts[1] for parts in zip(*found, strict=True)]
+
+
+def _batch(axis: MappedAxis, args: Sequence[Any], dims: Sequence[Any], linear: LinearMap) -> Any:
+    mapped, out_dims = linear.mapped(axis, tuple(dims), [jax.typeof(x) for x in args])
+    return mapped(*args), out_dims
+
+
+def _transpose(cotangents: Sequence[Any], args: Sequence[Any], linear: LinearMap) -> Any:
+    n = linear.n_residuals
+    kept = tuple(i for i, cotangent in enumerate(cotangents) if cotangent is not None)
+    if not kept:
+        return [None] * len(args)
+    given = [cotangents[i] for i in kept]
+    transposed = linear.transposed(kept, linear.back.graph.out_avals)
+    results = transposed(*args[:n], *given)
+    return [*[None] * n, *(ct if x is None else None for ct, x in zip(results, args[n:], strict=True))]
+
+
+linear_map_p = make_primitive(
+    "linear_map", Rules(evaluate=_evaluate, types=_types, jvp=_jvp, batch=_batch, transpose=_transpose, lower=_lower)
+)
