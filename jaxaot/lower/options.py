@@ -19,14 +19,18 @@ _DISABLED = "xla_disable_hlo_passes"
 def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | None = None) -> dict[str, Any]:
     """Returns options under which XLA keeps barriers, together with those of the user.
 
+    Passes that the user turns off stay off too; an empty text turns none off, this one neither.
+
     Args:
       options: The user's.
       platform: Where the program runs; by default on the default backend.
     """
     merged = dict(options or {})
     if (platform or jax.default_backend()) == "cpu":
-        passes = [name for name in str(merged.get(_DISABLED, "")).split(",") if name]
-        merged[_DISABLED] = ",".join(dict.fromkeys([*passes, "cse_barrier_expander"]))
+        given = merged.get(_DISABLED)
+        passes = ["cse_barrier_expander"] if given is None else str(given).split(",")
+        if passes != [""]:
+            merged[_DISABLED] = ",".join(dict.fromkeys([*passes, "cse_barrier_expander"]))
     return merged
 
 

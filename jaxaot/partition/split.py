@@ -13,7 +13,7 @@ from jaxaot._jax import DropVar
 from jaxaot._util import format_bytes
 from jaxaot.ir.primitives import is_pure, is_view
 from jaxaot.ir.rewrite import extract
-from jaxaot.ir.schedule import SPAN, recompute_late
+from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, source_line, variables
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.policies import Choice
@@ -31,12 +31,7 @@ from jaxaot.plan.stages import Partition
 
 
 def split(
-    graph: Classified,
-    saved: Sequence[Any],
-    choices: Mapping[int, Choice],
-    label: str,
-    save_all_bytes: int,
-    span: int = SPAN,
+    graph: Classified, saved: Sequence[Any], choices: Mapping[int, Choice], label: str, save_all_bytes: int
 ) -> Partition:
     """Returns the partition that saves the given variables.
 
@@ -46,7 +41,6 @@ def split(
       choices: What the policy said on each equation.
       label: What the policy goes by.
       save_all_bytes: What saving everything would weigh.
-      span: After how many equations the backward recomputes a cheap value again, see `recompute_late`.
     """
     recomputed = _recomputed_positions(graph, saved)
     backward_eqns = sorted({*graph.positions(Side.BACKWARD), *recomputed})
@@ -80,7 +74,7 @@ def split(
     backward = extract(
         [graph.eqns[i] for i in backward_eqns], [*residuals, *graph.cotangents], graph.gradients, graph.constants
     )
-    backward = recompute_late(backward, len(residuals), span)
+    backward = recompute_late(backward, len(residuals))
     plan = SavePlan(
         tuple(sources),
         tuple(_saved_value(graph, var, choices, label, var in place_of_output) for var in saved),

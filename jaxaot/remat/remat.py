@@ -15,7 +15,7 @@ import numpy as np
 from jaxaot import config
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
 from jaxaot.errors import ArgumentError
-from jaxaot.partition.budget import parse_budget
+from jaxaot.partition.budget import check_budget
 from jaxaot.partition.policies import get_policy
 from jaxaot.remat.call import RematCall
 from jaxaot.tensor.tensor import Tensor
@@ -60,8 +60,8 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
     Args:
       fn: A function of pytrees of arrays; left out, a decorator is returned.
       policy: What may be saved: the name of a policy or one itself; by default the setting in force.
-      memory_budget: The most that may be saved: a fraction of what `save_all` would save, or bytes such as `"512MiB"`;
-        by default the setting in force.
+      memory_budget: The most that may be saved: a fraction of what `save_all` would save, bytes such as `"512MiB"`, or
+        what everything has to fit in, such as `"fit:16GiB"`; by default the setting in force.
 
     Raises:
       PolicyError: If there is no such policy.
@@ -71,8 +71,7 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
         return functools.partial(remat, policy=policy, memory_budget=memory_budget)
     if policy is not None:
         get_policy(policy)
-    if memory_budget is not None:
-        parse_budget(memory_budget, 0)
+    check_budget(memory_budget)
     given: Callable[..., Any] = fn
 
     @functools.wraps(fn)
