@@ -52,8 +52,8 @@ def build_joint(
     n_outputs = len(flat.out_avals) - len(refill_names)
     out_names = tuple(output_names) if output_names is not None else ("",) * n_outputs
     _require_floats(flat, inputs, outputs, in_names, out_names)
-    primals = [_abstract(aval) for aval in flat.in_avals]
-    cotangents = [_abstract(flat.out_avals[i]) for i in outputs]
+    primals = [aval.strip_weak_type() for aval in flat.in_avals]
+    cotangents = [flat.out_avals[i].strip_weak_type() for i in outputs]
     joint_fn = _joint_function(flat, inputs, outputs)
     try:
         joint = inline(jax.make_jaxpr(joint_fn)(primals, cotangents))
@@ -125,12 +125,6 @@ def _evaluate(closed: Any, args: Sequence[Any]) -> list[Any]:
             results = eqn.primitive.bind(*map(read, eqn.invars), **params)
         values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
     return [read(atom) for atom in jaxpr.outvars]
-
-
-def _abstract(aval: Any) -> jax.ShapeDtypeStruct:
-    """Returns the type to trace with; a weak type becomes a strong one."""
-    vma = getattr(aval, "vma", None)
-    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, **({"vma": vma} if vma else {}))
 
 
 def _strong(value: Any) -> Any:
