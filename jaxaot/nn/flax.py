@@ -12,14 +12,19 @@ swapped into the same Variables: nothing is split or merged at a call.
         optimizer.update(model, grads)
         return loss
 
-This file alone names parts of flax that are not documented. linen modules are pure and need nothing.
+This file alone names parts of flax that are not documented. linen modules are pure; only their classes, under
+`ja.remat`, need the help of flax.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import jax
+
 from jaxaot.errors import UnsupportedVariableError
+from jaxaot.remat.remat import register_class_lift, remat
 from jaxaot.tensor.cells import CellKind, register_cell_kind
 
 
@@ -34,6 +39,7 @@ class NnxKind(CellKind):
         from flax import nnx
         from flax.nnx import tracers, variablelib
 
+        self._nnx = nnx
         self.cell_types = (nnx.Variable, variablelib.HijaxVariable)
         self.object_types = (nnx.Pytree, nnx.State)
         self.usual_metadata = nnx.Variable.required_metadata
@@ -66,8 +72,60 @@ class NnxKind(CellKind):
             holder = value if isinstance(value, self.cell_types) else value._pytree__state
             object.__setattr__(holder, "_trace_state", opened)
 
+    def take_apart(self, objects: Sequence[Any]) -> tuple[Any, list[Any]]:
+        graph, state = self._nnx.split(tuple(objects))
+        pairs = self._nnx.to_flat_state(state)
+        arrays, tree = jax.tree.flatten([variable for _, variable in pairs])
+        return (graph, tuple(path for path, _ in pairs), tree), arrays
+
+    def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
+        graph, paths, tree = structure
+        variables = jax.tree.unflatten(tree, arrays)
+        return self._nnx.merge(graph, self._nnx.from_flat_state(list(zip(paths, variables, strict=True))))
+
+    def write_arrays(self, objects: Sequence[Any], structure: Any, arrays: Mapping[int, Any]) -> None:
+        _, paths, tree = structure
+        _, before = self.take_apart(objects)
+        after = jax.tree.unflatten(tree, [arrays.get(i, array) for i, array in enumerate(before)])
+        numbers = iter(range(len(before)))
+        owned = [[next(numbers) for _ in jax.tree.leaves(variable)] for variable in after]
+        pairs = zip(paths, after, owned, strict=True)
+        written = [(path, variable) for path, variable, places in pairs if not arrays.keys().isdisjoint(places)]
+        self._nnx.update(tuple(objects), self._nnx.from_flat_state(written))
+
     def check_writable(self, cell: Any) -> None:
         cell._check_can_update()
 
 
 register_cell_kind("flax.nnx", NnxKind)
+
+
+def lift_linen(cls: type, policy: Any, memory_budget: Any) -> type | None:
+    """Returns a class of linen modules whose calls run under `ja.remat`; None for any other class.
+
+        Block = ja.remat(Block, memory_budget=0.2)  # as `nn.remat(Block)`
+
+    Its variables, and their names, are those of `nn.remat`.
+    """
+    from flax import linen
+    from flax.core import lift
+    from flax.linen.transforms import lift_transform
+
+    if not issubclass(cls, linen.Module):
+        return None
+
+    def checkpoint(fn: Any) -> Any:  # linen names modules after this function: so the names are those of `nn.remat`
+        def inner(scope_of: Any, variables_of: Any, variables: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+            def run(variables: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+                scope = scope_of(variables, keys)
+                return fn(scope, *args, **kwargs), variables_of(scope)
+
+            return remat(run, policy=policy, memory_budget=memory_budget)(variables, keys, *args, **kwargs)
+
+        return lift.pack(inner, (True,), (True,), (True,), name="remat")
+
+    lifted: Any = lift_transform(checkpoint, cls)
+    return lifted
+
+
+register_class_lift("flax.linen", lift_linen)

@@ -16,7 +16,7 @@ import enum
 import functools
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -69,6 +69,18 @@ class CellKind(abc.ABC):
     @abc.abstractmethod
     def close(self, value: Any, opened: Any) -> None:
         """Undoes `open`."""
+
+    @abc.abstractmethod
+    def take_apart(self, objects: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Returns what some cells and objects are made of: their structure, and the arrays in them, each once."""
+
+    @abc.abstractmethod
+    def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Returns cells and objects of a structure with other arrays."""
+
+    @abc.abstractmethod
+    def write_arrays(self, objects: Sequence[Any], structure: Any, arrays: Mapping[int, Any]) -> None:
+        """Writes arrays, by their position in what `take_apart` returned, to the cells that they came from."""
 
     @abc.abstractmethod
     def check_writable(self, cell: Any) -> None:
