@@ -16,7 +16,8 @@ import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
 from jax._src.config import trace_context as trace_context
-from jax._src.core import no_axis_name, trace_state_clean
+from jax._src.core import no_axis_name, pvary_p, trace_state_clean, unshard_aval
+from jax._src.sharding_impls import UNSPECIFIED as UNSPECIFIED
 from jax.extend import source_info_util
 from jax.interpreters import ad, batching, mlir
 
@@ -259,3 +260,57 @@ def make_primitive(name: str, rules: Rules) -> Any:
     if rules.transpose is not None:
         ad.primitive_transposes[primitive] = transpose
     return primitive
+
+
+def stacked_aval(length: int, aval: Any) -> Any:
+    """Returns the type of `length` values of type `aval` along a new first axis."""
+    return strong_aval(jex.unmapped_aval(length, 0, aval))
+
+
+def strong_aval(aval: Any) -> Any:
+    """Returns a type with a dtype that promotion does not give way."""
+    return aval.update(weak_type=False)
+
+
+def body_spec(eqn: Any, aval: Any) -> Any:
+    """Returns the spec with which a value of the body of a `shard_map` equation leaves it: over all axes it varies on."""
+    mesh, manual = eqn.params["mesh"], eqn.params["newly_manual_axes"]
+    return aval.nospec(mesh, eqn.params["check_vma"], tuple(name for name in mesh.axis_names if name in manual))
+
+
+def unsharded_aval(eqn: Any, spec: Any, aval: Any, gets_axis: bool) -> Any:
+    """Returns the type outside a `shard_map` equation of a value of its body, which may get an axis of size 1 first."""
+    with eqn.ctx.manager:
+        local = stacked_aval(1, aval) if gets_axis else strong_aval(aval)
+        return unshard_aval(eqn.params["mesh"], eqn.params["check_vma"], spec, local)
+
+
+def is_named_axis_of(effect: Any, mesh: Any) -> bool:
+    """Returns whether an effect only says that an axis of a mesh is used."""
+    return type(effect).__name__ == "NamedAxisEffect" and effect.name in mesh.axis_names
+
+
+def with_axis(var: Any) -> tuple[Any, Any]:
+    """Returns an equation that gives a scalar an axis of size 1, and its result."""
+    result = jex.Var(stacked_aval(1, var.aval))
+    params = {"shape": (1,), "broadcast_dimensions": (), "sharding": None}
+    return jex.new_jaxpr_eqn([var], [result], jax.lax.broadcast_in_dim_p, params, jex.no_effects), result
+
+
+def without_axis(var: Any, scalar: Any) -> Any:
+    """Returns the equation that makes a scalar of an array of shape (1,)."""
+    return jex.new_jaxpr_eqn([var], [scalar], jax.lax.squeeze_p, {"dimensions": (0,)}, jex.no_effects)
+
+
+def filled_with_zeros(aval: Any) -> tuple[list[Any], Any]:
+    """Returns equations that make zeros of a type, and their result."""
+    with jax.sharding.use_abstract_mesh(aval.sharding.mesh):
+        traced = jax.make_jaxpr(lambda: jax.lax.full(aval.shape, 0, aval.dtype))()
+    (zeros,) = traced.jaxpr.outvars
+    eqns = list(traced.jaxpr.eqns)
+    axes = type_varies_over(aval)
+    if axes:
+        result = jex.Var(strong_aval(aval))
+        eqns.append(jex.new_jaxpr_eqn([zeros], [result], pvary_p, {"axes": tuple(axes)}, jex.no_effects))
+        zeros = result
+    return eqns, zeros

@@ -99,6 +99,25 @@ def inline(closed: Any, also_custom: bool = False) -> Any:
     return close_jaxpr(make_jaxpr_object(closed.jaxpr.invars, outvars, eqns, constvars, None, debug_info), consts)
 
 
+def splice(closed: Any, atoms: Sequence[Any]) -> tuple[list[Any], list[Any], dict[Any, Any]]:
+    """Returns the equations of a graph with new variables, its outputs, and the value of each that is a constant.
+
+    Args:
+      closed: A ClosedJaxpr; calls in it are inlined.
+      atoms: What its inputs are where its equations go.
+    """
+    flat = inline(closed)
+    constants = {make_var(var.aval): value for var, value in zip(flat.jaxpr.constvars, flat.consts, strict=True)}
+    names: dict[Any, Any] = dict(zip(flat.jaxpr.constvars, constants, strict=True))
+    names.update(zip(flat.jaxpr.invars, atoms, strict=True))
+    eqns = []
+    for eqn in flat.jaxpr.eqns:
+        outvars = [var if isinstance(var, DropVar) else make_var(var.aval) for var in eqn.outvars]
+        names.update(zip(eqn.outvars, outvars, strict=True))
+        eqns.append(eqn.replace(invars=substitute(eqn.invars, names), outvars=outvars))
+    return eqns, substitute(flat.jaxpr.outvars, names), constants
+
+
 def substitute(atoms: Sequence[Any], replacement: Mapping[Any, Any]) -> list[Any]:
     """Returns `atoms` with the variables that have a replacement replaced."""
     return [atom if isinstance(atom, Literal) else replacement.get(atom, atom) for atom in atoms]
@@ -145,7 +164,9 @@ def extract(
     for eqn in eqns:
         sources = [read(atom) for atom in eqn.invars]
         targets = [var if isinstance(var, DropVar) else make_var(var.aval) for var in eqn.outvars]
-        names.update(zip(eqn.outvars, targets, strict=True))
+        # A result that is an input too was saved, and only its neighbours are computed again.
+        for var, target in zip(eqn.outvars, targets, strict=True):
+            names.setdefault(var, target)
         copies.append(eqn.replace(invars=sources, outvars=targets))
     jaxpr = make_jaxpr_object(
         [names[var] for var in invars], [read(atom) for atom in outvars], copies, [names[var] for var in used]

@@ -16,8 +16,9 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError
@@ -36,6 +37,24 @@ _MOST_EXACT = 400
 _MOST_OPEN = 400
 """The most values and steps of a component for which that component is."""
 _MOST_CUTS = 60
+_CORNER_DEPTH = 12
+
+
+class Priced(Protocol):
+    """Anything that weighs bytes and costs time."""
+
+    @property
+    def weight(self) -> int:
+        """Its bytes."""
+        ...
+
+    @property
+    def cost(self) -> int:
+        """Its time, in picoseconds."""
+        ...
+
+
+C = TypeVar("C", bound=Priced)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,17 +153,19 @@ class Budgets:
     def __init__(self, problem: Problem):
         self.problem = problem
         self.network = Network(problem)
-        self.leanest = self._leanest()
-        self.fastest = self._fastest()
-        self._found: list[Solution] = [self.leanest, self.fastest]
+        self._found: list[Solution] = []
 
-    def _leanest(self) -> Solution:
+    @cached_property
+    def leanest(self) -> Solution:
+        """The solution of fewest bytes."""
         if not self.problem.offload_costs:
             return self.network.least_bytes()
         total = sum(c for c in (*self.problem.costs, *self.problem.offload_costs) if c > 0)
         return self.network.at_price(float(total + 1))[0]
 
-    def _fastest(self) -> Solution:
+    @cached_property
+    def fastest(self) -> Solution:
+        """The solution of fewest bytes among those that cost least time."""
         try:
             return self.network.least_bytes(only_free=True)
         except NoCut:  # something costly may only be repeated
@@ -171,7 +192,7 @@ class Budgets:
             return Answer(solution, solution.cost)
         below, above, bound = self._corners(limit)
         self._found.append(self._between(below, above, limit))
-        best = min((s for s in self._found if s.weight <= limit), key=lambda s: (s.cost, s.weight))
+        best = min((s for s in (self.leanest, *self._found) if s.weight <= limit), key=lambda s: (s.cost, s.weight))
         return Answer(best, min(bound, best.cost))
 
     def _corners(self, limit: int) -> tuple[Solution, Solution, int]:
@@ -192,23 +213,20 @@ class Budgets:
 
     def corners(self) -> list[Solution]:
         """Returns the corners of the hull, from the leanest to the fastest."""
-        found = [self.leanest]
+        return search_corners(self.leanest, self.fastest, self.at_price)
 
-        def search(below: Solution, above: Solution, depth: int) -> None:
-            if above.weight > below.weight and depth:
-                price = (below.cost - above.cost) / (above.weight - below.weight)
-                corner = self.network.at_price(price)[0]
-                line = below.cost + price * below.weight
-                is_new = below.weight < corner.weight < above.weight
-                if is_new and corner.cost + price * corner.weight < line * (1 - 1e-9):
-                    search(below, corner, depth - 1)
-                    search(corner, above, depth - 1)
-                    return
-            if above.weight > found[-1].weight:
-                found.append(above)
+    def at_price(self, price: float) -> Solution:
+        """Returns the solution of least `cost + price * bytes`.
 
-        search(self.leanest, self.fastest, 12)
-        return found
+        Args:
+          price: Picoseconds for each byte; 0 for the fewest bytes at no cost, infinity for the fewest bytes at all.
+
+        Raises:
+          NoCut: If something needed may neither be saved nor computed again.
+        """
+        if price == 0:
+            return self.fastest
+        return self.leanest if math.isinf(price) else self.network.at_price(price)[0]
 
     def _between(self, below: Solution, above: Solution, limit: int) -> Solution:
         """Returns the solution `below` with the components switched to `above` that fit, and part of the next one."""
@@ -224,6 +242,33 @@ class Budgets:
                         best = part
                 break
         return best
+
+
+def search_corners(leanest: C, fastest: C, at_price: Callable[[float], C]) -> list[C]:
+    """Returns the corners of a hull, from the leanest to the fastest.
+
+    Args:
+      leanest: The corner of fewest bytes.
+      fastest: The corner of least time.
+      at_price: Takes the price of a byte to the corner there.
+    """
+    found = [leanest]
+
+    def search(below: C, above: C, depth: int) -> None:
+        if above.weight > below.weight and depth:
+            price = (below.cost - above.cost) / (above.weight - below.weight)
+            corner = at_price(price)
+            line = below.cost + price * below.weight
+            is_new = below.weight < corner.weight < above.weight
+            if is_new and corner.cost + price * corner.weight < line * (1 - 1e-9):
+                search(below, corner, depth - 1)
+                search(corner, above, depth - 1)
+                return
+        if above.weight > found[-1].weight:
+            found.append(above)
+
+    search(leanest, fastest, _CORNER_DEPTH)
+    return found
 
 
 def _switch(problem: Problem, solution: Solution, other: Solution, values: set[int]) -> Solution:

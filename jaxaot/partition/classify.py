@@ -91,8 +91,11 @@ class Classified:
     @cached_property
     def needed(self) -> list[Any]:
         """The forward-computable variables, made by equations, that the backward reads or returns, in order."""
-        producer = self.producer
-        return [var for var in self.read_behind if var in producer and self.sides[producer[var]] is not Side.BACKWARD]
+        return [var for var in self.read_behind if var in self.producer and not self.is_backward(var)]
+
+    def is_backward(self, var: Any) -> bool:
+        """Returns whether a backward equation makes a variable."""
+        return var in self.producer and self.sides[self.producer[var]] is Side.BACKWARD
 
     def positions(self, *sides: Side) -> list[int]:
         """Returns the positions of the equations on some sides."""

@@ -51,19 +51,24 @@ def choose(graph: Classified, policy: Policy) -> Choices:
     Raises:
       PolicyError: If the policy returns anything but a `Choice`.
     """
-    choices, fixed = {}, set()
-    for i in graph.positions(Side.FORWARD, Side.EITHER):
-        choice = policy(graph.eqns[i])
-        if not isinstance(choice, Choice):
-            raise PolicyError(
-                f"The policy `{getattr(policy, '__name__', policy)}` returned {choice!r} for the equation "
-                f"`{graph.eqns[i].primitive.name}`. Return `Choice.SAVE`, `Choice.RECOMPUTE` or `Choice.EITHER`."
-            )
-        choices[i] = choice
-        if not is_pure(graph.eqns[i]):
-            choices[i] = Choice.SAVE
-            fixed.add(i)
-    return Choices(choices, frozenset(fixed))
+    positions = graph.positions(Side.FORWARD, Side.EITHER)
+    choices = {i: choice_of(graph.eqns[i], policy) for i in positions}
+    return Choices(choices, frozenset(i for i in positions if not is_pure(graph.eqns[i])))
+
+
+def choice_of(eqn: Any, policy: Policy) -> Choice:
+    """Returns what a policy says on an equation; one that is not pure is always saved.
+
+    Raises:
+      PolicyError: If the policy returns anything but a `Choice`.
+    """
+    choice = policy(eqn)
+    if not isinstance(choice, Choice):
+        raise PolicyError(
+            f"The policy `{getattr(policy, '__name__', policy)}` returned {choice!r} for the equation "
+            f"`{eqn.primitive.name}`. Return `Choice.SAVE`, `Choice.RECOMPUTE` or `Choice.EITHER`."
+        )
+    return choice if is_pure(eqn) else Choice.SAVE
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -104,10 +109,12 @@ def formulate(
       choices: What the policy says.
       cost: How long each equation takes.
       offload_cost: Takes a type to how long moving such a value away and back takes; None if nothing may be moved.
-      paid: What it costs to keep the primals that are not free, in bytes.
+      paid: What it costs to keep the primals that are not free, and other variables for which that is not their
+        bytes, or nothing for outputs; in bytes.
       n_times: How often the graph runs, and keeps what it saves.
     """
     free = {*variables(graph.outputs), *graph.refills}
+    paid = paid or {}
     number: dict[Any, int] = {}
     weights: list[int] = []
     offload_costs: list[int] = []
@@ -128,8 +135,9 @@ def formulate(
         operands.append(read)
         positions.append(position)
 
-    for var, weight in (paid or {}).items():
-        add_value(var, weight)
+    paid_primals = [var for var in graph.primals if paid.get(var, 0) > 0]
+    for var in paid_primals:
+        add_value(var, paid[var])
         end_step(FORBIDDEN, (), -1)
     for i in graph.positions(Side.FORWARD, Side.EITHER):
         eqn, choice = graph.eqns[i], choices.by_position[i]
@@ -137,12 +145,12 @@ def formulate(
         made = [var for var in eqn.outvars if not isinstance(var, DropVar)]
         is_fixed = choice is Choice.SAVE or any(var in graph.refills for var in made)
         for var in made:
-            is_free = var in free
             is_forbidden = choice is Choice.RECOMPUTE and var not in graph.refills
-            add_value(var, FORBIDDEN if is_forbidden else 0 if is_free else aval_bytes(var.aval) * n_times)
+            weight = paid.get(var, 0 if var in free else aval_bytes(var.aval) * n_times)
+            add_value(var, FORBIDDEN if is_forbidden else weight)
         end_step(FORBIDDEN if is_fixed else cost(eqn) * n_times, read, i)
     needed = [number[var] for var in graph.needed]
-    needed += [number[var] for var in (paid or {}) if var in graph.read_behind]
+    needed += [number[var] for var in paid_primals if var in graph.read_behind]
     problem = Problem(
         tuple(weights), tuple(offload_costs), tuple(producer), tuple(costs), tuple(operands), tuple(needed)
     )

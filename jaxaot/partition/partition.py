@@ -12,16 +12,18 @@ from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError, OffloadError, PolicyError
 from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_in_use
 from jaxaot.ir.walk import aval_bytes, source_line
-from jaxaot.partition.budget import Answer, Budgets, Fit, parse_budget, parse_fit
-from jaxaot.partition.classify import Classified, classify
-from jaxaot.partition.formulate import Choices, Cost, Formulation, choose, formulate
-from jaxaot.partition.network import Network
+from jaxaot.partition.bodies import Rule, cut_bodies
+from jaxaot.partition.budget import Fit, parse_budget, parse_fit
+from jaxaot.partition.classify import Classified, Side, classify
+from jaxaot.partition.formulate import Choices, Cost, choose, formulate
 from jaxaot.partition.offload import has_host_memory, offload
-from jaxaot.partition.policies import Policy, get_policy, policy_label, save_all
+from jaxaot.partition.pairs import pair_at
+from jaxaot.partition.policies import Policy, get_policy, policy_label, recomputing_collectives, save_all
 from jaxaot.partition.problem import Solution
 from jaxaot.partition.solve import NoCut
 from jaxaot.partition.split import split
 from jaxaot.partition.timeline import memory_timeline
+from jaxaot.partition.variants import Variant, Variants
 from jaxaot.plan.stages import JointGraph, Partition
 
 _TRIALS_TO_FIT = 14
@@ -34,6 +36,7 @@ def partition(
     *,
     cost: Cost | None = None,
     may_offload: bool = False,
+    recompute_collectives: bool = False,
 ) -> Partition:
     """Returns a joint graph cut into forward and backward.
 
@@ -45,13 +48,14 @@ def partition(
         on recomputation that keeps within it, be it of what the policy itself would rather not recompute.
       cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
       may_offload: Whether values may be moved to the host's memory where that takes less time than to recompute them.
+      recompute_collectives: Whether the backward may repeat exchanges between devices, whatever the policy says.
 
     Raises:
       PolicyError: If there is no such policy, or if what it says cannot be done.
       BudgetError: If the budget cannot be read or met.
       OffloadError: If values may be moved to the host, and the device cannot.
     """
-    return Cutter(joint, policy, cost, may_offload).cut(memory_budget)
+    return Cutter(joint, policy, cost, may_offload, recompute_collectives).cut(memory_budget)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -63,12 +67,14 @@ class Cutter:
       policy: The name of a policy, or a function from an equation to a `Choice`.
       cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
       may_offload: Whether values may be moved to the host's memory.
+      recompute_collectives: Whether the backward may repeat exchanges between devices.
     """
 
     joint: JointGraph
     policy: str | Policy = "min_cut"
     cost: Cost | None = None
     may_offload: bool = False
+    recompute_collectives: bool = False
 
     def __post_init__(self) -> None:
         get_policy(self.policy)
@@ -91,34 +97,44 @@ class Cutter:
     @cached_property
     def choices(self) -> Choices:
         """What the policy says."""
-        return choose(self.graph, get_policy(self.policy))
+        return choose(self.graph, self.function)
+
+    @cached_property
+    def function(self) -> Policy:
+        """The policy."""
+        policy = get_policy(self.policy)
+        return recomputing_collectives(policy) if self.recompute_collectives else policy
 
     @cached_property
     def save_all(self) -> tuple[int, int]:
         """What `save_all` keeps beyond primals: all of it, and what of it is no output, in bytes."""
-        formulation = formulate(self.graph, choose(self.graph, save_all))
-        solution = Network(formulation.problem).least_bytes()
-        kept = [var for var in formulation.saved(solution) if var not in self.graph.refills]
+        variant = self._by(Rule(save_all, "save_all"))
+        solution = variant.budgets.leanest
+        kept = [var for var in variant.formulation.saved(solution) if var not in variant.graph.refills]
         return sum(aval_bytes(var.aval) for var in kept), solution.weight
 
     @cached_property
-    def _free(self) -> Formulation:
-        return formulate(self.graph, self.choices)
-
-    @cached_property
-    def _within(self) -> Formulation:
+    def budgets(self) -> Variants:
+        """The best solutions for all budgets."""
         target = self.target
-        return formulate(
-            self.graph,
-            self.choices.under_a_budget,
-            self.cost or (lambda eqn: eqn_picoseconds(eqn, target)),
-            (lambda aval: offload_picoseconds(aval, target)) if self.may_offload else None,
+        cost = self.cost or (lambda eqn: eqn_picoseconds(eqn, target))
+        label = policy_label(self.policy)
+        return Variants(
+            lambda price, slack: self._attempt(lambda: self._by(Rule(self.function, label, cost, price, slack))),
+            is_one=not any(pair_at(self.graph, i) for i in self.graph.positions(Side.FORWARD, Side.EITHER)),
         )
 
-    @cached_property
-    def budgets(self) -> Budgets:
-        """The best solutions for all budgets."""
-        return self._attempt(lambda: Budgets(self._within.problem))
+    def _by(self, rule: Rule) -> Variant:
+        """Returns the variant that a rule gives; the time counts if the rule has a price."""
+        bodies = cut_bodies(self.joint, rule)
+        graph = classify(bodies.joint)
+        choices = choose(graph, rule.policy)
+        if rule.price is None:
+            return Variant(bodies, graph, choices, formulate(graph, choices))
+        choices, target = choices.under_a_budget, self.target
+        moving = (lambda aval: offload_picoseconds(aval, target)) if self.may_offload else None
+        inner_cost = sum(rule.cost(eqn) * n_times for eqn, n_times in bodies.inside.repeated)
+        return Variant(bodies, graph, choices, formulate(graph, choices, rule.cost, moving), inner_cost)
 
     def cut(self, memory_budget: float | str | None = None) -> Partition:
         """Returns the forward and the backward at a budget; without one, by the policy alone.
@@ -128,8 +144,9 @@ class Cutter:
           BudgetError: If the budget cannot be read or met.
         """
         if memory_budget is None:
-            solution = self._attempt(lambda: Network(self._free.problem).least_bytes())
-            return self._split(self._free, self.choices, solution, policy_label(self.policy))
+            label = policy_label(self.policy)
+            variant = self._attempt(lambda: self._by(Rule(self.function, label)))
+            return self._split(variant, self._attempt(lambda: variant.budgets.leanest), label)
         fit = parse_fit(memory_budget)
         if fit is not None:
             return self._fitting(fit)
@@ -141,14 +158,11 @@ class Cutter:
         Raises:
           BudgetError: If that cannot be.
         """
-        return self._answered(self.budgets.within(limit), limit)
-
-    def _answered(self, answer: Answer, limit: int) -> Partition:
+        found = self._attempt(lambda: self.budgets.within(limit))
         label = f"{policy_label(self.policy)} within {format_bytes(limit)}"
-        parts = self._split(self._within, self.choices.under_a_budget, answer.solution, label)
-        plan = dataclasses.replace(
-            parts.plan, recompute_seconds=answer.solution.cost / 1e12, least_seconds=answer.least_cost / 1e12
-        )
+        parts = self._split(found.variant, found.solution, label)
+        least_seconds = None if found.least_cost is None else found.least_cost / 1e12
+        plan = dataclasses.replace(parts.plan, recompute_seconds=found.cost / 1e12, least_seconds=least_seconds)
         return dataclasses.replace(parts, plan=plan)
 
     def _fitting(self, fit: Fit) -> Partition:
@@ -185,11 +199,14 @@ class Cutter:
                 high = middle
         return found
 
-    def _split(self, formulation: Formulation, choices: Choices, solution: Solution, label: str) -> Partition:
+    def _split(self, variant: Variant, solution: Solution, label: str) -> Partition:
+        graph, formulation = variant.graph, variant.formulation
         saved = formulation.saved(solution)
-        parts = split(self.graph, saved, choices.by_position, label, self.save_all[0])
+        by_position = variant.choices.by_position
+        parts = split(graph, saved, by_position, label, self.save_all[0], variant.bodies.inside)
+        parts = dataclasses.replace(parts, joint=self.joint)
         moved = set(formulation.offloaded(solution))
-        kept = [var for var in saved if var not in self.graph.refills]
+        kept = [var for var in saved if var not in graph.refills]
         return offload(parts, [i for i, var in enumerate(kept) if var in moved]) if moved else parts
 
     def _attempt(self, solve: Any) -> Any:

@@ -16,6 +16,7 @@ from jaxaot.ir.rewrite import extract
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, source_line, variables
 from jaxaot.partition.classify import Classified, Side
+from jaxaot.partition.inside import InnerValue, Inside
 from jaxaot.partition.policies import Choice
 from jaxaot.plan.saved import (
     FromForward,
@@ -31,7 +32,12 @@ from jaxaot.plan.stages import Partition
 
 
 def split(
-    graph: Classified, saved: Sequence[Any], choices: Mapping[int, Choice], label: str, save_all_bytes: int
+    graph: Classified,
+    saved: Sequence[Any],
+    choices: Mapping[int, Choice],
+    label: str,
+    save_all_bytes: int,
+    inside: Inside,
 ) -> Partition:
     """Returns the partition that saves the given variables.
 
@@ -41,8 +47,9 @@ def split(
       choices: What the policy said on each equation.
       label: What the policy goes by.
       save_all_bytes: What saving everything would weigh.
+      inside: What was cut in the bodies of equations.
     """
-    recomputed = _recomputed_positions(graph, saved)
+    recomputed = recomputed_positions(graph, saved, graph.positions(Side.BACKWARD), graph.gradients)
     backward_eqns = sorted({*graph.positions(Side.BACKWARD), *recomputed})
     read = set(variables(atom for i in backward_eqns for atom in graph.eqns[i].invars)) | set(
         variables(graph.gradients)
@@ -77,55 +84,85 @@ def split(
     backward = recompute_late(backward, len(residuals))
     plan = SavePlan(
         tuple(sources),
-        tuple(_saved_value(graph, var, choices, label, var in place_of_output) for var in saved),
-        tuple(
-            _recomputed_value(graph, var)
-            for i in recomputed
-            if i in forward_eqns
-            for var in graph.eqns[i].outvars
-            if not isinstance(var, DropVar)
+        tuple(_saved_value(graph, var, choices, label, inside.saved.get(var), var in place_of_output) for var in saved),
+        (
+            *(
+                _recomputed_value(graph, var)
+                for i in recomputed
+                if i in forward_eqns
+                for var in graph.eqns[i].outvars
+                if not isinstance(var, DropVar)
+            ),
+            *inside.recomputed,
         ),
         save_all_bytes,
     )
     return Partition(graph.joint, forward, backward, plan)
 
 
-def _recomputed_positions(graph: Classified, saved: Sequence[Any]) -> list[int]:
-    """Returns the positions of the equations that the backward recomputes."""
+def recomputed_positions(
+    graph: Classified, saved: Sequence[Any], backward: Sequence[int], results: Sequence[Any]
+) -> list[int]:
+    """Returns the positions of the equations that a backward recomputes.
+
+    Args:
+      graph: A classified joint graph.
+      saved: The variables that are saved.
+      backward: The backward equations to run.
+      results: The atoms to compute.
+    """
     available = {*saved, *graph.primals, *graph.constants}
-    backward = graph.positions(Side.BACKWARD)
-    targets = [*(atom for i in backward for atom in graph.eqns[i].invars), *graph.gradients]
-    positions = backward_slice(graph.joint.jaxpr.jaxpr, targets, available) - set(backward)
+    targets = [*(atom for i in backward for atom in graph.eqns[i].invars), *results]
+    found = backward_slice(graph.joint.jaxpr.jaxpr, targets, available)
+    positions = [i for i in sorted(found) if graph.sides[i] is not Side.BACKWARD]
     impure = [graph.eqns[i].primitive.name for i in positions if not is_pure(graph.eqns[i])]
     assert not impure, f"{impure} must not be recomputed"
-    return sorted(positions)
+    return positions
 
 
-def value_name(graph: Classified, var: Any) -> str:
-    """Returns what a value goes by: its primitive, and the position of the forward equation that it belongs to."""
-    position = graph.producer[var]
+def equation_name(graph: Classified, position: int) -> str:
+    """Returns what an equation goes by: its primitive, and the position of the forward equation that it belongs to."""
     eqn = graph.eqns[position]
     tag = forward_index(eqn)
     return f"{eqn.primitive.name}_{position if tag is None else tag}"
 
 
-def _saved_value(graph: Classified, var: Any, choices: Mapping[int, Choice], label: str, is_output: bool) -> SavedValue:
+def _saved_value(
+    graph: Classified, var: Any, choices: Mapping[int, Choice], label: str, inner: InnerValue | None, is_output: bool
+) -> SavedValue:
     position = graph.producer[var]
-    eqn, size = graph.eqns[position], aval_bytes(var.aval)
-    base, position_of_base = _viewed(graph, position)
-    phrase = f"result of {base.primitive.name}" if base is eqn else f"view of the result of {base.primitive.name}"
     if is_output:
         why = "an output of the function, which lives anyway"
-    elif not is_pure(base):
-        why = f"{phrase}, which cannot be repeated"
-    elif choices[position_of_base] is Choice.SAVE:
-        why = f"{phrase}, which {label} never recomputes"
+    elif inner is not None:
+        why = inner.why
     else:
-        operands = sum(
-            aval_bytes(operand.aval) for operand in dict.fromkeys(variables(eqn.invars)) if operand in graph.producer
-        )
-        why = f"no heavier than what it is computed from ({format_bytes(operands)} for its operands)"
-    return SavedValue(value_name(graph, var), *_type(var), size, source_line(eqn) or "", why)
+        why = reason(graph, var, choices, label)
+    name = inner.name if inner is not None else equation_name(graph, position)
+    source = inner.source if inner is not None else source_line(graph.eqns[position]) or ""
+    return SavedValue(name, *_type(var), aval_bytes(var.aval), source, why)
+
+
+def reason(graph: Classified, var: Any, choices: Mapping[int, Choice], label: str) -> str:
+    """Returns why a value is saved rather than recomputed.
+
+    Args:
+      graph: A classified joint graph.
+      var: A variable that an equation makes.
+      choices: What the policy said on each equation.
+      label: What the policy goes by.
+    """
+    position = graph.producer[var]
+    eqn = graph.eqns[position]
+    base, position_of_base = _viewed(graph, position)
+    phrase = f"result of {base.primitive.name}" if base is eqn else f"view of the result of {base.primitive.name}"
+    if not is_pure(base):
+        return f"{phrase}, which cannot be repeated"
+    if choices[position_of_base] is Choice.SAVE:
+        return f"{phrase}, which {label} never recomputes"
+    operands = sum(
+        aval_bytes(operand.aval) for operand in dict.fromkeys(variables(eqn.invars)) if operand in graph.producer
+    )
+    return f"no heavier than what it is computed from ({format_bytes(operands)} for its operands)"
 
 
 def _viewed(graph: Classified, position: int) -> tuple[Any, int]:
@@ -140,7 +177,7 @@ def _viewed(graph: Classified, position: int) -> tuple[Any, int]:
 
 def _recomputed_value(graph: Classified, var: Any) -> RecomputedValue:
     eqn = graph.eqns[graph.producer[var]]
-    return RecomputedValue(value_name(graph, var), *_type(var), aval_bytes(var.aval), source_line(eqn) or "")
+    return RecomputedValue(equation_name(graph, graph.producer[var]), *_type(var), aval_bytes(var.aval), source_line(eqn) or "")
 
 
 def _type(var: Any) -> tuple[tuple[int, ...], str]:

@@ -1,0 +1,43 @@
+"""`scan`: one body that runs many times; consts are seen whole, carries go from turn to turn, the rest row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from jaxaot._jax import stacked_aval
+from jaxaot.partition.form import CARRY, AbstractForm, Exit, Slot
+
+_WHOLE, _ROWS = "whole", "rows"
+_RANKS = {_WHOLE: 0, CARRY: 1, _ROWS: 2}
+
+
+class Loop(AbstractForm):
+    """A `scan`. Row `i` meets row `i` of other values in whatever direction the loop runs."""
+
+    def bodies(self, eqn: Any) -> list[Any]:
+        return [eqn.params["jaxpr"]]
+
+    def operand_hows(self, eqn: Any) -> Sequence[Hashable]:
+        n_consts, n_carry = eqn.params["num_consts"], eqn.params["num_carry"]
+        return (_WHOLE,) * n_consts + (CARRY,) * n_carry + (_ROWS,) * (len(eqn.invars) - n_consts - n_carry)
+
+    def result_hows(self, eqn: Any) -> Sequence[Hashable]:
+        n_carry = eqn.params["num_carry"]
+        return (CARRY,) * n_carry + (_ROWS,) * (len(eqn.outvars) - n_carry)
+
+    def is_pair(self, forward: Any, backward: Any) -> bool:
+        return forward.params["length"] == backward.params["length"]
+
+    def n_turns(self, eqn: Any) -> int:
+        return eqn.params["length"]
+
+    def rank(self, how: Hashable) -> int:
+        return _RANKS[how]  # type: ignore[index]
+
+    def exit(self, eqn: Any, aval: Any) -> Exit:
+        return Exit(_ROWS, stacked_aval(eqn.params["length"], aval))
+
+    def params(self, eqn: Any, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
+        hows = [slot.how for slot in operands]
+        return {"jaxpr": bodies[0], "num_consts": hows.count(_WHOLE), "num_carry": hows.count(CARRY)}
