@@ -111,7 +111,14 @@ class JointGraph(stages.JointGraph):
         settings = config.get()
         policy = settings.policy if policy is None else policy
         memory_budget = settings.memory_budget if memory_budget is None else memory_budget
-        parts = partition_joint(self, policy, memory_budget, cost=cost_of(settings.costs), may_offload=settings.offload)
+        parts = partition_joint(
+            self,
+            policy,
+            memory_budget,
+            cost=cost_of(settings.costs),
+            may_offload=settings.offload,
+            recompute_collectives=settings.recompute_collectives,
+        )
         return Partition(parts.joint, parts.forward, parts.backward, parts.plan)
 
     def __call__(self, primals: Sequence[Any], cotangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -482,6 +489,7 @@ def pareto(fn: Callable[..., Any], *args: Any, policy: Any = None, n: int = 24, 
         settings.policy if policy is None else policy,
         cost=cost_of(settings.costs),
         may_offload=settings.offload,
+        recompute_collectives=settings.recompute_collectives,
         n=n,
     )
 

@@ -26,6 +26,7 @@ class Config:
       offload: Whether a budget may be met by moving values to the memory of the host between forward and backward.
       costs: How long an equation takes to recompute, where a budget has to choose: by the `"roofline"` of the device in
         use, of another one by name (`"h100"`, `"v5e"`, …), or `"measured"` on the device in use.
+      recompute_collectives: Whether the backward may repeat exchanges between devices rather than save their results.
       passes: Names of the graph passes that run on the joint graph, in order.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
       max_breaks: With `segments=True`: the most values that Python may ask for in one call; with more it runs eagerly.
@@ -38,6 +39,7 @@ class Config:
     memory_budget: float | str | None = None
     offload: bool = False
     costs: str = "roofline"
+    recompute_collectives: bool = False
     passes: tuple[str, ...] = ("cse", "dce")
     donate: bool = True
     max_breaks: int = dataclasses.field(default=64, compare=False)  # no program depends on these two

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxaot import config
 from jaxaot.errors import PartitionResultError
 from jaxaot.partition.given import as_partition, as_plain_graphs, without_refills
 from jaxaot.partition.partition import partition
@@ -65,7 +66,9 @@ def _cut(
             f"num_fwd_outputs is {num_fwd_outputs}, but {joint.n_outputs} of the outputs of the joint graph are the "
             "forward's. The graph knows it: leave the argument out."
         )
-    return as_plain_graphs(partition(without_refills(joint), policy, memory_budget))
+    recompute_collectives = config.get().recompute_collectives
+    parts = partition(without_refills(joint), policy, memory_budget, recompute_collectives=recompute_collectives)
+    return as_plain_graphs(parts)
 
 
 def run_partition(partition_fn: PartitionFunction, joint: JointGraph) -> Partition:

@@ -55,7 +55,7 @@ _TABLE: dict[Kind, str] = {
         abs add add_any sub mul mulhi div neg max min sign floor ceil round clamp select_n eq ne lt le gt ge eq_to lt_to
         le_to and or not xor is_finite rem square integer_pow shift_left shift_right_logical shift_right_arithmetic
         population_count clz iota concatenate stack pad tile conj complex nextafter sqrt rsqrt copysign
-        one_minus_square empty empty2
+        one_minus_square empty empty2 axis_index
         """,
     Kind.TRANSCENDENTAL: """
         exp exp2 expm1 log log1p tanh tan sin cos sinh cosh asin acos atan asinh acosh atanh atan2 erf erfc erf_inv
@@ -81,7 +81,7 @@ _TABLE: dict[Kind, str] = {
         """,
     Kind.COLLECTIVE: """
         psum psum2 psum_invariant pmax pmin ppermute all_gather all_gather_invariant all_gather_reduced all_to_all
-        ragged_all_to_all reduce_scatter psum_scatter pgather axis_index unreduced_psum unreduced_reduce_scatter
+        ragged_all_to_all reduce_scatter psum_scatter pgather unreduced_psum unreduced_reduce_scatter
         """,
     Kind.CONTROL: "scan while cond shard_map remat2 checkpoint remat",
 }

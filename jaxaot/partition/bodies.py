@@ -167,9 +167,7 @@ class _Link:
         return next(var.aval for var in self.inner if var is not None)
 
 
-def _cut(
-    graph: Classified, pair: Pair, rule: Rule, prices: Mapping[Any, int], scale: int
-) -> tuple[list[_Cut], int]:
+def _cut(graph: Classified, pair: Pair, rule: Rule, prices: Mapping[Any, int], scale: int) -> tuple[list[_Cut], int]:
     """Returns the cut of each body, and what is left of the slack.
 
     What the followers receive for the sake of one body costs the next one nothing.
@@ -224,9 +222,7 @@ def _cut(
     return cuts, rule.slack
 
 
-def _solve(
-    body: Classified, rule: Rule, paid: Mapping[Any, int], n_times: int
-) -> tuple[Choices, Sequence[Any], int]:
+def _solve(body: Classified, rule: Rule, paid: Mapping[Any, int], n_times: int) -> tuple[Choices, Sequence[Any], int]:
     """Returns what the policy says on a body, the variables to save, and what of the slack they take."""
     choices = choose(body, rule.policy)
     if rule.price is None:
@@ -400,5 +396,7 @@ def _recomputed(pair: Pair, cuts: Sequence[_Cut], name: str) -> list[RecomputedV
                 size = n_turns * aval_bytes(var.aval)
                 value_name = f"{name}/{equation_name(cut.graph, i)}"
                 found.append(RecomputedValue(value_name, shape, dtype, size, source_line(eqn) or ""))
-        found += [dataclasses.replace(v, name=f"{name}/{v.name}", bytes=n_turns * v.bytes) for v in cut.inner.recomputed]
+        found += [
+            dataclasses.replace(v, name=f"{name}/{v.name}", bytes=n_turns * v.bytes) for v in cut.inner.recomputed
+        ]
     return found

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jaxaot._jax import DropVar, Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
+from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import splice
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal

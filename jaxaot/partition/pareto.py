@@ -120,7 +120,13 @@ class Pareto:
 
 
 def trade_offs(
-    joint: JointGraph, policy: str | Policy = "min_cut", *, cost: Any = None, may_offload: bool = False, n: int = 24
+    joint: JointGraph,
+    policy: str | Policy = "min_cut",
+    *,
+    cost: Any = None,
+    may_offload: bool = False,
+    recompute_collectives: bool = False,
+    n: int = 24,
 ) -> Pareto:
     """Returns bytes against time for a joint graph, over all budgets.
 
@@ -129,12 +135,13 @@ def trade_offs(
       policy: The policy whose word holds at every budget.
       cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
       may_offload: Whether values may be moved to the host's memory.
+      recompute_collectives: Whether the backward may repeat exchanges between devices.
       n: How many budgets to try besides the corners of the frontier's hull.
 
     Raises:
       PolicyError: If there is no such policy, or if what it says cannot be done.
     """
-    cutter = Cutter(joint, policy, cost, may_offload)
+    cutter = Cutter(joint, policy, cost, may_offload, recompute_collectives)
     budgets = cutter.budgets
     least, most = budgets.leanest.weight, budgets.fastest.weight
     limits = {corner.weight for corner in budgets.corners()} | {least + (most - least) * i // n for i in range(n + 1)}
@@ -154,16 +161,20 @@ def trade_offs(
     points = [p for i, p in enumerate(points) if all(p.recompute_seconds < q.recompute_seconds for q in points[:i])]
     seconds = cost or (lambda eqn: eqn_picoseconds(eqn, cutter.target))
     total = sum(map(seconds, joint.jaxpr.eqns)) / 1e12
-    shown = [_policy_point(joint, name, seconds) for name in dict.fromkeys((*SHOWN_POLICIES, policy))]
+    shown = [
+        _policy_point(joint, name, seconds, recompute_collectives) for name in dict.fromkeys((*SHOWN_POLICIES, policy))
+    ]
     return Pareto(tuple(points), tuple(point for point in shown if point is not None), total)
 
 
-def _policy_point(joint: JointGraph, policy: str | Policy, cost: Any) -> Point | None:
+def _policy_point(joint: JointGraph, policy: str | Policy, cost: Any, recompute_collectives: bool) -> Point | None:
     try:
-        parts = Cutter(joint, policy).cut()
+        cutter = Cutter(joint, policy, recompute_collectives=recompute_collectives)
+        parts = cutter.cut()
     except PolicyError:  # one of the policies shown for comparison that this graph does not allow
         return None
-    taken = recompute_picoseconds(parts, cost) / 1e12
+    inside = sum(cost(eqn) * n_times for eqn, n_times in cutter.unlimited.bodies.inside.repeated)
+    taken = (recompute_picoseconds(parts, cost) + inside) / 1e12
     return Point(
         policy_label(policy),
         parts.plan.extra_bytes,

@@ -114,6 +114,11 @@ class Cutter:
         return sum(aval_bytes(var.aval) for var in kept), solution.weight
 
     @cached_property
+    def unlimited(self) -> Variant:
+        """What the policy makes of the bodies without a budget."""
+        return self._attempt(lambda: self._by(Rule(self.function, policy_label(self.policy))))
+
+    @cached_property
     def budgets(self) -> Variants:
         """The best solutions for all budgets."""
         target = self.target
@@ -144,9 +149,8 @@ class Cutter:
           BudgetError: If the budget cannot be read or met.
         """
         if memory_budget is None:
-            label = policy_label(self.policy)
-            variant = self._attempt(lambda: self._by(Rule(self.function, label)))
-            return self._split(variant, self._attempt(lambda: variant.budgets.leanest), label)
+            solution = self._attempt(lambda: self.unlimited.budgets.leanest)
+            return self._split(self.unlimited, solution, policy_label(self.policy))
         fit = parse_fit(memory_budget)
         if fit is not None:
             return self._fitting(fit)

@@ -50,6 +50,19 @@ def min_cut(eqn: Any) -> Choice:
     return Choice.EITHER if kind(eqn) <= Kind.RANDOM and is_pure(eqn) else Choice.SAVE
 
 
+def recomputing_collectives(policy: Policy) -> Policy:
+    """Returns a policy that lets the backward repeat the exchange of values between devices, and is else the same.
+
+    What is gathered from all devices weighs as many times more than what each of them holds, so gathering it twice, as
+    sharded parameters usually are, is the larger part of what can be saved.
+    """
+
+    def either(eqn: Any) -> Choice:
+        return Choice.EITHER if kind(eqn) is Kind.COLLECTIVE and is_pure(eqn) else policy(eqn)
+
+    return either
+
+
 _policies: dict[str, Policy] = {
     "min_cut": min_cut,
     "save_all": save_all,

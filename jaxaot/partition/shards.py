@@ -58,7 +58,11 @@ class Shards(AbstractForm):
         for eqn in eqns:
             if any(not isinstance(atom, Literal) and atom in scalars for atom in eqn.invars):
                 eqn = eqn.replace(invars=substitute(eqn.invars, scalars))
-            if eqn.primitive.name == "broadcast_in_dim" and eqn.params["shape"] == (1,) and not eqn.invars[0].aval.shape:
+            if (
+                eqn.primitive.name == "broadcast_in_dim"
+                and eqn.params["shape"] == (1,)
+                and not eqn.invars[0].aval.shape
+            ):
                 given_axis[eqn.outvars[0]] = eqn.invars[0]
             elif eqn.primitive.name == "squeeze" and not isinstance(eqn.invars[0], Literal):
                 if eqn.invars[0] in given_axis:

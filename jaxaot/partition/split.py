@@ -177,7 +177,9 @@ def _viewed(graph: Classified, position: int) -> tuple[Any, int]:
 
 def _recomputed_value(graph: Classified, var: Any) -> RecomputedValue:
     eqn = graph.eqns[graph.producer[var]]
-    return RecomputedValue(equation_name(graph, graph.producer[var]), *_type(var), aval_bytes(var.aval), source_line(eqn) or "")
+    return RecomputedValue(
+        equation_name(graph, graph.producer[var]), *_type(var), aval_bytes(var.aval), source_line(eqn) or ""
+    )
 
 
 def _type(var: Any) -> tuple[tuple[int, ...], str]:

@@ -79,7 +79,9 @@ def random_nested_program(seed, depth=2):
 
     def mapped(body, a, b):
         def run(v, key):
-            return jax.lax.map(lambda row: body([a(v), row[0] * b(v)], row[1]).sum(0), (b(v), jax.random.split(key, SIZE)))
+            return jax.lax.map(
+                lambda row: body([a(v), row[0] * b(v)], row[1]).sum(0), (b(v), jax.random.split(key, SIZE))
+            )
 
         return run
 
