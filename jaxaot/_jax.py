@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.config import trace_context as trace_context
 from jax._src.core import no_axis_name, pvary_p, trace_state_clean, unshard_aval
-from jax._src.sharding_impls import UNSPECIFIED as UNSPECIFIED
+from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax.extend import source_info_util
 from jax.interpreters import ad, batching, mlir
 
@@ -273,7 +273,7 @@ def strong_aval(aval: Any) -> Any:
 
 
 def body_spec(eqn: Any, aval: Any) -> Any:
-    """Returns the spec with which a value of the body of a `shard_map` equation leaves it: over all axes it varies on."""
+    """Returns the spec with which a value leaves the body of a `shard_map` equation: over all axes it varies on."""
     mesh, manual = eqn.params["mesh"], eqn.params["newly_manual_axes"]
     return aval.nospec(mesh, eqn.params["check_vma"], tuple(name for name in mesh.axis_names if name in manual))
 

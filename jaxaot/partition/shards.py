@@ -1,6 +1,7 @@
 """`shard_map`: one body that runs on every device of a mesh, each with its own part of the values.
 
-A result needs an axis to be laid out along, so JAX gives scalars one on their way out and takes it away on their way in.
+A result needs an axis to be laid out along, so JAX gives scalars one on their way out, and takes it away on their way
+in.
 """
 
 from __future__ import annotations
@@ -58,15 +59,12 @@ class Shards(AbstractForm):
         for eqn in eqns:
             if any(not isinstance(atom, Literal) and atom in scalars for atom in eqn.invars):
                 eqn = eqn.replace(invars=substitute(eqn.invars, scalars))
-            if (
-                eqn.primitive.name == "broadcast_in_dim"
-                and eqn.params["shape"] == (1,)
-                and not eqn.invars[0].aval.shape
-            ):
-                given_axis[eqn.outvars[0]] = eqn.invars[0]
-            elif eqn.primitive.name == "squeeze" and not isinstance(eqn.invars[0], Literal):
-                if eqn.invars[0] in given_axis:
-                    scalars[eqn.outvars[0]] = given_axis[eqn.invars[0]]
+            name = eqn.primitive.name
+            operand: Any = next(iter(eqn.invars), None)
+            if name == "broadcast_in_dim" and eqn.params["shape"] == (1,) and not operand.aval.shape:
+                given_axis[eqn.outvars[0]] = operand
+            elif name == "squeeze" and not isinstance(operand, Literal) and operand in given_axis:
+                scalars[eqn.outvars[0]] = given_axis[operand]
             kept.append(eqn)
         return kept, list(substitute(atoms, scalars))
 

@@ -1,7 +1,7 @@
 """The best solutions for all budgets where bodies can be cut in several ways.
 
-A *variant* is a joint graph with its bodies cut at one price of a byte, see `bodies.cut_bodies`, and the problem of what
-to save around them. At any price, the best of all is the variant of that price with its own solution of least
+A *variant* is a joint graph with its bodies cut at one price of a byte, see `bodies.cut_bodies`, and the problem of
+what to save around them. At any price, the best of all is the variant of that price with its own solution of least
 `cost + price * bytes`. These are the corners of a hull, as for a graph without bodies; a budget between two corners is
 met by the better of both variants, or by the leaner one if its bodies may use up what is left of the budget.
 """

@@ -108,7 +108,7 @@ def test_components_can_be_switched_one_by_one(seed):
 def test_a_large_problem_is_close_to_the_best_and_monotone():
     loss, args, n_parameters = gpt(n_layers=12, width=64, length=32)
     cutter = Cutter(joint_of(loss, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args], range(n_parameters)))
-    assert len(cutter.budgets.problem.weights) > 400
+    assert len(cutter.budgets.fastest.variant.formulation.problem.weights) > 400
     before = None
     for budget in (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 0.9, 1.0):
         plan = cutter.cut(budget).plan
