@@ -16,7 +16,8 @@ import numpy as np
 
 from jaxaot.ir.cost import eqn_bytes, eqn_flops
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.walk import aval_bytes
+from jaxaot.ir.rewrite import called_jaxpr
+from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,10 +83,19 @@ def target_in_use() -> Target:
 
 
 def eqn_picoseconds(eqn: Any, target: Target) -> int:
-    """Returns how long an equation takes on a target; views and casts, which are read in place, take no time."""
+    """Returns how long an equation takes on a target; views and casts, which are read in place, take no time.
+
+    A loop takes as long as its body, as often as it runs; a `while` runs once, and of a `cond` the branch that takes
+    longest.
+    """
     which = kind(eqn)
     if which <= Kind.CAST:
         return 0
+    bodies = [sum(eqn_picoseconds(inner, target) for inner in body.eqns) for body in sub_jaxprs(eqn)]
+    is_jit = eqn.primitive.name in ("jit", "pjit")
+    if bodies and (is_jit or which is Kind.CONTROL or called_jaxpr(eqn, also_custom=True) is not None):
+        once = max(bodies) if eqn.primitive.name == "cond" else sum(bodies)
+        return max(1, eqn.params.get("length", 1) * once)
     matrix = which in (Kind.MATMUL, Kind.CONVOLUTION) or which >= Kind.CONTROL
     rate = target.vector_flops
     if matrix:
