@@ -29,6 +29,22 @@ def gpt_parameters(n_layers, width, vocabulary, length, key):
     return {"tokens": normal(vocabulary, width), "positions": normal(length, width), "blocks": blocks}
 
 
+def gpt_block(x, block, n_heads):
+    """Returns the residual stream behind a layer."""
+    batch, length, width = x.shape
+
+    def heads(a):
+        return a.reshape(batch, length, n_heads, width // n_heads).transpose(0, 2, 1, 3)
+
+    scale1, shift1, scale2, shift2 = block["norms"]
+    q, k, v = map(heads, jnp.split(layer_norm(x, scale1, shift1) @ block["qkv"], 3, -1))
+    scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) / np.float32(np.sqrt(width // n_heads))
+    scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e9)
+    mixed = jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores, -1), v)
+    x = x + mixed.transpose(0, 2, 1, 3).reshape(batch, length, width) @ block["proj"]
+    return x + jax.nn.gelu(layer_norm(x, scale2, shift2) @ block["up"]) @ block["down"]
+
+
 def layer_norm(x, scale, shift):
     mean = x.mean(-1, keepdims=True)
     variance = ((x - mean) ** 2).mean(-1, keepdims=True)
@@ -36,28 +52,26 @@ def layer_norm(x, scale, shift):
 
 
 def gpt_loss(parameters, tokens, targets, n_heads):
-    batch, length = tokens.shape
-    x = parameters["tokens"][tokens] + parameters["positions"][:length]
-    width = x.shape[-1]
-
-    def heads(a):
-        return a.reshape(batch, length, n_heads, width // n_heads).transpose(0, 2, 1, 3)
-
-    for block in parameters["blocks"]:
-        scale1, shift1, scale2, shift2 = block["norms"]
-        q, k, v = map(heads, jnp.split(layer_norm(x, scale1, shift1) @ block["qkv"], 3, -1))
-        scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) / np.float32(np.sqrt(width // n_heads))
-        scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e9)
-        mixed = jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores, -1), v)
-        x = x + mixed.transpose(0, 2, 1, 3).reshape(batch, length, width) @ block["proj"]
-        x = x + jax.nn.gelu(layer_norm(x, scale2, shift2) @ block["up"]) @ block["down"]
+    x = parameters["tokens"][tokens] + parameters["positions"][: tokens.shape[1]]
+    if isinstance(parameters["blocks"], list):
+        for block in parameters["blocks"]:
+            x = gpt_block(x, block, n_heads)
+    else:
+        x, _ = jax.lax.scan(lambda x, block: (gpt_block(x, block, n_heads), None), x, parameters["blocks"])
     logits = jax.nn.log_softmax(layer_norm(x, 1.0, 0.0) @ parameters["tokens"].T)
     return -jnp.take_along_axis(logits, targets[..., None], -1).mean()
 
 
-def gpt(n_layers=4, width=128, n_heads=4, length=128, batch=8, vocabulary=256):
+def gpt_of_one_loop(**sizes):
+    """Returns what `gpt` does, for a model whose layers are the turns of one loop."""
+    return gpt(**sizes, is_one_loop=True)
+
+
+def gpt(n_layers=4, width=128, n_heads=4, length=128, batch=8, vocabulary=256, is_one_loop=False):
     """Returns a loss of flat arguments, the arguments, and how many of them are parameters."""
     parameters = gpt_parameters(n_layers, width, vocabulary, length, jax.random.key(0))
+    if is_one_loop:
+        parameters["blocks"] = jax.tree.map(lambda *layers: jnp.stack(layers), *parameters["blocks"])
     tokens = jax.random.randint(jax.random.key(1), (batch, length), 0, vocabulary)
     targets = jax.random.randint(jax.random.key(2), (batch, length), 0, vocabulary)
     flat, tree = jax.tree.flatten(parameters)
