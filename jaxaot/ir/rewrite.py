@@ -180,6 +180,12 @@ def first_outputs(closed: Any, n: int) -> Any:
     return close_jaxpr(make_jaxpr_object(jaxpr.invars, jaxpr.outvars[:n], jaxpr.eqns, jaxpr.constvars), closed.consts)
 
 
+def with_inputs(closed: Any, invars: Sequence[Any]) -> Any:
+    """Returns a graph with its input variables in another order."""
+    jaxpr = closed.jaxpr
+    return close_jaxpr(make_jaxpr_object(invars, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
+
+
 def add_inputs(closed: Any, avals: Sequence[Any]) -> Any:
     """Returns a graph with further inputs of some types, which it does not read."""
     jaxpr = closed.jaxpr

@@ -22,7 +22,8 @@ from typing import Any
 
 from jaxaot._jax import DropVar, Literal, filled_with_zeros, make_var, stacked_aval, with_axis, without_axis
 from jaxaot._util import OrderedSet
-from jaxaot.ir.rewrite import extract, rebuild
+from jaxaot.ir.rewrite import extract, rebuild, with_inputs
+from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, backward_slice, source_line, variables
 from jaxaot.partition.budget import Budgets
 from jaxaot.partition.classify import Classified, Side, classify
@@ -33,7 +34,7 @@ from jaxaot.partition.network import Network
 from jaxaot.partition.pairs import JoinedBody, Pair, join, pair_at
 from jaxaot.partition.policies import Choice, Policy
 from jaxaot.partition.prices import keeping_prices
-from jaxaot.partition.split import equation_name, recomputed_positions, reason
+from jaxaot.partition.split import equation_name, reason, recomputed_positions
 from jaxaot.plan.saved import RecomputedValue
 from jaxaot.plan.stages import JointGraph
 
@@ -117,7 +118,7 @@ class _Cut:
       inner: What was cut inside.
       ways: How each value that the followers read comes to them: as the forward operand or the kept result of that
         number, or as a link.
-      orders: For each follower, the positions of the equations of its body, in order.
+      steps: For each follower, the positions of the equations that its body runs.
       again: The positions of the equations that followers compute again.
     """
 
@@ -126,12 +127,12 @@ class _Cut:
     choices: Mapping[int, Choice]
     inner: Inside
     ways: Mapping[Any, _Operand | _Kept | None]
-    orders: Sequence[Sequence[int]]
+    steps: Sequence[Sequence[int]]
     again: Sequence[int]
 
     def read_by(self, number: int) -> OrderedSet[Any]:
         """Returns the variables that the body of a follower needs from outside of it."""
-        eqns = [self.graph.eqns[i] for i in self.orders[number]]
+        eqns = [self.graph.eqns[i] for i in self.steps[number]]
         made = {var for eqn in eqns for var in eqn.outvars} | set(self.graph.constants)
         atoms = [atom for eqn in eqns for atom in eqn.invars]
         return OrderedSet(var for var in variables([*atoms, *self.joined.gradients[number]]) if var not in made)
@@ -205,12 +206,14 @@ def _cut(graph: Classified, pair: Pair, rule: Rule, prices: Mapping[Any, int], s
         choices, saved, spent = _solve(body, rule, inside, turns)
         rule = dataclasses.replace(rule, slack=rule.slack - spent)
         backward = set(body.positions(Side.BACKWARD))
-        orders, again = [], []
+        steps: list[Sequence[int]] = []
+        again: set[int] = set()
         for span, gradients in zip(joined.spans, joined.gradients, strict=True):
-            order, repeated = lazy_order(body, saved, [i for i in span if i in backward], gradients)
-            orders.append(order)
-            again += repeated
-        cut = _Cut(joined, body, choices.by_position, inner.inside, ways, orders, tuple(dict.fromkeys(again)))
+            own_steps = [i for i in span if i in backward]
+            repeated = recomputed_positions(body, saved, own_steps, gradients)
+            steps.append(sorted([*own_steps, *repeated]))
+            again.update(repeated)
+        cut = _Cut(joined, body, choices.by_position, inner.inside, ways, steps, sorted(again))
         cuts.append(cut)
         for number in range(len(pair.followers)):
             for var in cut.read_by(number):
@@ -310,21 +313,22 @@ def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: 
             found.append(var if is_read else None)
         return found
 
-    operands = []
+    late = []
     for place in follower.own:
         old = follower.operands[place]
         inner = [cut.joined.own[number][place] for cut in cuts]
         if old.how == CARRY or any(var in read for var, read in zip(inner, reads, strict=True)):
-            operands.append(slot(old.outer, old.how, inner))
+            late.append(slot(old.outer, old.how, inner))
+    early = []
     for place, old in enumerate(pair.operands):
         inner = come(_Operand(place), lambda cut, place=place: cut.joined.inputs[place])
         if any(var is not None for var in inner):
-            operands.append(slot(old.outer, old.how, inner))
+            early.append(slot(old.outer, old.how, inner))
     for place in pair.kept:
         old = pair.results[place]
         inner = come(_Kept(place), lambda cut, place=place: cut.joined.outputs[place])
         if any(var is not None for var in inner):
-            operands.append(slot(old.outer, old.how, inner))
+            early.append(slot(old.outer, old.how, inner))
     prologue: list[list[Any]] = [[] for _ in cuts]
     for link in links:
         inner = [var if var in read else None for var, read in zip(link.inner, reads, strict=True)]
@@ -335,18 +339,17 @@ def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: 
             for eqns, var, scalar in zip(prologue, arrived, inner, strict=True):
                 eqns.extend([without_axis(var, scalar)] if scalar is not None else [])
             inner = arrived
-        operands.append(slot(link.var, link.exit.how, inner))
-    operands.sort(key=lambda operand: form.rank(operand.how))
-    bodies = [
-        extract(
-            [*prologue[which], *(cut.graph.eqns[i] for i in cut.orders[number])],
-            [operand.inner[which] for operand in operands],
-            cut.joined.gradients[number],
-            cut.graph.constants,
-        )
-        for which, cut in enumerate(cuts)
-    ]
-    return form.rebuild(follower.eqn, bodies, operands, form.results(follower.eqn))
+        early.append(slot(link.var, link.exit.how, inner))
+    operands = [*early, *late]
+    order = sorted(range(len(operands)), key=lambda i: form.rank(operands[i].how))
+    bodies = []
+    for which, cut in enumerate(cuts):
+        eqns = [*prologue[which], *(cut.graph.eqns[i] for i in cut.steps[number])]
+        invars = [operand.inner[which] for operand in operands]
+        body = extract(eqns, invars, cut.joined.gradients[number], cut.graph.constants)
+        body = recompute_late(body, len(early))
+        bodies.append(with_inputs(body, [body.jaxpr.invars[i] for i in order]))
+    return form.rebuild(follower.eqn, bodies, [operands[i] for i in order], form.results(follower.eqn))
 
 
 def _inner_value(pair: Pair, cuts: Sequence[_Cut], link: _Link, name: str, label: str) -> InnerValue:
