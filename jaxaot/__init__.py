@@ -48,6 +48,7 @@ from jaxaot.namespaces import linalg as linalg
 from jaxaot.namespaces import masked as masked
 from jaxaot.namespaces import signal as signal
 from jaxaot.namespaces import special as special
+from jaxaot.partition import policies as policies
 from jaxaot.remat.grad import grad as grad
 from jaxaot.remat.grad import value_and_grad as value_and_grad
 from jaxaot.remat.remat import remat as remat
@@ -65,11 +66,16 @@ from jaxaot.tensor.generator import initial_seed as initial_seed
 from jaxaot.tensor.generator import manual_seed as manual_seed
 from jaxaot.tensor.generator import set_rng_state as set_rng_state
 from jaxaot.tensor.methods import FUNCTIONS as _FUNCTIONS
+from jaxaot.tensor.notes import checkpoint_name as checkpoint_name
+from jaxaot.tensor.notes import must_recompute as must_recompute
+from jaxaot.tensor.notes import must_save as must_save
 from jaxaot.tensor.storage import Storage as Storage
 from jaxaot.tensor.tensor import Size as Size
 from jaxaot.tensor.tensor import Tensor as Tensor
 from jaxaot.tensor.trees import to_arrays as to_arrays
 from jaxaot.tensor.trees import to_tensors as to_tensors
+from jaxaot.trace.checkpoint import checkpoint as checkpoint
+from jaxaot.trace.checkpoint import memory_budget as memory_budget
 from jaxaot.trace.control_flow import cond as cond
 from jaxaot.trace.control_flow import map as map
 from jaxaot.trace.control_flow import scan as scan

@@ -105,6 +105,37 @@ def scopes(eqn: Any) -> list[tuple[bool, str]]:
     return [(type(entry).__name__ == "Transform", entry.name) for entry in eqn.source_info.name_stack.stack]
 
 
+class Annotation(str):
+    """A scope in which equations are traced that carries a value, which AD and `jit` keep as they keep any scope."""
+
+    value: Any
+
+    def __new__(cls, name: str, value: Any) -> Annotation:
+        made = super().__new__(cls, name)
+        made.value = value
+        return made
+
+
+def annotations_of(eqn: Any) -> list[Annotation]:
+    """Returns the annotations around an equation, outermost first."""
+    return [entry.name for entry in eqn.source_info.name_stack.stack if isinstance(entry.name, Annotation)]
+
+
+def annotated_source(source: Any, annotation: Annotation) -> Any:
+    """Returns source info as if its place were inside an annotation."""
+    return source.replace(name_stack=source.name_stack.extend(annotation))
+
+
+mark_p = Primitive("mark")
+"""An identity that says something of its operand: `word`. Gradients pass through unmarked."""
+mark_p.def_impl(lambda x, *, word: x)
+mark_p.def_abstract_eval(lambda aval, *, word: aval)
+ad.primitive_jvps[mark_p] = lambda primals, tangents, *, word: (mark_p.bind(*primals, word=word), tangents[0])
+ad.primitive_transposes[mark_p] = lambda cotangent, _, *, word: [cotangent]
+batching.primitive_batchers[mark_p] = lambda args, axes, *, word: (mark_p.bind(*args, word=word), axes[0])
+mlir.register_lowering(mark_p, lambda ctx, x, *, word: [x])
+
+
 def nest_source(inner: Any, outer: Any, keep_traceback: bool = True) -> Any:
     """Returns the source info of `inner`, an equation of a sub-jaxpr of `outer`, as if it stood at `outer`'s place.
 
@@ -133,8 +164,13 @@ def source_line(eqn: Any) -> str | None:
 
 @contextlib.contextmanager
 def traced_like(eqn: Any, scope: str, n_dropped_scopes: int) -> Iterator[None]:
-    """Gives equations traced in the block the context, source line and name stack of `eqn`, below `scope`."""
+    """Gives equations traced in the block the context, source line and name stack of `eqn`, below `scope`.
+
+    Annotations are left out.
+    """
     stack = eqn.source_info.name_stack[n_dropped_scopes:]
+    if any(isinstance(entry.name, Annotation) for entry in stack.stack):
+        stack = type(stack)(tuple(entry for entry in stack.stack if not isinstance(entry.name, Annotation)))
     with jax.named_scope(scope):
         name_stack = source_info_util.current_name_stack() + stack
         with source_info_util.user_context(eqn.source_info.traceback, name_stack=name_stack), eqn.ctx.manager:

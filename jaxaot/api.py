@@ -77,7 +77,7 @@ class Traced(stages.Traced):
         joint = build_joint(self.jaxpr, inputs, outputs, names=self.input_names, refill_names=refills)
         settings = config.get()
         passed = run_passes(joint, settings.passes, check=settings.check_graphs)
-        return JointGraph(passed.jaxpr, passed.in_roles, passed.out_roles, passed.zero_gradients)
+        return JointGraph.of(passed)
 
     def _array_arguments(self, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:
         wanted = {0} if argnums is None else {argnums} if isinstance(argnums, int) else set(argnums)
@@ -94,6 +94,11 @@ class Traced(stages.Traced):
 
 class JointGraph(stages.JointGraph):
     """The forward and the backward in one graph; see `jaxaot.plan.stages.JointGraph`."""
+
+    @classmethod
+    def of(cls, joint: stages.JointGraph) -> JointGraph:
+        """Returns a joint graph as a stage of the flow."""
+        return cls(**{field.name: getattr(joint, field.name) for field in dataclasses.fields(joint)})
 
     def partition(self, policy: Any = None, memory_budget: Any = None) -> Partition:
         """Returns the graph cut into forward and backward.

@@ -17,6 +17,7 @@
     │   ├── LeafWriteError                a leaf that requires grad, written in place
     │   ├── NoGradPathError               backward from what does not require grad
     │   ├── BackwardTwiceError            residuals already freed
+    │   ├── RecomputeMismatchError        a checkpointed function that does something else the second time
     │   ├── SavedTensorWrittenError       what a backward saved was written since, where that is checked
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph
@@ -37,6 +38,7 @@
     │   ├── BudgetError                   a memory budget that cannot be read or met
     │   ├── OffloadError                  values were to go to the host, and the device cannot
     │   ├── MissingExtraError             a package that draws pictures is not installed
+    │   ├── TagConflictError              a value that must be saved and must be recomputed
     │   ├── SettingsChangedError          a program under other settings of JAX than its own
     │   ├── NotDifferentiableError        nothing to differentiate
     │   ├── CompilerResultError           a compiler returned what does not compute its graph
@@ -48,6 +50,7 @@
     └── UnknownSettingError, UsageError   settings and the command line
 
     RecompileWarning                      one argument makes a function compile again and again
+    UnmatchedNamesWarning                 a policy mentions a name that no value has
 
 Each subclasses the builtin that PyTorch raises in its place, so that habits still work. The docstring of a class is
 its help page: cause, failing example, fix.
@@ -153,6 +156,14 @@ class BackwardTwiceError(AutogradError):
     """A second backward through a graph whose saved values were freed by the first.
 
     Pass `retain_graph=True` to the first.
+    """
+
+
+class RecomputeMismatchError(AutogradError):
+    """A function run by `ja.checkpoint` did something else when the backward ran it again.
+
+    What it does may depend on its arguments, on tensors and on random numbers, but not on what else changes between
+    forward and backward: `if self.calls % 2: x = x.sin()` with a counter `self.calls`. Pass such values as arguments.
     """
 
 
@@ -270,6 +281,14 @@ class MissingExtraError(CompilerError, ImportError):
     """A package that jaxaot needs for this alone is not installed."""
 
 
+class TagConflictError(CompilerError, ValueError):
+    """A value that must be saved and must be recomputed.
+
+    `ja.must_recompute(ja.must_save(y))` says both of `y`; a mark overrules policies and budgets, so no two may
+    contradict each other. Take one out.
+    """
+
+
 class SettingsChangedError(CompilerError):
     """A compiled stage was called under other settings of JAX than it was compiled under, such as x64.
 
@@ -343,4 +362,12 @@ class RecompileWarning(UserWarning):
     """One argument or attribute makes a compiled function compile again and again, or run eagerly.
 
     The message names it and what to write instead. `step.explain_recompiles()` lists why each program was made.
+    """
+
+
+class UnmatchedNamesWarning(UserWarning):
+    """A policy mentions a name that `checkpoint_name` gave to no value of the graph.
+
+    `ja.policies.save_only_these_names("atention")` says nothing of a value named `"attention"`. The message lists the
+    names that there are.
     """

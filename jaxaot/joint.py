@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxaot._jax import Literal, traced_like
 from jaxaot.errors import NotDifferentiableError
+from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal, Refill
 from jaxaot.ir.walk import forward_tag, n_own_scopes, producers, short_aval
@@ -32,6 +33,7 @@ def build_joint(
 ) -> JointGraph:
     """Returns the joint graph of a pure function.
 
+    Bodies of `jax.checkpoint` become regions of the graph: what they say is tagged, and nothing is computed twice yet.
     Rules of `jax.custom_jvp` and `jax.custom_vjp` are followed. The result can be differentiated again.
 
     Args:
@@ -47,14 +49,16 @@ def build_joint(
         equation in between.
     """
     inputs, outputs = tuple(inputs), tuple(outputs)
-    flat = inline(jaxpr)
+    opened = open_regions(jaxpr)
+    flat = opened.jaxpr
     in_names = tuple(names) if names is not None else ("",) * len(flat.in_avals)
     n_outputs = len(flat.out_avals) - len(refill_names)
     out_names = tuple(output_names) if output_names is not None else ("",) * n_outputs
     _require_floats(flat, inputs, outputs, in_names, out_names)
     primals = [aval.strip_weak_type() for aval in flat.in_avals]
     cotangents = [flat.out_avals[i].strip_weak_type() for i in outputs]
-    joint_fn = _joint_function(flat, inputs, outputs)
+    tags = [forward_tag(i, region) for i, region in enumerate(opened.places)]
+    joint_fn = _joint_function(flat, tags, inputs, outputs)
     try:
         joint = inline(jax.make_jaxpr(joint_fn)(primals, cotangents))
     except ValueError as error:
@@ -71,6 +75,8 @@ def build_joint(
             *(Gradient(i) for i in inputs),
         ),
         _zero_gradients(joint, len(flat.out_avals)),
+        opened.regions,
+        opened.names,
     )
 
 
@@ -89,7 +95,9 @@ def endless_loop(error: ValueError) -> NotDifferentiableError | None:
     )
 
 
-def _joint_function(flat: Any, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Callable[..., Any]:
+def _joint_function(
+    flat: Any, tags: Sequence[str], inputs: tuple[int, ...], outputs: tuple[int, ...]
+) -> Callable[..., Any]:
     """Returns the function from lists of primals and cotangents to a list of outputs and gradients."""
     given = set(outputs)
     others = [i for i in range(len(flat.out_avals)) if i not in given]
@@ -99,7 +107,7 @@ def _joint_function(flat: Any, inputs: tuple[int, ...], outputs: tuple[int, ...]
             args = list(primals)
             for i, value in zip(inputs, values, strict=True):
                 args[i] = value
-            results = [_strong(x) for x in _evaluate(flat, args)]
+            results = [_strong(x) for x in _evaluate(flat, tags, args)]
             return [results[i] for i in outputs], [results[i] for i in others]
 
         chosen, pull_back, rest = jax.vjp(differentiated, *(primals[i] for i in inputs), has_aux=True)
@@ -111,7 +119,7 @@ def _joint_function(flat: Any, inputs: tuple[int, ...], outputs: tuple[int, ...]
     return joint_fn
 
 
-def _evaluate(closed: Any, args: Sequence[Any]) -> list[Any]:
+def _evaluate(closed: Any, tags: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """Returns the results of a graph, computing each equation under its tag."""
     jaxpr = closed.jaxpr
     values = dict(zip(jaxpr.constvars, closed.consts, strict=True)) | dict(zip(jaxpr.invars, args, strict=True))
@@ -119,9 +127,9 @@ def _evaluate(closed: Any, args: Sequence[Any]) -> list[Any]:
     def read(atom: Any) -> Any:
         return atom.val if isinstance(atom, Literal) else values[atom]
 
-    for i, eqn in enumerate(jaxpr.eqns):
+    for tag, eqn in zip(tags, jaxpr.eqns, strict=True):
         params = eqn.primitive.get_bind_params(eqn.params)
-        with traced_like(eqn, forward_tag(i), n_own_scopes(eqn)):
+        with traced_like(eqn, tag, n_own_scopes(eqn)):
             results = eqn.primitive.bind(*map(read, eqn.invars), **params)
         values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
     return [read(atom) for atom in jaxpr.outvars]

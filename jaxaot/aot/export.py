@@ -501,7 +501,7 @@ def aot_export_joint_simple(
     table = {**_DIFFERENTIATED, **(decompositions or {})}
     passes = (functools.partial(decompose, table=table), *settings.passes)
     joint = run_passes(joint, passes, check=settings.check_graphs)
-    return JointGraph(joint.jaxpr, joint.in_roles, joint.out_roles, joint.zero_gradients)
+    return JointGraph.of(joint)
 
 
 def _requires_grad(traced: Traced, source: Any, aval: Any) -> bool:

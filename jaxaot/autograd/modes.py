@@ -34,6 +34,7 @@ class _State(threading.local):
     Attributes:
       grad_enabled: Whether operations are recorded.
       trace: The trace in progress, or None.
+      region: The run of a checkpointed function in progress, or None.
       streams: What generators draw from while a branch or a loop runs eagerly; None outside of them.
       inlines: Whether compiled functions run as the functions themselves, because one that calls them gave up.
       checks_versions: Whether a backward refuses when what it saved was written since.
@@ -41,6 +42,7 @@ class _State(threading.local):
 
     grad_enabled: bool = True
     trace: Any = None
+    region: Any = None
     streams: Any = None
     inlines: bool = False
     checks_versions: bool = False

@@ -11,7 +11,14 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from jaxaot.autograd.modes import state
+
 _sequence = itertools.count()
+
+
+def next_sequence_number() -> int:
+    """Returns a number larger than those of the nodes that there are, and smaller than those of later ones."""
+    return next(_sequence)
 
 
 class Node:
@@ -23,9 +30,12 @@ class Node:
       sequence_number: Grows with time; the engine runs later nodes first.
       pre_hooks: Output index → hooks on its cotangent, called before the node.
       retained: Output index → tensors that keep their gradient (`retain_grad`).
+      holds_residuals: Whether it saves values of the forward, which a checkpointed function does not keep.
     """
 
     __slots__ = ("__weakref__", "edges", "n_outputs", "name", "pre_hooks", "retained", "sequence_number")
+
+    holds_residuals = False
 
     def __init__(self, name: str, edges: Sequence[Edge | None], n_outputs: int = 1):
         self.name = name
@@ -34,6 +44,8 @@ class Node:
         self.sequence_number = next(_sequence)
         self.pre_hooks: dict[int, dict[int, Callable[[Any], Any]]] | None = None
         self.retained: dict[int, Any] | None = None
+        if self.holds_residuals and state.region is not None:
+            state.region.add(self)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         """Returns a gradient, or None, for each edge.
@@ -46,6 +58,10 @@ class Node:
 
     def release(self) -> None:
         """Frees what the node saved; a later `backward` raises BackwardTwiceError."""
+
+    def swap_held(self, held: Any) -> Any:
+        """Puts something in place of what the node saved, and returns that; for nodes that hold residuals."""
+        raise NotImplementedError
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:

@@ -6,7 +6,7 @@ read other atoms in place of some variables. To *extract* is to make a graph of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jaxaot._jax import (
@@ -23,6 +23,7 @@ from jaxaot._util import OrderedSet
 from jaxaot.ir.walk import variables
 
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr"}
+_CHECKPOINTS = {"remat2", "checkpoint", "remat"}
 _CUSTOM_CALLS = {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr"}
 _CUSTOM_CALLS |= {"rematerialized": "jaxpr"}
 
@@ -46,7 +47,7 @@ def called_jaxpr(eqn: Any, also_custom: bool = False) -> Any:
     return body if hasattr(body, "consts") else close_jaxpr(body)
 
 
-def inline(closed: Any, also_custom: bool = False) -> Any:
+def inline(closed: Any, also_custom: bool = False, enter_region: Callable[[Any, Any], Any] | None = None) -> Any:
     """Returns the graph with the body of every call in place of the call.
 
         c = jit[{ x → y = sin x; z = mul y y }] a       →       b = sin a
@@ -59,6 +60,8 @@ def inline(closed: Any, also_custom: bool = False) -> Any:
       closed: A ClosedJaxpr.
       also_custom: Whether to open `custom_jvp` and `custom_vjp` calls too. This forgets their rules, so do it only
         where nothing will be differentiated any more.
+      enter_region: If given, bodies of `jax.checkpoint` that were not differentiated yet are opened too. It takes such
+        an equation and its source info, and returns the source info under which the body is put.
     """
     constvars, consts = list(closed.jaxpr.constvars), list(closed.consts)
     place_of_const = {id(value): var for var, value in zip(constvars, consts, strict=True)}
@@ -78,6 +81,8 @@ def inline(closed: Any, also_custom: bool = False) -> Any:
         for eqn in jaxpr.eqns:
             source = eqn.source_info if call is None else nest_source(eqn, call, keep_traceback)
             body = called_jaxpr(eqn, also_custom)
+            if enter_region is not None and eqn.primitive.name in _CHECKPOINTS and not eqn.params["differentiated"]:
+                body, source = close_jaxpr(eqn.params["jaxpr"]), enter_region(eqn, source)
             if body is not None:
                 inner = dict(zip(body.jaxpr.invars, map(read, eqn.invars), strict=True))
                 inner |= {

@@ -18,10 +18,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, Literal, is_tracer, scopes
+from jaxaot._jax import Annotation, ClosedJaxpr, DropVar, Jaxpr, Literal, is_tracer, scopes
 from jaxaot._jax import source_line as full_source_line
 
-_FORWARD_TAG = re.compile(r"fw(\d+)\Z")
+_FORWARD_TAG = re.compile(r"fw(\d+)(?:r(\d+))?\Z")
 
 
 def producers(jaxpr: Any) -> dict[Any, int]:
@@ -111,7 +111,11 @@ def source_line(eqn: Any, full_path: bool = False) -> str | None:
 def user_scopes(eqn: Any) -> str:
     """Returns the named scopes of the user around an equation, such as `block0/attention`."""
     entries = scopes(eqn)
-    names = [name for is_transform, name in entries[n_own_scopes(eqn) :] if not is_transform]
+    names = [
+        name
+        for is_transform, name in entries[n_own_scopes(eqn) :]
+        if not is_transform and not isinstance(name, Annotation)
+    ]
     return "/".join(names)
 
 
@@ -127,6 +131,12 @@ def forward_index(eqn: Any) -> int | None:
     return None if position is None else position[1]
 
 
+def region_index(eqn: Any) -> int | None:
+    """Returns which region of the forward an equation of a joint graph comes from, the innermost; None for none."""
+    position = _tag_position(eqn)
+    return None if position is None else position[2]
+
+
 def is_backward(eqn: Any) -> bool:
     """Returns whether an equation of a joint graph was made by transposition."""
     position = _tag_position(eqn)
@@ -135,16 +145,16 @@ def is_backward(eqn: Any) -> bool:
     return any(is_transform and name == "transpose" for is_transform, name in scopes(eqn)[: position[0]])
 
 
-def forward_tag(index: int) -> str:
-    """Returns the scope under which equation `index` of a forward is traced."""
-    return f"fw{index}"
+def forward_tag(index: int, region: int | None = None) -> str:
+    """Returns the scope under which equation `index` of a forward, in a region or in none, is traced."""
+    return f"fw{index}" if region is None else f"fw{index}r{region}"
 
 
-def _tag_position(eqn: Any) -> tuple[int, int] | None:
+def _tag_position(eqn: Any) -> tuple[int, int, int | None] | None:
     for place, (is_transform, name) in enumerate(scopes(eqn)):
         match = None if is_transform else _FORWARD_TAG.match(name)
         if match:
-            return place, int(match.group(1))
+            return place, int(match.group(1)), None if match.group(2) is None else int(match.group(2))
     return None
 
 

@@ -111,7 +111,7 @@ class Executable:
         self.settings: Any = None
         self.donated = tuple(sorted(set(donated)))
         options = keeping_barriers(compiler_options) if _has_barriers(jaxpr) else compiler_options
-        self.compiler_options = options or None
+        self.compiler_options = dict(options) if options else None
         compile_run = functools.partial(jax.jit, run, donate_argnums=self.donated, keep_unused=True)
         self._jitted: Any = compile_run(compiler_options=self.compiler_options)
         self.call: Callable[..., list[Array]] = self._jitted

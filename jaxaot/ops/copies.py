@@ -6,7 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax.ad_checkpoint import checkpoint_name
 
+from jaxaot._jax import mark_p
 from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError
 from jaxaot.ops.promotion import default_int, is_complex, is_inexact, strong
@@ -30,6 +32,16 @@ def copy_of(self):
 @register_op("contiguous_copy_of(Tensor self) -> Tensor", method=False, function=False)
 def contiguous_copy_of(self):
     return jnp.asarray(self)
+
+
+@register_op("marked(Tensor self, str word) -> Tensor", method=False, function=False, layout="same")
+def marked(self, word):
+    return mark_p.bind(self, word=word)
+
+
+@register_op("named(Tensor self, str name) -> Tensor", method=False, function=False, layout="same")
+def named(self, name):
+    return checkpoint_name(self, name)
 
 
 def _channels_last(operands: Any, size: Shape, dtype: Any, static: Any) -> Layout:

@@ -35,6 +35,7 @@ from jaxaot.partition.pairs import JoinedBody, Pair, join, pair_at
 from jaxaot.partition.policies import Choice, Policy
 from jaxaot.partition.prices import keeping_prices
 from jaxaot.partition.split import equation_name, reason, recomputed_positions
+from jaxaot.partition.tags import is_note, note_reason, policy_inside, said_of_notes
 from jaxaot.plan.saved import RecomputedValue
 from jaxaot.plan.stages import JointGraph
 
@@ -92,7 +93,8 @@ def cut_bodies(joint: JointGraph, rule: Rule, prices: Mapping[Any, int] | None =
         pair = pair_at(graph, position)
         if pair is None:
             continue
-        cuts, slack = _cut(graph, pair, rule, prices or {}, scale)
+        policy = policy_inside(graph, position, rule.policy)
+        cuts, slack = _cut(graph, pair, rule, policy, prices or {}, scale)
         rule = dataclasses.replace(rule, slack=slack)
         links = _links(pair, cuts)
         name = equation_name(graph, position)
@@ -168,8 +170,10 @@ class _Link:
         return next(var.aval for var in self.inner if var is not None)
 
 
-def _cut(graph: Classified, pair: Pair, rule: Rule, prices: Mapping[Any, int], scale: int) -> tuple[list[_Cut], int]:
-    """Returns the cut of each body, and what is left of the slack.
+def _cut(
+    graph: Classified, pair: Pair, rule: Rule, policy: Policy, prices: Mapping[Any, int], scale: int
+) -> tuple[list[_Cut], int]:
+    """Returns the cut of each body by a policy, and what is left of the slack.
 
     What the followers receive for the sake of one body costs the next one nothing.
     """
@@ -201,9 +205,9 @@ def _cut(graph: Classified, pair: Pair, rule: Rule, prices: Mapping[Any, int], s
                 if atom not in inside or atom not in ways or kept < inside[atom]:
                     ways[atom] = _Kept(number)
                 inside[atom] = min(kept, inside.get(atom, kept))
-        inner = cut_bodies(joined.joint, dataclasses.replace(rule, slack=0), inside, turns)
+        inner = cut_bodies(joined.joint, dataclasses.replace(rule, policy=policy, slack=0), inside, turns)
         body = classify(inner.joint)
-        choices, saved, spent = _solve(body, rule, inside, turns)
+        choices, saved, spent = _solve(body, rule, policy, inside, turns)
         rule = dataclasses.replace(rule, slack=rule.slack - spent)
         backward = set(body.positions(Side.BACKWARD))
         steps: list[Sequence[int]] = []
@@ -225,9 +229,11 @@ def _cut(graph: Classified, pair: Pair, rule: Rule, prices: Mapping[Any, int], s
     return cuts, rule.slack
 
 
-def _solve(body: Classified, rule: Rule, paid: Mapping[Any, int], n_times: int) -> tuple[Choices, Sequence[Any], int]:
+def _solve(
+    body: Classified, rule: Rule, policy: Policy, paid: Mapping[Any, int], n_times: int
+) -> tuple[Choices, Sequence[Any], int]:
     """Returns what the policy says on a body, the variables to save, and what of the slack they take."""
-    choices = choose(body, rule.policy)
+    choices = said_of_notes(body, choose(body, policy), policy)
     if rule.price is None:
         formulation = formulate(body, choices, paid=paid, n_times=n_times)
         return choices, formulation.saved(Network(formulation.problem).least_bytes()), 0
@@ -364,11 +370,13 @@ def _inner_value(pair: Pair, cuts: Sequence[_Cut], link: _Link, name: str, label
         carries = [i for i, slot in enumerate(pair.operands) if slot.how == CARRY]
         why = "what each turn got from the one before, which it cannot compute again"
         return InnerValue(f"{name}/carry_{carries.index(number)}", source_line(pair.eqn) or "", why)
-    position = cut.graph.producer[var]
-    source = source_line(cut.graph.eqns[position]) or ""
-    return InnerValue(
-        f"{name}/{equation_name(cut.graph, position)}", source, reason(cut.graph, var, cut.choices, label)
-    )
+    position, why = cut.graph.producer[var], None
+    while is_note(cut.graph.eqns[position]) and cut.graph.eqns[position].invars[0] in cut.graph.producer:
+        why = why or note_reason(cut.graph.eqns[position])
+        position = cut.graph.producer[cut.graph.eqns[position].invars[0]]
+    eqn = cut.graph.eqns[position]
+    why = f"result of {eqn.primitive.name}, {why}" if why else reason(cut.graph, var, cut.choices, label)
+    return InnerValue(f"{name}/{equation_name(cut.graph, position)}", source_line(eqn) or "", why)
 
 
 def _repeated(pair: Pair, cuts: Sequence[_Cut]) -> list[tuple[Any, int]]:

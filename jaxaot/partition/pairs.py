@@ -12,7 +12,7 @@ from typing import Any
 
 from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
 from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.rewrite import splice
+from jaxaot.ir.rewrite import splice, substitute
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.ir.walk import variables
 from jaxaot.partition.branches import Branches
@@ -21,6 +21,7 @@ from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.form import CARRY, AbstractForm, Slot
 from jaxaot.partition.loops import Loop
 from jaxaot.partition.shards import Shards
+from jaxaot.partition.tags import gathered
 from jaxaot.plan.stages import JointGraph
 
 FORMS: Mapping[str, AbstractForm] = {
@@ -152,8 +153,12 @@ def join(pair: Pair, which: int) -> JoinedBody:
         lengths.append(len(more))
         sizes.append(len(gradients))
     eqns, atoms = form.settled(eqns, atoms)
+    start = len(eqns) - sum(lengths)
+    forward, stands_for = gathered(eqns[:start])
+    eqns = [*forward, *(eqn.replace(invars=substitute(eqn.invars, stands_for)) for eqn in eqns[start:])]
+    atoms = substitute(atoms, stands_for)
     outputs, gradients_of = atoms[: len(outputs)], []
-    start, first = len(eqns) - sum(lengths), len(outputs)
+    start, first = len(forward), len(outputs)
     spans = []
     for length, size in zip(lengths, sizes, strict=True):
         spans.append(range(start, start + length))

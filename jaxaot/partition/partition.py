@@ -13,15 +13,17 @@ from jaxaot.errors import BudgetError, OffloadError, PolicyError
 from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_in_use
 from jaxaot.ir.walk import aval_bytes, source_line
 from jaxaot.partition.bodies import Rule, cut_bodies
-from jaxaot.partition.budget import Fit, parse_budget, parse_fit
+from jaxaot.partition.budget import Budgets, Fit, parse_budget, parse_fit
 from jaxaot.partition.classify import Classified, Side, classify
 from jaxaot.partition.formulate import Choices, Cost, choose, formulate
+from jaxaot.partition.network import Network
 from jaxaot.partition.offload import has_host_memory, offload
 from jaxaot.partition.pairs import pair_at
 from jaxaot.partition.policies import Policy, get_policy, policy_label, recomputing_collectives, save_all
 from jaxaot.partition.problem import Solution
 from jaxaot.partition.solve import NoCut
 from jaxaot.partition.split import split
+from jaxaot.partition.tags import Tags, check_names, gather_notes, is_note, must_save_lines, read_tags, without_notes
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.partition.variants import Variant, Variants
 from jaxaot.plan.stages import JointGraph, Partition
@@ -50,8 +52,11 @@ def partition(
       may_offload: Whether values may be moved to the host's memory where that takes less time than to recompute them.
       recompute_collectives: Whether the backward may repeat exchanges between devices, whatever the policy says.
 
+    What tags say (names, marks and regions, see `tags.py`) goes together with the policy.
+
     Raises:
       PolicyError: If there is no such policy, or if what it says cannot be done.
+      TagConflictError: If a value must be saved and must be recomputed.
       BudgetError: If the budget cannot be read or met.
       OffloadError: If values may be moved to the host, and the device cannot.
     """
@@ -77,7 +82,7 @@ class Cutter:
     recompute_collectives: bool = False
 
     def __post_init__(self) -> None:
-        get_policy(self.policy)
+        check_names(self.joint, get_policy(self.policy))
         if self.may_offload and not has_host_memory():
             raise OffloadError(
                 f"Values were to be offloaded, and the {jax.default_backend()} device has no memory of the kind "
@@ -86,8 +91,8 @@ class Cutter:
 
     @cached_property
     def graph(self) -> Classified:
-        """The joint graph with the side of each equation."""
-        return classify(self.joint)
+        """The joint graph, its notes gathered, with the side of each equation."""
+        return classify(gather_notes(self.joint))
 
     @cached_property
     def target(self) -> Target:
@@ -96,8 +101,11 @@ class Cutter:
 
     @cached_property
     def choices(self) -> Choices:
-        """What the policy says."""
-        return choose(self.graph, self.function)
+        """What the policy and the tags say."""
+        return self._said(self.graph, self.function)
+
+    def _said(self, graph: Classified, policy: Policy) -> Choices:
+        return read_tags(graph, self.save_within).applied(choose(graph, policy), policy)
 
     @cached_property
     def function(self) -> Policy:
@@ -121,25 +129,37 @@ class Cutter:
     @cached_property
     def budgets(self) -> Variants:
         """The best solutions for all budgets."""
-        target = self.target
-        cost = self.cost or (lambda eqn: eqn_picoseconds(eqn, target))
         label = policy_label(self.policy)
         return Variants(
-            lambda price, slack: self._attempt(lambda: self._by(Rule(self.function, label, cost, price, slack))),
+            lambda price, slack: self._attempt(lambda: self._by(Rule(self.function, label, self._time, price, slack))),
             is_one=not any(pair_at(self.graph, i) for i in self.graph.positions(Side.FORWARD, Side.EITHER)),
         )
 
     def _by(self, rule: Rule) -> Variant:
         """Returns the variant that a rule gives; the time counts if the rule has a price."""
-        bodies = cut_bodies(self.joint, rule)
+        bodies = cut_bodies(self.graph.joint, rule)
         graph = classify(bodies.joint)
-        choices = choose(graph, rule.policy)
+        choices = self._said(graph, rule.policy)
         if rule.price is None:
             return Variant(bodies, graph, choices, formulate(graph, choices))
         choices, target = choices.under_a_budget, self.target
         moving = (lambda aval: offload_picoseconds(aval, target)) if self.may_offload else None
         inner_cost = sum(rule.cost(eqn) * n_times for eqn, n_times in bodies.inside.repeated)
         return Variant(bodies, graph, choices, formulate(graph, choices, rule.cost, moving), inner_cost)
+
+    def _time(self, eqn: Any) -> int:
+        return 0 if is_note(eqn) else self.cost(eqn) if self.cost else eqn_picoseconds(eqn, self.target)
+
+    def save_within(self, graph: Classified, tags: Tags, policy: Policy, memory_budget: Any) -> list[Any]:
+        """Returns the variables to save of a part of the graph that has a budget of its own."""
+        choices = tags.applied(choose(graph, policy), policy).under_a_budget
+        formulation = formulate(graph, choices, self._time)
+        everything = formulate(graph, tags.applied(choose(graph, save_all), save_all))
+        limit = parse_budget(memory_budget, Network(everything.problem).least_bytes().weight)
+        try:
+            return formulation.saved(Budgets(formulation.problem).within(limit).solution)
+        except BudgetError as error:
+            raise _naming_marks(error, graph) from None
 
     def cut(self, memory_budget: float | str | None = None) -> Partition:
         """Returns the forward and the backward at a budget; without one, by the policy alone.
@@ -162,7 +182,10 @@ class Cutter:
         Raises:
           BudgetError: If that cannot be.
         """
-        found = self._attempt(lambda: self.budgets.within(limit))
+        try:
+            found = self._attempt(lambda: self.budgets.within(limit))
+        except BudgetError as error:
+            raise _naming_marks(error, self.graph) from None
         label = f"{policy_label(self.policy)} within {format_bytes(limit)}"
         parts = self._split(found.variant, found.solution, label)
         least_seconds = None if found.least_cost is None else found.least_cost / 1e12
@@ -204,13 +227,12 @@ class Cutter:
         return found
 
     def _split(self, variant: Variant, solution: Solution, label: str) -> Partition:
-        graph, formulation = variant.graph, variant.formulation
-        saved = formulation.saved(solution)
-        by_position = variant.choices.by_position
-        parts = split(graph, saved, by_position, label, self.save_all[0], variant.bodies.inside)
+        formulation = variant.formulation
+        decided = without_notes(variant.graph, formulation.saved(solution), variant.choices.by_position)
+        parts = split(decided, label, self.save_all[0], variant.bodies.inside)
         parts = dataclasses.replace(parts, joint=self.joint)
-        moved = set(formulation.offloaded(solution))
-        kept = [var for var in saved if var not in graph.refills]
+        moved = {decided.value.get(var, var) for var in formulation.offloaded(solution)}
+        kept = [var for var in decided.saved if var not in decided.graph.refills]
         return offload(parts, [i for i, var in enumerate(kept) if var in moved]) if moved else parts
 
     def _attempt(self, solve: Any) -> Any:
@@ -228,3 +250,9 @@ class Cutter:
             f"What the policy `{label}` says cannot be done: a value that the backward needs may neither be saved nor "
             f"computed again. Equations that are never repeated: {', '.join(shown) or 'none'}."
         )
+
+
+def _naming_marks(error: BudgetError, graph: Classified) -> BudgetError:
+    """Returns the error of a budget that cannot be met, with the lines that ask for something to be saved."""
+    lines = must_save_lines(graph.eqns)
+    return BudgetError(f"{error} `ja.must_save` asks for values at {', '.join(lines)}.") if lines else error

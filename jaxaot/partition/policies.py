@@ -1,12 +1,16 @@
 """What may be saved and what may be recomputed, equation by equation.
 
 A *policy* is a function from an equation to a `Choice`. The solver finds the cheapest set of values to save among those
-that all choices allow.
+that all choices allow. Those of JAX (`jax.checkpoint_policies`, or any function of a primitive, the types of its
+operands and its parameters as keywords) are taken as well, wherever a policy is.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import enum
+import inspect
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -81,14 +85,144 @@ def policy_names() -> tuple[str, ...]:
     return tuple(_policies)
 
 
+@dataclasses.dataclass(frozen=True)
+class NamesPolicy:
+    """A policy that goes by the names that `checkpoint_name` gave.
+
+    Attributes:
+      names: The names it was made with.
+      saves: Whether values of these names are saved, rather than those of other names.
+      saves_unnamed: Whether values without a name are saved too.
+    """
+
+    names: frozenset[str]
+    saves: bool
+    saves_unnamed: bool = False
+
+    def __call__(self, eqn: Any) -> Choice:
+        """Returns what it says of an equation."""
+        if eqn.primitive.name == "name":
+            return Choice.SAVE if (eqn.params["name"] in self.names) is self.saves else Choice.RECOMPUTE
+        return save_all(eqn) if self.saves_unnamed else Choice.RECOMPUTE
+
+    @property
+    def __name__(self) -> str:  # type: ignore[override]
+        if self.saves_unnamed:
+            return "save_anything_except_these_names"
+        return "save_only_these_names" if self.saves else "save_any_names_but_these"
+
+    @property
+    def excluded(self) -> frozenset[str]:
+        """Names whose values are not saved although values without a name are."""
+        return self.names if self.saves_unnamed else frozenset()
+
+
+def save_only_these_names(*names: str) -> NamesPolicy:
+    """Returns the policy that saves the values that `checkpoint_name` gave one of these names, and no others.
+
+    Args:
+      *names: At least one of them has to occur; for each that does not there is a warning.
+    """
+    return NamesPolicy(frozenset(names), saves=True)
+
+
+def save_any_names_but_these(*names: str) -> NamesPolicy:
+    """Returns the policy that saves the values that have a name, but for these names."""
+    return NamesPolicy(frozenset(names), saves=False)
+
+
+def save_anything_except_these_names(*names: str) -> NamesPolicy:
+    """Returns the policy that saves what `save_all` saves, but for the values of these names.
+
+    JAX's policy of that name saves everything whatever the names are.
+    """
+    return NamesPolicy(frozenset(names), saves=False, saves_unnamed=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class JaxPolicy:
+    """A policy of JAX's as one of ours.
+
+    What may be saved is saved; views and casts of it cost less to repeat, so they are left to the solver.
+
+    Attributes:
+      policy: Takes a primitive, types of operands and parameters; returns a bool, or `Saveable`, `Recompute` or
+        `Offloadable` of JAX. What may be offloaded is saved.
+    """
+
+    policy: Callable[..., Any]
+
+    def __call__(self, eqn: Any) -> Choice:
+        """Returns what it says of an equation.
+
+        Raises:
+          PolicyError: If that is nothing that JAX knows.
+        """
+        answer = self.policy(eqn.primitive, *(atom.aval for atom in eqn.invars), **eqn.params)
+        word = type(answer).__name__
+        if word in ("bool", "bool_"):
+            is_saved = bool(answer)
+        elif word in ("SaveableType", "Offloadable", "RecomputeType"):
+            is_saved = word != "RecomputeType"
+        else:
+            raise PolicyError(
+                f"The policy `{self.__name__}` returned {answer!r} for the primitive `{eqn.primitive.name}`. It is "
+                "called as JAX calls policies, as it takes `**params`: return True to save, or False. A policy of an "
+                "equation takes that alone, and returns `Choice.SAVE`, `Choice.RECOMPUTE` or `Choice.EITHER`."
+            )
+        if not is_saved:
+            return Choice.RECOMPUTE
+        return Choice.EITHER if kind(eqn) <= Kind.CAST and eqn.primitive.name != "name" else Choice.SAVE
+
+    @property
+    def __name__(self) -> str:  # type: ignore[override]
+        return getattr(self.policy, "__name__", type(self.policy).__name__)
+
+
+def from_jax(policy: Callable[..., Any]) -> Policy:
+    """Returns a policy of JAX's, such as `jax.checkpoint_policies.dots_saveable`, as one of ours.
+
+    Wherever a policy is taken, this is done by itself to functions that take `**params`.
+    """
+    names = getattr(policy, "saveable_names", None)
+    if names is not None:
+        return save_only_these_names(*names)
+    if type(policy).__name__ == "SaveAnyNamesButThese":
+        return save_any_names_but_these(*policy.names)  # type: ignore[attr-defined]
+    return JaxPolicy(policy)
+
+
+@dataclasses.dataclass(frozen=True)
+class RegionPolicy:
+    """What `ja.checkpoint` gives to `jax.checkpoint`: policy and budget of a region, in the form of a policy of JAX's.
+
+    Under `jax.grad` alone nobody solves a cut, so it saves what the policy says is saved, and nothing under a budget.
+
+    Attributes:
+      policy: A policy, or its name; None for the one that goes with the budget, or that saves nothing.
+      memory_budget: The budget, or None.
+    """
+
+    policy: Any = None
+    memory_budget: Any = None
+
+    def __call__(self, prim: Any, *avals: Any, **params: Any) -> bool:
+        """Returns whether JAX is to save the results of an equation."""
+        if self.policy is None or self.memory_budget is not None:
+            return False
+        operands = [types.SimpleNamespace(aval=aval) for aval in avals]
+        eqn = types.SimpleNamespace(primitive=prim, params=params, invars=operands, effects=())
+        return get_policy(self.policy)(eqn) is Choice.SAVE
+
+
 def get_policy(policy: str | Policy) -> Policy:
-    """Returns the policy of that name; a function is returned as it is.
+    """Returns the policy of that name; a function is returned as it is, or made one of ours if it is one of JAX's.
 
     Raises:
       PolicyError: If there is none.
     """
     if callable(policy):
-        return policy
+        return from_jax(policy) if _takes_parameters(policy) else policy
     if policy not in _policies:
         raise PolicyError(
             f"There is no partition policy {policy!r}. The policies are: {', '.join(_policies)}. Pass one of these, or "
@@ -97,9 +231,30 @@ def get_policy(policy: str | Policy) -> Policy:
     return _policies[policy]
 
 
+def region_policy(policy: Any, memory_budget: Any) -> Policy:
+    """Returns the policy of a region; without one, it saves nothing, or if there is a budget, what is best within it.
+
+    Raises:
+      PolicyError: If there is none of that name.
+    """
+    if isinstance(policy, RegionPolicy):
+        policy = policy.policy
+    if policy is None:
+        return save_nothing if memory_budget is None else min_cut
+    return get_policy(policy)
+
+
 def policy_label(policy: str | Policy) -> str:
     """Returns what a policy goes by in messages."""
     return policy if isinstance(policy, str) else getattr(policy, "__name__", "the policy")
+
+
+def _takes_parameters(policy: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(policy).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
 
 
 def _is_made_from_nothing(eqn: Any) -> bool:

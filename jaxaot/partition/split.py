@@ -18,6 +18,7 @@ from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, source_lin
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.inside import InnerValue, Inside
 from jaxaot.partition.policies import Choice
+from jaxaot.partition.tags import Decided
 from jaxaot.plan.saved import (
     FromForward,
     FromOutput,
@@ -31,24 +32,16 @@ from jaxaot.plan.saved import (
 from jaxaot.plan.stages import Partition
 
 
-def split(
-    graph: Classified,
-    saved: Sequence[Any],
-    choices: Mapping[int, Choice],
-    label: str,
-    save_all_bytes: int,
-    inside: Inside,
-) -> Partition:
-    """Returns the partition that saves the given variables.
+def split(decided: Decided, label: str, save_all_bytes: int, inside: Inside) -> Partition:
+    """Returns the partition that saves what was decided.
 
     Args:
-      graph: A classified joint graph.
-      saved: The variables to save, in the order in which they are computed.
-      choices: What the policy said on each equation.
+      decided: A graph without notes, and the variables of it to save.
       label: What the policy goes by.
       save_all_bytes: What saving everything would weigh.
       inside: What was cut in the bodies of equations.
     """
+    graph, saved = decided.graph, decided.saved
     recomputed = recomputed_positions(graph, saved, graph.positions(Side.BACKWARD), graph.gradients)
     backward_eqns = sorted({*graph.positions(Side.BACKWARD), *recomputed})
     read = set(variables(atom for i in backward_eqns for atom in graph.eqns[i].invars)) | set(
@@ -84,7 +77,7 @@ def split(
     backward = recompute_late(backward, len(residuals))
     plan = SavePlan(
         tuple(sources),
-        tuple(_saved_value(graph, var, choices, label, inside.saved.get(var), var in place_of_output) for var in saved),
+        tuple(_saved_value(decided, var, label, inside.saved.get(var), var in place_of_output) for var in saved),
         (
             *(
                 _recomputed_value(graph, var)
@@ -127,16 +120,17 @@ def equation_name(graph: Classified, position: int) -> str:
     return f"{eqn.primitive.name}_{position if tag is None else tag}"
 
 
-def _saved_value(
-    graph: Classified, var: Any, choices: Mapping[int, Choice], label: str, inner: InnerValue | None, is_output: bool
-) -> SavedValue:
+def _saved_value(decided: Decided, var: Any, label: str, inner: InnerValue | None, is_output: bool) -> SavedValue:
+    graph = decided.graph
     position = graph.producer[var]
     if is_output:
         why = "an output of the function, which lives anyway"
     elif inner is not None:
         why = inner.why
+    elif var in decided.reasons and is_pure(graph.eqns[position]):
+        why = f"result of {graph.eqns[position].primitive.name}, {decided.reasons[var]}"
     else:
-        why = reason(graph, var, choices, label)
+        why = reason(graph, var, decided.choices, label)
     name = inner.name if inner is not None else equation_name(graph, position)
     source = inner.source if inner is not None else source_line(graph.eqns[position]) or ""
     return SavedValue(name, *_type(var), aval_bytes(var.aval), source, why)

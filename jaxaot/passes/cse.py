@@ -8,7 +8,7 @@ from typing import Any
 from jaxaot._jax import Literal
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.walk import equation_key
+from jaxaot.ir.walk import equation_key, is_backward, region_index
 
 _KEPT_APART = {"optimization_barrier"}
 """Primitives whose purpose is to keep equal values apart."""
@@ -21,7 +21,8 @@ def cse(closed: Any) -> Any:
         c = sin a          →      d = mul b b
         d = mul b c
 
-    Equations with side effects, and barriers, are left as they are.
+    Equations with side effects, and barriers, are left as they are. Of a joint graph, equations of the forward are
+    common only within one region: what a region computes again is not what is saved outside of it.
     """
     first: dict[Hashable, Any] = {}
     kept_var: dict[Any, Any] = {}
@@ -34,7 +35,7 @@ def cse(closed: Any) -> Any:
         if any(not isinstance(atom, Literal) and atom in kept_var for atom in eqn.invars):
             eqn = eqn.replace(invars=substitute(eqn.invars, kept_var))
         if is_pure(eqn) and eqn.primitive.name not in _KEPT_APART:
-            kept = first.setdefault((equation_key(eqn), _drops(eqn)), eqn)
+            kept = first.setdefault((equation_key(eqn), _drops(eqn), _region(eqn)), eqn)
             if kept is not eqn:
                 kept_var.update(zip(eqn.outvars, kept.outvars, strict=True))
                 continue
@@ -45,3 +46,7 @@ def cse(closed: Any) -> Any:
 def _drops(eqn: Any) -> Hashable:
     """Returns which results an equation drops; one that keeps more cannot be replaced by one that keeps less."""
     return tuple(type(var).__name__ for var in eqn.outvars) if len(eqn.outvars) > 1 else ()
+
+
+def _region(eqn: Any) -> int | None:
+    return None if is_backward(eqn) else region_index(eqn)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
@@ -28,12 +29,16 @@ class JointGraph:
       in_roles: What each input means: first all `Primal`, then all `Cotangent`.
       out_roles: What each output means: first all `Output`, then all `Refill`, then all `Gradient`.
       zero_gradients: For each gradient, whether it is zero whatever the inputs are.
+      regions: The regions of the forward; equations say by their tags which they belong to.
+      names: The names that `checkpoint_name` gave in the forward.
     """
 
     jaxpr: Any
     in_roles: tuple[InRole, ...]
     out_roles: tuple[OutRole, ...]
     zero_gradients: tuple[bool, ...] = ()
+    regions: tuple[Region, ...] = ()
+    names: tuple[str, ...] = ()
 
     @property
     def n_primals(self) -> int:

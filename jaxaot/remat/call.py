@@ -15,8 +15,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxaot import config
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
+from jaxaot.config import Config
 from jaxaot.errors import NotDifferentiableError
 from jaxaot.ir.rewrite import inline
 from jaxaot.joint import build_joint
@@ -60,7 +60,7 @@ class RematCall:
       settings: The settings in force when it was traced.
     """
 
-    def __init__(self, graph: Any, policy: Any, memory_budget: Any, settings: config.Config):
+    def __init__(self, graph: Any, policy: Any, memory_budget: Any, settings: Config):
         self.graph, self.policy, self.memory_budget, self.settings = graph, policy, memory_budget, settings
         self._cuts: dict[tuple[int, ...], Cut | None] = {}
         self._mapped: dict[Any, RematCall] = {}

@@ -70,7 +70,7 @@ class CompiledNode(Node):
 
     Attributes:
       run: Takes residuals and cotangents to the gradients of the reached graph inputs.
-      residuals: What the forward handed over; None once released.
+      residuals: What the forward handed over; None once released, a stand-in if it is to be computed again.
       avals: (shape, dtype) of each cotangent.
       bases: For each gradient None, or how to cut the gradient of a base out of that of its storage.
       has_complex: Whether a value of the graph is complex: gradients then cross from one convention to the other.
@@ -78,6 +78,8 @@ class CompiledNode(Node):
     """
 
     __slots__ = ("avals", "bases", "has_complex", "has_refills", "residuals", "run")
+
+    holds_residuals = True
 
     def __init__(
         self,
@@ -91,7 +93,7 @@ class CompiledNode(Node):
     ):
         super().__init__("CompiledBackward", edges, len(avals))
         self.run = run
-        self.residuals: list[Any] | None = residuals
+        self.residuals: Any = residuals
         self.avals = avals
         self.bases = bases
         self.has_complex = has_complex
@@ -110,7 +112,7 @@ class CompiledNode(Node):
                 cotangents[i] = _zeros_of(aval)
         if self.has_complex:
             cotangents = [conjugate(cotangent) for cotangent in cotangents]
-        residuals = self.residuals
+        residuals = self.residuals if type(self.residuals) is list else self.residuals.again()
         if self.has_refills:
             residuals = [r.read() if isinstance(r, Refilled) else r for r in residuals]
         gradients = self.run(*residuals, *cotangents)
@@ -123,3 +125,7 @@ class CompiledNode(Node):
 
     def release(self) -> None:
         self.residuals = None
+
+    def swap_held(self, held: Any) -> Any:
+        before, self.residuals = self.residuals, held
+        return before

@@ -113,10 +113,7 @@ class _Writer:
         self.places = PlaceWriter(self.source, program.traced.places, program.donated_places)
 
     def write(self) -> str:
-        source, alias = self.source, self.traced.alias
-        changes_outside = bool(
-            alias.writes or alias.changes or alias.grads or alias.bumps or self.traced.places.writes
-        ) or any(isinstance(h, HistoryOfNode) and h.tensor is not None for h in alias.histories)
+        source, changes_outside = self.source, self._changes_outside()
         walk = "" if self.program.links is None else ", walk"
         with source.block(f"def enter(fn, args, kwargs{walk}):"):
             if changes_outside:
@@ -125,6 +122,13 @@ class _Writer:
             else:
                 self._call(changes_outside)
         return str(source)
+
+    def _changes_outside(self) -> bool:
+        """Returns whether a call changes what was there before."""
+        alias = self.traced.alias
+        return bool(alias.writes or alias.changes or alias.grads or alias.bumps or self.traced.places.writes) or any(
+            isinstance(h, HistoryOfNode) and h.tensor is not None for h in alias.histories
+        )
 
     def _call(self, changes_outside: bool) -> None:
         source = self.source
@@ -142,6 +146,10 @@ class _Writer:
 
     def _run(self) -> None:
         source, program = self.source, self.program
+        tensors = "".join(f"{source.tensor(i)}, " for i in range(len(self.traced.call.tensors)))
+        if tensors:
+            with source.block("if state.region is not None:"):
+                source.add(f"state.region.{'note' if self._changes_outside() else 'watch'}(({tensors}))")
         draws = self._gather()
         if not program.has_work and not program.links:
             source.add("out = ()")

@@ -73,6 +73,8 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     """
     if state.trace is not None:
         return _call_traced(spec, dynamic, static, generator)
+    if state.region is not None:
+        state.region.watch(dynamic)
     if spec.check is not None:
         return _call_checked(call, spec, dynamic, static, generator)
     flat, lengths = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
@@ -445,6 +447,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
                 records = True
                 break
     check_writable(target, records)
+    if state.region is not None:
+        state.region.watch(dynamic)
     if spec.check is not None and state.trace is None:
         return _call_checked(call_inplace, spec, dynamic, static, generator)
     if state.trace is not None:
@@ -516,6 +520,8 @@ def _call_inplace_recorded(
     if result.dtype != target.dtype:
         edge = call(_cast_row(), (result,), (target.dtype,))._gradient_edge()
     write_array(target, value, edge)
+    if result._storage.is_shared and target._storage.array is result._storage.array:
+        target._storage.is_shared = True  # the node holds its result
     return target
 
 

@@ -39,6 +39,15 @@ class Generator:
         self._begin(*_stream_of(seed))
         return self
 
+    @property
+    def position(self) -> tuple[int, np.ndarray, int]:
+        """Seed, its words and offset of the stream, whichever streams are in force."""
+        return self.seed_value, self._stream_words, self._stream_offset
+
+    @position.setter
+    def position(self, position: tuple[int, np.ndarray, int]) -> None:
+        self._begin(*position)
+
     def _begin(self, seed_value: int, words: np.ndarray, offset: int) -> None:
         self.seed_value = seed_value
         self._stream_words = words

@@ -46,16 +46,18 @@ class OpNode(Node):
 
     Attributes:
       kernel: What ran it.
-      leaves: What its backward needs; None once released.
+      leaves: What its backward needs; None once released, a stand-in if it is to be computed again.
       versions: What each saved tensor was, with its counter and storage as they were; None where that is not checked.
     """
 
     __slots__ = ("kernel", "leaves", "versions")
 
+    holds_residuals = True
+
     def __init__(self, kernel: GradKernel, edges: Sequence[Edge | None], leaves: list[Any]):
         super().__init__(kernel.node_name, edges, len(kernel.differentiable))
         self.kernel = kernel
-        self.leaves: list[Any] | None = leaves
+        self.leaves: Any = leaves
         self.versions: list[tuple[str, WriteCounter, int, Storage, Any]] | None = None
 
     def note_versions(self, saved: Sequence[Any]) -> None:
@@ -71,6 +73,7 @@ class OpNode(Node):
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.leaves is None:
             raise BackwardTwiceError(_TWICE)
+        leaves = self.leaves if type(self.leaves) is list else self.leaves.again()
         for text, counter, version, storage, array in self.versions or ():
             if counter.n != version or storage.array is not array:  # the latter also shows writes through `.data`
                 raise SavedTensorWrittenError(
@@ -80,10 +83,14 @@ class OpNode(Node):
                 )
         if len(cotangents) > 1:
             cotangents = [ct for ct, d in zip(cotangents, self.kernel.differentiable, strict=True) if d]
-        return self.kernel.pull(self.leaves, cotangents)
+        return self.kernel.pull(leaves, cotangents)
 
     def release(self) -> None:
         self.leaves = self.versions = None
+
+    def swap_held(self, held: Any) -> Any:
+        before, self.leaves, self.versions = self.leaves, held, None
+        return before
 
 
 class TracedOpNode(Node):

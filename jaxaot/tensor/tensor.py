@@ -112,9 +112,11 @@ class Tensor:
             setattr(self, name, value)
 
     def _touch(self) -> None:
-        """Notes, in a trace, how this tensor was before its metadata change."""
+        """Notes, in a trace or a checkpointed function, how this tensor was before its metadata change."""
         if state.trace is not None:
             state.trace.touch(self)
+        elif state.region is not None:
+            state.region.note((self,))
 
     @property
     def _geometry(self) -> Geometry:

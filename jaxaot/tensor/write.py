@@ -33,6 +33,8 @@ def check_writable(target: Any, records: bool) -> None:
             f"location (size {list(target._layout.size)}, stride {list(target._layout.stride)}). Please clone() the "
             "tensor before performing the operation."
         )
+    if state.region is not None:
+        state.region.note((target,))
     if not state.grad_enabled:
         return
     history = target._history

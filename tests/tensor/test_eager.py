@@ -163,3 +163,13 @@ def test_conjugates_are_views():
     assert not c.resolve_conj().is_conj() and not c.clone().is_conj() and not (c + x).is_conj()
     with pytest.raises(RuntimeError, match="resolve_conj"):
         ja.view_as_real(c)
+
+
+def test_a_result_that_a_node_holds_is_not_donated_to_a_write():
+    """`tanh_` keeps its result for the backward; the write after it needs an array of its own."""
+    x = ja.full((3, 2), 0.5, requires_grad=True)
+    y = (x * 1).tanh_()
+    y[1:].add_(y[:-1].clone())
+    y.sum().backward()
+    by_tanh = 1 - np.tanh(0.5) ** 2
+    np.testing.assert_allclose(x.grad.numpy(), np.array([[2.0] * 2, [2.0] * 2, [1.0] * 2]) * by_tanh, rtol=1e-6)

@@ -1,0 +1,497 @@
+"""`ja.checkpoint`: eagerly it keeps nothing and runs again, in a trace it is a region, with the same gradients."""
+
+import gc
+import weakref
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot.autograd.modes import state
+from jaxaot.errors import (
+    AutogradError,
+    BackwardTwiceError,
+    BudgetError,
+    OptionError,
+    PolicyError,
+    RecomputeMismatchError,
+)
+from jaxaot.joint import build_joint
+from jaxaot.partition.partition import partition
+
+F = ja.nn.functional
+
+
+class World:
+    """Tensors that a function is passed and reaches, made anew for each way to run it."""
+
+    def __init__(self):
+        ja.manual_seed(7)
+        self.w = ja.from_jax(jnp.linspace(-1.0, 1.0, 16).reshape(4, 4)).requires_grad_()
+        self.x = ja.from_jax(jnp.linspace(0.1, 1.2, 12).reshape(3, 4)).requires_grad_()
+        self.buffer = ja.zeros(4)
+        self.generator = ja.Generator().manual_seed(3)
+
+    def results(self, *outputs):
+        values = [*outputs, self.x.grad, self.w.grad, self.buffer, ja.rand(3), ja.rand(3, generator=self.generator)]
+        return [None if v is None else np.asarray(v.detach().jax()) for v in values], self.buffer._version
+
+
+def plain(world, h):
+    return (h @ world.w).tanh().sin()
+
+
+def with_dropout(world, h):
+    return F.dropout((h @ world.w).tanh(), 0.4) * h
+
+
+def that_writes_a_buffer(world, h):
+    y = (h @ world.w).sigmoid()
+    with ja.no_grad():
+        world.buffer.mul_(0.9).add_(y.mean(0))
+    return y * world.buffer
+
+
+def that_writes_inside(world, h):
+    y = h @ world.w
+    y.mul_(2).tanh_()
+    y[1:].add_(y[:-1])
+    return y.sin()
+
+
+def that_writes_its_argument(world, h):
+    h.mul_(0.5)
+    h[0].exp_()
+    return h @ world.w
+
+
+def that_draws_from_its_own_generator(world, h):
+    return h * ja.rand(3, 4, generator=world.generator) + ja.rand(3, 4) + ja.rand(3, 4, generator=world.generator)
+
+
+def with_a_branch_of_its_own(world, h):
+    return ja.cond(h.sum() > 0, lambda h: F.dropout(h, 0.3) @ world.w, lambda h: h, (h,)) + ja.rand(3, 4)
+
+
+def that_depends_on_values(world, h):
+    return h.sin() if float(h.detach().sum()) > 0 else h.cos()
+
+
+def nested(world, h):
+    inner = lambda h: ja.checkpoint(lambda h: with_dropout(world, h), h)
+    return inner(inner(h).sin()) + ja.rand(4)
+
+
+PROGRAMS = [
+    plain, with_dropout, that_writes_a_buffer, that_writes_inside, that_writes_its_argument,
+    that_draws_from_its_own_generator, with_a_branch_of_its_own, nested,
+]  # fmt: skip
+
+
+def outcome(block, around, call=lambda fn, *args: fn(*args)):
+    world = World()
+
+    def fn(x):
+        h = x * 1.0
+        for _ in range(2):
+            h = around(lambda h: block(world, h), h)
+        return h, h.sum()
+
+    h, loss = call(fn, world.x)
+    loss.backward()
+    return world.results(h, loss)
+
+
+def check_same(got, wanted):
+    assert got[1] == wanted[1]
+    for a, b in zip(got[0], wanted[0], strict=True):
+        assert (a is None) is (b is None)
+        np.testing.assert_allclose(0 if a is None else a, 0 if b is None else b, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("block", [*PROGRAMS, that_depends_on_values])
+def test_eagerly_nothing_changes(block):
+    wanted = outcome(block, lambda fn, h: fn(h))
+    check_same(outcome(block, lambda fn, h: ja.checkpoint(fn, h)), wanted)
+    check_same(outcome(block, lambda fn, h: ja.checkpoint(lambda h: ja.checkpoint(fn, h), h)), wanted)
+
+
+@pytest.mark.parametrize("options", [{}, {"policy": "save_matmuls"}, {"memory_budget": 0.5}])
+@pytest.mark.parametrize("block", PROGRAMS)
+def test_compiled_nothing_changes(block, options):
+    wanted = outcome(block, lambda fn, h: fn(h))
+    compiled = lambda fn, x: ja.compile(fn)(x)
+    check_same(outcome(block, lambda fn, h: ja.checkpoint(fn, h, **options), compiled), wanted)
+
+
+@pytest.mark.parametrize("block", PROGRAMS)
+def test_a_compiled_function_in_a_checkpointed_one(block):
+    wanted = outcome(block, lambda fn, h: fn(h))
+    check_same(outcome(block, lambda fn, h: ja.checkpoint(ja.compile(fn), h)), wanted)
+
+
+def test_eagerly_no_residual_is_kept():
+    arrays = []
+
+    def block(h, w):
+        for _ in range(4):
+            h = (h @ w).tanh()
+            arrays.append(weakref.ref(h._storage.array))
+        return h
+
+    w = ja.randn(8, 8, requires_grad=True)
+    x = ja.randn(8, 8, requires_grad=True)
+    y = ja.checkpoint(block, x, w)
+    gc.collect()
+    assert [ref() is not None for ref in arrays] == [False, False, False, True]  # the last is `y`
+    arrays.clear()
+    y.sum().backward()
+    gc.collect()
+    del y
+    assert [ref() is not None for ref in arrays] == [False] * 4
+    wanted = jax.grad(lambda x, w: _chain(x, w).sum(), (0, 1))(x.jax(), w.jax())
+    np.testing.assert_allclose(x.grad.jax(), wanted[0], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(w.grad.jax(), wanted[1], rtol=1e-4, atol=1e-6)
+
+
+def _chain(x, w):
+    for _ in range(4):
+        x = jnp.tanh(x @ w)
+    return x
+
+
+def test_a_nested_region_keeps_not_even_its_inputs():
+    arrays = []
+
+    def inner(h):
+        arrays.append(weakref.ref(h._storage.array))
+        return h.sin()
+
+    x = ja.ones(4, requires_grad=True)
+    y = ja.checkpoint(lambda x: ja.checkpoint(inner, x * 2).cos(), x)
+    gc.collect()
+    assert arrays[0]() is None
+    y.sum().backward()
+    np.testing.assert_allclose(x.grad.jax(), jax.grad(lambda x: jnp.cos(jnp.sin(2 * x)).sum())(jnp.ones(4)), rtol=1e-5)
+
+
+def test_each_backward_runs_it_once():
+    calls = []
+    x = ja.ones(3, requires_grad=True)
+    y = ja.checkpoint(lambda x: (calls.append(1), x.sin().cos().exp())[1], x)
+    assert len(calls) == 1
+    y.sum().backward(retain_graph=True)
+    y.sum().backward()
+    assert len(calls) == 3
+    with pytest.raises(BackwardTwiceError):
+        y.sum().backward()
+    np.testing.assert_allclose(
+        x.grad.jax(), 2 * jax.grad(lambda x: jnp.exp(jnp.cos(jnp.sin(x))).sum())(jnp.ones(3)), rtol=1e-5
+    )
+
+
+def test_without_gradients_it_is_a_call():
+    calls = []
+    fn = lambda x: (calls.append(1), x * 2)[1]
+    with ja.no_grad():
+        assert not ja.checkpoint(fn, ja.ones(2, requires_grad=True)).requires_grad
+    assert ja.checkpoint(fn, ja.ones(2)).sum().item() == 4
+    assert state.region is None
+
+
+def test_writes_between_forward_and_backward_do_not_change_gradients():
+    w, x, mask = ja.ones(3, requires_grad=True), ja.full((3,), 2.0, requires_grad=True), ja.ones(3)
+    y = ja.checkpoint(lambda x: (x * w * mask).sin(), x)
+    with ja.no_grad():
+        w.add_(5)
+        x.zero_()
+        mask.zero_()
+    y.sum().backward()
+    np.testing.assert_allclose(x.grad.jax(), np.full(3, np.cos(2.0)), rtol=1e-6)
+    np.testing.assert_allclose(w.grad.jax(), np.full(3, 2 * np.cos(2.0)), rtol=1e-6)
+    assert (w.tolist(), x.tolist(), mask.tolist()) == ([6.0] * 3, [0.0] * 3, [0.0] * 3)
+
+
+def test_gradients_of_what_it_reaches_can_be_asked_for():
+    w, x = ja.ones(3, requires_grad=True), ja.ones(3, requires_grad=True)
+    middle = w * 2
+    y = ja.checkpoint(lambda x: (x * middle).sin(), x)
+    by_middle, by_w = ja.autograd.grad(y.sum(), [middle, w])
+    np.testing.assert_allclose(by_w.jax(), 2 * by_middle.jax())
+    assert x.grad is None
+
+
+def test_hooks_inside_run_once_for_each_backward():
+    seen = []
+
+    def block(x):
+        h = x.sin()
+        h.register_hook(lambda g: seen.append(g.tolist()))
+        return h * 3
+
+    x = ja.zeros(2, requires_grad=True)
+    ja.checkpoint(block, x).sum().backward()
+    assert seen == [[3.0, 3.0]]
+
+
+def test_arguments_of_any_kind():
+    def block(pair, scale, *, bias=None, mode="sum"):
+        a, b = pair["a"], pair["b"]
+        h = a * b * scale
+        return getattr(h if bias is None else h + bias, mode)(), {"b": b}
+
+    a, b, bias = (ja.full((2,), v, requires_grad=True) for v in (2.0, 3.0, 1.0))
+    total, other = ja.checkpoint(block, {"a": a, "b": b}, 0.5, bias=bias)
+    assert other["b"] is b
+    total.backward()
+    assert (total.item(), a.grad.tolist(), bias.grad.tolist()) == (8.0, [1.5, 1.5], [1.0, 1.0])
+
+
+def test_as_a_decorator():
+    @ja.checkpoint
+    def first(x):
+        """Returns a sine."""
+        return x.sin()
+
+    @ja.checkpoint(policy="save_matmuls", memory_budget=0.5)
+    def second(x, *, policy):
+        return x * policy
+
+    x = ja.ones(2, requires_grad=True)
+    second(first(x), policy=2.0).sum().backward()
+    np.testing.assert_allclose(x.grad.jax(), 2 * np.cos(np.ones(2)), rtol=1e-6)
+    assert (first.__name__, first.__doc__) == ("first", "Returns a sine.")
+    assert ja.checkpoint(lambda: 5)() == 5
+
+
+def test_options():
+    x = ja.ones(2, requires_grad=True)
+    for options in ({"use_reentrant": True}, {"use_reentrant": False}, {"preserve_rng_state": False}):
+        assert ja.checkpoint(lambda x: x * 2, x, **options).tolist() == [2.0, 2.0]
+    with pytest.raises(OptionError, match=r"`context_fn`.*pass a policy"):
+        ja.checkpoint(lambda x: x, x, context_fn=lambda: None)
+    with pytest.raises(OptionError, match="determinism_check"):
+        ja.checkpoint(lambda x: x, x, determinism_check="maybe")
+    with pytest.raises(OptionError, match="got arguments and no function"):
+        ja.checkpoint(None, x)
+    with pytest.raises(PolicyError, match="no partition policy 'nope'"):
+        ja.checkpoint(lambda x: x, x, policy="nope")
+    with pytest.raises(BudgetError, match="for the memory of everything, and a region is only a part"):
+        ja.checkpoint(lambda x: x, x, memory_budget="fit:16GiB")
+    for wrong in (lambda: ja.checkpoint(lambda x: x, x, memory_budget=3.0), lambda: ja.memory_budget("x").__enter__()):
+        with pytest.raises(BudgetError):
+            wrong()
+
+
+def test_a_function_that_does_something_else_the_second_time():
+    calls = []
+
+    def block(x):
+        calls.append(1)
+        return x.sin().exp() if len(calls) == 1 else x.sin()
+
+    x = ja.ones(2, requires_grad=True)
+    y = ja.checkpoint(block, x)
+    with pytest.raises(RecomputeMismatchError, match=r"operation 1 was ExpBackward0 .* and then nothing"):
+        y.sum().backward()
+    assert x.grad is None
+    assert state.region is None
+
+
+def test_shapes_that_change_are_noticed_unless_told_not_to():
+    sizes = iter([2, 4, 2, 4])
+    block = lambda x: (x.sum() * ja.ones(next(sizes))).sum()
+    x = ja.ones(3, requires_grad=True)
+    with pytest.raises(RecomputeMismatchError):
+        ja.checkpoint(block, x).backward()
+    ja.checkpoint(lambda x: x.sin().sum(), x, determinism_check="none").backward()
+
+
+def test_an_exception_inside_leaves_things_as_they_are():
+    def block(x):
+        x.sin()
+        raise KeyError("mine")
+
+    offset = ja.default_generator.offset
+    for _ in range(2):
+        with pytest.raises(KeyError, match="mine"):
+            ja.checkpoint(block, ja.ones(2, requires_grad=True))
+    assert (state.region, state.streams, ja.default_generator.offset) == (None, None, offset)
+    failing = iter([False, True])
+
+    def fails_later(x):
+        y = (x * ja.rand(2)).sin()
+        if next(failing):
+            raise KeyError("later")
+        return y
+
+    x = ja.ones(2, requires_grad=True)
+    y = ja.checkpoint(fails_later, x)
+    offset = ja.default_generator.offset
+    with pytest.raises(KeyError, match="later"):
+        y.sum().backward()
+    assert (state.region, ja.default_generator.offset, x.tolist()) == (None, offset, [1.0, 1.0])
+
+
+def test_a_backward_inside():
+    def block(x):
+        y = x.sin()
+        z = y * 2
+        z.sum().backward()
+        return z
+
+    with pytest.raises(AutogradError, match=r"A backward inside a function that is run by `ja\.checkpoint`"):
+        ja.checkpoint(block, ja.ones(2, requires_grad=True))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_as_in_torch(use_reentrant):
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    def program(lib, around):
+        w = lib.linspace(-1, 1, 16).reshape(4, 4).requires_grad_()
+        x = lib.linspace(0.1, 1.2, 12).reshape(3, 4).requires_grad_()
+
+        def block(h, scale, flip=False):
+            h = (h @ w).tanh() + 1
+            h = h.mul_(scale)
+            return h.flip(0) if flip else h.T.T
+
+        h = around(block, x * 1, 0.5)
+        h = around(block, h, 2.0, True) + h
+        h.sum().backward()
+        return [v.tolist() for v in (h, x.grad, w.grad)]
+
+    torch_way = lambda fn, *args: checkpoint(fn, *args, use_reentrant=use_reentrant)
+    wanted = program(torch, torch_way)
+    for around in (
+        lambda fn, *args: ja.checkpoint(fn, *args, use_reentrant=use_reentrant),
+        lambda fn, *args: fn(*args),
+    ):
+        for got, want in zip(program(ja, around), wanted, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
+
+
+# -- in graphs ---------------------------------------------------------------------------------------------------------
+
+
+def cut(fn, *args, policy=None, memory_budget=None):
+    return ja.trace(fn, *args).joint().partition(policy, memory_budget)
+
+
+def names(parts):
+    return [value.name.rsplit("_", 1)[0] for value in parts.saved]
+
+
+def test_a_region_of_a_tensor_program():
+    world = World()
+    block = lambda h: (h @ world.w).tanh() @ world.w
+    around = lambda **options: lambda x: ja.checkpoint(block, ja.checkpoint(block, x, **options), **options).sum()
+    assert names(cut(around(), world.x)) == ["dot_general"]
+    assert names(cut(around(policy="save_matmuls"), world.x)) == ["dot_general"] * 3
+    assert names(cut(around(), world.x, policy="save_all")) == ["dot_general"]
+    tight = cut(around(policy="save_all", memory_budget=f"{world.x.nbytes}B"), world.x)
+    assert world.x.nbytes <= tight.saved_bytes <= 3 * world.x.nbytes
+    assert all(value.source.startswith("test_checkpoint.py") for value in tight.saved)
+
+
+def test_a_budget_for_a_block_of_code():
+    world = World()
+
+    def fn(x, budget):
+        with ja.memory_budget(f"{budget}%"):
+            h = x
+            for _ in range(4):
+                h = (h @ world.w).sin()
+        return (h * 2).sum()
+
+    sizes = [cut(fn, world.x, budget).saved_bytes for budget in (0, 50, 100)]
+    assert sizes[0] < sizes[1] < sizes[2]
+    with ja.memory_budget(0.5):  # eagerly it does nothing
+        (world.x * 2).sum().backward()
+
+
+def test_marks_and_names_of_tensors():
+    world = World()
+
+    def fn(x):
+        y = ja.must_save((x @ world.w).tanh())
+        z = ja.must_recompute((y @ world.w).exp())
+        return ja.checkpoint_name(z.sin() * y, "last").cos().sum()
+
+    wanted = outcome(lambda world, h: (h @ world.w).tanh().sin() * h, lambda fn, h: fn(h))
+    marked = lambda world, h: ja.checkpoint_name(
+        ja.must_recompute(ja.must_save((h @ world.w).tanh()) + 0).sin() * h, "n"
+    )
+    check_same(outcome(marked, lambda fn, h: fn(h)), wanted)
+    check_same(outcome(marked, lambda fn, h: fn(h), lambda fn, x: ja.compile(fn)(x)), wanted)
+    assert names(cut(fn, world.x, policy="save_nothing")) == ["tanh"]
+    assert "exp" not in names(cut(fn, world.x, policy="save_all"))
+    assert names(cut(fn, world.x, policy=ja.policies.save_only_these_names("last"))) == ["tanh", "mul"]
+    x = ja.ones(2)
+    y = ja.must_save({"x": [x, 3]})["x"][0]
+    y.add_(1)
+    assert (x.tolist(), y.tolist()) == ([1.0, 1.0], [2.0, 2.0])  # on a storage of its own, as in a trace
+
+
+def test_policies_everywhere():
+    world = World()
+    fn = lambda x: (ja.checkpoint_name((x @ world.w).tanh(), "a") @ world.w).sin().sum()
+    wanted = jax.grad(lambda x, w: jnp.sin(jnp.tanh(x @ w) @ w).sum())(world.x.jax(), world.w.jax())
+    for policy in (
+        ja.policies.save_only_these_names("a"),
+        jax.checkpoint_policies.dots_saveable,
+        jax.checkpoint_policies.save_only_these_names("a"),
+    ):
+        world.x.grad = None
+        ja.compile(fn, policy=policy)(world.x).backward()
+        np.testing.assert_allclose(world.x.grad.jax(), wanted, rtol=1e-5)
+        assert len(cut(fn, world.x, policy=policy).saved) in (1, 2)
+        with ja.config(policy=policy):
+            assert cut(fn, world.x).saved == cut(fn, world.x, policy=policy).saved
+        by_function = ja.aot.aot_function(fn, "xla", partition_fn=lambda joint, policy=policy: joint.partition(policy))
+        world.x.grad = None
+        by_function(world.x).backward()
+        np.testing.assert_allclose(world.x.grad.jax(), wanted, rtol=1e-5)
+
+
+def test_regions_under_functionalize():
+    w = jnp.linspace(-1.0, 1.0, 16).reshape(4, 4)
+
+    def fn(x, w):
+        return ja.checkpoint(lambda x: ((x @ w).tanh() @ w).sin(), x).sum()
+
+    pure = ja.functionalize(fn)
+    parts = partition(build_joint(jax.make_jaxpr(pure)(w, w), (0, 1), (0,)))
+    assert parts.saved == ()
+    assert (
+        partition(build_joint(jax.make_jaxpr(lambda x, w: pure(pure(x, w) * x, w))(w, w), (0, 1), (0,))).saved_bytes
+        <= 4
+    )
+    plain = lambda x, w: jnp.sin(jnp.tanh(x @ w) @ w).sum()
+    np.testing.assert_allclose(jax.grad(pure)(w, w), jax.grad(plain)(w, w), rtol=1e-5)
+
+
+# -- on arrays ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_region_of_an_array_program():
+    x, w = jnp.ones((3, 4)), jnp.linspace(-1.0, 1.0, 16).reshape(4, 4)
+    block = lambda x, w, name="sin": getattr(jnp, name)(jnp.tanh(x @ w) @ w)
+    fn = lambda x, w: ja.checkpoint(block, ja.checkpoint(block, x, w), w, "cos", policy="save_matmuls").sum()
+    plain = lambda x, w: block(block(x, w), w, "cos").sum()
+    np.testing.assert_allclose(fn(x, w), plain(x, w), rtol=1e-6)
+    for transform in (jax.grad, lambda f: jax.jit(jax.grad(f, 1)), jax.hessian):
+        np.testing.assert_allclose(transform(fn)(x, w), transform(plain)(x, w), rtol=1e-4, atol=1e-6)
+    joint = build_joint(jax.make_jaxpr(fn)(x, w), (0, 1), (0,))
+    assert names(partition(joint)) == ["sin", "dot_general", "dot_general"]
+    traced = ja.trace(fn, x, w).joint((0, 1)).partition()
+    assert names(traced) == ["sin", "dot_general", "dot_general"]
+    (saved,) = partition(
+        build_joint(jax.make_jaxpr(ja.checkpoint(plain, memory_budget="48B"))(x, w), (0, 1), (0,))
+    ).saved
+    assert saved.bytes == 48
