@@ -41,6 +41,7 @@
     │   ├── TagConflictError              a value that must be saved and must be recomputed
     │   ├── SettingsChangedError          a program under other settings of JAX than its own
     │   ├── NotDifferentiableError        nothing to differentiate
+    │   ├── ForwardModeError              forward mode through a rule that has only the reverse
     │   ├── CompilerResultError           a compiler returned what does not compute its graph
     │   ├── PartitionResultError          a partition_fn returned what is no cut of its graph
     │   ├── DecompositionError            a decomposition computes something of another type
