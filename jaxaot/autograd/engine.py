@@ -6,8 +6,8 @@ cotangents are added up as they come. No recursion, so chains may be any length.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 from jaxaot.autograd.node import Edge, Node
@@ -39,27 +39,25 @@ def run_backward(
     wanted = None if inputs is None else set(inputs)
     waiting = _dependencies(roots)
     needed = None if wanted is None else _nodes_that_lead_to(waiting, wanted)
+    entered = None if wanted is None or needed is None else needed | {edge.node for edge in wanted}
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
-    ready: list[tuple[int, int, Node]] = []
+    ready: list[tuple[int, Node]] = []
 
-    def deliver(edge: Edge, cotangent: Any) -> None:
-        buffer = buffers.get(edge.node)
+    def deliver(node: Node, index: int, cotangent: Any) -> None:
+        buffer = buffers.get(node)
         if buffer is None:
-            buffer = buffers[edge.node] = [None] * edge.node.n_outputs
-        present = buffer[edge.index]
-        buffer[edge.index] = cotangent if present is None else add(present, cotangent)
-
-    def push(node: Node) -> None:
-        heapq.heappush(ready, (-node.sequence_number, id(node), node))
+            buffer = buffers[node] = [None] * node.n_outputs
+        present = buffer[index]
+        buffer[index] = cotangent if present is None else add(present, cotangent)
 
     for edge, cotangent in roots:
-        deliver(edge, cotangent)
+        deliver(edge.node, edge.index, cotangent)
     for node in {edge.node for edge, _ in roots}:
         if waiting[node] == 0:
-            push(node)
+            heappush(ready, (-node.sequence_number, node))
     while ready:
-        node = heapq.heappop(ready)[2]
+        node = heappop(ready)[1]
         cotangents = buffers.pop(node, None) or [None] * node.n_outputs
         if node.pre_hooks is not None and call_hook is not None:
             for index, hooks in node.pre_hooks.items():
@@ -81,25 +79,28 @@ def run_backward(
                 node.release()
         else:
             gradients = [None] * len(node.edges)
-        del cotangents
+        cotangents = cotangent = None
         for edge, gradient in zip(node.edges, gradients, strict=True):
-            if edge is None or (needed is not None and not _is_wanted(edge, needed, wanted)):
+            if edge is None:
                 continue
-            following = edge.node
+            following, index = edge
+            if entered is not None and following not in entered:
+                continue
             count = waiting[following] = waiting[following] - 1
-            if gradient is None:
-                pass
-            elif count == 0 and following.n_outputs == 1 and following not in buffers:
-                buffers[following] = [gradient]
+            if count:
+                if gradient is not None:
+                    deliver(following, index, gradient)
+            elif gradient is None or following.n_outputs != 1 or following in buffers:
+                if gradient is not None:
+                    deliver(following, index, gradient)
+                heappush(ready, (-following.sequence_number, following))
+            elif following.is_sink and wanted is None:
+                following.backward([gradient], create_graph)
             else:
-                deliver(edge, gradient)
-            if count == 0:
-                push(following)
+                buffers[following] = [gradient]
+                heappush(ready, (-following.sequence_number, following))
+        gradients = gradient = None
     return found
-
-
-def _is_wanted(edge: Edge, needed: set[Node], wanted: set[Edge] | None) -> bool:
-    return edge.node in needed or (wanted is not None and any(e.node is edge.node for e in wanted))
 
 
 def _dependencies(roots: Sequence[tuple[Edge, Any]]) -> dict[Node, int]:
@@ -109,11 +110,12 @@ def _dependencies(roots: Sequence[tuple[Edge, Any]]) -> dict[Node, int]:
     while stack:
         for edge in stack.pop().edges:
             if edge is not None:
-                node = edge.node
-                count = waiting.get(node)
-                if count is None:
+                node = edge[0]
+                if node in waiting:
+                    waiting[node] += 1
+                else:
+                    waiting[node] = 1
                     stack.append(node)
-                waiting[node] = 1 if count is None else count + 1
     return waiting
 
 

@@ -7,18 +7,15 @@ that flow through it: jax arrays, or tensors when the backward pass is itself re
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot.autograd.modes import state
 
-_sequence = itertools.count()
-
-
-def next_sequence_number() -> int:
-    """Returns a number larger than those of the nodes that there are, and smaller than those of later ones."""
-    return next(_sequence)
+next_number = itertools.count().__next__
+"""Returns a number larger than those of the nodes that there are, and smaller than those of later ones."""
 
 
 class Node:
@@ -27,7 +24,7 @@ class Node:
     Attributes:
       edges: Where the gradient of each differentiable input goes; None where it is not wanted.
       n_outputs: Number of outputs of the operation, whose cotangents `backward` takes.
-      sequence_number: Grows with time; the engine runs later nodes first.
+      sequence_number: Grows with time, so no two nodes have the same; the engine runs later nodes first.
       pre_hooks: Output index → hooks on its cotangent, called before the node.
       retained: Output index → tensors that keep their gradient (`retain_grad`).
       holds_residuals: Whether it saves values of the forward, which a checkpointed function does not keep.
@@ -37,11 +34,14 @@ class Node:
 
     holds_residuals = False
 
+    is_sink = False
+    """Whether gradients end here: the engine then runs the node as soon as they are all there."""
+
     def __init__(self, name: str, edges: Sequence[Edge | None], n_outputs: int = 1):
         self.name = name
         self.edges = tuple(edges)
         self.n_outputs = n_outputs
-        self.sequence_number = next(_sequence)
+        self.sequence_number = next_number()
         self.pre_hooks: dict[int, dict[int, Callable[[Any], Any]]] | None = None
         self.retained: dict[int, Any] | None = None
         if self.holds_residuals and state.region is not None:
@@ -77,3 +77,7 @@ class Edge(NamedTuple):
 
     node: Node
     index: int
+
+
+edge_of: Callable[[tuple[Node, int]], Edge] = functools.partial(tuple.__new__, Edge)  # type: ignore[assignment]
+"""Returns the edge (node, index); faster than the constructor."""

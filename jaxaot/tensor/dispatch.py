@@ -87,8 +87,9 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         return call(spec, _converted(spec, dynamic), static, generator)
     if spec.is_random:
         operands.append((generator or default_generator).draw())
-    if mask and state.grad_enabled and spec.is_differentiable:
-        return _call_recorded(spec, flat, static, lengths, (*key, mask), operands)
+    if mask and spec.is_differentiable and state.grad_enabled:
+        key.append(mask)
+        return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
     cache_key = tuple(key)
     kernel = _kernels.get(cache_key)
     if kernel is None:
@@ -137,25 +138,25 @@ def _call_recorded(
         recipe = _recipe(spec, flat, lengths)
         wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
         kernel = GradKernel(spec, static, recipe, wanted)
-        results, residuals = kernel.run(*operands)
-        kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
-        kernel.settle([isinstance(v, Tensor) for v in flat])
+        outputs = kernel.run(*operands)
+        kernel.layouts = result_layouts(spec, outputs[: len(kernel.differentiable)], recipe.layouts, static)
+        kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
         _remember(_grad_kernels, cache_key, kernel)
     else:
-        results, residuals = kernel.run(*operands)
-    sources = (operands, results, residuals)
-    leaves = [sources[source][position] for source, position in kernel.routes]
+        outputs = kernel.run(*operands)
+    leaves = kernel.pick_leaves((*operands, *outputs))
     if kernel.is_plain and not state.checks_versions:  # as below, without the loops
         for i in kernel.held_arguments:
             flat[i]._storage.is_shared = True
         layout: Any = kernel.layouts[0]
-        storage = Storage(results[0], layout)
-        storage.is_shared = bool(kernel.held_results)
+        storage = Storage(outputs[0], layout)
+        if kernel.held_results:
+            storage.is_shared = True
         made = wrap(storage, layout)
         node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
-        made._history = History(layout, 0, True, node, 0)
+        made._history = History(layout, 0, True, node)
         return made
-    tensors = _wrap_results(spec, flat, results, kernel.layouts, as_tuple=True)
+    tensors = _wrap_results(spec, flat, outputs[: kernel.n_outputs], kernel.layouts, as_tuple=True)
     if not kernel.is_recorded:
         return _unpack(spec, tensors)
     for i in kernel.held_arguments:
@@ -201,9 +202,9 @@ def _gather(
     base = None if target is None else target._storage
     defaults = () if spec.has_lists else spec.dynamic_defaults
     mask, bit = 0, 1
-    step: tuple[Any, ...]
     for position, value in enumerate(flat):
         kind = type(value)
+        step: tuple[Any, ...] | None = None  # the last operand
         if kind is Tensor:
             storage = value._storage
             layout = value._layout
@@ -217,13 +218,11 @@ def _gather(
                     key.append(_BASE)
                     step = ("operand", 0)
                 else:
-                    step = ("operand", len(operands))
                     operands.append(array)
             elif array is None or storage.n_written is not None or layout.numel == 0:
                 # an empty view, or memory that is not all there: rare, so read at once
                 storage.check_alive()
                 key.append(_READ)
-                step = ("operand", len(operands))
                 operands.append(value._read())
             elif value is target:
                 key.append(_TARGET)
@@ -253,13 +252,12 @@ def _gather(
                 step = ("constant", value)
             else:
                 key.append(kind)
-                step = ("operand", len(operands))
                 operands.append(value)
         else:
             return -1
         bit <<= 1
         if steps is not None:
-            steps.append(step)
+            steps.append(step or ("operand", len(operands) - 1))
     return mask
 
 

@@ -91,7 +91,7 @@ def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None)
         if edge is None:
             raise NoGradPathError(f"element {index} of tensors does not require grad and does not have a grad_fn")
         if gradient is None:
-            if tensor.numel() != 1:
+            if tensor._layout.numel != 1:
                 raise AutogradError("grad can be implicitly created only for scalar outputs")
             value = _ones(tensor._layout)
         else:
@@ -148,8 +148,12 @@ def backward(
                     leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
         return
     roots = _roots(tensors, grad_tensors)
-    with recording(False):
+    before = state.grad_enabled
+    state.grad_enabled = False
+    try:
         run_backward(roots, _add, keep_graph=bool(retain_graph), create_graph=False, call_hook=call_hook)
+    finally:
+        state.grad_enabled = before
 
 
 def grad(

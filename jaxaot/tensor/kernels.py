@@ -8,7 +8,8 @@ or results are not returned again (XLA would copy them) but remembered by positi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -138,10 +139,12 @@ class GradKernel:
     """Computes an op and what its backward needs, and that backward.
 
     Attributes:
-      run: Takes the operands to (results, residuals).
+      run: Takes the operands to the results, followed by the residuals.
       pull: Takes (leaves, cotangents of the float results) to the gradients of the differentiated arguments.
-      routes: Where each leaf of the pullback is: (0, i) for operand i, (1, i) for a result, (2, i) for a residual.
+      routes: Where each leaf of the pullback is: (0, i) for operand i, (1, i) for result or residual i.
+      pick_leaves: Takes (*operands, *results, *residuals) to the leaves.
       differentiable: Which results are float, so that gradients flow to them.
+      n_outputs: The number of results.
       is_recorded: Whether gradients flow to any result.
       is_plain: Whether there is one result and nothing written.
       layouts: Of the results.
@@ -154,7 +157,7 @@ class GradKernel:
 
     __slots__ = (
         "_has_one_result", "differentiable", "held_arguments", "held_results", "is_plain", "is_recorded", "layouts",
-        "node_name", "places", "pull", "recipe", "routes", "run", "saved_arguments",
+        "n_outputs", "node_name", "pick_leaves", "places", "pull", "recipe", "routes", "run", "saved_arguments",
     )  # fmt: skip
 
     def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: Sequence[bool]):
@@ -168,6 +171,8 @@ class GradKernel:
         self.saved_arguments: tuple[int, ...] = ()
         self.routes: tuple[tuple[int, int], ...] = ()
         self.differentiable: tuple[bool, ...] = ()
+        self.n_outputs = 1
+        self.pick_leaves: Callable[[Sequence[Any]], Sequence[Any]] = tuple
         self.is_recorded = False
         self.is_plain = False
         self.layouts: tuple[Layout | None, ...] = ()
@@ -192,20 +197,20 @@ class GradKernel:
             n = len(results) if n_declared < 0 else n_declared
             self.differentiable = tuple(i < n and r is not None and is_inexact(r.dtype) for i, r in enumerate(results))
             # the results and the differentiated outputs are the same values: return each once
-            outputs = iter(smooth)
-            results = tuple(next(outputs) if d else r for r, d in zip(results, self.differentiable, strict=True))
+            floats = iter(smooth)
+            results = tuple(next(floats) if d else r for r, d in zip(results, self.differentiable, strict=True))
             leaves, tree = jax.tree.flatten(pullback)
-            routes, residuals = [], []
+            outputs, routes = list(results), []
             for leaf in leaves:
-                route = _find(leaf, operands, 0) or _find(leaf, results, 1)
+                route = _find(leaf, operands, 0) or _find(leaf, outputs, 1)
                 if route is None:
-                    route = (2, len(residuals))
-                    residuals.append(leaf)
+                    route = (1, len(outputs))
+                    outputs.append(leaf)
                 routes.append(route)
             self.routes = tuple(routes)
             self.saved_arguments = tuple(i for i, v in enumerate(values) if any(leaf is v for leaf in leaves))
             avals = [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in smooth]
-            return results, residuals
+            return tuple(outputs)
 
         def pull(leaves: Any, cotangents: Any) -> Any:
             full = [
@@ -219,20 +224,34 @@ class GradKernel:
         self.run = jax.jit(run)
         self.pull = jax.jit(pull)
 
-    def settle(self, is_tensor: Sequence[bool]) -> None:
+    def settle(self, is_tensor: Sequence[bool], n_operands: int) -> None:
         """Notes, after the first run, which arguments and results the pullback holds.
 
         Args:
           is_tensor: For each argument, whether it is a tensor.
+          n_operands: What `run` was called with.
         """
+        self.pick_leaves = _picker([position + source * n_operands for source, position in self.routes])
         held = {position for source, position in self.routes if source == 0}
         steps = zip(is_tensor, self.recipe.steps, strict=True)
         self.held_arguments = tuple(i for i, (given, step) in enumerate(steps) if given and step[1] in held)
         n = len(self.layouts)
         self.is_recorded = True in self.differentiable
+        self.n_outputs = len(self.differentiable)
         self.is_plain = self.is_recorded and n == 1 and self._has_one_result
         self.held_results = tuple(sorted({p for source, p in self.routes if source == 1 and p < n}))
         self.saved_arguments = tuple(i for i in self.saved_arguments if is_tensor[i])
+
+
+def _picker(positions: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Returns what takes a sequence to its items at some positions."""
+    match positions:
+        case []:
+            return lambda values: ()
+        case [position]:
+            return lambda values: (values[position],)
+        case _:
+            return operator.itemgetter(*positions)
 
 
 def conjugate(x: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
-from jaxaot.autograd.node import Edge, Node
+from jaxaot.autograd.node import Edge, Node, next_number
 from jaxaot.errors import AutogradError, BackwardTwiceError, SavedTensorWrittenError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
@@ -29,8 +29,9 @@ from jaxaot.tensor.kernels import (
     split_write_kernel,
 )
 from jaxaot.tensor.storage import Storage
+from jaxaot.tensor.tensor import wrap_array
 from jaxaot.views.chain import ViewChain, chain_dtype, chain_form, chain_starts
-from jaxaot.views.layout import Layout, dense_like
+from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
 _TWICE = (
@@ -55,10 +56,17 @@ class OpNode(Node):
     holds_residuals = True
 
     def __init__(self, kernel: GradKernel, edges: Sequence[Edge | None], leaves: list[Any]):
-        super().__init__(kernel.node_name, edges, len(kernel.differentiable))
+        # as `Node.__init__`, which there are too many of to call
+        self.name = kernel.node_name
+        self.edges = tuple(edges)
+        self.n_outputs = kernel.n_outputs
+        self.sequence_number = next_number()
+        self.pre_hooks = self.retained = None
         self.kernel = kernel
         self.leaves: Any = leaves
         self.versions: list[tuple[str, WriteCounter, int, Storage, Any]] | None = None
+        if state.region is not None:
+            state.region.add(self)
 
     def note_versions(self, saved: Sequence[Any]) -> None:
         """Notes the versions of tensors whose values the backward needs."""
@@ -71,7 +79,8 @@ class OpNode(Node):
             self.versions.append((text, counter, counter.n, storage, storage.array))
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        if self.leaves is None:
+        leaves = self.leaves
+        if leaves is None:
             raise BackwardTwiceError(_TWICE)
         leaves = self.leaves if type(self.leaves) is list else self.leaves.again()
         for text, counter, version, storage, array in self.versions or ():
@@ -211,37 +220,49 @@ class GraphInput(Node):
         )
 
 
+_SOON = 1 << 62
+"""Where the sequence numbers of leaves begin: as soon as they are ready, so that gradients are not kept waiting."""
+
+
 class AccumulateGrad(Node):
     """A leaf: adds what arrives to its `.grad`."""
 
     __slots__ = ("variable",)
 
+    is_sink = True
+
     def __init__(self, variable: Any):
-        super().__init__("AccumulateGrad", ())
+        self.name = "AccumulateGrad"
+        self.edges = ()
+        self.n_outputs = 1
+        self.sequence_number = _SOON + next_number()
+        self.pre_hooks = self.retained = None
         self.variable = variable
-        self.sequence_number = 1 << 62  # as soon as it is ready, so that gradients are not kept waiting
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        from jaxaot.tensor.tensor import wrap_array
-
         (gradient,) = cotangents
         leaf = self.variable
-        if state.trace is not None:
-            state.trace.read_grad(leaf)
-            state.trace.read_hooks(leaf)
+        trace = state.trace
+        if trace is not None:
+            trace.read_grad(leaf)
+            trace.read_hooks(leaf)
         if leaf._hooks:
             from jaxaot.tensor.grad import call_hook
 
             for hook in list(leaf._hooks.values()):
                 gradient = call_hook(hook, gradient)
-        if gradient.dtype != leaf.dtype:
-            gradient = gradient.astype(leaf.dtype)
-        if leaf._grad is None:
-            leaf.grad = wrap_array(gradient, dense_like(leaf._layout, leaf.dtype))
-            if not is_tracer(gradient):
-                leaf._grad._storage.is_shared = True
-        else:
+        layout = leaf._layout.dense
+        if gradient.dtype is not layout.dtype and gradient.dtype != layout.dtype:
+            gradient = gradient.astype(layout.dtype)
+        if leaf._grad is not None:
             accumulate(leaf.grad, gradient)
+            return ()
+        made = wrap_array(gradient, layout)
+        made._storage.is_shared = not is_tracer(gradient)
+        if trace is None:
+            leaf._grad = made
+        else:
+            leaf.grad = made
         return ()
 
 

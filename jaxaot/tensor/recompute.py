@@ -16,7 +16,7 @@ from typing import Any
 import jax
 
 from jaxaot.autograd.modes import state
-from jaxaot.autograd.node import Node, next_sequence_number
+from jaxaot.autograd.node import Node, next_number
 from jaxaot.errors import AutogradError, RecomputeMismatchError
 from jaxaot.tensor.generator import Generator
 from jaxaot.tensor.nodes import AccumulateGrad, ViewNode
@@ -131,7 +131,7 @@ class _Run:
     def __init__(self, outer: _Run | None) -> None:
         self.outer = outer
         self.journal = Journal()
-        self.start = next_sequence_number()
+        self.start = next_number()
 
     def note(self, tensors: Sequence[Any]) -> None:
         """Notes tensors that are about to be written, if they came from outside."""

@@ -16,7 +16,7 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
-from jaxaot.autograd.node import Edge, Node
+from jaxaot.autograd.node import Edge, Node, edge_of
 from jaxaot.errors import AutogradError, ConcretizationError, DtypeError, StorageSizeError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tensor.counter import WriteCounter
@@ -371,7 +371,7 @@ class Tensor:
             self._touch()
             self._view_node = ViewNode(self._chain, history.layout, history_edge(history))
             self._view_parent = parent
-        return Edge(self._view_node, 0)
+        return edge_of((self._view_node, 0))
 
     def _gradient_edge(self) -> Edge | None:
         """Returns where gradients of this tensor go, or None if they are not wanted."""
@@ -429,15 +429,16 @@ class Tensor:
 
 def history_edge(history: History) -> Edge:
     """Returns where gradients of the base go: to the node that produced it, or to the leaf's `.grad`."""
-    if history.node is not None:
-        return Edge(history.node, history.index)
+    node = history.node
+    if node is not None:
+        return edge_of((node, history.index))
     accumulator = None if history.accumulator is None else history.accumulator()
     if accumulator is None:
         from jaxaot.tensor.nodes import AccumulateGrad
 
         accumulator = AccumulateGrad(history.leaf())
         history.accumulator = weakref.ref(accumulator)
-    return Edge(accumulator, 0)
+    return edge_of((accumulator, 0))
 
 
 _FIELDS = tuple(name for name in Tensor.__slots__ if name != "__weakref__")

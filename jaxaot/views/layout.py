@@ -97,6 +97,11 @@ class Layout:
         return True
 
     @functools.cached_property
+    def dense(self) -> Layout:
+        """The dense layout with this order of dims: what `clone` and `empty_like` allocate."""
+        return dense_like(self, self.dtype)
+
+    @functools.cached_property
     def is_overlapping(self) -> bool:
         """Whether two elements share a place in memory."""
         reach = 0
