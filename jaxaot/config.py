@@ -32,6 +32,8 @@ class Config:
       max_breaks: With `segments=True`: the most values that Python may ask for in one call; with more it runs eagerly.
       max_values: With `segments=True`: for how many values of one break programs are made; with another one a call runs
         eagerly.
+      fuse_backward: Whether the backward kernels of small eager ops that run one directly after the other become one
+        kernel, once they did so often.
       check_graphs: Whether every stage checks its graph; slow, for debugging.
     """
 
@@ -44,6 +46,7 @@ class Config:
     donate: bool = True
     max_breaks: int = dataclasses.field(default=64, compare=False)  # no program depends on these two
     max_values: int = dataclasses.field(default=8, compare=False)
+    fuse_backward: bool = True
     check_graphs: bool = False
 
     def replace(self, **settings: Any) -> Config:

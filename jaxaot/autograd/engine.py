@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
+from jaxaot.autograd.chain import Chain, straight_chain
 from jaxaot.autograd.node import Edge, Node
 
 
@@ -21,6 +22,7 @@ def run_backward(
     create_graph: bool,
     inputs: Sequence[Edge] | None = None,
     call_hook: Callable[[Callable[[Any], Any], Any], Any] | None = None,
+    run_chain: Callable[[Chain, Any], Sequence[Any] | None] | None = None,
 ) -> dict[Edge, Any]:
     """Runs the tape from `roots` backward.
 
@@ -32,6 +34,8 @@ def run_backward(
       inputs: If given, gradients are only wanted at these edges; they are returned, and nothing is accumulated in
         leaves.
       call_hook: Calls a tensor hook with a cotangent and returns the cotangent to go on with.
+      run_chain: If given, takes a straight chain of nodes and the cotangent of the first to the gradients of the edges
+        that lead out of it, or to None if its nodes are to be run one by one.
 
     Returns:
       The gradients that arrived at `inputs`.
@@ -43,6 +47,8 @@ def run_backward(
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
     ready: list[tuple[int, Node]] = []
+    inner = None if needed is None or entered is None else needed - {edge.node for edge in inputs or ()}
+    n_apart = 0  # nodes to come of a chain that is run one by one
 
     def deliver(node: Node, index: int, cotangent: Any) -> None:
         buffer = buffers.get(node)
@@ -74,13 +80,26 @@ def run_backward(
                     found[Edge(node, index)] = cotangent
         is_reached = cotangents[0] is not None or any(c is not None for c in cotangents)
         if is_reached and (needed is None or node in needed):
-            gradients = node.backward(cotangents, create_graph)
+            edges, gradients = node.edges, None
+            nodes: Sequence[Node] = (node,)
+            if n_apart:
+                n_apart -= 1
+            elif run_chain is not None and (link := node.link) is not None:
+                chain = straight_chain(node, link, waiting, buffers, ready, inner)
+                n_apart = len(chain.positions)
+                if n_apart:
+                    gradients = run_chain(chain, cotangents[0])
+                    if gradients is not None:
+                        edges, nodes, n_apart = chain.outer_edges(), chain.nodes, 0
+            if gradients is None:
+                gradients = node.backward(cotangents, create_graph)
             if not keep_graph:
-                node.release()
+                for done in nodes:
+                    done.release()
         else:
-            gradients = [None] * len(node.edges)
+            edges, gradients = node.edges, [None] * len(node.edges)
         cotangents = cotangent = None
-        for edge, gradient in zip(node.edges, gradients, strict=True):
+        for edge, gradient in zip(edges, gradients, strict=True):
             if edge is None:
                 continue
             following, index = edge

@@ -37,6 +37,12 @@ class Node:
     is_sink = False
     """Whether gradients end here: the engine then runs the node as soon as they are all there."""
 
+    is_watched = False
+    """Whether a sink calls hooks."""
+
+    link: Any = None
+    """What computes the node's gradients from its one cotangent, if the node may be part of a straight chain."""
+
     def __init__(self, name: str, edges: Sequence[Edge | None], n_outputs: int = 1):
         self.name = name
         self.edges = tuple(edges)

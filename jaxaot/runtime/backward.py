@@ -107,9 +107,9 @@ class CompiledNode(Node):
                 "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
                 "if you need to access saved tensors after calling backward."
             )
-        for i, (cotangent, aval) in enumerate(zip(cotangents, self.avals, strict=True)):
+        for i, cotangent in enumerate(cotangents):
             if cotangent is None:
-                cotangents[i] = _zeros_of(aval)
+                cotangents[i] = _zeros_of(self.avals[i])
         if self.has_complex:
             cotangents = [conjugate(cotangent) for cotangent in cotangents]
         residuals = self.residuals if type(self.residuals) is list else self.residuals.again()
@@ -118,6 +118,8 @@ class CompiledNode(Node):
         gradients = self.run(*residuals, *cotangents)
         if self.has_complex:
             gradients = [conjugate(gradient) for gradient in gradients]
+        if not any(self.bases):
+            return gradients
         return [
             gradient if base is None else read_through(gradient, *find_window(*base))
             for gradient, base in zip(gradients, self.bases, strict=True)

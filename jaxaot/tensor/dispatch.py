@@ -19,10 +19,11 @@ from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
+from jaxaot.tensor.chains import clear_chains
 from jaxaot.tensor.counter import count_write
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
-from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, result_layouts
+from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
 from jaxaot.tensor.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap, wrap_array
@@ -46,17 +47,11 @@ Such a type has a method `settled(what)`, which returns the tensor, or raises fo
 MOST_KERNELS = 2048  # of each kind; an executable takes about a megabyte
 
 
-def _remember(kernels: dict[Any, Any], key: Any, kernel: Any) -> None:
-    """Keeps a kernel that ran, in place of the oldest if there are many."""
-    if len(kernels) >= MOST_KERNELS:
-        kernels.pop(next(iter(kernels)), None)
-    kernels[key] = kernel
-
-
 def clear_kernels() -> None:
     """Forgets all compiled kernels, and with them the memory of their executables."""
     for kernels in (_kernels, _grad_kernels, _write_kernels):
         kernels.clear()
+    clear_chains()
 
 
 def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
@@ -97,7 +92,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         kernel = Kernel(spec, static, recipe)
         results = kernel.run(*operands)
         kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
-        _remember(_kernels, cache_key, kernel)
+        remember(_kernels, cache_key, kernel, MOST_KERNELS)
     else:
         results = kernel.run(*operands)
     if len(results) == 1 and spec.schema.n_results == 1:
@@ -141,7 +136,7 @@ def _call_recorded(
         outputs = kernel.run(*operands)
         kernel.layouts = result_layouts(spec, outputs[: len(kernel.differentiable)], recipe.layouts, static)
         kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
-        _remember(_grad_kernels, cache_key, kernel)
+        remember(_grad_kernels, cache_key, kernel, MOST_KERNELS)
     else:
         outputs = kernel.run(*operands)
     leaves = kernel.pick_leaves((*operands, *outputs))
@@ -488,7 +483,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     run = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
     new, more = run(storage.array, *operands[1:])
     if fresh:
-        _remember(_write_kernels, cache_key, kernel)
+        remember(_write_kernels, cache_key, kernel, MOST_KERNELS)
     storage.array = new
     storage.is_shared = False
     count_write(target)

@@ -8,12 +8,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxaot import config
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.engine import run_backward
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
 from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError
+from jaxaot.tensor.chains import run_chain
 from jaxaot.tensor.kernels import add_kernel
 from jaxaot.tensor.nodes import materialize
 from jaxaot.tensor.tensor import Tensor, wrap_array
@@ -64,6 +66,11 @@ def _add(a: Array, b: Array) -> Array:
     if is_tracer(a) or is_tracer(b):
         return a + b
     return add_kernel(a, b)
+
+
+def _chains() -> Callable[..., Any] | None:
+    """Returns what runs straight chains of the tape; None where all nodes run one by one."""
+    return run_chain if state.trace is None and config.get().fuse_backward else None
 
 
 _ones_of: dict[Layout, Array] = {}
@@ -151,7 +158,9 @@ def backward(
     before = state.grad_enabled
     state.grad_enabled = False
     try:
-        run_backward(roots, _add, keep_graph=bool(retain_graph), create_graph=False, call_hook=call_hook)
+        run_backward(
+            roots, _add, keep_graph=bool(retain_graph), create_graph=False, call_hook=call_hook, run_chain=_chains()
+        )
     finally:
         state.grad_enabled = before
 
@@ -184,7 +193,13 @@ def grad(
     roots = _roots(outputs, grad_outputs)
     with recording(False):
         found = run_backward(
-            roots, _add, keep_graph=bool(retain_graph), create_graph=False, inputs=edges, call_hook=call_hook
+            roots,
+            _add,
+            keep_graph=bool(retain_graph),
+            create_graph=False,
+            inputs=edges,
+            call_hook=call_hook,
+            run_chain=_chains(),
         )
         results: list[Tensor | None] = []
         for tensor, edge in zip(inputs, edges, strict=True):

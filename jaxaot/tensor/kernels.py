@@ -8,6 +8,7 @@ or results are not returned again (XLA would copy them) but remembered by positi
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,6 +23,13 @@ from jaxaot.ops.table import OpSpec
 from jaxaot.views.chain import ViewChain, apply_chain
 from jaxaot.views.layout import Layout, contiguous, dense_like, elementwise_layout
 from jaxaot.views.window import AbstractWindow
+
+
+def remember(kept: dict[Any, Any], key: Any, value: Any, most: int) -> None:
+    """Keeps a value, in place of the oldest if there are as many as there may be."""
+    if key not in kept and len(kept) >= most:
+        kept.pop(next(iter(kept)), None)
+    kept[key] = value
 
 
 class Recipe:
@@ -135,18 +143,28 @@ class Kernel:
         self.layouts: tuple[Layout | None, ...] = ()
 
 
+SMALL = 2**18
+"""Up to so many bytes of arguments and results, calling a kernel costs more than what it computes."""
+
+_numbers = itertools.count()
+
+
 class GradKernel:
     """Computes an op and what its backward needs, and that backward.
 
     Attributes:
       run: Takes the operands to the results, followed by the residuals.
       pull: Takes (leaves, cotangents of the float results) to the gradients of the differentiated arguments.
+      relays: The dtype of the cotangent if all gradients are the cotangent as it came, as those of `x + y` are, so
+        that nothing has to run; None before the first backward, False if they are not.
       routes: Where each leaf of the pullback is: (0, i) for operand i, (1, i) for result or residual i.
       pick_leaves: Takes (*operands, *results, *residuals) to the leaves.
       differentiable: Which results are float, so that gradients flow to them.
       n_outputs: The number of results.
       is_recorded: Whether gradients flow to any result.
       is_plain: Whether there is one result and nothing written.
+      is_link: Whether it is plain, and so small that calling its backward costs more than what that computes.
+      number: Tells kernels apart.
       layouts: Of the results.
       node_name: Of the node on the tape.
       places: Positions of the differentiated arguments.
@@ -156,8 +174,9 @@ class GradKernel:
     """
 
     __slots__ = (
-        "_has_one_result", "differentiable", "held_arguments", "held_results", "is_plain", "is_recorded", "layouts",
-        "n_outputs", "node_name", "pick_leaves", "places", "pull", "recipe", "routes", "run", "saved_arguments",
+        "_has_one_result", "differentiable", "held_arguments", "held_results", "is_link", "is_plain", "is_recorded",
+        "layouts", "n_outputs", "node_name", "number", "pick_leaves", "places", "pull", "recipe", "relays", "routes",
+        "run", "saved_arguments",
     )  # fmt: skip
 
     def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: Sequence[bool]):
@@ -174,7 +193,9 @@ class GradKernel:
         self.n_outputs = 1
         self.pick_leaves: Callable[[Sequence[Any]], Sequence[Any]] = tuple
         self.is_recorded = False
-        self.is_plain = False
+        self.is_plain = self.is_link = False
+        self.number = next(_numbers)
+        self.relays: Any = None
         self.layouts: tuple[Layout | None, ...] = ()
         tree: Any = None
         avals: Any = None
@@ -224,6 +245,22 @@ class GradKernel:
         self.run = jax.jit(run)
         self.pull = jax.jit(pull)
 
+    def backward(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+        """Returns the gradients of the differentiated arguments, where the cotangent relayed or else by `pull`."""
+        relays = self.relays
+        if relays is None:
+            relays = self.relays = self._find_relay(leaves, cotangents)
+        if relays and cotangents[0].dtype == relays:
+            return [cotangents[0]] * len(self.places)
+        return self.pull(leaves, cotangents)
+
+    def _find_relay(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+        if not self.is_plain:
+            return False
+        graph = self.pull.trace(leaves, cotangents).jaxpr.jaxpr
+        is_same = all(var is graph.invars[-1] for var in graph.outvars)
+        return cotangents[0].dtype if is_same else False
+
     def settle(self, is_tensor: Sequence[bool], n_operands: int) -> None:
         """Notes, after the first run, which arguments and results the pullback holds.
 
@@ -239,6 +276,8 @@ class GradKernel:
         self.is_recorded = True in self.differentiable
         self.n_outputs = len(self.differentiable)
         self.is_plain = self.is_recorded and n == 1 and self._has_one_result
+        touched = (*self.recipe.layouts, *self.layouts)
+        self.is_link = self.is_plain and sum(layout.nbytes for layout in touched if layout is not None) <= SMALL
         self.held_results = tuple(sorted({p for source, p in self.routes if source == 1 and p < n}))
         self.saved_arguments = tuple(i for i in self.saved_arguments if is_tensor[i])
 

@@ -42,6 +42,9 @@ _TWICE = (
 )
 
 
+_SAVED = (list, tuple)
+
+
 class OpNode(Node):
     """An operation that was run by a kernel.
 
@@ -55,7 +58,7 @@ class OpNode(Node):
 
     holds_residuals = True
 
-    def __init__(self, kernel: GradKernel, edges: Sequence[Edge | None], leaves: list[Any]):
+    def __init__(self, kernel: GradKernel, edges: Sequence[Edge | None], leaves: Sequence[Any]):
         # as `Node.__init__`, which there are too many of to call
         self.name = kernel.node_name
         self.edges = tuple(edges)
@@ -67,6 +70,11 @@ class OpNode(Node):
         self.versions: list[tuple[str, WriteCounter, int, Storage, Any]] | None = None
         if state.region is not None:
             state.region.add(self)
+
+    @property
+    def link(self) -> GradKernel | None:
+        kernel = self.kernel
+        return kernel if kernel.is_link and type(self.leaves) in _SAVED and self.versions is None else None
 
     def note_versions(self, saved: Sequence[Any]) -> None:
         """Notes the versions of tensors whose values the backward needs."""
@@ -82,7 +90,8 @@ class OpNode(Node):
         leaves = self.leaves
         if leaves is None:
             raise BackwardTwiceError(_TWICE)
-        leaves = self.leaves if type(self.leaves) is list else self.leaves.again()
+        if type(leaves) not in _SAVED:
+            leaves = leaves.again()
         for text, counter, version, storage, array in self.versions or ():
             if counter.n != version or storage.array is not array:  # the latter also shows writes through `.data`
                 raise SavedTensorWrittenError(
@@ -92,7 +101,7 @@ class OpNode(Node):
                 )
         if len(cotangents) > 1:
             cotangents = [ct for ct, d in zip(cotangents, self.kernel.differentiable, strict=True) if d]
-        return self.kernel.pull(leaves, cotangents)
+        return self.kernel.backward(leaves, cotangents)
 
     def release(self) -> None:
         self.leaves = self.versions = None
@@ -230,6 +239,10 @@ class AccumulateGrad(Node):
     __slots__ = ("variable",)
 
     is_sink = True
+
+    @property
+    def is_watched(self) -> bool:
+        return bool(self.variable._hooks)
 
     def __init__(self, variable: Any):
         self.name = "AccumulateGrad"
