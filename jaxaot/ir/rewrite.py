@@ -185,16 +185,17 @@ def first_outputs(closed: Any, n: int) -> Any:
     return close_jaxpr(make_jaxpr_object(jaxpr.invars, jaxpr.outvars[:n], jaxpr.eqns, jaxpr.constvars), closed.consts)
 
 
-def with_inputs(closed: Any, invars: Sequence[Any]) -> Any:
-    """Returns a graph with its input variables in another order."""
-    jaxpr = closed.jaxpr
-    return close_jaxpr(make_jaxpr_object(invars, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
-
-
 def add_inputs(closed: Any, avals: Sequence[Any]) -> Any:
     """Returns a graph with further inputs of some types, which it does not read."""
     jaxpr = closed.jaxpr
     invars = [*jaxpr.invars, *map(make_var, avals)]
+    return close_jaxpr(make_jaxpr_object(invars, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
+
+
+def with_input_order(closed: Any, order: Sequence[int]) -> Any:
+    """Returns a graph whose input `i` is input `order[i]` of the given one."""
+    jaxpr = closed.jaxpr
+    invars = [jaxpr.invars[i] for i in order]
     return close_jaxpr(make_jaxpr_object(invars, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
 
 

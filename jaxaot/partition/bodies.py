@@ -22,7 +22,7 @@ from typing import Any
 
 from jaxaot._jax import DropVar, Literal, filled_with_zeros, make_var, stacked_aval, with_axis, without_axis
 from jaxaot._util import OrderedSet
-from jaxaot.ir.rewrite import extract, rebuild, with_inputs
+from jaxaot.ir.rewrite import extract, rebuild, with_input_order
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, backward_slice, source_line, variables
 from jaxaot.partition.budget import Budgets
@@ -354,7 +354,7 @@ def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: 
         invars = [operand.inner[which] for operand in operands]
         body = extract(eqns, invars, cut.joined.gradients[number], cut.graph.constants)
         body = recompute_late(body, len(early))
-        bodies.append(with_inputs(body, [body.jaxpr.invars[i] for i in order]))
+        bodies.append(with_input_order(body, order))
     return form.rebuild(follower.eqn, bodies, [operands[i] for i in order], form.results(follower.eqn))
 
 

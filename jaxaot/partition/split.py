@@ -6,7 +6,7 @@ the residuals and the cotangents; what it needs and does not get, it *recomputes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxaot._jax import DropVar

@@ -36,7 +36,7 @@ from jaxaot._jax import (
     uses_axis,
 )
 from jaxaot.errors import ForwardModeError
-from jaxaot.ir.rewrite import inline
+from jaxaot.ir.rewrite import inline, with_input_order
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import forward_slice
 from jaxaot.passes.dce import dce
@@ -50,12 +50,13 @@ class Way:
 
     Attributes:
       make: Makes its graph, from (residuals, operands) to results.
-      n_early: How many residuals are known before the others, if it is gated by the others; None if it is not gated.
+      early: The positions of the inputs that are known before the others, if what is recomputed from them waits for
+        the others; None if nothing waits.
       is_linear: Whether the graph is linear in the operands. The backward of a `custom_vjp` may not be.
     """
 
     make: Callable[[], Any]
-    n_early: int | None
+    early: Sequence[int] | None
     is_linear: bool = True
 
     @cached_property
@@ -66,9 +67,11 @@ class Way:
     @cached_property
     def lowered(self) -> Any:
         """Its graph as it is lowered."""
-        if self.n_early is None:
+        if self.early is None:
             return inline(self.graph, also_custom=True)
-        return finish_backward(self.graph, self.n_early)
+        order = [*self.early, *(i for i in range(len(self.graph.in_avals)) if i not in set(self.early))]
+        place = [order.index(i) for i in range(len(order))]
+        return with_input_order(finish_backward(with_input_order(self.graph, order), len(self.early)), place)
 
 
 class LinearMap:
@@ -126,8 +129,11 @@ class LinearMap:
 
                 return jax.jvp(moved, tuple(values[i] for i in perturbed), args[n:])[1]
 
-            there = Way(lambda: _graph_of(push, [*avals, *tangents]), self.there.n_early)
-            return transposable(n, there, tangents, self.out_avals, self.there.n_early)
+            early = self.there.early
+            if early is not None:  # tangents of what is known early are known early
+                early = [*early, *(n + i for i, operand in enumerate(perturbed) if operand in early)]
+            there = Way(lambda: _graph_of(push, [*avals, *tangents]), early)
+            return transposable(n, there, tangents, self.out_avals)
 
         return self._once(("derivative", perturbed, tuple(avals)), make)
 
@@ -156,7 +162,7 @@ class LinearMap:
             there = dataclasses.replace(self.there, make=lambda: _graph_of(push, avals))
             results = there.graph.out_avals
             if not is_each_operand_mapped:  # cotangents are summed over the axis
-                return transposable(n, there, avals[n:], results, self.back.n_early)
+                return transposable(n, there, avals[n:], results)
             back = dataclasses.replace(self.back, make=lambda: _graph_of(pull, [*avals[:n], *results]))
             return LinearMap(n, there, back, results)
 
@@ -173,9 +179,7 @@ class LinearMap:
         return list(linear_map_p.bind(*args, linear=self))
 
 
-def transposable(
-    n_residuals: int, there: Way, operands: Sequence[Any], results: Sequence[Any], n_early: int | None
-) -> LinearMap:
+def transposable(n_residuals: int, there: Way, operands: Sequence[Any], results: Sequence[Any]) -> LinearMap:
     """Returns a linear map whose way back is the transpose, by JAX, of its way there.
 
     Args:
@@ -183,14 +187,12 @@ def transposable(
       there: The way from operands to results.
       operands: The types of the operands.
       results: The types of the results.
-      n_early: How many residuals are known before the rest, on the way back; None for all.
     """
-    early = n_residuals if n_early is None else n_early
 
     def make() -> Any:
-        return recompute_late(transpose_graph(there.graph, n_residuals, operands), early)
+        return recompute_late(transpose_graph(there.graph, n_residuals, operands), n_residuals)
 
-    return LinearMap(n_residuals, there, Way(make, early), results)
+    return LinearMap(n_residuals, there, Way(make, None), results)
 
 
 def transpose_graph(graph: Any, n_residuals: int, operands: Sequence[Any]) -> Any:
@@ -224,7 +226,7 @@ def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Any], resu
                 "or give that function a `jax.custom_jvp`."
             ) from error
 
-    return LinearMap(n_residuals, Way(make, None), Way(lambda: backward, n_residuals, is_linear=False), results)
+    return LinearMap(n_residuals, Way(make, None), Way(lambda: backward, range(n_residuals), is_linear=False), results)
 
 
 def depending(closed: Any, inputs: Sequence[int], axis_name: Any = None) -> set[int]:
