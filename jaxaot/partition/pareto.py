@@ -46,7 +46,7 @@ class Point:
     n_saved: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Pareto:
     """Bytes against time over all budgets.
 
@@ -72,17 +72,23 @@ class Pareto:
             raise BudgetError(f"Nothing saves at most {format_bytes(saved_bytes)}; the least is {format_bytes(least)}.")
         return min(fitting, key=lambda point: point.recompute_seconds)
 
-    def table(self) -> str:
-        """Returns the points as a table."""
+    def table(self, max_points: int = 24) -> str:
+        """Returns the points as a table.
+
+        Args:
+          max_points: How many points to show at most, besides those of policies: of more, some at even distances.
+        """
+        n = min(max_points, len(self.points))
+        shown = [self.points[i * (len(self.points) - 1) // max(1, n - 1)] for i in range(n)]
         table = Table("saved", "recomputing", "of a step", "peak memory", "values", "")
         for column in table.columns[:-1]:
             column.justify = "right"
-        for point in sorted((*self.points, *self.policies), key=lambda p: (p.saved_bytes, p.recompute_seconds)):
+        for point in sorted((*shown, *self.policies), key=lambda p: (p.saved_bytes, p.recompute_seconds)):
             share = f"{100 * point.recompute_seconds / self.seconds:.1f} %" if self.seconds else "-"
             sizes = (format_bytes(point.peak_bytes), str(point.n_saved), point.label)
             table.add_row(format_bytes(point.saved_bytes), format_seconds(point.recompute_seconds), share, *sizes)
         text = io.StringIO()
-        Console(file=text, width=100).print(table)
+        Console(file=text, width=100, color_system=None, force_jupyter=False).print(table)
         return text.getvalue().rstrip()
 
     def plot(self, axes: Any = None) -> Any:
@@ -109,6 +115,13 @@ class Pareto:
 
     def __str__(self) -> str:
         return self.table()
+
+    def __repr__(self) -> str:
+        ends = (
+            f"{format_bytes(p.saved_bytes)} in {format_seconds(p.recompute_seconds)}"
+            for p in self.points[:: len(self.points) - 1 or 1]
+        )
+        return f"<Pareto: {len(self.points)} points, from {' to '.join(ends)}>"
 
     def _repr_html_(self) -> str:
         """Returns the picture and the table, for notebooks."""

@@ -14,7 +14,7 @@ from jaxaot._util import format_bytes
 from jaxaot.ir.primitives import is_pure, is_view
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.schedule import recompute_late
-from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, source_line, variables
+from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, region_index, source_line, variables
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.inside import InnerValue, Inside
 from jaxaot.partition.policies import Choice
@@ -152,7 +152,7 @@ def reason(graph: Classified, var: Any, choices: Mapping[int, Choice], label: st
     if not is_pure(base):
         return f"{phrase}, which cannot be repeated"
     if choices[position_of_base] is Choice.SAVE:
-        return f"{phrase}, which {label} never recomputes"
+        return f"{phrase}, which {label if region_index(base) is None else 'its region'} never recomputes"
     operands = sum(
         aval_bytes(operand.aval) for operand in dict.fromkeys(variables(eqn.invars)) if operand in graph.producer
     )

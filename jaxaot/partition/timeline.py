@@ -41,7 +41,7 @@ class Moment:
     residual_bytes: int
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Timeline:
     """The memory in use over the forward and the backward, equation by equation.
 
@@ -83,6 +83,9 @@ class Timeline:
         axes.set_ylabel("in use (MiB)")
         axes.legend()
         return axes
+
+    def __repr__(self) -> str:
+        return f"<Timeline: {len(self.moments)} equations, at most {format_bytes(self.peak_bytes)} in use>"
 
     def _repr_html_(self) -> str:
         """Returns the picture and a line of text, for notebooks."""
