@@ -17,7 +17,7 @@ from jaxaot._util import format_bytes, format_seconds
 from jaxaot.errors import BudgetError, MissingExtraError, PolicyError
 from jaxaot.ir.roofline import eqn_picoseconds
 from jaxaot.partition.partition import Cutter
-from jaxaot.partition.pictures import as_svg, new_axes
+from jaxaot.partition.pictures import as_image, new_axes
 from jaxaot.partition.policies import Policy, policy_label
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.plan.stages import JointGraph
@@ -127,7 +127,7 @@ class Pareto:
         """Returns the picture and the table, for notebooks."""
         text = f"<pre>{self.table()}</pre>"
         try:
-            return as_svg(self.plot()) + text
+            return as_image(self.plot()) + text
         except MissingExtraError:
             return text
 

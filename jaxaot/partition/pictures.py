@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from typing import Any
 
@@ -27,8 +28,8 @@ def new_axes(instead: str) -> Any:
     return Figure(figsize=(7, 3.5), layout="constrained").subplots()
 
 
-def as_svg(axes: Any) -> str:
-    """Returns a figure as an SVG element."""
-    picture = io.StringIO()
-    axes.figure.savefig(picture, format="svg")
-    return "<svg" + picture.getvalue().partition("<svg")[2]
+def as_image(axes: Any) -> str:
+    """Returns a figure as an element of HTML."""
+    picture = io.BytesIO()
+    axes.figure.savefig(picture, format="png", dpi=90)
+    return f'<img src="data:image/png;base64,{base64.b64encode(picture.getvalue()).decode()}">'

@@ -17,7 +17,7 @@ from jaxaot._util import format_bytes
 from jaxaot.errors import MissingExtraError
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.walk import aval_bytes, source_line, sub_jaxprs, variables
-from jaxaot.partition.pictures import as_svg, new_axes
+from jaxaot.partition.pictures import as_image, new_axes
 from jaxaot.plan.saved import FromForward
 from jaxaot.plan.stages import Partition
 
@@ -90,7 +90,7 @@ class Timeline:
     def _repr_html_(self) -> str:
         """Returns the picture and a line of text, for notebooks."""
         try:
-            return f"{as_svg(self.plot())}<pre>{self}</pre>"
+            return f"{as_image(self.plot())}<pre>{self}</pre>"
         except MissingExtraError:
             return f"<pre>{self}</pre>"
 
