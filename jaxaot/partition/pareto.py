@@ -199,13 +199,16 @@ def _policy_point(joint: JointGraph, policy: str | Policy, cost: Any, recompute_
 
 
 def recompute_picoseconds(partition: Any, cost: Any) -> int:
-    """Returns how long the backward of a partition takes for what does not depend on a cotangent."""
+    """Returns how long the backward of a partition takes for what does not depend on a cotangent.
+
+    Equations that are done again rather than kept (see `ir/schedule.py`) count once, as in a solution for a budget.
+    """
     jaxpr = partition.backward.jaxpr
     behind = set(jaxpr.invars[len(partition.plan.residuals) :])
-    total = 0
+    early: dict[tuple[int, int], Any] = {}  # an equation that is done again is the same but for its variables
     for eqn in jaxpr.eqns:
         if any(not hasattr(atom, "val") and atom in behind for atom in eqn.invars):
             behind.update(eqn.outvars)
         else:
-            total += cost(eqn)
-    return total
+            early[id(eqn.params), id(eqn.source_info)] = eqn
+    return sum(map(cost, early.values()))
