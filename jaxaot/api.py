@@ -18,6 +18,7 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot._util import format_bytes
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
 from jaxaot.ir.text import to_text
+from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.cache_key import jax_settings
@@ -68,7 +69,7 @@ class Traced(stages.Traced):
         outputs = list(self.alias.differentiable)
         if not self.call.tensors:
             inputs, outputs = self._array_arguments(argnums)
-        if not inputs or not outputs:
+        elif not inputs or not outputs:
             raise NotDifferentiableError(
                 "There is nothing to differentiate: no input that requires grad reaches an output. Make a leaf with "
                 "`requires_grad=True`, or return a float that depends on it."
@@ -80,8 +81,16 @@ class Traced(stages.Traced):
         return JointGraph.of(passed)
 
     def _array_arguments(self, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:
-        wanted = {0} if argnums is None else {argnums} if isinstance(argnums, int) else set(argnums)
+        """Returns which graph inputs belong to the arguments `argnums`, and which outputs are floats."""
+        given = (0,) if argnums is None else (argnums,) if isinstance(argnums, int) else tuple(argnums)
         arguments = self.in_tree.children()[0].children()
+        missing = [i for i in given if not -len(arguments) <= i < len(arguments)]
+        if missing:
+            raise NotDifferentiableError(
+                f"`argnums` names the argument {missing[0]}, and the function was traced with {len(arguments)} "
+                "positional ones. Count from 0, or from -1 backwards."
+            )
+        wanted = {i % len(arguments) for i in given}
         owner = [i for i, tree in enumerate(arguments) for _ in range(tree.num_leaves)]
         inputs = [
             i
@@ -89,7 +98,28 @@ class Traced(stages.Traced):
             if value.leaf < len(owner) and owner[value.leaf] in wanted and jnp.issubdtype(value.dtype, jnp.inexact)
         ]
         avals = self.jaxpr.out_avals
-        return inputs, [i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jnp.inexact)]
+        outputs = [i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jnp.inexact)]
+        if not inputs or not outputs:
+            types = [
+                self.jaxpr.in_avals[i]
+                for i, v in enumerate(self.call.values)
+                if v.leaf < len(owner) and owner[v.leaf] in wanted
+            ]
+            numbers = ", ".join(map(str, sorted(wanted)))
+            problem = (
+                f"of the arguments {numbers}, by which it is differentiated, none has a float ({_listed(types)})"
+                if not inputs
+                else f"it returns no float ({_listed(avals)})"
+            )
+            raise NotDifferentiableError(
+                f"There is nothing to differentiate: {problem}. Only floats and complex numbers have gradients: "
+                "convert with `x.astype(float)`, or name other arguments with `argnums`."
+            )
+        return inputs, outputs
+
+
+def _listed(avals: Sequence[Any]) -> str:
+    return ", ".join(map(short_aval, avals)) or "nothing at all"
 
 
 class JointGraph(stages.JointGraph):

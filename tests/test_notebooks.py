@@ -40,8 +40,6 @@ def test_the_notebook_is_short_and_has_its_outputs(path):
             assert output.output_type != "error"
             text = output.get("text") or output.get("data", {}).get("text/plain", "")
             assert len(text.splitlines()) <= MAX_OUTPUT_LINES
-            assert set(output.get("data", {})) <= {"text/plain", "text/html"}, (
-                "nothing that needs a program"
-            )
+            assert set(output.get("data", {})) <= {"text/plain", "text/html"}, "nothing that needs a program"
             assert len(output.get("data", {}).get("text/html", "")) < MAX_PICTURE_BYTES
         assert str(pathlib.Path.home()) not in str(cell.get("outputs", "")), "no path of somebody's machine"

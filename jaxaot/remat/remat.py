@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
-from jaxaot.errors import ArgumentError
+from jaxaot.errors import ArgumentError, TensorTypeError
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.policies import get_policy
 from jaxaot.remat.call import RematCall
@@ -89,6 +89,10 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
     """
     if fn is None:
         return functools.partial(remat, policy=policy, memory_budget=memory_budget)
+    if not callable(fn):
+        raise TensorTypeError(
+            f"`ja.remat` takes a function, and was given {fn!r}. Write `ja.remat(fn)(x)`, not `ja.remat(fn(x))`."
+        )
     if policy is not None:
         get_policy(policy)
     check_budget(memory_budget)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from jax.experimental import io_callback
 
+import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
-from jaxaot.errors import BudgetError, PolicyError
+from jaxaot.errors import BudgetError, NotDifferentiableError, PolicyError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.walk import backward_slice
 from jaxaot.partition.budget import parse_budget
@@ -276,3 +277,18 @@ def test_printing():
     assert "forward(primal0: f32[2,3], primal1: f32[3,4])" in text
     assert "dot_general_0: f32[2,4], ct0: f32[])" in text
     assert "saves 32 B in 1 values" in text
+
+
+@pytest.mark.parametrize(
+    ("fn", "argnums", "message"),
+    [
+        (lambda x, n: (x > 0) + n, None, r"it returns no float \(i32\[3\]\)"),
+        (lambda x, n: x * n, 1, r"of the arguments 1, .* none has a float \(i32\[3\]\)"),
+        (lambda x, n: x * n, -1, r"of the arguments 1, .* none has a float \(i32\[3\]\)"),
+        (lambda x, n: x * n, 2, r"`argnums` names the argument 2, and the function was traced with 2"),
+        (lambda x, n: None, None, r"it returns no float \(nothing at all\)"),
+    ],
+)
+def test_what_has_no_gradient_is_refused_with_the_reason(fn, argnums, message):
+    with pytest.raises(NotDifferentiableError, match=message):
+        ja.trace(fn, jnp.ones(3), jnp.arange(3)).joint(argnums)

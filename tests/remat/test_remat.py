@@ -389,6 +389,11 @@ def test_functions_of_tensors_are_refused_with_what_to_write():
     np.testing.assert_array_equal(ja.grad(ja.functionalize(fn))(jnp.ones(3)), 2 * np.ones(3))
 
 
+def test_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match=r"Write `ja\.remat\(fn\)\(x\)`"):
+        ja.remat(jnp.ones(3))
+
+
 def test_bad_policies_and_budgets_are_refused_where_they_are_written():
     for of in (ja.remat, ja.grad, ja.value_and_grad):
         with pytest.raises(ja.errors.PolicyError, match="There is no partition policy 'cheap'"):
