@@ -121,7 +121,7 @@ def gradient_contestants(model: Model, more: dict[str, Any]) -> dict[str, tuple[
 
 def one(n_rounds: int) -> list[Result]:
     """Prints the temporary memory and the time of one program for loss and gradient."""
-    budgets = {"jaxaot, min_cut": {}, "jaxaot, within 0.2": {"memory_budget": 0.2}}
+    budgets = {"jaxaot, min_cut": {}} | {f"jaxaot, within {b}": {"memory_budget": b} for b in (0.2, 0.1)}
     cases: list[tuple[Model, dict[str, tuple[Any, Any]]]] = []
     for model in (
         models.gpt(4),

@@ -4,7 +4,7 @@
     pip install --no-deps jax-cuda12-plugin jax-cuda12-pjrt                   the compiler for GPUs
     python -m benchmarks.topologies
 
-A GPT of 6 layers, 512 wide, batch 16, in bfloat16: loss and gradient in one program, and forward and backward apart.
+A GPT of 3 layers, 512 wide, batch 16, in bfloat16: loss and gradient in one program, and forward and backward apart.
 The bytes are those of `memory_analysis`; nothing is run, so there are no times.
 """
 
@@ -114,7 +114,7 @@ def apart(model: Model, types: Any, on: Any) -> dict[str, tuple[int, int]]:
 
 def main() -> None:
     """Prints a table for each device whose compiler is installed."""
-    size = {"n_layers": 6, "width": 512, "n_heads": 8, "length": 512, "batch": 16, "vocabulary": 8192}
+    size = {"n_layers": 3, "width": 512, "n_heads": 8, "length": 512, "batch": 16, "vocabulary": 8192}
     model = models.gpt(**size)
     dots = jax.checkpoint_policies.dots_saveable
     checkpointed = models.gpt(**size, wrap=lambda block: jax.checkpoint(block, policy=dots))
