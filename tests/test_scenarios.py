@@ -1,5 +1,6 @@
 """The rows of docs/coverage.md that no other test shows, each by its number."""
 
+import re
 import weakref
 
 import jax
@@ -8,7 +9,10 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.plan.saved import FromRefill
+from jaxaot.lower.executable import Executable
+from jaxaot.passes.finish import finish_forward
+from jaxaot.plan.saved import FromForward, FromRefill
+from jaxaot.runtime.program import forward_graph
 
 
 def primitives(fn, *args):
@@ -152,6 +156,27 @@ def test_s20_gathered_layers_do_not_stay_for_the_backward():
     ((x @ exact[0]).tanh() @ exact[1]).tanh().sum().backward()
     for p, wanted in zip(parameters, exact, strict=True):
         np.testing.assert_allclose(p.grad.numpy(), wanted.grad.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_s20_one_gathered_layer_lives_at_a_time(requires_grad):
+    n, shards, n_layers = 256, 4, 5
+
+    def fn(x, parameters, pieces):
+        for p, parts in zip(parameters, pieces, strict=True):
+            with ja.no_grad():
+                p.untyped_storage().resize_(n * n * 4)
+                p.copy_(ja.cat(parts))
+            x = (x @ p).tanh()
+            p.untyped_storage().resize_(0)
+        return x.sum()
+
+    pieces = [[ja.randn(n // shards, n) for _ in range(shards)] for _ in range(n_layers)]
+    parameters = [shrunk_leaf(n, n).requires_grad_(requires_grad) for _ in range(n_layers)]
+    traced = ja.trace(fn, ja.randn(8, n), parameters, pieces)
+    graph = forward_graph(traced, traced.joint().partition() if requires_grad else None)
+    analysis = Executable(finish_forward(graph), (), "forward").compiled.memory_analysis()
+    assert analysis.temp_size_in_bytes < 1.2 * n * n * 4
 
 
 def test_s5_up_used_and_down_again_leaves_no_trace():
@@ -414,3 +439,22 @@ def test_a_whole_training_step():
 
     losses = [step(ja.ones(3)).item() for _ in range(3)]
     np.testing.assert_allclose(losses, [3 * 0.8 ** (2 * i) for i in range(3)], rtol=1e-5)
+
+
+def test_s32_residuals_go_from_executable_to_executable_as_they_are():
+    def fn(x, w):
+        h = (x @ w).tanh()
+        return (h.t() @ h.view(4, 2, 8).transpose(0, 1).reshape(8, 8)).exp().sum()
+
+    x, w = ja.randn(8, 8, requires_grad=True), ja.randn(8, 8, requires_grad=True)
+    parts = ja.trace(fn, x, w).joint().partition("save_all")
+    compiled = parts.compile()
+    given, made = compiled.backward.compiled.input_formats[0], compiled.forward.compiled.output_formats
+    n_outputs = parts.joint.n_outputs
+    links = [(i, s.index + n_outputs) for i, s in enumerate(parts.plan.residuals) if isinstance(s, FromForward)]
+    assert links
+    for i, output in links:
+        assert given[i].layout == made[output].layout
+    text = compiled.backward.compiled.as_text()
+    entry = text[text.index("ENTRY") :]
+    assert not re.search(r"copy\(.*parameter|transpose\(.*parameter", entry)

@@ -11,8 +11,9 @@ from typing import Any
 
 from jaxaot._jax import DropVar
 from jaxaot._util import format_bytes
+from jaxaot.ir.gate import hold_fills
 from jaxaot.ir.primitives import is_pure, is_view
-from jaxaot.ir.rewrite import extract
+from jaxaot.ir.rewrite import extract, first_outputs
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, region_index, source_line, variables
 from jaxaot.partition.classify import Classified, Side
@@ -67,9 +68,10 @@ def split(decided: Decided, label: str, save_all_bytes: int, inside: Inside) -> 
 
     forward_eqns = backward_slice(graph.joint.jaxpr.jaxpr, [*graph.outputs, *extra])
     forward_eqns |= set(graph.positions(Side.FORWARD))
-    forward = extract(
-        [graph.eqns[i] for i in sorted(forward_eqns)], graph.primals, [*graph.outputs, *extra], graph.constants
-    )
+    made = {var for i in forward_eqns for var in graph.eqns[i].outvars}
+    results, fills = [*graph.outputs, *extra], [var for var in graph.refills if var in made]
+    forward = extract([graph.eqns[i] for i in sorted(forward_eqns)], graph.primals, [*results, *fills], graph.constants)
+    forward = first_outputs(hold_fills(forward, len(fills)), len(results))
     residuals = [*(var for _, var in primals), *refilled, *saved]
     backward = extract(
         [graph.eqns[i] for i in backward_eqns], [*residuals, *graph.cotangents], graph.gradients, graph.constants

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot._jax import has_side_effects
+from jaxaot.ir.gate import hold_fills
 from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
@@ -140,8 +141,10 @@ class Program:
 
 def forward_graph(traced: Traced, partition: Partition | None) -> Any:
     """Returns what a call computes: from the graph inputs that are passed to graph outputs and extra residuals."""
-    n_outputs = len(traced.jaxpr.out_avals) - len(traced.alias.refills)
-    jaxpr = dce(first_outputs(traced.jaxpr, n_outputs)) if partition is None else partition.forward
+    n_fills = len(traced.alias.refills)
+    n_outputs = len(traced.jaxpr.out_avals) - n_fills
+    held = partition.forward if partition is not None else hold_fills(traced.jaxpr, n_fills)
+    jaxpr = dce(first_outputs(held, n_outputs)) if partition is None else held
     # what runs is not differentiated again, so custom rules have done their work
     return drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced))
 

@@ -1,0 +1,119 @@
+"""Groups of equations that wait: the mechanism of all barriers that order a graph.
+
+A *group* is a run of *early* equations, which could be computed at once; the first other equation behind it *waits* for
+it. The operands of a group pass through one `optimization_barrier` together with an operand of the equation that waits,
+so that the group starts only when that operand is there. Left alone, XLA computes early equations when it likes, and
+their results live as long as if they had been kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from jax.dtypes import float0
+from jax.lax import optimization_barrier_p
+
+from jaxaot._jax import DropVar, ShapedArray, has_side_effects, make_var, type_varies_over
+from jaxaot._util import OrderedSet
+from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.walk import aval_bytes, backward_slice, variables
+
+SMALL_BYTES = 1024
+"""A group that makes nothing larger is not gated: a barrier costs more, by the fusions that it prevents."""
+
+
+def gate_groups(closed: Any, late: Collection[int], known: Sequence[Any], small_bytes: int = SMALL_BYTES) -> Any:
+    """Returns a graph in which every group of early equations waits for a late value.
+
+    Groups without operands, made of literals alone, and equations with side effects are left as they are. Inside a
+    `shard_map` the operands of a barrier vary over the same axes, so there is one for each such set.
+
+    Args:
+      closed: The graph, a ClosedJaxpr.
+      late: The positions of the equations that are not early.
+      known: Inputs that are there no earlier than late values.
+      small_bytes: Groups that make nothing larger are left as they are.
+    """
+    jaxpr = closed.jaxpr
+    place = {var: -1 for var in known if _is_array(var)}  # of late values: where they are made
+    newest = {type_varies_over(var.aval): var for var in place}
+    held: dict[Any, Any] = {}  # a late value → what a barrier made of it
+    eqns: list[Any] = []
+    group: list[Any] = []
+    for position, eqn in enumerate(jaxpr.eqns):
+        if position not in late:
+            group.append(eqn)
+            continue
+        if group:
+            waited_for = sorted((var for var in variables(eqn.invars) if var in place), key=lambda var: place[var])
+            keys = newest | {type_varies_over(var.aval): var for var in waited_for}
+            eqns += _gated(group, eqn, keys, held, small_bytes)
+            group = []
+        eqns.append(eqn.replace(invars=substitute(eqn.invars, held)))
+        made = [var for var in eqn.outvars if _is_array(var)]
+        place |= dict.fromkeys(made, position)
+        newest |= {type_varies_over(var.aval): var for var in made}
+    return rebuild(closed, [*eqns, *group], substitute(jaxpr.outvars, held))
+
+
+def hold_fills(closed: Any, n_fills: int) -> Any:
+    """Returns a graph in which what fills a storage waits for what was computed before it, in the order of the graph.
+
+    What is gathered for one layer and freed behind it is so computed when the layer before is done, and not with the
+    others at the start.
+
+        b = concatenate p q                  b = concatenate p q
+        c = dot x b                          c = dot x b
+        d = concatenate r s           →      r1, s1, c1 = optimization_barrier r s c
+        e = dot c d                          d = concatenate r1 s1
+                                             e = dot c1 d
+
+    Args:
+      closed: The graph, a ClosedJaxpr.
+      n_fills: How many outputs, the last ones, are the contents of such storages.
+    """
+    jaxpr = closed.jaxpr
+    others = jaxpr.outvars[: len(jaxpr.outvars) - n_fills]
+    fills = set(variables(jaxpr.outvars[len(others) :]))
+    making = backward_slice(jaxpr, fills)
+    read = [atom for i, eqn in enumerate(jaxpr.eqns) if i not in making for atom in eqn.invars]
+    needed = backward_slice(jaxpr, [*others, *read], fills)
+    if not making - needed:
+        return closed
+    return gate_groups(closed, set(range(len(jaxpr.eqns))) - (making - needed), ())
+
+
+def _gated(group: list[Any], behind: Any, keys: dict[Any, Any], held: dict[Any, Any], small_bytes: int) -> list[Any]:
+    """Returns the equations of a group with its barriers.
+
+    Args:
+      group: The equations.
+      behind: The equation that waits for them.
+      keys: A late value for each set of axes over which some vary.
+      held: What barriers made of late values so far; those made here are added.
+      small_bytes: As of `gate`.
+    """
+    made = {var for eqn in group for var in eqn.outvars}
+    if max((aval_bytes(var.aval) for var in made), default=0) <= small_bytes or any(map(has_side_effects, group)):
+        return group
+    operands = OrderedSet(var for eqn in group for var in variables(eqn.invars) if var not in made and _is_array(var))
+    barriers: list[Any] = []
+    names: dict[Any, Any] = {}
+    for axes in dict.fromkeys(type_varies_over(var.aval) for var in operands):
+        if axes not in keys:
+            continue
+        key = keys[axes]
+        sources = [*(var for var in operands if type_varies_over(var.aval) == axes), held.get(key, key)]
+        targets = [make_var(var.aval) for var in sources]
+        names |= zip(sources[:-1], targets[:-1], strict=True)
+        held[key] = targets[-1]
+        barriers.append(
+            behind.replace(primitive=optimization_barrier_p, params={}, invars=sources, outvars=targets, effects=set())
+        )
+    return [*barriers, *(eqn.replace(invars=substitute(eqn.invars, names)) for eqn in group)]
+
+
+def _is_array(var: Any) -> bool:
+    """Returns whether a variable holds an array that a barrier can take."""
+    return isinstance(var.aval, ShapedArray) and var.aval.dtype != float0 and not isinstance(var, DropVar)
