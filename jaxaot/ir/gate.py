@@ -23,7 +23,9 @@ SMALL_BYTES = 1024
 """A group that makes nothing larger is not gated: a barrier costs more, by the fusions that it prevents."""
 
 
-def gate_groups(closed: Any, late: Collection[int], known: Sequence[Any], small_bytes: int = SMALL_BYTES) -> Any:
+def gate_groups(
+    closed: Any, late: Collection[int], known: Sequence[Any], small_bytes: int = SMALL_BYTES, start: int = 0
+) -> Any:
     """Returns a graph in which every group of early equations waits for a late value.
 
     Groups without operands, made of literals alone, and equations with side effects are left as they are. Inside a
@@ -34,6 +36,7 @@ def gate_groups(closed: Any, late: Collection[int], known: Sequence[Any], small_
       late: The positions of the equations that are not early.
       known: Inputs that are there no earlier than late values.
       small_bytes: Groups that make nothing larger are left as they are.
+      start: Groups in front of equations before this position are left as they are.
     """
     jaxpr = closed.jaxpr
     place = {var: -1 for var in known if _is_array(var)}  # of late values: where they are made
@@ -48,7 +51,8 @@ def gate_groups(closed: Any, late: Collection[int], known: Sequence[Any], small_
         if group:
             waited_for = sorted((var for var in variables(eqn.invars) if var in place), key=lambda var: place[var])
             keys = newest | {type_varies_over(var.aval): var for var in waited_for}
-            eqns += _gated(group, eqn, keys, held, small_bytes)
+            waits = position >= start and _is_worth_it(group, small_bytes)
+            eqns += _gated(group, eqn, keys, held) if waits else group
             group = []
         eqns.append(eqn.replace(invars=substitute(eqn.invars, held)))
         made = [var for var in eqn.outvars if _is_array(var)]
@@ -84,7 +88,12 @@ def hold_fills(closed: Any, n_fills: int) -> Any:
     return gate_groups(closed, set(range(len(jaxpr.eqns))) - (making - needed), ())
 
 
-def _gated(group: list[Any], behind: Any, keys: dict[Any, Any], held: dict[Any, Any], small_bytes: int) -> list[Any]:
+def _is_worth_it(group: list[Any], small_bytes: int) -> bool:
+    largest = max((aval_bytes(var.aval) for eqn in group for var in eqn.outvars), default=0)
+    return largest > small_bytes and not any(map(has_side_effects, group))
+
+
+def _gated(group: list[Any], behind: Any, keys: dict[Any, Any], held: dict[Any, Any]) -> list[Any]:
     """Returns the equations of a group with its barriers.
 
     Args:
@@ -92,11 +101,8 @@ def _gated(group: list[Any], behind: Any, keys: dict[Any, Any], held: dict[Any, 
       behind: The equation that waits for them.
       keys: A late value for each set of axes over which some vary.
       held: What barriers made of late values so far; those made here are added.
-      small_bytes: As of `gate`.
     """
     made = {var for eqn in group for var in eqn.outvars}
-    if max((aval_bytes(var.aval) for var in made), default=0) <= small_bytes or any(map(has_side_effects, group)):
-        return group
     operands = OrderedSet(var for eqn in group for var in variables(eqn.invars) if var not in made and _is_array(var))
     barriers: list[Any] = []
     names: dict[Any, Any] = {}

@@ -5,15 +5,19 @@ others are *early*. They recompute values of the forward. Left alone, XLA undoes
 equations of the forward, where both are in one program, or computes them all before the backward starts. Either way the
 values live as long as if they had been saved.
 
-So each group of early equations waits for a late value, see `ir/gate.py`.
+So each group of early equations waits for a late value, see `ir/gate.py`. The backward of a loss follows its forward
+at once: what it recomputes before its first heavy equation it needs now, and a barrier would only prevent fusions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from jaxaot.ir.gate import SMALL_BYTES, gate_groups
-from jaxaot.ir.walk import forward_slice
+from jaxaot.ir.primitives import Kind, kind
+from jaxaot.ir.schedule import SPAN
+from jaxaot.ir.walk import aval_bytes, forward_slice
 
 
 def gate(closed: Any, n_early: int, small_bytes: int = SMALL_BYTES) -> Any:
@@ -29,4 +33,13 @@ def gate(closed: Any, n_early: int, small_bytes: int = SMALL_BYTES) -> Any:
       small_bytes: Groups that make nothing larger are left as they are.
     """
     known = closed.jaxpr.invars[n_early:]
-    return gate_groups(closed, forward_slice(closed.jaxpr, known), known, small_bytes)
+    late = forward_slice(closed.jaxpr, known)
+    is_of_a_loss = sum(aval_bytes(var.aval) for var in known) <= small_bytes
+    start = _first_heavy(closed.jaxpr, late) if is_of_a_loss else 0
+    return gate_groups(closed, late, known, small_bytes, start)
+
+
+def _first_heavy(jaxpr: Any, late: Collection[int]) -> int:
+    """Returns the position of the first late equation that is heavy, or that so many stand in front of."""
+    first = sorted(late)[: SPAN + 1]
+    return next((i for i in first if kind(jaxpr.eqns[i]) >= Kind.SORT), first[-1] if first else 0)

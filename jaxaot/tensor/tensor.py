@@ -17,7 +17,7 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node, edge_of
-from jaxaot.errors import AutogradError, ConcretizationError, DtypeError, StorageSizeError
+from jaxaot.errors import AutogradError, ConcretizationError, DtypeError, StorageSizeError, TensorTypeError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tensor.counter import WriteCounter
 from jaxaot.tensor.history import History
@@ -64,6 +64,12 @@ class Tensor:
         "_view_node",
         "_view_parent",
     )
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        raise TensorTypeError(
+            f"`{cls.__qualname__}` is a subclass of `ja.Tensor`. Operations make plain tensors, so a subclass would be "
+            "lost at the first one. Write a class that holds tensors: compiled functions reach them through attributes."
+        )
 
     _storage: Storage
     _layout: Layout

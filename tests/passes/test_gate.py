@@ -10,6 +10,7 @@ from jax.sharding import PartitionSpec as P
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
+from jaxaot.ir.schedule import recompute_late
 from jaxaot.lower.executable import Executable
 from jaxaot.partition.partition import partition
 from jaxaot.partition.policies import policy_names
@@ -161,3 +162,15 @@ def test_barriers_are_in_the_program_and_less_memory_is_held():
     text = held.as_text(optimized=True)
     assert "opt-barrier(" in text and "opt-barrier(" not in plain.as_text(optimized=True)
     assert held.memory_analysis().temp_size_in_bytes < 0.6 * plain.memory_analysis().temp_size_in_bytes
+
+
+def test_what_the_backward_of_a_loss_recomputes_first_does_not_wait():
+    def backward(x, w, ct):
+        y = jnp.exp(x)  # the head of the loss, needed at once
+        g = (y * ct) @ w
+        return g * jnp.sin(x)
+
+    x = jnp.ones((32, 32))
+    for ct, n_barriers in ((jnp.float32(1), 1), (x, 2)):
+        graph = gate(recompute_late(jax.make_jaxpr(backward)(x, x, ct), 2), 2)
+        assert [eqn.primitive.name for eqn in graph.jaxpr.eqns].count("optimization_barrier") == n_barriers

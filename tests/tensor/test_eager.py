@@ -173,3 +173,10 @@ def test_a_result_that_a_node_holds_is_not_donated_to_a_write():
     y.sum().backward()
     by_tanh = 1 - np.tanh(0.5) ** 2
     np.testing.assert_allclose(x.grad.numpy(), np.array([[2.0] * 2, [2.0] * 2, [1.0] * 2]) * by_tanh, rtol=1e-6)
+
+
+def test_a_subclass_is_refused_by_name():
+    with pytest.raises(TypeError, match=r"`.*Labelled` is a subclass of `ja\.Tensor`"):
+
+        class Labelled(ja.Tensor):
+            pass
