@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxaot import graph_api as _graph_api
 from jaxaot.autograd.modes import enable_grad as enable_grad
 from jaxaot.autograd.modes import inference_mode as inference_mode
 from jaxaot.autograd.modes import no_grad as no_grad
@@ -9,3 +10,5 @@ from jaxaot.autograd.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.autograd.modes import set_version_check as set_version_check
 from jaxaot.tensor.grad import backward as backward
 from jaxaot.tensor.grad import grad as grad
+
+graph = _graph_api

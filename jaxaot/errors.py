@@ -19,6 +19,11 @@
     │   ├── BackwardTwiceError            residuals already freed
     │   ├── RecomputeMismatchError        a checkpointed function that does something else the second time
     │   ├── SavedTensorWrittenError       what a backward saved was written since, where that is checked
+    │   ├── SavedTensorDetachedError      what a backward saved was detached in place since, where that is checked
+    │   ├── InferenceTensorError          a tensor of `inference_mode` where gradients are recorded
+    │   ├── SavedHooksError               hooks on a saved tensor that cannot be set
+    │   │   └── SavedHooksDisabledError   `saved_tensors_hooks` where they are forbidden
+    │   ├── PackHookWroteError            a pack hook that writes to the tensor that it gets
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph
     │   ├── ConcretizationError           Python needs the value of a traced tensor
@@ -172,6 +177,39 @@ class SavedTensorWrittenError(AutogradError):
     """A tensor that a backward needs was written in place since, and `ja.autograd.set_version_check("error")` is on.
 
     Values are immutable, so without the check the gradient of the values that were used is computed.
+    """
+
+
+class SavedTensorDetachedError(AutogradError):
+    """A tensor that a backward needs was detached in place, and `ja.autograd.set_version_check("error")` is on.
+
+    `y = x.sin(); x.detach_(); y.backward()`. Write `x = x.detach()`. Without the check the gradient is computed.
+    """
+
+
+class InferenceTensorError(AutogradError):
+    """A tensor that was made in `inference_mode`, where gradients are recorded.
+
+    `with ja.inference_mode(): c = ja.ones(3)`, and then `w * c` where `w` requires grad. Use `c.clone()`, or make it
+    under `ja.no_grad()`.
+    """
+
+
+class SavedHooksError(AutogradError):
+    """Hooks on a saved tensor that cannot be set: it was freed, has hooks already, or is None.
+
+    `y.grad_fn._raw_saved_self.register_hooks(pack, unpack)` takes one pair, before the backward.
+    """
+
+
+class SavedHooksDisabledError(SavedHooksError):
+    """`saved_tensors_hooks` inside `disable_saved_tensors_hooks`, or the other way round."""
+
+
+class PackHookWroteError(AutogradError):
+    """A pack hook that writes to the tensor that it gets.
+
+    `pack = lambda x: x.mul_(2)`. Write `lambda x: x * 2`.
     """
 
 

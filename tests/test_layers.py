@@ -18,7 +18,19 @@ LAYERS = [
     ("tensor", "joint", "passes", "partition", "lower"),
     ("trace", "runtime", "remat"),
     ("api",),
-    ("nn", "namespaces", "autograd_api", "aot", "export", "distributed", "profile", "viz", "testing", "demo"),
+    (
+        "nn",
+        "namespaces",
+        "autograd_api",
+        "graph_api",
+        "aot",
+        "export",
+        "distributed",
+        "profile",
+        "viz",
+        "testing",
+        "demo",
+    ),
     ("cli",),
     ("__init__", "__main__"),
 ]
@@ -28,6 +40,7 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
     ("config", "errors"),  # an unknown setting is an error
+    ("autograd_api", "graph_api"),  # `ja.autograd.graph`
     ("demo", "viz"),  # the demo's report is drawn by viz
 }
 

@@ -38,6 +38,10 @@ class _State(threading.local):
       streams: What generators draw from while a branch or a loop runs eagerly; None outside of them.
       inlines: Whether compiled functions run as the functions themselves, because one that calls them gave up.
       checks_versions: Whether a backward refuses when what it saved was written since.
+      saved_hooks: The `HookPair` that packs what is saved, or None.
+      hooks_disabled: What the error says where such hooks are forbidden, or None.
+      saves_plainly: Whether what is saved is neither packed nor checked.
+      infers: Whether tensors that are made are inference tensors, which cannot be saved.
     """
 
     grad_enabled: bool = True
@@ -46,9 +50,17 @@ class _State(threading.local):
     streams: Any = None
     inlines: bool = False
     checks_versions: bool = False
+    saved_hooks: Any = None
+    hooks_disabled: str | None = None
+    saves_plainly: bool = True
+    infers: bool = False
 
     def __init__(self) -> None:  # runs once in each thread
         threads.note()
+
+    def note_saving(self) -> None:
+        """Sets `saves_plainly` by what it depends on."""
+        self.saves_plainly = self.saved_hooks is None and not self.checks_versions
 
 
 state = _State()
@@ -112,7 +124,7 @@ class enable_grad(no_grad):
 
 
 class inference_mode(no_grad):
-    """As `no_grad`; values here are immutable, so nothing more is to be saved."""
+    """As `no_grad`; and what is made inside can never be saved for a backward."""
 
     _enabled = False
 
@@ -124,6 +136,16 @@ class inference_mode(no_grad):
     def __init__(self, mode: Any = True) -> None:
         super().__init__()
         self._enabled = not mode if not callable(mode) else False
+        self._inferred: list[bool] = []
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._inferred.append(state.infers)
+        state.infers = not self._enabled
+
+    def __exit__(self, *_: Any) -> None:
+        super().__exit__()
+        state.infers = self._inferred.pop()
 
 
 def is_grad_enabled() -> bool:
@@ -146,3 +168,4 @@ def set_version_check(mode: str) -> None:
     if mode not in ("off", "error"):
         raise UnknownSettingError([mode], ["off", "error"])
     state.checks_versions = mode == "error"
+    state.note_saving()

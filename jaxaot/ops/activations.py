@@ -12,6 +12,7 @@ from jax import lax
 
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
+from jaxaot.ops.derivatives import with_derivatives
 from jaxaot.ops.dims import along, normalize_dim
 from jaxaot.ops.promotion import is_complex, is_floating, is_integral
 from jaxaot.ops.reductions import cast
@@ -55,9 +56,13 @@ def held(value: Array, low: Any, high: Any) -> Array:
     return jnp.where(value <= low, low, jnp.where(value >= high, high, value)).astype(value.dtype)
 
 
+# PyTorch takes these derivatives from the result, so that nothing else is saved for them
+_relu = with_derivatives(jax.nn.relu, lambda _, result: ~(result <= 0))
+
+
 @activation("relu(Tensor input) -> Tensor", takes="fi", **EVERYWHERE)
 def relu(input):
-    return jax.nn.relu(input)
+    return _relu(input) if is_floating(input.dtype) else jax.nn.relu(input)
 
 
 @activation("relu6(Tensor input) -> Tensor", takes="fi", **FUNCTIONAL)
@@ -223,7 +228,31 @@ def _softmax(fn: Any, input: Array, dim: int | None, dtype: Any) -> Array:
     input = cast(input, dtype)
     if not is_floating(input.dtype):
         raise DtypeError(f"softmax is not implemented for '{input.dtype}'. Pass `dtype=ja.float32`.")
-    return along(lambda value, axis: fn(value, axis=axis), input, _implicit_dim(input.ndim) if dim is None else dim)
+    return along(fn, input, _implicit_dim(input.ndim) if dim is None else dim)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def softmax_along(value: Array, axis: int) -> Array:
+    """Returns the softmax along an axis; its derivative is taken from the result."""
+    return jax.nn.softmax(value, axis=axis)
+
+
+@softmax_along.defjvp
+def _softmax_jvp(axis: int, primals: Any, tangents: Any) -> Any:
+    result, (tangent,) = softmax_along(*primals, axis), tangents
+    return result, result * (tangent - (result * tangent).sum(axis, keepdims=True))
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def log_softmax_along(value: Array, axis: int) -> Array:
+    """Returns the logarithm of the softmax along an axis; its derivative is taken from the result."""
+    return jax.nn.log_softmax(value, axis=axis)
+
+
+@log_softmax_along.defjvp
+def _log_softmax_jvp(axis: int, primals: Any, tangents: Any) -> Any:
+    result, (tangent,) = log_softmax_along(*primals, axis), tangents
+    return result, tangent - (jnp.exp(result) * tangent).sum(axis, keepdims=True)
 
 
 SOFTMAX = "(Tensor input, int? dim=None, Dtype? dtype=None) -> Tensor"
@@ -231,12 +260,12 @@ SOFTMAX = "(Tensor input, int? dim=None, Dtype? dtype=None) -> Tensor"
 
 @register_op("softmax" + SOFTMAX, namespaces=("", "nn.functional", "special"))
 def softmax(input, dim, dtype):
-    return _softmax(jax.nn.softmax, input, dim, dtype)
+    return _softmax(softmax_along, input, dim, dtype)
 
 
 @register_op("log_softmax" + SOFTMAX, namespaces=("", "nn.functional", "special"))
 def log_softmax(input, dim, dtype):
-    return _softmax(jax.nn.log_softmax, input, dim, dtype)
+    return _softmax(log_softmax_along, input, dim, dtype)
 
 
 @register_op("softmin" + SOFTMAX, method=False, namespaces=("nn.functional",))

@@ -84,8 +84,12 @@ _acosh = with_derivatives(
     lambda x, _: lax.rsqrt(x + 1) * lax.rsqrt(x - 1) if is_complex(x.dtype) else lax.rsqrt(x * x - 1),
 )
 
+# PyTorch takes these derivatives from the result, so that nothing else is saved for them
+_rsqrt = with_derivatives(lax.rsqrt, lambda _, result: -0.5 * result * result * result)
+_reciprocal = with_derivatives(lambda x: 1 / x, lambda _, result: -result * result)
+
 FLOAT_UNARY = {
-    "sqrt": jnp.sqrt, "rsqrt": lax.rsqrt, "reciprocal": lambda x: 1 / x,
+    "sqrt": jnp.sqrt, "rsqrt": _rsqrt, "reciprocal": _reciprocal,
     "exp": jnp.exp, "log": jnp.log, "log2": jnp.log2, "log10": jnp.log10,
     "sin": jnp.sin, "cos": jnp.cos, "tan": jnp.tan, "asin": jnp.arcsin, "acos": jnp.arccos, "atan": jnp.arctan,
     "sinh": jnp.sinh, "cosh": jnp.cosh, "tanh": jnp.tanh,

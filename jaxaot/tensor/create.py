@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot.autograd.modes import state
 from jaxaot.errors import DtypeError, TensorTypeError, TensorValueError
 from jaxaot.ops.promotion import default_float, default_int, is_inexact, kind
-from jaxaot.tensor.tensor import Tensor, wrap_array
+from jaxaot.tensor.tensor import INFERENCE, Tensor, wrap_array
 
 _warned: set[str] = set()
 
@@ -84,6 +85,8 @@ def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool
 
 
 def _leaf(made: Tensor, requires_grad: bool) -> Tensor:
+    if state.infers:
+        made._creation = INFERENCE
     if requires_grad:
         if not is_inexact(made.dtype):
             raise DtypeError("only Tensors of floating point and complex dtype can require gradients")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 import jax
 import numpy as np
@@ -25,8 +26,9 @@ from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
 from jaxaot.tensor.nodes import OpNode, TracedOpNode, materialize
+from jaxaot.tensor.saved import check_saveable, note_written, save_specially
 from jaxaot.tensor.storage import Storage
-from jaxaot.tensor.tensor import Tensor, wrap, wrap_array
+from jaxaot.tensor.tensor import INFERENCE, Tensor, wrap, wrap_array
 from jaxaot.tensor.write import check_writable, write_array, write_value
 from jaxaot.views.layout import Layout, contiguous, indexed_operands
 from jaxaot.views.window import AbstractWindow, find_window
@@ -97,7 +99,10 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         results = kernel.run(*operands)
     if len(results) == 1 and spec.schema.n_results == 1:
         layout: Any = kernel.layouts[0]
-        return wrap(Storage(results[0], layout), layout)
+        made = wrap(Storage(results[0], layout), layout)
+        if state.infers:
+            made._creation = INFERENCE
+        return made
     return _wrap_results(spec, flat, results, kernel.layouts)
 
 
@@ -140,7 +145,7 @@ def _call_recorded(
     else:
         outputs = kernel.run(*operands)
     leaves = kernel.pick_leaves((*operands, *outputs))
-    if kernel.is_plain and not state.checks_versions:  # as below, without the loops
+    if kernel.is_plain and state.saves_plainly:  # as below, without the loops
         for i in kernel.held_arguments:
             flat[i]._storage.is_shared = True
         layout: Any = kernel.layouts[0]
@@ -150,6 +155,8 @@ def _call_recorded(
         made = wrap(storage, layout)
         node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
         made._history = History(layout, 0, True, node)
+        if kernel.is_saving:
+            node.originals = _originals(kernel, flat, made)
         return made
     tensors = _wrap_results(spec, flat, outputs[: kernel.n_outputs], kernel.layouts, as_tuple=True)
     if not kernel.is_recorded:
@@ -162,9 +169,26 @@ def _call_recorded(
     for index, tensor in enumerate(tensors):
         if kernel.differentiable[index]:
             tensor._history = History(tensor._layout, 0, True, node, index)
-    if state.checks_versions:
-        node.note_versions([*(flat[i] for i in kernel.saved_arguments), *(tensors[i] for i in kernel.held_results)])
+    if kernel.is_saving:
+        node.originals = _originals(kernel, flat, tensors[kernel.held_results[0]] if kernel.held_results else None)
+    if not state.saves_plainly:
+        save_specially(node, flat, tensors)
     return _unpack(spec, tensors)
+
+
+def _originals(kernel: GradKernel, flat: Sequence[Any], result: Any) -> list[Any]:
+    """Returns weak references to the tensors that are saved."""
+    if not kernel.tensor_arguments:
+        return [ref(result)]
+    originals = []
+    for i in kernel.tensor_arguments:
+        tensor = flat[i]
+        if tensor._creation is not None:
+            check_saveable(tensor)
+        originals.append(ref(tensor))
+    if kernel.held_results:
+        originals.append(ref(result))
+    return originals
 
 
 _READ, _BASE, _TARGET, _DEFAULT = "read", "base", "target", "default"  # marks in the keys of kernels
@@ -330,6 +354,9 @@ def _wrap_results(
     """Returns the declared results as tensors, and stores the new values of written parameters."""
     n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
     tensors = [wrap(Storage(result, layout), layout) for result, layout in zip(results[:n], layouts[:n], strict=True)]
+    if state.infers:
+        for tensor in tensors:
+            tensor._creation = INFERENCE
     _store_written(spec, flat, results[n:])
     return tensors if as_tuple else _unpack(spec, tensors)
 
@@ -512,9 +539,12 @@ def _call_inplace_recorded(
     edge = result._gradient_edge()
     if result.dtype != target.dtype:
         edge = call(_cast_row(), (result,), (target.dtype,))._gradient_edge()
+    node = None if result._history is None else result._history.node
     write_array(target, value, edge)
     if result._storage.is_shared and target._storage.array is result._storage.array:
         target._storage.is_shared = True  # the node holds its result
+    if type(node) is OpNode:
+        note_written(node, target)
     return target
 
 

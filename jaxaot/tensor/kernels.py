@@ -17,9 +17,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._jax import is_tracer
 from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.ops.promotion import can_store, is_bool, is_complex, is_inexact, strong
 from jaxaot.ops.table import OpSpec
+from jaxaot.tensor.residuals import ARGUMENT, choose_residuals
 from jaxaot.views.chain import ViewChain, apply_chain
 from jaxaot.views.layout import Layout, contiguous, dense_like, elementwise_layout
 from jaxaot.views.window import AbstractWindow
@@ -83,6 +85,16 @@ class Recipe:
     def key(self, operands: Sequence[Any]) -> Any:
         """Returns the PRNG key of a random op."""
         return fold_key(operands[-1]) if self.has_key else None
+
+
+def parameter_names(spec: OpSpec, lengths: Any) -> tuple[str, ...]:
+    """Returns what the flat arguments of an op go by; the first one, PyTorch's `self`, is named so."""
+    names: list[str] = []
+    for position, parameter in enumerate(spec.schema.dynamic):
+        name = "self" if position == 0 and parameter.name == "input" else parameter.name
+        length = None if lengths is None else lengths[position]
+        names += [name] if length is None else [f"{name}{i}" for i in range(length)]
+    return tuple(names)
 
 
 def backward_name(name: str) -> str:
@@ -154,11 +166,13 @@ class GradKernel:
 
     Attributes:
       run: Takes the operands to the results, followed by the residuals.
-      pull: Takes (leaves, cotangents of the float results) to the gradients of the differentiated arguments.
+      pull: Takes (saved values, cotangents of the float results) to the gradients of the differentiated arguments.
       relays: The dtype of the cotangent if all gradients are the cotangent as it came, as those of `x + y` are, so
         that nothing has to run; None before the first backward, False if they are not.
-      routes: Where each leaf of the pullback is: (0, i) for operand i, (1, i) for result or residual i.
-      pick_leaves: Takes (*operands, *results, *residuals) to the leaves.
+      sources: What each saved value is: ("argument", i), ("result", i), or ("kept", i) for a further output; a key is
+        argument -1.
+      routes: Where each saved value is: (0, i) for operand i, (1, i) for output i.
+      pick_leaves: Takes (*operands, *outputs) to the saved values.
       differentiable: Which results are float, so that gradients flow to them.
       n_outputs: The number of results.
       is_recorded: Whether gradients flow to any result.
@@ -167,21 +181,49 @@ class GradKernel:
       number: Tells kernels apart.
       layouts: Of the results.
       node_name: Of the node on the tape.
+      parameter_names: What each argument goes by.
+      saved_names: What each saved value goes by: the parameter's name, `result`, or `residual`.
+      is_saving: Whether it saves tensors as they are.
+      is_tensor: For each argument, whether it is a tensor.
+      tensor_arguments: Positions of the arguments that are saved as they are and are tensors, as often as they are.
       places: Positions of the differentiated arguments.
-      held_arguments: Positions of the arguments whose arrays the pullback holds.
-      held_results: Positions of the results that it holds.
-      saved_arguments: Positions of the arguments whose values it needs, held or cut out of what is held.
+      held_arguments: Positions of the arguments whose arrays are saved.
+      held_results: Positions of the results that are saved.
+      saved_arguments: Positions of the arguments whose values the backward needs, saved or not.
     """
 
     __slots__ = (
-        "_has_one_result", "differentiable", "held_arguments", "held_results", "is_link", "is_plain", "is_recorded",
-        "layouts", "n_outputs", "node_name", "number", "pick_leaves", "places", "pull", "recipe", "relays", "routes",
-        "run", "saved_arguments",
+        "_has_one_result",
+        "differentiable",
+        "held_arguments",
+        "held_results",
+        "is_link",
+        "is_plain",
+        "is_recorded",
+        "is_saving",
+        "is_tensor",
+        "layouts",
+        "n_outputs",
+        "node_name",
+        "number",
+        "parameter_names",
+        "pick_leaves",
+        "places",
+        "pull",
+        "recipe",
+        "relays",
+        "routes",
+        "run",
+        "saved_arguments",
+        "saved_names",
+        "sources",
+        "tensor_arguments",
     )  # fmt: skip
 
     def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: Sequence[bool]):
         n_declared = spec.schema.n_results
         self._has_one_result = n_declared == 1 and not spec.schema.written
+        self.parameter_names = parameter_names(spec, recipe.lengths)
         self.node_name = backward_name(spec.name)
         self.recipe = recipe
         self.places = places = tuple(i for i, wanted in enumerate(mask) if wanted)
@@ -189,6 +231,7 @@ class GradKernel:
         self.held_results: tuple[int, ...] = ()
         self.saved_arguments: tuple[int, ...] = ()
         self.routes: tuple[tuple[int, int], ...] = ()
+        self.sources: tuple[tuple[str, int], ...] = ()
         self.differentiable: tuple[bool, ...] = ()
         self.n_outputs = 1
         self.pick_leaves: Callable[[Sequence[Any]], Sequence[Any]] = tuple
@@ -199,11 +242,11 @@ class GradKernel:
         self.layouts: tuple[Layout | None, ...] = ()
         tree: Any = None
         avals: Any = None
+        residuals: Any = None
 
-        def run(*operands: Any) -> Any:
+        def graph(values: Sequence[Any], key: Any) -> tuple[list[Any], list[Any]]:
+            """Returns the results and what the pullback holds."""
             nonlocal tree, avals
-            values = recipe.unpack(operands)
-            key = recipe.key(operands)
 
             def op(*differentiated: Any) -> Any:
                 filled = list(values)
@@ -217,27 +260,59 @@ class GradKernel:
             smooth, pullback, results = jax.vjp(op, *[values[i] for i in places], has_aux=True)
             n = len(results) if n_declared < 0 else n_declared
             self.differentiable = tuple(i < n and r is not None and is_inexact(r.dtype) for i, r in enumerate(results))
+            avals = [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in smooth]
             # the results and the differentiated outputs are the same values: return each once
             floats = iter(smooth)
-            results = tuple(next(floats) if d else r for r, d in zip(results, self.differentiable, strict=True))
+            results = [next(floats) if d else r for r, d in zip(results, self.differentiable, strict=True)]
             leaves, tree = jax.tree.flatten(pullback)
-            outputs, routes = list(results), []
-            for leaf in leaves:
-                route = _find(leaf, operands, 0) or _find(leaf, outputs, 1)
-                if route is None:
-                    route = (1, len(outputs))
-                    outputs.append(leaf)
+            return results, leaves
+
+        def run(*operands: Any) -> Any:
+            nonlocal residuals
+            values, key = recipe.unpack(operands), recipe.key(operands)
+            traced = [i for i, value in enumerate(values) if is_tracer(value)]
+            given = [values[i] for i in traced] + ([] if key is None else [key])
+
+            def filled(*given: Any) -> tuple[list[Any], list[Any]]:
+                full = list(values)
+                for place, value in zip(traced, given, strict=False):
+                    full[place] = value
+                return graph(full, None if key is None else given[-1])
+
+            closed, shapes = jax.make_jaxpr(filled, return_shape=True)(*given)
+            present = [i for i, shape in enumerate(shapes[0]) if shape is not None]
+            residuals = choose_residuals(closed, len(present))
+            made = residuals.forward(*given)
+            outputs: list[Any] = [None] * len(shapes[0])
+            for i, value in zip(present, made, strict=False):
+                outputs[i] = value
+            outputs += made[len(present) :]
+            routes, sources = [], []
+            for origin, i in residuals.sources:
+                match origin:
+                    case "argument":
+                        route = _find(given[i], operands)
+                        if route is None:  # a part of an operand, cut out by its window; or a key
+                            route = (1, len(outputs))
+                            outputs.append(given[i])
+                        sources.append((origin, traced[i] if i < len(traced) else -1))
+                    case "result":
+                        route = (1, present[i])
+                        sources.append((origin, present[i]))
+                    case _:
+                        route = (1, len(shapes[0]) + i)
+                        sources.append((origin, i))
                 routes.append(route)
-            self.routes = tuple(routes)
-            self.saved_arguments = tuple(i for i, v in enumerate(values) if any(leaf is v for leaf in leaves))
-            avals = [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in smooth]
+            self.routes, self.sources = tuple(routes), tuple(sources)
+            self.saved_arguments = tuple(traced[i] for i in residuals.arguments if i < len(traced))
             return tuple(outputs)
 
-        def pull(leaves: Any, cotangents: Any) -> Any:
+        def pull(saved: Any, cotangents: Any) -> Any:
             full = [
                 jnp.zeros(aval.shape, aval.dtype) if ct is None else conjugate(ct.astype(aval.dtype))
                 for ct, aval in zip(cotangents, avals, strict=True)
             ]
+            leaves = residuals.leaves(*saved)
             return [conjugate(g) for g in jax.tree.unflatten(tree, leaves)(full)]
 
         run.__name__ = spec.name
@@ -264,9 +339,10 @@ class GradKernel:
     def settle(self, is_tensor: Sequence[bool], n_operands: int) -> None:
         """Notes, after the first run, which arguments and results the pullback holds.
 
-        Args:
-          is_tensor: For each argument, whether it is a tensor.
-          n_operands: What `run` was called with.
+          Args:
+            is_saving: Whether it saves tensors as they are.
+        is_tensor: For each argument, whether it is a tensor.
+            n_operands: What `run` was called with.
         """
         self.pick_leaves = _picker([position + source * n_operands for source, position in self.routes])
         held = {position for source, position in self.routes if source == 0}
@@ -280,6 +356,18 @@ class GradKernel:
         self.is_link = self.is_plain and sum(layout.nbytes for layout in touched if layout is not None) <= SMALL
         self.held_results = tuple(sorted({p for source, p in self.routes if source == 1 and p < n}))
         self.saved_arguments = tuple(i for i in self.saved_arguments if is_tensor[i])
+        self.is_tensor = tuple(is_tensor)
+        self.tensor_arguments = tuple(i for origin, i in self.sources if origin == ARGUMENT and i >= 0 and is_tensor[i])
+        self.is_saving = bool(self.tensor_arguments or self.held_results)
+        self.saved_names = tuple(self._name_of(origin, i) for origin, i in self.sources)
+
+    def _name_of(self, origin: str, index: int) -> str:
+        match origin:
+            case "argument":
+                return self.parameter_names[index] if index >= 0 else "key"
+            case "result":
+                return "result" if self.n_outputs == 1 else f"result{index}"
+        return f"residual{index}"
 
 
 def _picker(positions: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
@@ -298,10 +386,10 @@ def conjugate(x: Any) -> Any:
     return jnp.conj(x) if is_complex(x.dtype) else x
 
 
-def _find(leaf: Any, values: Sequence[Any], source: int) -> tuple[int, int] | None:
-    for position, value in enumerate(values):
-        if value is leaf:
-            return source, position
+def _find(leaf: Any, operands: Sequence[Any]) -> tuple[int, int] | None:
+    for position, operand in enumerate(operands):
+        if operand is leaf:
+            return 0, position
     return None
 
 
@@ -319,7 +407,7 @@ def fit_into(result: Any, size: tuple[int, ...], dtype: Any) -> Any:
         )
     if not can_store(result.dtype, dtype):
         raise DtypeError(
-            f"result type {_torch_name(result.dtype)} can't be cast to the desired output type {_torch_name(dtype)}"
+            f"result type {dtype_name(result.dtype)} can't be cast to the desired output type {dtype_name(dtype)}"
         )
     return strong(result, dtype) if result.dtype != dtype or getattr(result, "weak_type", False) else result
 
@@ -331,7 +419,8 @@ _NAMES = {
 }  # fmt: skip
 
 
-def _torch_name(dtype: Any) -> str:
+def dtype_name(dtype: Any) -> str:
+    """Returns PyTorch's name of a dtype, as its messages have it: `Float`."""
     return _NAMES.get(np.dtype(dtype).name, np.dtype(dtype).name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +14,9 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node, next_number
-from jaxaot.errors import AutogradError, BackwardTwiceError, SavedTensorWrittenError
+from jaxaot.errors import AutogradError, BackwardTwiceError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
-from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.kernels import (
     GradKernel,
     add_kernel,
@@ -28,19 +28,11 @@ from jaxaot.tensor.kernels import (
     split_write,
     split_write_kernel,
 )
-from jaxaot.tensor.storage import Storage
+from jaxaot.tensor.saved import FREED, SavedTensor, Version, saved_tensor
 from jaxaot.tensor.tensor import wrap_array
 from jaxaot.views.chain import ViewChain, chain_dtype, chain_form, chain_starts
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
-
-_TWICE = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward."
-)
-
 
 _SAVED = (list, tuple)
 
@@ -50,11 +42,12 @@ class OpNode(Node):
 
     Attributes:
       kernel: What ran it.
-      leaves: What its backward needs; None once released, a stand-in if it is to be computed again.
-      versions: What each saved tensor was, with its counter and storage as they were; None where that is not checked.
+      leaves: What its backward needs; None once released, a stand-in if it is to be computed again or unpacked.
+      originals: The tensors that were saved, as long as they live: arguments as the kernel orders them, then a result.
+      versions: How each saved tensor was; None where that is not checked.
     """
 
-    __slots__ = ("kernel", "leaves", "versions")
+    __slots__ = ("kernel", "leaves", "originals", "versions")
 
     holds_residuals = True
 
@@ -67,7 +60,8 @@ class OpNode(Node):
         self.pre_hooks = self.retained = None
         self.kernel = kernel
         self.leaves: Any = leaves
-        self.versions: list[tuple[str, WriteCounter, int, Storage, Any]] | None = None
+        self.originals: list[weakref.ref[Any]] | None = None
+        self.versions: list[Version] | None = None
         if state.region is not None:
             state.region.add(self)
 
@@ -76,38 +70,44 @@ class OpNode(Node):
         kernel = self.kernel
         return kernel if kernel.is_link and type(self.leaves) in _SAVED and self.versions is None else None
 
-    def note_versions(self, saved: Sequence[Any]) -> None:
-        """Notes the versions of tensors whose values the backward needs."""
-        self.versions = []
-        for tensor in saved:
-            text = f"[{tensor.dtype}{list(tensor.shape)}]"
-            if tensor.grad_fn is not None:
-                text += f", which is output {tensor.output_nr} of {tensor.grad_fn.name},"
-            counter, storage = counter_of(tensor), tensor._storage
-            self.versions.append((text, counter, counter.n, storage, storage.array))
+    def __getattr__(self, name: str) -> Any:
+        for prefix, shown in (("_saved_", SavedTensor.unpack), ("_raw_saved_", lambda saved: saved)):
+            if name.startswith(prefix):
+                return shown(saved_tensor(self, name.removeprefix(prefix)))
+        raise AttributeError(f"{self!r} has no attribute `{name}`")
+
+    def __dir__(self) -> list[str]:
+        names = self.kernel.saved_names
+        return [*super().__dir__(), *(f"{prefix}{name}" for prefix in ("_saved_", "_raw_saved_") for name in names)]
+
+    def original(self, place: int) -> Any:
+        """Returns the tensor that a saved value was, if it still exists."""
+        sources, kernel = self.kernel.sources, self.kernel
+        origin, index = sources[place]
+        if origin == "kept" or not self.originals or (origin == "argument" and index not in kernel.tensor_arguments):
+            return None
+        if origin == "argument":
+            return self.originals[kernel.tensor_arguments.index(index)]()
+        return None if len(self.originals) == len(kernel.tensor_arguments) else self.originals[-1]()
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         leaves = self.leaves
         if leaves is None:
-            raise BackwardTwiceError(_TWICE)
-        if type(leaves) not in _SAVED:
+            raise BackwardTwiceError(FREED)
+        while type(leaves) not in _SAVED:
             leaves = leaves.again()
-        for text, counter, version, storage, array in self.versions or ():
-            if counter.n != version or storage.array is not array:  # the latter also shows writes through `.data`
-                raise SavedTensorWrittenError(
-                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"{text} is at version {counter.n}; expected version {version} instead. Write out of place, "
-                    "or leave `ja.autograd.set_version_check` off to get the gradient of the values that were used."
-                )
+        for version in self.versions or ():
+            version.check()
         if len(cotangents) > 1:
             cotangents = [ct for ct, d in zip(cotangents, self.kernel.differentiable, strict=True) if d]
         return self.kernel.backward(leaves, cotangents)
 
     def release(self) -> None:
-        self.leaves = self.versions = None
+        if self.leaves:  # what saved nothing can run again
+            self.leaves = self.originals = self.versions = None
 
     def swap_held(self, held: Any) -> Any:
-        before, self.leaves, self.versions = self.leaves, held, None
+        before, self.leaves, self.originals, self.versions = self.leaves, held, None, None
         return before
 
 
@@ -139,7 +139,7 @@ class TracedOpNode(Node):
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         values = self.values
         if values is None:
-            raise BackwardTwiceError(_TWICE)
+            raise BackwardTwiceError(FREED)
         places = [i for i, wanted in enumerate(self.mask) if wanted]
 
         def op(*differentiated: Any) -> Any:

@@ -13,7 +13,7 @@ from jaxaot.ops import dims
 from jaxaot.ops.promotion import can_store, default_float, is_bool, result_dtype
 from jaxaot.tensor.create import as_dtype, from_jax, tensor
 from jaxaot.tensor.storage import Storage
-from jaxaot.tensor.tensor import Size, Tensor
+from jaxaot.tensor.tensor import INFERENCE, Size, Tensor
 
 
 def is_tensor(obj: Any) -> bool:
@@ -64,8 +64,8 @@ def is_neg(input: Tensor) -> bool:
 
 
 def is_inference(input: Tensor) -> bool:
-    """Returns False: values are immutable here, so tensors of `inference_mode` need no kind of their own."""
-    return False
+    """Returns whether the tensor was made in `inference_mode`, so that it cannot be saved for a backward."""
+    return input._creation == INFERENCE
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:

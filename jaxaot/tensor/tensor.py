@@ -17,7 +17,14 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node, edge_of
-from jaxaot.errors import AutogradError, ConcretizationError, DtypeError, StorageSizeError, TensorTypeError
+from jaxaot.errors import (
+    AutogradError,
+    ConcretizationError,
+    DtypeError,
+    InferenceTensorError,
+    StorageSizeError,
+    TensorTypeError,
+)
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tensor.counter import WriteCounter
 from jaxaot.tensor.history import History
@@ -26,6 +33,9 @@ from jaxaot.views.chain import Geometry, ViewChain
 from jaxaot.views.layout import Layout, contiguous
 from jaxaot.views.memory_format import MemoryFormat, has_format
 from jaxaot.views.window import find_window
+
+INFERENCE = "inference"
+"""`_creation` of a tensor that was made in `inference_mode`, and of its views."""
 
 
 class Size(tuple):
@@ -210,6 +220,8 @@ class Tensor:
 
     @property
     def _version(self) -> int:
+        if self._creation == INFERENCE:
+            raise InferenceTensorError("Inference tensors do not track version counter.")
         return 0 if self._counter is None else self._counter.n
 
     @property
@@ -342,6 +354,11 @@ class Tensor:
             )
         if requires_grad and not is_inexact(self._layout.dtype):
             raise DtypeError("only Tensors of floating point and complex dtype can require gradients")
+        if requires_grad and self._creation == INFERENCE and not state.infers:
+            raise InferenceTensorError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. Make a normal "
+                "tensor of it: `x.clone().requires_grad_()`."
+            )
         self._touch()
         # a leaf view has a history of its own: later writes to its base do not pass gradients to it
         self._history = History(self._layout, self._offset, requires_grad, trace=state.trace)

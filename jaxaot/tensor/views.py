@@ -24,7 +24,7 @@ from jaxaot.tensor.create import as_dtype
 from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.history import History
 from jaxaot.tensor.nodes import ViewNode
-from jaxaot.tensor.tensor import Tensor, wrap
+from jaxaot.tensor.tensor import INFERENCE, Tensor, wrap
 from jaxaot.views.chain import (
     AbstractViewOp,
     AsComplex,
@@ -87,7 +87,7 @@ def view_through(
     view._counter = counter_of(parent)
     if not state.grad_enabled:
         # no gradient flows through a view made here: it has a history of its own
-        view._creation = "no_grad"
+        view._creation = INFERENCE if parent._creation == INFERENCE else "no_grad"
         return view
     view._creation = creation or parent._creation
     last = steps[-1]
@@ -116,6 +116,8 @@ def detached(tensor: Tensor) -> Tensor:
         state.trace.note(tensor)
     made = wrap(tensor._storage, tensor._layout, tensor._offset, state.trace)
     made._counter = counter_of(tensor)
+    if tensor._creation == INFERENCE:
+        made._creation = INFERENCE
     return made
 
 

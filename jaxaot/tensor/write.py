@@ -10,12 +10,12 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
-from jaxaot.errors import AutogradError, LeafWriteError, OverlappingWriteError
+from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, OverlappingWriteError
 from jaxaot.tensor.counter import count_write
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import store_through
 from jaxaot.tensor.nodes import WriteNode
-from jaxaot.tensor.tensor import history_edge
+from jaxaot.tensor.tensor import INFERENCE, history_edge
 from jaxaot.views.window import find_window
 
 
@@ -25,6 +25,7 @@ def check_writable(target: Any, records: bool) -> None:
     Raises:
       OverlappingWriteError: If elements of the target share memory.
       LeafWriteError: If the target is a leaf that requires grad, or a view of one, and the write is recorded.
+      InferenceTensorError: If the target was made in `inference_mode`, and this is outside of it.
       AutogradError: If the target is one of several views that one function returned, or was made under `no_grad`.
     """
     if target._layout.is_overlapping:
@@ -32,6 +33,11 @@ def check_writable(target: Any, records: bool) -> None:
             "unsupported operation: more than one element of the written-to tensor refers to a single memory "
             f"location (size {list(target._layout.size)}, stride {list(target._layout.stride)}). Please clone() the "
             "tensor before performing the operation."
+        )
+    if target._creation == INFERENCE and not state.infers:
+        raise InferenceTensorError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
         )
     if state.region is not None:
         state.region.note((target,))
