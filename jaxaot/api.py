@@ -16,6 +16,8 @@ import numpy as np
 from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._util import format_bytes
+from jaxaot.autograd.modes import state
+from jaxaot.autograd.saved_hooks import HookPair
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
 from jaxaot.ir.text import to_text
 from jaxaot.ir.walk import short_aval
@@ -31,6 +33,7 @@ from jaxaot.partition.segments import FromInput, cut_segments
 from jaxaot.partition.timeline import Timeline, memory_timeline
 from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.passes.pipeline import run_passes
+from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan import stages
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.signature import Signature, make_signature
@@ -42,6 +45,7 @@ from jaxaot.runtime.recovery import is_deleted, refuse_without_values
 from jaxaot.runtime.segmented import ExecutableCache, SegmentedFunction, ask, make_linker, trace_through
 from jaxaot.tensor.iterated import read_iterators
 from jaxaot.tensor.tensor import Tensor
+from jaxaot.trace.hooks import trace_hooks
 from jaxaot.trace.pure import run_pure
 from jaxaot.trace.snapshot import Undo, snapshot
 from jaxaot.trace.trace import roots, trace_call
@@ -154,7 +158,7 @@ class JointGraph(stages.JointGraph):
             may_offload=settings.offload,
             recompute_collectives=settings.recompute_collectives,
         )
-        return Partition(parts.joint, parts.forward, parts.backward, parts.plan)
+        return Partition.of(with_hooks(parts))
 
     def __call__(self, primals: Sequence[Any], cotangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Returns the outputs, and for each primal its gradient, or None where it has none.
@@ -179,6 +183,11 @@ class JointGraph(stages.JointGraph):
 class Partition(stages.Partition):
     """A joint graph cut in two; see `jaxaot.plan.stages.Partition`."""
 
+    @classmethod
+    def of(cls, partition: stages.Partition) -> Partition:
+        """Returns a partition as a stage of the flow."""
+        return cls(**{field.name: getattr(partition, field.name) for field in dataclasses.fields(partition)})
+
     @functools.cached_property
     def timeline(self) -> Timeline:
         """The memory in use over the forward and the backward, estimated from shapes."""
@@ -189,6 +198,16 @@ class Partition(stages.Partition):
         make = get_backend(backend)
         backward = finish_backward(self.backward, len(self.plan.residuals))
         return Compiled(make(finish_forward(self.forward), (), "forward"), make(backward, (), "backward"), self)
+
+
+def with_hooks(partition: stages.Partition) -> stages.Partition:
+    """Returns a partition whose residuals are packed by the hooks on saved tensors that are in force."""
+    hooks: HookPair | None = state.saved_hooks
+    if hooks is None:
+        return partition
+    graph_of = functools.cache(lambda shape, dtype: trace_hooks(hooks, shape, dtype))
+    inputs = range(partition.joint.n_primals) if hooks.inputs else ()
+    return pack_residuals(partition, graph_of, inputs)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -373,9 +392,11 @@ def key_for_call(traced: stages.Traced, fn: Callable[..., Any], args: Any, kwarg
     """
     parameters, settings = parameter_names(fn), config.get()
     refuse_without_values(traced.call, fn, args, kwargs, parameters)
+    hooks = state.saved_hooks if traced.needs_backward else None
     return CallKey(
-        traced.call, traced.places, traced.rng, traced.in_tree, settings, jax_settings(), parameters, traced.asked
-    )
+        traced.call, traced.places, traced.rng, traced.in_tree, settings, jax_settings(), parameters, traced.asked,
+        hooks,
+    )  # fmt: skip
 
 
 def make_program(

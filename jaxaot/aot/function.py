@@ -12,7 +12,8 @@ from typing import Any
 from jaxaot import config
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
-from jaxaot.api import Inspector, Traced, make_program, trace_for_call
+from jaxaot.api import Inspector, Traced, make_program, trace_for_call, with_hooks
+from jaxaot.autograd.saved_hooks import without_saved_hooks
 from jaxaot.errors import OptionError
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import run_passes
@@ -90,7 +91,9 @@ def aot_function(
         joint = traced.joint()
         if decompositions:
             joint = run_passes(joint, [functools.partial(decompose, table=decompositions)], config.get().check_graphs)
-        return run_partition(partition_fn, joint)
+        with without_saved_hooks():
+            partition = run_partition(partition_fn, joint)
+        return with_hooks(partition)
 
     def build(fn: Callable[..., Any], args: Any, kwargs: Any, writing: Any) -> Program:
         traced, key = trace_for_call(fn, args, kwargs)

@@ -6,8 +6,9 @@ is called with that when the backward needs the tensor, and has to return a tens
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from jaxaot.autograd.modes import state
@@ -77,6 +78,17 @@ class saved_tensors_hooks:
 
     def __exit__(self, *_: Any) -> None:
         _set_hooks(self._before.pop())
+
+
+@contextlib.contextmanager
+def without_saved_hooks() -> Iterator[None]:
+    """Inside, nothing is packed."""
+    before = state.saved_hooks
+    _set_hooks(None)
+    try:
+        yield
+    finally:
+        _set_hooks(before)
 
 
 def _set_hooks(pair: HookPair | None) -> None:

@@ -71,6 +71,7 @@ class CallKey:
       jax_settings: (name, value) of the settings of JAX that decide a trace.
       parameters: What the user calls each positional argument.
       asked: The values that Python asked for.
+      hooks: The `HookPair` that packs what is saved, or None; None too where nothing is saved.
     """
 
     call: CallPlan
@@ -81,6 +82,7 @@ class CallKey:
     jax_settings: tuple[tuple[str, Any], ...]
     parameters: tuple[str, ...]
     asked: tuple[AskedValue, ...] = ()
+    hooks: Any = None
 
 
 def differences(earlier: CallKey, later: CallKey) -> tuple[Difference, ...]:
@@ -168,6 +170,9 @@ def _settings(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     if earlier.call.grad_enabled != later.call.grad_enabled:
         mode = "on" if later.call.grad_enabled else "off"
         yield Difference(Kind.SETTING, "grad mode", f"grad mode is {mode}")
+    if earlier.hooks != later.hooks:
+        text = f"the hooks on saved tensors are {later.hooks or 'none'} instead of {earlier.hooks or 'none'}"
+        yield Difference(Kind.SETTING, "saved tensor hooks", text)
     for field in dataclasses.fields(Config):
         before, after = getattr(earlier.settings, field.name), getattr(later.settings, field.name)
         if before != after and field.compare:

@@ -58,6 +58,7 @@ class SavedValue:
       source: The user's line that made it, or `""`.
       why: Why it is kept rather than recomputed.
       is_offloaded: Whether it is kept in the memory of the host.
+      packed_from: The type of the value that a hook packed into this one; None if none did.
     """
 
     name: str
@@ -67,6 +68,7 @@ class SavedValue:
     source: str
     why: str
     is_offloaded: bool = False
+    packed_from: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +93,8 @@ class SavePlan:
       save_all_bytes: What `saved_bytes` would be if the backward recomputed nothing but views.
       recompute_seconds: How long recomputing and moving takes, by the costs that a budget was met with; None without.
       least_seconds: How long it takes at least within that budget, whatever is chosen; None without a budget.
+      packed_between: Positions of the residuals that hooks pack and unpack between the two graphs, as they cannot be
+        traced.
     """
 
     residuals: tuple[ResidualSource, ...]
@@ -99,6 +103,7 @@ class SavePlan:
     save_all_bytes: int
     recompute_seconds: float | None = None
     least_seconds: float | None = None
+    packed_between: tuple[int, ...] = ()
 
     @property
     def saved_bytes(self) -> int:
@@ -147,5 +152,8 @@ class SavePlan:
         for value in self.saved:
             shape = ",".join(map(str, value.shape))
             place = f"  # {value.source}" if value.source else ""
-            lines.append(f"  {value.name}: {value.dtype}[{shape}] {format_bytes(value.bytes)}, {value.why}{place}")
+            why = value.why if value.packed_from is None else f"packed from {value.packed_from}, {value.why}"
+            lines.append(f"  {value.name}: {value.dtype}[{shape}] {format_bytes(value.bytes)}, {why}{place}")
+        if self.packed_between:
+            lines.append(f"  hooks that cannot be traced pack {len(self.packed_between)} residuals after the forward")
         return "\n".join(lines)

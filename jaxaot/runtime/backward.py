@@ -112,7 +112,9 @@ class CompiledNode(Node):
                 cotangents[i] = _zeros_of(self.avals[i])
         if self.has_complex:
             cotangents = [conjugate(cotangent) for cotangent in cotangents]
-        residuals = self.residuals if type(self.residuals) is list else self.residuals.again()
+        residuals = self.residuals
+        while type(residuals) is not list:
+            residuals = residuals.again()
         if self.has_refills:
             residuals = [r.read() if isinstance(r, Refilled) else r for r in residuals]
         gradients = self.run(*residuals, *cotangents)

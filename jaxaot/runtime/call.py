@@ -44,6 +44,7 @@ from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.generator import DRAWING, default_generator
 from jaxaot.tensor.history import History
+from jaxaot.tensor.saved import pack_arrays
 from jaxaot.tensor.storage import HELD_ONCE, Storage
 from jaxaot.tensor.tensor import Tensor, history_edge, wrap
 from jaxaot.tensor.tracing import TRACING
@@ -70,11 +71,11 @@ def generate(program: Program, writing: Any) -> None:
     program.enter = writer.source.scope["enter"]
 
 
-def generate_test(traced: Traced, settings: Config) -> Callable[..., Any]:
+def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[..., Any]:
     """Returns the guards alone: a function of (fn, args, kwargs) that returns True, or `MISS` for what does not fit."""
     source = Source(traced.call, {
         "MISS": MISS, "state": state, "Tensor": Tensor, "default_generator": default_generator,
-        "config": config, "scoped": config.scoped_value, "SETTINGS": settings,
+        "config": config, "scoped": config.scoped_value, "SETTINGS": settings, "HOOKS": hooks,
     })  # fmt: skip
     with source.block("def fits(fn, args, kwargs):"):
         _write_tests(source, traced, PlaceWriter(source, traced.places))
@@ -88,6 +89,8 @@ def _write_tests(source: Source, traced: Traced, places: PlaceWriter) -> None:
         f"state.grad_enabled is not {traced.call.grad_enabled}",
         "(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS",
     )
+    if traced.needs_backward:  # else nothing is saved
+        source.miss_if("state.saved_hooks is not HOOKS and state.saved_hooks != HOOKS")
     with source.block("try:"):
         write_guards(source, traced, places)
     with source.block("except (AttributeError, IndexError, KeyError, TypeError, ValueError):"):
@@ -105,6 +108,7 @@ class _Writer:
             "Tensor": Tensor, "Storage": Storage, "History": History,
             "CompiledNode": CompiledNode, "history_edge": history_edge, "getrefcount": sys.getrefcount,
             "config": config, "scoped": config.scoped_value, "SETTINGS": program.key.settings,
+            "HOOKS": program.key.hooks, "pack_arrays": pack_arrays,
             "forward": program.forward, "forward_donated": program.forward_donated, "backward": program.backward,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
@@ -374,10 +378,13 @@ class _Writer:
         if plan is None or program.partition is None:
             source.add(f"node = CompiledNode((), None, [], {avals}, ())")
             return
-        residuals = []
+        residuals: list[str] = []
+        packed: list[int] = []
         n_outputs = len(out_avals) - len(traced.alias.refills)
         freed, empty = self._freed(), empty_inputs(traced)
-        for residual in plan.residuals:
+        for i, residual in enumerate(plan.residuals):
+            if i in plan.packed_between:
+                packed.append(len(residuals))
             match residual:
                 case FromRefill(index):
                     residuals.append(self._refilled(traced.alias.refills[index]))
@@ -403,7 +410,10 @@ class _Writer:
         types = [aval.dtype for aval in (*traced.jaxpr.in_avals, *out_avals)]
         has_complex = any(is_complex(dtype) for dtype in types)
         listed = lambda texts: f"({''.join(text + ', ' for text in texts)})"
-        source.add(f"node = CompiledNode({listed(edges)}, backward, [{', '.join(residuals)}], {avals}, "
+        held = f"[{', '.join(residuals)}]"
+        if packed:
+            held = f"pack_arrays(HOOKS, {held}, {packed})"
+        source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
                    f"{listed(bases)}, {has_complex}, {has_refills})")  # fmt: skip
 
     def _refilled(self, freed: FreedStorage) -> str:

@@ -227,7 +227,7 @@ class SegmentedFunction(CompiledFunction):
                 try:
                     program = self._build(self.fn, args, kwargs, self._writing, walk, self.programs)
                 except TooManyBreaks as stop:
-                    self._run_eagerly.append(generate_test(stop.first, config.get()))
+                    self._run_eagerly.append(generate_test(stop.first, config.get(), state.saved_hooks))
                     n = len(stop.last.asked) - 1
                     self._warn(stop.last.asked[-1].line, f"follows {n} such values in one call", "calls of this kind")
                     return MISS

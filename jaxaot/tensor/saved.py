@@ -67,6 +67,40 @@ def check_saveable(tensor: Tensor) -> None:
 # -- packing -----------------------------------------------------------------------------------------------------------
 
 
+def check_unpacked(tensor: Any, layout: Layout) -> Tensor:
+    """Returns what an unpack hook returned, if it can stand for what was packed.
+
+    Raises:
+      TensorTypeError: If it is no tensor.
+      ShapeMismatchError: If it has another shape.
+    """
+    if not isinstance(tensor, Tensor):
+        raise TensorTypeError(
+            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(tensor).__name__}"
+        )
+    if tensor._layout.size != layout.size:
+        raise ShapeMismatchError(
+            f"Output of saved tensor unpack_hook expected to have the size of what was packed, {list(layout.size)}, "
+            f"but got {list(tensor.shape)}. Undo in unpack_hook whatever pack_hook does to the shape."
+        )
+    return tensor
+
+
+def check_unwritten(tensor: Tensor) -> None:
+    """Raises if a pack hook wrote to the tensor that it got.
+
+    Raises:
+      PackHookWroteError: If it did.
+    """
+    if tensor._version:
+        raise PackHookWroteError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
+            "be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if "
+            "you need to perform in-place operations on the input to a pack hook. Write `x = x + 1` instead of "
+            "`x += 1`."
+        )
+
+
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class Packed:
@@ -89,19 +123,7 @@ class Packed:
           TensorTypeError: If it returns no tensor.
           ShapeMismatchError: If it returns one of another shape.
         """
-        tensor = self.hooks.unpack(self.value)
-        if not isinstance(tensor, Tensor):
-            raise TensorTypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type(tensor).__name__}"
-            )
-        if tensor._layout.size != self.layout.size:
-            raise ShapeMismatchError(
-                f"Output of saved tensor unpack_hook expected to have the size of what was packed, "
-                f"{list(self.layout.size)}, but got {list(tensor.shape)}. Undo in unpack_hook whatever pack_hook does "
-                "to the shape."
-            )
-        return tensor
+        return check_unpacked(self.hooks.unpack(self.value), self.layout)
 
     def array(self) -> Array:
         """Returns the values that the unpack hook gives back, in the dtype that was packed."""
@@ -129,21 +151,15 @@ def pack(hooks: HookPair, array: Array, layout: Layout) -> Packed:
     Raises:
       PackHookWroteError: If the hook writes to the tensor that it gets.
     """
-    before = state.grad_enabled, state.saved_hooks
+    before = state.grad_enabled
     state.grad_enabled = False
     try:
         shown = wrap_array(array, layout)
         shown._storage.is_shared = True
         value = hooks.pack(shown)
     finally:
-        state.grad_enabled = before[0]
-    if shown._version:
-        raise PackHookWroteError(
-            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot "
-            "be modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if "
-            "you need to perform in-place operations on the input to a pack hook. Write `x = x + 1` instead of "
-            "`x += 1`."
-        )
+        state.grad_enabled = before
+    check_unwritten(shown)
     return Packed(hooks, value, layout)
 
 
