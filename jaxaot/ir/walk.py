@@ -97,6 +97,11 @@ def aval_bytes(aval: Any) -> int:
     return math.prod(int(size) for size in shape) * itemsize
 
 
+def is_on_host(aval: Any) -> bool:
+    """Returns whether values of a type are in the memory of the host."""
+    return "Host" in str(getattr(aval, "memory_space", ""))
+
+
 def short_aval(aval: Any) -> str:
     """Returns a type for people, such as `f32[3,4]`."""
     return aval.str_short(short_dtypes=True) if hasattr(aval, "str_short") else str(aval)

@@ -16,7 +16,7 @@ from jaxaot._jax import DropVar
 from jaxaot._util import format_bytes
 from jaxaot.errors import MissingExtraError
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.walk import aval_bytes, source_line, sub_jaxprs, variables
+from jaxaot.ir.walk import aval_bytes, is_on_host, source_line, sub_jaxprs, variables
 from jaxaot.partition.pictures import as_image, new_axes
 from jaxaot.plan.saved import FromForward
 from jaxaot.plan.stages import Partition
@@ -113,21 +113,17 @@ def memory_timeline(partition: Partition) -> Timeline:
     constants = [*partition.forward.consts, *partition.backward.consts]
     held = sum(aval_bytes(var.aval) for var in (*forward.invars, *outputs, *gradients))
     held += sum(aval_bytes(aval) for aval in {id(c): c for c in constants}.values())
-    kept = {var for var in variables(forward.outvars[n_outputs:]) if not _is_on_host(var.aval)}
+    kept = {var for var in variables(forward.outvars[n_outputs:]) if not is_on_host(var.aval)}
     moments = _moments(forward, "forward", held, kept, frozenset(outputs), 0, frozenset())
     residuals = {}
     for place, source in enumerate(partition.plan.residuals):
         var = backward.invars[place]
-        if isinstance(source, FromForward) and not _is_on_host(var.aval):
+        if isinstance(source, FromForward) and not is_on_host(var.aval):
             residuals[var] = aval_bytes(var.aval)
     moments += _moments(
         backward, "backward", held, set(), frozenset(gradients), sum(residuals.values()), frozenset(residuals)
     )
     return Timeline(tuple(moments), held)
-
-
-def _is_on_host(aval: Any) -> bool:
-    return "Host" in str(getattr(aval, "memory_space", ""))
 
 
 def _moments(
@@ -170,7 +166,7 @@ def _moments(
     current = held + residual_bytes
     for i, eqn in enumerate(jaxpr.eqns):
         for var in eqn.outvars:
-            if isinstance(var, DropVar) or var in counted or shown(var) != (var,) or _is_on_host(var.aval):
+            if isinstance(var, DropVar) or var in counted or shown(var) != (var,) or is_on_host(var.aval):
                 continue
             live[var] = aval_bytes(var.aval)
             current += live[var]

@@ -28,7 +28,7 @@ from jax.dtypes import float0
 from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
 from jaxaot.ir.rewrite import splice, substitute
 from jaxaot.ir.schedule import recompute_late
-from jaxaot.ir.walk import aval_bytes, short_aval, variables
+from jaxaot.ir.walk import aval_bytes, is_on_host, short_aval, variables
 from jaxaot.plan.saved import (
     FromForward,
     FromOutput,
@@ -173,7 +173,7 @@ class _Packing:
         why = "an input of the function" if value is None else value.why
         return SavedValue(
             f"{name}{number}", tuple(after.shape), str(after.dtype), aval_bytes(after),
-            "" if value is None else value.source, why, packed_from=short_aval(before),
+            "" if value is None else value.source, why, is_offloaded=is_on_host(after), packed_from=short_aval(before),
         )  # fmt: skip
 
     def _forward(self, packs: dict[Any, list[Any]]) -> Any:
