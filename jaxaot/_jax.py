@@ -350,3 +350,9 @@ def filled_with_zeros(aval: Any) -> tuple[list[Any], Any]:
         eqns.append(jex.new_jaxpr_eqn([zeros], [result], pvary_p, {"axes": tuple(axes)}, jex.no_effects))
         zeros = result
     return eqns, zeros
+
+
+def is_plainly_placed(aval: Any) -> bool:
+    """Returns whether an array's type says nothing of a mesh."""
+    sharding = getattr(aval, "sharding", None)
+    return (sharding is None or sharding.mesh.empty) and not type_varies_over(aval)

@@ -32,7 +32,7 @@ from jaxaot.partition.policies import get_policy
 from jaxaot.partition.segments import FromInput, cut_segments
 from jaxaot.partition.timeline import Timeline, memory_timeline
 from jaxaot.passes.finish import finish_backward, finish_forward
-from jaxaot.passes.pipeline import run_passes
+from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan import stages
 from jaxaot.plan.difference import CallKey
@@ -81,7 +81,7 @@ class Traced(stages.Traced):
         refills = [self.call.tensors[self.call.storages[freed.storage].tensor].name for freed in self.alias.refills]
         joint = build_joint(self.jaxpr, inputs, outputs, names=self.input_names, refill_names=refills)
         settings = config.get()
-        passed = run_passes(joint, settings.passes, check=settings.check_graphs)
+        passed = run_passes(joint, joint_passes(settings.passes), check=settings.check_graphs)
         return JointGraph.of(passed)
 
     def _array_arguments(self, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:

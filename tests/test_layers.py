@@ -41,6 +41,7 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 WITHIN_A_ROW = {
     ("config", "errors"),  # an unknown setting is an error
     ("autograd_api", "graph_api"),  # `ja.autograd.graph`
+    ("lower", "passes"),  # how a graph is rewritten for speed depends on where it will run
     ("demo", "viz"),  # the demo's report is drawn by viz
 }
 

@@ -26,7 +26,7 @@ from jaxaot.ir.text import to_text, unique_names
 from jaxaot.joint import build_joint
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.passes.decompose import Table, decompose
-from jaxaot.passes.pipeline import run_passes
+from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.alias import ConstantOutput, HistoryOfInput, HistoryOfNode, TensorOutput
 from jaxaot.plan.call import follow
 from jaxaot.runtime.compiled import CompiledFunction
@@ -325,7 +325,7 @@ _DIFFERENTIATED: Table = {"stop_gradient": lambda x, **_: x}
 def _finished(closed: Any, decompositions: Table | None) -> Any:
     settings = config.get()
     table = {**_DIFFERENTIATED, **(decompositions or {})}
-    passes = (functools.partial(decompose, table=table), *settings.passes, "dce")
+    passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes), "dce")
     return run_passes(inline(closed, also_custom=True), passes, check=settings.check_graphs)
 
 
@@ -425,7 +425,7 @@ def _with_gradients(closed: Any, wanted: Sequence[int], names: Sequence[str], n_
     last = n_outputs + n_left
     joint = build_joint(closed, wanted, (last,), names=names)
     settings = config.get()
-    passed = run_passes(joint, settings.passes, check=settings.check_graphs)
+    passed = run_passes(joint, joint_passes(settings.passes), check=settings.check_graphs)
     evaluate = jaxpr_as_fun(passed.jaxpr)
     ct = joint.jaxpr.in_avals[-1]
 
@@ -499,7 +499,7 @@ def aot_export_joint_simple(
     joint = build_joint(closed, wanted, given, names=[slot.name for slot in slots])
     settings = config.get()
     table = {**_DIFFERENTIATED, **(decompositions or {})}
-    passes = (functools.partial(decompose, table=table), *settings.passes)
+    passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes))
     joint = run_passes(joint, passes, check=settings.check_graphs)
     return JointGraph.of(joint)
 

@@ -6,7 +6,6 @@ itself, so that a call costs no Python. A *donated* input gives its buffer to th
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -15,11 +14,15 @@ import jax
 import jax.numpy as jnp
 from jax.lax import optimization_barrier_p
 
+from jaxaot import config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.options import keeping_barriers, without_options_inside
+from jaxaot.lower.relay import Relay, can_be_cut
+from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
+from jaxaot.passes.pipeline import lowered_passes
 
 
 def refuse_other_settings(settings: Any) -> None:
@@ -81,7 +84,7 @@ class Executable:
 
     makes_fresh_outputs = True
 
-    __slots__ = ("__dict__", "call", "compiler_options", "donated", "jaxpr", "name", "settings")
+    __slots__ = ("__dict__", "call", "donated", "jaxpr", "name", "settings")
 
     def __init__(
         self,
@@ -98,25 +101,69 @@ class Executable:
           name: What profiles and HLO call it.
           compiler_options: Options for XLA.
         """
-        evaluate = jaxpr_as_fun(jaxpr)
-
-        def run(*args: Array) -> list[Array]:  # runs when jit traces: at the first call, and under other settings
-            if self.settings is not None:
-                refuse_other_settings(self.settings)
-            return evaluate_varying(jaxpr, args) if any(map(varying_axes, args)) else evaluate(*args)
-
-        run.__name__ = run.__qualname__ = name
         self.jaxpr = jaxpr
         self.name = name
         self.settings: Any = None
         self.donated = tuple(sorted(set(donated)))
-        options = keeping_barriers(compiler_options) if _has_barriers(jaxpr) else compiler_options
-        self.compiler_options = dict(options) if options else None
-        compile_run = functools.partial(jax.jit, run, donate_argnums=self.donated, keep_unused=True)
-        self._jitted: Any = compile_run(compiler_options=self.compiler_options)
-        self.call: Callable[..., list[Array]] = self._jitted
-        if self.compiler_options is not None:
-            self.call = without_options_inside(self._jitted, compile_run())
+        self._given_options = compiler_options
+        settings = config.get()
+        passes = lowered_passes(settings.passes, jax.default_backend())
+        self._passes = passes if is_worth_tuning(jaxpr) else ()
+        self._checks = settings.check_graphs
+        self._run: Callable[..., list[Array]] | None = None
+        self.call: Callable[..., list[Array]]
+        if self._passes:  # at the first call, because of several executables some are never called
+            self.call = without_options_inside(self._call_tuned, self._jit(jaxpr))
+        elif self.compiler_options is not None:
+            self.call = without_options_inside(self._jitted, self._jit(jaxpr))
+        else:
+            self.call = self._jitted
+
+    @cached_property
+    def tuned(self) -> Tuned:
+        """The graph after the passes for the platform, and what they did."""
+        return tune(self.jaxpr, self._passes, self._checks)
+
+    @cached_property
+    def compiler_options(self) -> dict[str, Any] | None:
+        """The options for XLA, with those that the barriers of the graph need."""
+        options = keeping_barriers(self._given_options) if _has_barriers(self.tuned.jaxpr) else self._given_options
+        return dict(options) if options else None
+
+    @cached_property
+    def relay(self) -> Relay | None:
+        """The legs of the graph, if it may become several executables; they are compiled when this is asked for."""
+        tuned = self.tuned
+        if not tuned.has_legs or not can_be_cut(tuned.jaxpr):
+            return None
+        return Relay(tuned.jaxpr, self.donated, self.name, self.compiler_options, self._refuse_other_settings)
+
+    @cached_property
+    def _jitted(self) -> Any:
+        """The graph after the passes, as one program."""
+        return self._jit(self.tuned.jaxpr, self.compiler_options)
+
+    def _jit(self, graph: Any, compiler_options: Any = None) -> Any:
+        evaluate = jaxpr_as_fun(graph)
+
+        def run(*args: Array) -> list[Array]:  # runs when jit traces: at the first call, and under other settings
+            self._refuse_other_settings()
+            return evaluate_varying(graph, args) if any(map(varying_axes, args)) else evaluate(*args)
+
+        run.__name__ = run.__qualname__ = self.name
+        return jax.jit(run, donate_argnums=self.donated, keep_unused=True, compiler_options=compiler_options)
+
+    def _refuse_other_settings(self) -> None:
+        if self.settings is not None:
+            refuse_other_settings(self.settings)
+
+    def _call_tuned(self, *args: Array) -> list[Array]:
+        run = self._run
+        if run is None:
+            is_on_one_device = all(len(x.devices()) == 1 for x in args if isinstance(x, jax.Array))
+            relay = self.relay if is_on_one_device else None
+            run = self._run = self._jitted if relay is None else relay.call
+        return run(*args)
 
     def __call__(self, *args: Array) -> list[Array]:
         return self.call(*args)

@@ -1,16 +1,192 @@
-"""jit(fn): `jax.jit` with the options that XLA needs."""
+"""jit(fn): `jax.jit` of the graph that runs fastest where it runs.
+
+A function is traced as `jax.jit` would trace it, its graph goes through the passes for the platform, and `jax.jit`
+compiles that. Where one program would need too much memory at once, a call runs several, see `legs.py`.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
+import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 
-from jaxaot._jax import is_outermost
-from jaxaot.lower.options import keeping_barriers, without_options_inside
+from jaxaot import config
+from jaxaot._jax import is_outermost, is_tracer, jaxpr_as_fun
+from jaxaot.config import Config
+from jaxaot.ir.rewrite import inline
+from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.options import keeping_barriers
+from jaxaot.lower.relay import Relay, can_be_cut
+from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
+from jaxaot.passes.pipeline import lowered_passes
+
+_PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
+"""Options that say where things go: they are for one program, and for XLA to work out."""
+
+_is_whole: contextvars.ContextVar[bool] = contextvars.ContextVar("jaxaot_is_whole", default=False)
+
+
+@contextlib.contextmanager
+def _as_one_program() -> Iterator[None]:
+    token = _is_whole.set(True)
+    try:
+        yield
+    finally:
+        _is_whole.reset(token)
+
+
+class _NeedsLegs(Exception):
+    """Ends the tracing of a function whose graph is to be cut.
+
+    Attributes:
+      tuned: The graph.
+      out_tree: What its outputs are.
+    """
+
+    def __init__(self, tuned: Tuned, out_tree: Any):
+        super().__init__("the graph is to be cut")
+        self.tuned, self.out_tree = tuned, out_tree
+
+
+class _Static:
+    """Which arguments of a function are static: positions and names, each said by the other as in `jax.jit`."""
+
+    def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
+        self._numbers = set(_several(options.get("static_argnums")))
+        self._names = set(_several(options.get("static_argnames")))
+        try:
+            parameters = list(inspect.signature(fn).parameters.values())
+        except (TypeError, ValueError):
+            return
+        for i, parameter in enumerate(parameters):
+            is_static = parameter.name in self._names or not self._numbers.isdisjoint((i, i - len(parameters)))
+            if is_static and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+                self._numbers.add(i)
+                self._names.add(parameter.name)
+
+    def split(self, args: Any, kwargs: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """Returns the arguments that hold arrays, and the static ones, by position or name."""
+        moving: dict[Any, Any] = {}
+        static: dict[Any, Any] = {}
+        for i, value in enumerate(args):
+            (moving if self._numbers.isdisjoint((i, i - len(args))) else static)[i] = value
+        for name in sorted(kwargs):
+            (static if name in self._names else moving)[name] = kwargs[name]
+        return moving, static
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, int | str) else tuple(value)
+
+
+class _TunedFunction:
+    """A function that is traced into a graph, which is tuned."""
+
+    def __init__(self, fn: Callable[..., Any], static: _Static, passes: tuple[str, ...], checks: bool):
+        functools.update_wrapper(self, fn)
+        self._fn, self._static, self._passes, self._checks = fn, static, passes, checks
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        moving, static = self._static.split(args, kwargs)
+        leaves, in_tree = jax.tree.flatten(list(moving.values()))
+        if not any(map(is_tracer, leaves)):  # nothing is traced, such as under `jax.disable_jit`
+            return self._fn(*args, **kwargs)
+        out_tree: Any = None
+
+        def flat(*values: Any) -> list[Any]:
+            nonlocal out_tree
+            given = static | dict(zip(moving, jax.tree.unflatten(in_tree, values), strict=True))
+            named = {name: given[name] for name in kwargs}
+            results, out_tree = jax.tree.flatten(self._fn(*(given[i] for i in range(len(args))), **named))
+            return results
+
+        closed = jax.make_jaxpr(flat)(*leaves)
+        opened = inline(closed, also_custom=True)
+        if is_worth_tuning(opened):
+            tuned = tune(opened, self._passes, self._checks)
+            if tuned.has_legs and not _is_whole.get() and can_be_cut(tuned.jaxpr):
+                raise _NeedsLegs(tuned, out_tree)
+            closed = tuned.jaxpr
+        return jax.tree.unflatten(out_tree, jaxpr_as_fun(closed)(*leaves))
+
+
+class _Version:
+    """A function jitted under some passes.
+
+    Attributes:
+      jitted: The function as one program, which `jax.jit` made.
+    """
+
+    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], settings: Config):
+        platform = options.get("backend") or jax.default_backend()
+        passes = lowered_passes(settings.passes, platform)
+        is_placed = any(options.get(name) is not None for name in _PLACED)
+        if is_placed:
+            passes = ()
+        self._fn, self._options, self._static = fn, options, _Static(fn, options)
+        compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
+        self._compiler_options = compiler_options or None
+        tuned = _TunedFunction(fn, self._static, passes, settings.check_graphs) if passes else fn
+        self.jitted = jax.jit(tuned, **{**options, "compiler_options": self._compiler_options})
+        self._relays: dict[Any, Callable[..., Any]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        run = self._relays.get(self._key(args, kwargs)) if self._relays else None
+        if run is not None:
+            return run(args, kwargs)
+        try:
+            return self.jitted(*args, **kwargs)
+        except _NeedsLegs as needed:
+            tuned, out_tree = needed.tuned, needed.out_tree
+        run = self._relay(tuned, out_tree, args, kwargs)
+        self._relays[self._key(args, kwargs)] = run
+        return run(args, kwargs)
+
+    def clear(self) -> None:
+        """Drops all that was compiled."""
+        self.jitted.clear_cache()
+        self._relays.clear()
+
+    def _key(self, args: Any, kwargs: Any) -> Any:
+        """Returns what the trace of a call depends on."""
+        moving, static = self._static.split(args, kwargs)
+        leaves, tree = jax.tree.flatten(list(moving.values()))
+        names = tuple(moving)
+        return names, tree, tuple(map(jax.typeof, leaves)), tuple(static.items()), jax_settings()
+
+    def _leaves(self, args: Any, kwargs: Any) -> list[Any]:
+        return jax.tree.leaves(list(self._static.split(args, kwargs)[0].values()))
+
+    def _relay(self, tuned: Tuned, out_tree: Any, args: Any, kwargs: Any) -> Callable[..., Any]:
+        """Returns the function that runs the legs of a graph for some (args, kwargs)."""
+        relay = Relay(
+            tuned.jaxpr, self._donated(args, kwargs), getattr(self._fn, "__name__", "fn"), self._compiler_options
+        )
+        call, unflatten = relay.call, out_tree.unflatten
+
+        def run(args: Any, kwargs: Any) -> Any:
+            return unflatten(call(*self._leaves(args, kwargs)))
+
+        return run
+
+    def _donated(self, args: Any, kwargs: Any) -> list[int]:
+        """Returns which leaves of the arguments a call gives away."""
+
+        @functools.wraps(self._fn)  # whose signature says which argument a name or position is
+        def nothing(*args: Any, **kwargs: Any) -> None:
+            del args, kwargs
+
+        chosen = {name: value for name, value in self._options.items() if name.startswith(("donate", "static"))}
+        given_args, given_kwargs = jax.jit(nothing, **chosen).trace(*args, **kwargs).args_info
+        return [i for i, leaf in enumerate(self._leaves(given_args, given_kwargs)) if leaf.donated]
 
 
 class Jitted:
@@ -29,28 +205,35 @@ class Jitted:
         functools.update_wrapper(self, fn)
         self._fn, self._options = fn, options
         self._inside: Any = jax.jit(fn, **options)
-        self._run: Callable[..., Any] | None = None  # made at the first call: what XLA needs depends on the backend
+        self._versions: dict[Any, _Version] = {}  # made at the first call: what XLA needs depends on the backend
+        self._settings: Config | None = None
+        self._version: Any = None
 
-    @functools.cached_property
-    def _alone(self) -> Any:
-        compiler_options = keeping_barriers(self._options.get("compiler_options"), self._options.get("backend"))
-        return jax.jit(self._fn, **{**self._options, "compiler_options": compiler_options or None})
+    def _current(self) -> _Version:
+        """Returns the version under the settings in force."""
+        settings = config.get()
+        if settings is not self._settings:
+            key = settings.passes, settings.check_graphs
+            if key not in self._versions:
+                self._versions[key] = _Version(self._fn, self._options, settings)
+            self._settings, self._version = settings, self._versions[key]
+        return self._version
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._run is None:
-            self._run = without_options_inside(self._alone, self._inside)
-        return self._run(*args, **kwargs)
+        return (self._current() if is_outermost() else self._inside)(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns the function lowered for some arguments or types, a `jax.stages.Lowered`."""
-        return (self._alone if is_outermost() else self._inside).lower(*args, **kwargs)
+        """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`."""
+        with _as_one_program():
+            return (self._current().jitted if is_outermost() else self._inside).lower(*args, **kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns the function traced for some arguments or types, a `jax.stages.Traced`."""
-        return (self._alone if is_outermost() else self._inside).trace(*args, **kwargs)
+        """Returns the function traced for some arguments or types, as one program, a `jax.stages.Traced`."""
+        with _as_one_program():
+            return (self._current().jitted if is_outermost() else self._inside).trace(*args, **kwargs)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the types of the results for some arguments or types."""
@@ -59,17 +242,23 @@ class Jitted:
     def clear_cache(self) -> None:
         """Drops all that was compiled."""
         self._inside.clear_cache()
-        self._alone.clear_cache()
+        for version in self._versions.values():
+            version.clear()
 
     def __repr__(self) -> str:
         return f"<ja.jit of {self._fn!r}>"
 
 
 def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Returns `fn` compiled by XLA, as `jax.jit` does, so that what `ja.remat` recomputes is recomputed on CPU as well.
+    """Returns `fn` compiled by XLA, as `jax.jit` does, for less time and memory where the platform leaves some to gain.
 
-    XLA undoes recomputation unless it is held back by barriers, and XLA on CPU drops the barriers of a plain `jax.jit`.
-    This sets the option that keeps them. Anywhere else, and inside other transformations of JAX, it is `jax.jit`.
+        @functools.partial(ja.jit, donate_argnums=0)
+        def step(state, batch): ...
+
+    On CPU the graph goes through the passes of `ja.config(passes=…)`, which change nothing but speed, and a graph with
+    much memory runs as several programs. What `ja.remat` recomputes is recomputed: XLA on CPU drops the barriers of a
+    plain `jax.jit`, and here they are kept. On other platforms, inside other transformations of JAX, and where
+    shardings are given, it is `jax.jit`.
 
     Args:
       fn: The function; left out, a decorator is returned.

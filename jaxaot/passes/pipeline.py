@@ -1,6 +1,6 @@
 """The passes in order: a *pass* is a pure function from a ClosedJaxpr to one with the same inputs and outputs.
 
-These run on the joint graph, before it is cut. What is done to the two graphs afterwards is in `finish.py`.
+Which of them run where is in `table.py`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+
 from jaxaot.errors import CompilerError, GraphCheckError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 from jaxaot.passes.fold import fold
+from jaxaot.passes.table import DEFAULTS, JOINT, LEGS, LOWERED
 from jaxaot.plan.stages import JointGraph
 
 Pass = Callable[[Any], Any]
 
-_passes: dict[str, Pass] = {"cse": cse, "dce": dce, "fold": fold, "inline": inline}
+_passes: dict[str, Pass] = {"cse": cse, "dce": dce, "fold": fold, "inline": inline, **LOWERED}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,7 +55,29 @@ def register_pass(name: str, function: Pass) -> None:
 
 def pass_names() -> tuple[str, ...]:
     """Returns the names of the passes that exist."""
-    return tuple(_passes)
+    return (*_passes, LEGS)
+
+
+def joint_passes(names: Sequence[str | Pass] | None) -> tuple[str | Pass, ...]:
+    """Returns those passes of a setting that run on the joint graph; by default those of the table."""
+    return JOINT if names is None else tuple(name for name in names if name not in LOWERED and name != LEGS)
+
+
+def lowered_passes(names: Sequence[str | Pass] | None, platform: str) -> tuple[str, ...]:
+    """Returns those passes of a setting that run on lowered graphs, in order; by default those of the platform.
+
+    With several devices none run by default: a value may be spread over them, and how XLA divides the work depends on
+    the axes that a graph shows it.
+
+    Raises:
+      CompilerError: If there is no pass of a name.
+    """
+    if names is None:
+        return DEFAULTS.get(platform, ()) if jax.device_count() == 1 else ()
+    for name in names:
+        if isinstance(name, str) and name != LEGS:
+            _lookup(name)
+    return tuple(name for name in (*LOWERED, LEGS) if name in names)
 
 
 def run_passes(
@@ -90,7 +115,7 @@ def run_passes(
 def _lookup(name: str) -> Pass:
     if name not in _passes:
         raise CompilerError(
-            f"There is no pass `{name}`. The passes are: {', '.join(_passes)}. Add your own with "
+            f"There is no pass `{name}`. The passes are: {', '.join(pass_names())}. Add your own with "
             f"`register_pass({name!r}, function)`, where `function` takes and returns a ClosedJaxpr."
         )
     return _passes[name]

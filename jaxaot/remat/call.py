@@ -22,7 +22,7 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cost_of
 from jaxaot.partition.partition import partition
-from jaxaot.passes.pipeline import run_passes
+from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import Partition
 from jaxaot.remat.linear import LinearMap, depending, derivative_of
@@ -91,7 +91,7 @@ class RematCall:
             joint = build_joint(self.graph, perturbed, outputs)
         except (NotDifferentiableError, NotImplementedError):
             return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
-        joint = run_passes(joint, self.settings.passes, check=self.settings.check_graphs)
+        joint = run_passes(joint, joint_passes(self.settings.passes), check=self.settings.check_graphs)
         settings = self.settings
         parts = partition(
             joint, self.policy, self.memory_budget, cost=cost_of(settings.costs), may_offload=settings.offload

@@ -1,0 +1,62 @@
+"""Equations made by a pass: each takes its source line, scope and context from an equation whose work it does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from jax.lax import optimization_barrier_p, reshape_p, transpose_p
+
+from jaxaot._jax import ShapedArray, is_plainly_placed, make_var
+
+
+def is_rewritable(eqn: Any) -> bool:
+    """Returns whether all values of an equation are plain arrays: no tokens, and not placed on a mesh by their type."""
+    return all(
+        isinstance(atom.aval, ShapedArray) and is_plainly_placed(atom.aval) for atom in (*eqn.invars, *eqn.outvars)
+    )
+
+
+def array_var(shape: Sequence[int], like: Any) -> Any:
+    """Returns a new variable for an array of the dtype of an atom."""
+    return make_var(ShapedArray(tuple(shape), like.aval.dtype))
+
+
+def reshape(atom: Any, shape: Sequence[int], eqn: Any, target: Any = None) -> tuple[list[Any], Any]:
+    """Returns equations that reshape a value, none if it has that shape, and the result.
+
+    Args:
+      atom: The value.
+      shape: The shape of the result.
+      eqn: The equation whose place they take.
+      target: The variable that becomes the result; it is made if left out.
+    """
+    if target is None:
+        if tuple(shape) == tuple(atom.aval.shape):
+            return [], atom
+        target = array_var(shape, atom)
+    params = {"new_sizes": tuple(shape), "dimensions": None, "sharding": None}
+    return [eqn.replace(primitive=reshape_p, params=params, invars=[atom], outvars=[target], effects=set())], target
+
+
+def transpose(atom: Any, permutation: Sequence[int], eqn: Any, target: Any = None) -> tuple[list[Any], Any]:
+    """Returns an equation that transposes a value, and the result; the arguments are those of `reshape`."""
+    if target is None:
+        target = array_var([atom.aval.shape[i] for i in permutation], atom)
+    params = {"permutation": tuple(permutation)}
+    return [eqn.replace(primitive=transpose_p, params=params, invars=[atom], outvars=[target], effects=set())], target
+
+
+def barrier(sources: Sequence[Any], eqn: Any) -> tuple[Any, list[Any]]:
+    """Returns an equation through which some values pass unchanged and all at once, and the results."""
+    targets = [make_var(var.aval) for var in sources]
+    made = eqn.replace(
+        primitive=optimization_barrier_p, params={}, invars=list(sources), outvars=targets, effects=set()
+    )
+    return made, targets
+
+
+def n_elements(shape: Sequence[int]) -> int:
+    """Returns how many elements an array of a shape has."""
+    return math.prod(shape)

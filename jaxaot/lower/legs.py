@@ -1,0 +1,297 @@
+"""Cutting a graph into legs, each of which becomes an executable.
+
+An executable of XLA on CPU takes one block for all its temporaries. The allocator of glibc gives blocks of more than
+32 MiB back to the system after each call, and to get them again costs 0.25 ms/MiB in page faults, which was a quarter
+of a training step. As outputs of one executable and inputs of the next, the same values lie in blocks of their own,
+which are kept.
+
+A *leg* is a run of equations between two cuts. A value *crosses* a cut if it is made before it and read after it. A
+value is a *temporary* of a leg if it is made and read in that leg only. The best place for a cut is usually where the
+backward begins: nearly all that is in memory there crosses.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxaot._jax import DropVar, Literal
+from jaxaot._util import OrderedSet
+from jaxaot.ir.primitives import Kind, is_pure, kind
+from jaxaot.ir.rewrite import extract
+from jaxaot.ir.walk import aval_bytes, variables
+
+LIMIT_BYTES = 30 << 20
+"""What the temporaries of a leg should stay below: a little less than the allocator's 32 MiB."""
+
+SMALL_BYTES = 1024
+"""Values up to this size cross cuts as they are: nothing is gained by computing them later."""
+
+_N_PLACES = 200
+"""How many places for a cut are tried at first, before the best one is refined."""
+
+_ENOUGH = 0.75
+"""To what share of their memory a cut has to bring the temporaries, for it to be worth what crosses."""
+
+_SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
+_NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Leg:
+    """One executable of several.
+
+    The values of a call are numbered: the inputs of the graph first, then the outputs of each leg in turn.
+
+    Attributes:
+      jaxpr: The ClosedJaxpr.
+      reads: The number of the value that each input is.
+      donated: The positions of the inputs whose buffers an output may have: nobody needs them afterwards.
+      last_read: The numbers of the values made by legs that no later leg reads and the call does not return.
+    """
+
+    jaxpr: Any
+    reads: tuple[int, ...]
+    donated: tuple[int, ...]
+    last_read: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Course:
+    """All the legs of a graph.
+
+    Attributes:
+      legs: The legs in order.
+      outputs: The number of the value that each output of the graph is.
+    """
+
+    legs: tuple[Leg, ...]
+    outputs: tuple[int, ...]
+
+
+def temporary_bytes(eqns: Sequence[Any], returned: Collection[Any], ceiling: int = LIMIT_BYTES) -> int:
+    """Returns an estimate of the memory that equations need for temporaries, from shapes alone.
+
+    Args:
+      eqns: The equations of a leg.
+      returned: The variables that leave it.
+      ceiling: Values above it are not counted: the allocator gives each of them back however they are grouped.
+    """
+    spans = _spans(eqns, returned, ceiling)
+    return _peak(spans[spans[:, 1] < len(eqns)], len(eqns))
+
+
+def divide(
+    eqns: Sequence[Any], returned: Collection[Any], known: Collection[Any], limit: int = LIMIT_BYTES
+) -> tuple[list[Any], list[Any]] | None:
+    """Returns the equations of a leg as two legs that need less memory for temporaries, or None if none do.
+
+    Args:
+      eqns: The equations.
+      returned: The variables that leave the leg.
+      known: The variables that are there before it.
+      limit: What is little enough, so that the bytes that cross decide.
+    """
+    n = len(eqns)
+    spans = _spans(eqns, returned, limit)
+    spans = spans[spans[:, 1] < n]
+    before = _peak(spans, n)
+    if before <= limit:
+        return None
+
+    def rank(place: int) -> tuple[int, int, int]:
+        left = _peak(spans[spans[:, 1] < place], n)
+        right = _peak(spans[spans[:, 0] >= place], n)
+        crossing = spans[(spans[:, 0] < place) & (spans[:, 1] >= place)][:, 2].sum()
+        return max(left, right, limit // 4), int(crossing), place
+
+    step = max(1, n // _N_PLACES)
+    _, _, near = min(map(rank, range(1, n, step)), default=(0, 0, 0))
+    most, _, place = min(map(rank, range(max(1, near - step), min(n, near + step + 1))), default=(before, 0, 0))
+    if most > _ENOUGH * before:
+        return None
+    return _move_later(list(eqns[:place]), list(eqns[place:]), set(returned), set(known))
+
+
+def plan_course(closed: Any, groups: Sequence[Sequence[Any]], donated: Collection[int]) -> Course:
+    """Returns the legs of a graph whose equations are grouped.
+
+    Args:
+      closed: The ClosedJaxpr.
+      groups: The equations of each leg. An equation may be in several: then each computes it for itself.
+      donated: The positions of the inputs of the graph that nobody needs after the call.
+    """
+    jaxpr = closed.jaxpr
+    constants = dict(zip(jaxpr.constvars, closed.consts, strict=True))
+    # what is no value of an equation, or comes twice, is copied by the last leg: no two outputs share a buffer
+    made = {var for group in groups for eqn in group for var in eqn.outvars}
+    counts = Counter(variables(jaxpr.outvars))
+    is_own = [not isinstance(a, Literal) and a in made and counts[a] == 1 for a in jaxpr.outvars]
+    copied = [atom for atom, own in zip(jaxpr.outvars, is_own, strict=True) if not own]
+    later: set[Any] = {atom for atom, own in zip(jaxpr.outvars, is_own, strict=True) if own}
+    ends: list[tuple[list[Any], list[Any], set[Any]]] = []
+    for k in reversed(range(len(groups))):
+        own = {var for eqn in groups[k] for var in eqn.outvars}
+        outs = [v for eqn in groups[k] for v in eqn.outvars if v in later and not isinstance(v, DropVar)]
+        read = OrderedSet(v for eqn in groups[k] for v in variables(eqn.invars))
+        if k == len(groups) - 1:
+            for var in variables(copied):
+                read.add(var)
+        takes = [v for v in read if v not in own and v not in constants]
+        ends.append((takes, outs, set(later)))
+        later = (later - own) | set(takes)
+    number = {var: i for i, var in enumerate(jaxpr.invars)}
+    given = {jaxpr.invars[i] for i in donated}
+    inputs = set(jaxpr.invars)
+    legs = []
+    n_values = len(jaxpr.invars)
+    for group, (takes, outs, after) in zip(groups, reversed(ends), strict=True):
+        is_last = group is groups[-1]
+        outs = [var for var in outs if var not in number]  # what an earlier leg returned was only computed again
+        results = [*outs, *(copied if is_last else ())]
+        free = Counter((var.aval.shape, var.aval.dtype) for var in results)
+        reused = []
+        for i, var in enumerate(takes):
+            kind_of_array = var.aval.shape, var.aval.dtype
+            if var not in after and (var in given or var not in inputs) and free[kind_of_array]:
+                free[kind_of_array] -= 1
+                reused.append(i)
+        gone = tuple(number[var] for var in takes if var not in after and var not in inputs)
+        legs.append(
+            Leg(extract(group, takes, results, constants), tuple(number[v] for v in takes), tuple(reused), gone)
+        )
+        number |= {var: n_values + i for i, var in enumerate(outs)}
+        n_values += len(results)
+    first_copy = n_values - len(copied)
+    copies = iter(range(first_copy, n_values))
+    outputs = [number[a] if own else next(copies) for a, own in zip(jaxpr.outvars, is_own, strict=True)]
+    return Course(tuple(legs), tuple(outputs))
+
+
+def _spans(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) -> Any:
+    """Returns (where it is made, where it is read last, bytes) of each value that will be in memory, as an array."""
+    last: dict[Any, int] = {}
+    n_reads: Counter[Any] = Counter()
+    for i, eqn in enumerate(eqns):
+        for var in set(variables(eqn.invars)):
+            last[var] = i
+            n_reads[var] += 1
+    for var in returned:
+        last[var] = len(eqns)
+        n_reads[var] += 1
+    source: dict[Any, Any] = {}
+    for eqn in eqns:
+        if eqn.primitive.name in _SAME_MEMORY:
+            for before, after in zip(eqn.invars, eqn.outvars, strict=False):
+                if not isinstance(before, Literal):
+                    source[after] = source.get(before, before)
+    for after, before in source.items():
+        last[before] = max(last.get(before, 0), last.get(after, 0))
+    found = []
+    for i, eqn in enumerate(eqns):
+        if eqn.primitive.name in _NOT_IN_MEMORY:
+            continue
+        is_fused = kind(eqn) <= Kind.TRANSCENDENTAL
+        for var in eqn.outvars:
+            n_bytes = aval_bytes(var.aval)
+            if var in source or var not in last or n_bytes > ceiling or (is_fused and n_reads[var] <= 1):
+                continue
+            found.append((i, last[var], n_bytes))
+    return np.array(found, np.int64).reshape(-1, 3)
+
+
+def _peak(spans: Any, n: int) -> int:
+    change = np.zeros(n + 2, np.int64)
+    np.add.at(change, spans[:, 0], spans[:, 2])
+    np.add.at(change, spans[:, 1] + 1, -spans[:, 2])
+    return int(change.cumsum().max())
+
+
+def _move_later(
+    left: list[Any], right: list[Any], returned: set[Any], known: set[Any]
+) -> tuple[list[Any], list[Any]] | None:
+    """Returns two legs between which less crosses.
+
+    A cheap equation that only the right leg needs moves there, if what it reads crosses anyway or is no more than what
+    it makes. And what one simple equation makes of values that cross, for one reader, is computed in both legs.
+    """
+    needed = {var for eqn in right for var in variables(eqn.invars)} | returned
+    n_reads = Counter(var for eqn in left for var in variables(eqn.invars))
+    moved, kept = [], []
+    for eqn in reversed(left):
+        operands = set(variables(eqn.invars))
+        can_move = _is_movable(eqn) and not any(n_reads[var] or var in returned for var in eqn.outvars)
+        if can_move and any(var in needed for var in eqn.outvars):
+            further = sum(aval_bytes(var.aval) for var in operands if var not in needed and var not in known)
+            if further <= sum(aval_bytes(var.aval) for var in eqn.outvars):
+                moved.append(eqn)
+                n_reads.subtract(variables(eqn.invars))
+                needed |= operands
+                continue
+        kept.append(eqn)
+    left, n_readers = kept[::-1], Counter(var for eqn in [*moved, *right] for var in set(variables(eqn.invars)))
+    producer = {var: eqn for eqn in left for var in eqn.outvars}
+    crossing = OrderedSet(var for eqn in left for var in eqn.outvars if var in needed)
+    redone = []
+    for var in reversed(list(crossing)):
+        eqn = producer[var]
+        if var in returned or not _is_movable(eqn) or len(eqn.outvars) > 1 or aval_bytes(var.aval) <= SMALL_BYTES:
+            continue
+        if kind(eqn) >= Kind.TRANSCENDENTAL or eqn.primitive.name == "div" or n_readers[var] > 1:
+            continue
+        made = [v for v in variables(eqn.invars) if v in producer]
+        if all(v in crossing or aval_bytes(v.aval) <= SMALL_BYTES for v in made):
+            crossing.discard(var)
+            for v in made:
+                crossing.add(v)
+            redone.append(eqn)
+    right = _before_first_readers([*redone[::-1], *moved[::-1]], right)
+    return (left, right) if left and right else None
+
+
+def _before_first_readers(early: list[Any], eqns: list[Any]) -> list[Any]:
+    """Returns equations in which each of the early ones comes right before the first that reads it."""
+    producer = {var: eqn for eqn in early for var in eqn.outvars}
+    ordered: list[Any] = []
+
+    def emit(eqn: Any) -> None:
+        pending = [eqn]
+        while pending:
+            missing = [producer[var] for var in variables(pending[-1].invars) if var in producer]
+            if missing:
+                pending.extend(missing)
+                continue
+            ready = pending.pop()
+            if ready is not eqn and not all(var in producer for var in ready.outvars):
+                continue  # it was asked for twice
+            for var in ready.outvars:
+                producer.pop(var, None)
+            ordered.append(ready)
+
+    for eqn in eqns:
+        emit(eqn)
+    for eqn in early:  # what is only returned
+        if all(var in producer for var in eqn.outvars):
+            emit(eqn)
+    return ordered
+
+
+def _is_movable(eqn: Any) -> bool:
+    return kind(eqn) <= Kind.TRANSCENDENTAL and is_pure(eqn) and eqn.primitive.name != "optimization_barrier"
+
+
+def returned_by(groups: Sequence[Sequence[Any]], k: int, outvars: Sequence[Any]) -> set[Any]:
+    """Returns the variables that leave one of several groups of equations."""
+    own = {var for eqn in groups[k] for var in eqn.outvars}
+    read = {var for group in groups[k + 1 :] for eqn in group for var in variables(eqn.invars)}
+    return own & (read | set(variables(outvars)))
+
+
+def known_before(groups: Sequence[Sequence[Any]], k: int, closed: Any) -> set[Any]:
+    """Returns the variables that are there before one of several groups of equations."""
+    made = {var for group in groups[:k] for eqn in group for var in eqn.outvars}
+    return made | set(closed.jaxpr.invars) | set(closed.jaxpr.constvars)

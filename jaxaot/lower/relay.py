@@ -1,0 +1,150 @@
+"""A graph run as several executables, one after the other: see `legs.py` for where it is cut and why."""
+
+from __future__ import annotations
+
+import concurrent.futures
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+
+from jaxaot._jax import has_side_effects, jaxpr_as_fun
+from jaxaot.lower.legs import (
+    LIMIT_BYTES,
+    Course,
+    Leg,
+    divide,
+    known_before,
+    plan_course,
+    returned_by,
+    temporary_bytes,
+)
+
+_SURE = 2
+"""How many times the limit an estimate has to be for a graph to be cut before XLA was asked."""
+
+_MAX_LEGS = 64
+
+
+class Relay:
+    """The executables of a graph and the order in which they run.
+
+    Attributes:
+      course: The legs.
+      programs: The jitted functions that they are; legs that are alike are one.
+      temporary_bytes: What XLA says that each needs for temporaries.
+      call: Takes the inputs of the graph to a list of its outputs; of a single leg it is the jitted function itself.
+    """
+
+    def __init__(
+        self,
+        closed: Any,
+        donated: Sequence[int],
+        name: str,
+        compiler_options: Mapping[str, Any] | None,
+        before_tracing: Callable[[], None] = lambda: None,
+        limit: int = LIMIT_BYTES,
+    ):
+        """Cuts and compiles a graph.
+
+        Args:
+          closed: The ClosedJaxpr, without side effects.
+          donated: The positions of the inputs whose buffers may be reused.
+          name: What profiles and HLO call it.
+          compiler_options: Options for XLA.
+          before_tracing: Called whenever JAX traces a leg.
+          limit: The temporaries that a leg may have.
+        """
+        self._options = dict(compiler_options) if compiler_options else None
+        self._name, self._before_tracing = name, before_tracing
+        self.programs: dict[Any, Any] = {}
+        outvars = closed.jaxpr.outvars
+        groups: list[Any] = [list(closed.jaxpr.eqns)]
+        whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
+
+        def cut(k: int, at_most: int) -> bool:
+            returned = returned_by(groups, k, outvars)
+            halves = divide(groups[k], returned, known_before(groups, k, closed), at_most)
+            if halves is None or len(groups) >= _MAX_LEGS:
+                whole.add(id(groups[k]))
+                return False
+            groups[k : k + 1] = halves
+            return True
+
+        k = 0
+        while k < len(groups):
+            estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
+            if estimate <= _SURE * limit or not cut(k, limit):
+                k += 1
+        while True:
+            self.course = plan_course(closed, groups, donated)
+            runs = [self._jit(k, leg) for k, leg in enumerate(self.course.legs)]
+            self.temporary_bytes = self._measure(runs)
+            for k in reversed(range(len(groups))):
+                if self.temporary_bytes[k] > limit and id(groups[k]) not in whole:
+                    estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
+                    # what XLA needs more than estimated, the halves will need more too
+                    cut(k, int(limit * min(1.0, estimate / self.temporary_bytes[k])))
+            if len(groups) == len(runs):
+                break
+        self.call: Callable[..., Any] = (
+            runs[0] if len(runs) == 1 else _generate(self.course, runs, len(closed.in_avals))
+        )
+
+    def _jit(self, k: int, leg: Leg) -> Any:
+        """Returns a leg as a jitted function; legs that are alike are one."""
+        key = str(leg.jaxpr.jaxpr), leg.donated, tuple(map(id, leg.jaxpr.consts))
+        if key not in self.programs:
+            evaluate, before_tracing = jaxpr_as_fun(leg.jaxpr), self._before_tracing
+
+            def run(*args: Any) -> Any:
+                before_tracing()
+                return evaluate(*args)
+
+            run.__name__ = run.__qualname__ = self._name if k == 0 else f"{self._name}_leg{k}"
+            self.programs[key] = jax.jit(
+                run, donate_argnums=leg.donated, keep_unused=True, compiler_options=self._options
+            )
+        return self.programs[key]
+
+    def _measure(self, runs: Sequence[Any]) -> list[int]:
+        """Compiles legs, and returns what XLA says that each needs for temporaries."""
+        lowered: dict[Any, Any] = {}
+        for run, leg in zip(runs, self.course.legs, strict=True):
+            if run not in lowered:
+                avals = leg.jaxpr.in_avals
+                specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+                lowered[run] = run.lower(*specs)
+        with concurrent.futures.ThreadPoolExecutor() as pool:  # XLA compiles without holding Python's lock
+            compiled = dict(zip(lowered, pool.map(lambda one: one.compile(), lowered.values()), strict=True))
+        analyses = {run: program.memory_analysis() for run, program in compiled.items()}
+        return [analyses[run].temp_size_in_bytes if analyses[run] else 0 for run in runs]
+
+
+def can_be_cut(closed: Any) -> bool:
+    """Returns whether a graph is worth a look: it has no side effects, whose order one program keeps, and much memory.
+
+    Args:
+      closed: The ClosedJaxpr.
+    """
+    eqns = closed.jaxpr.eqns
+    if any(map(has_side_effects, eqns)):
+        return False
+    return temporary_bytes(eqns, set()) > LIMIT_BYTES // _SURE
+
+
+def _generate(course: Course, runs: Sequence[Any], n_inputs: int) -> Callable[..., Any]:
+    """Returns the function that runs the legs: straight-line Python, which lets go of values as soon as it can."""
+    lines = []
+    n_values = n_inputs
+    for k, leg in enumerate(course.legs):
+        targets = ", ".join(f"v{n_values + i}" for i in range(len(leg.jaxpr.out_avals)))
+        n_values += len(leg.jaxpr.out_avals)
+        lines.append(f"    [{targets}] = leg{k}({', '.join(f'v{i}' for i in leg.reads)})")
+        if leg.last_read:
+            lines.append(f"    del {', '.join(f'v{i}' for i in leg.last_read)}")
+    given = ", ".join(f"v{i}" for i in range(n_inputs))
+    source = "\n".join([f"def call({given}):", *lines, f"    return [{', '.join(f'v{i}' for i in course.outputs)}]"])
+    scope: dict[str, Any] = {f"leg{k}": run for k, run in enumerate(runs)}
+    exec(compile(source, "<jaxaot relay>", "exec"), scope)
+    return scope["call"]

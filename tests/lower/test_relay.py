@@ -1,0 +1,210 @@
+"""A graph cut into several executables is the graph."""
+
+import functools
+import gc
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.ir.rewrite import inline
+from jaxaot.lower import jit as jit_module
+from jaxaot.lower import legs, relay
+from jaxaot.lower.executable import Executable
+from jaxaot.lower.legs import divide, plan_course
+from jaxaot.lower.options import keeping_barriers
+from jaxaot.lower.relay import Relay, can_be_cut
+from jaxaot.lower.tune import tune
+from jaxaot.passes.table import LOWERED
+from tests.passes.matrix_programs import matrix_program
+
+WEIGHTS = [0.1 * jax.random.normal(jax.random.key(i), (128, 128)) for i in range(20)]
+X = jax.random.normal(jax.random.key(99), (8192, 128))
+
+
+def loss(weights, x):
+    for w in weights:
+        x = x + jnp.tanh(x @ w)
+    return (x * x).mean()
+
+
+def step(weights, x):
+    value, gradients = jax.value_and_grad(loss)(weights, x)
+    return [w - 0.01 * g for w, g in zip(weights, gradients, strict=True)], value
+
+
+def graph_of(fn, *args):
+    return inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+
+
+def random_groups(closed, n, rng):
+    eqns = closed.jaxpr.eqns
+    places = [0, *sorted(rng.choice(np.arange(1, len(eqns)), n - 1, replace=False)), len(eqns)]
+    return [eqns[first:last] for first, last in itertools.pairwise(places)]
+
+
+def agree(got, want, rtol=1e-5):
+    for x, y in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        assert x.dtype == y.dtype and x.weak_type == y.weak_type
+        np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * max(1e-6, float(jnp.abs(y).max())))
+
+
+def run_legs(course, args):
+    values = list(args)
+    for leg in course.legs:
+        values += jax.jit(jaxpr_as_fun(leg.jaxpr))(*(values[number] for number in leg.reads))
+    return [values[number] for number in course.outputs]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_any_cut_computes_the_same(seed):
+    fn, args = matrix_program(seed)
+    closed = graph_of(lambda *args: (*jax.tree.leaves(fn(*args)), args[0], args[0] * 2.0, args[0], 3.0), *args)
+    course = plan_course(closed, random_groups(closed, 2 + seed % 4, np.random.default_rng(seed)), ())
+    results = run_legs(course, args)
+    agree(results, jax.jit(jaxpr_as_fun(closed))(*args))
+    assert len(set(map(id, results))) == len(results) and not any(r is a for r in results for a in args)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_halves_compute_the_same(seed):
+    fn, args = matrix_program(seed)
+    closed = graph_of(fn, *args)
+    jaxpr = closed.jaxpr
+    halves = divide(jaxpr.eqns, set(jaxpr.outvars), {*jaxpr.invars, *jaxpr.constvars}, limit=600)
+    assert halves is not None
+    agree(run_legs(plan_course(closed, halves, ()), args), jax.jit(jaxpr_as_fun(closed))(*args))
+
+
+def test_a_step_runs_in_two_programs_that_hold_little():
+    run = ja.jit(step, donate_argnums=0)
+    plain = jax.jit(step).lower(WEIGHTS, X).compile().memory_analysis().temp_size_in_bytes
+    assert plain > legs.LIMIT_BYTES
+    given = jax.tree.map(jnp.copy, WEIGHTS)
+    agree(run(given, X), jax.jit(step)(WEIGHTS, X))
+    assert all(w.is_deleted() for w in given) and not X.is_deleted()
+    tuned = tune(graph_of(step, WEIGHTS, X), LOWERED)
+    found = Relay(tuned.jaxpr, range(len(WEIGHTS)), "step", keeping_barriers())
+    assert len(found.course.legs) == 2
+    assert max(found.temporary_bytes) <= legs.LIMIT_BYTES
+
+
+def test_small_and_effectful_graphs_are_one_program():
+    assert not can_be_cut(graph_of(step, WEIGHTS, X[:64]))
+
+    def printed(weights, x):
+        jax.debug.print("{}", x.sum(), ordered=True)
+        return step(weights, x)
+
+    assert can_be_cut(graph_of(step, WEIGHTS, X)) and not can_be_cut(graph_of(printed, WEIGHTS, X))
+
+
+def test_where_no_cut_helps_there_is_none():
+    closed = graph_of(lambda x: jnp.sort(jnp.sin(x)) @ jnp.ones((128, 2)), X)
+    found = Relay(closed, (), "sorted", None, limit=1 << 20)
+    assert len(found.course.legs) == 1 and type(found.call) is type(jax.jit(jnp.sin))
+
+
+def test_legs_that_are_alike_are_compiled_once(monkeypatch):
+    args = X, WEIGHTS[0]
+    closed = graph_of(lambda x, w: jnp.tanh(jnp.tanh(jnp.tanh(x @ w) @ w) @ w), *args)
+    course = plan_course(closed, [closed.jaxpr.eqns[i : i + 2] for i in (0, 2, 4)], ())
+    assert len({str(leg.jaxpr) for leg in course.legs}) == 1
+    monkeypatch.setattr(relay, "temporary_bytes", lambda eqns, returned: len(eqns) << 20)
+    monkeypatch.setattr(relay, "divide", lambda eqns, *_: (eqns[:2], eqns[2:]) if len(eqns) > 2 else None)
+    found = Relay(closed, (), "stack", None, limit=1 << 20)
+    assert len(found.course.legs) == 3 and len(found.programs) == 2  # the first leg donates nothing
+    agree(found.call(*args), jax.jit(jaxpr_as_fun(closed))(*args))
+
+
+def test_values_between_legs_are_let_go():
+    run = ja.jit(step)
+    out = run(WEIGHTS, X)
+    jax.block_until_ready(out)
+    gc.collect()
+    before = len(jax.live_arrays())
+    for _ in range(3):
+        out = run(WEIGHTS, X)
+    jax.block_until_ready(out)
+    gc.collect()
+    assert len(jax.live_arrays()) == before
+
+
+def test_each_kind_of_call_has_programs_of_its_own():
+    calls = []
+
+    @functools.partial(ja.jit, static_argnames="scale", donate_argnames="weights")
+    def scaled(weights, x, scale=1.0, *, bias=None):
+        calls.append(scale)
+        return step(weights, x * scale if bias is None else x * scale + bias)
+
+    def want(weights, x, scale=1.0, bias=None):
+        return jax.jit(step)(weights, x * scale if bias is None else x * scale + bias)
+
+    def copies():
+        return jax.tree.map(jnp.copy, WEIGHTS)
+
+    for _ in range(2):
+        given = copies()
+        agree(scaled(given, X), want(WEIGHTS, X))
+        assert all(w.is_deleted() for w in given)
+        agree(scaled(copies(), X, 2.0), want(WEIGHTS, X, 2.0))
+        agree(scaled(x=X, weights=copies(), scale=3.0), want(WEIGHTS, X, 3.0))
+        agree(scaled(copies(), X, bias=0.5), want(WEIGHTS, X, bias=0.5))
+        agree(scaled(copies(), X[:64]), want(WEIGHTS, X[:64]))
+        agree(scaled(copies(), np.asarray(X)), want(WEIGHTS, X))
+    assert len(calls) == 5
+    scaled.clear_cache()
+    agree(scaled(copies(), X), want(WEIGHTS, X))
+
+
+def test_the_settings_in_force_choose():
+    run = ja.jit(step)
+    with ja.config(passes=()):
+        assert "opt-barrier" not in run.lower(WEIGHTS, X).compile().as_text()
+        agree(run(WEIGHTS, X), jax.jit(step)(WEIGHTS, X), rtol=1e-7)
+    assert "opt-barrier" in run.lower(WEIGHTS, X).compile().as_text()
+    agree(run(WEIGHTS, X), jax.jit(step)(WEIGHTS, X))
+
+
+def test_under_an_outer_jit_it_is_the_same_program():
+    def n_lines(fn):
+        text = jax.jit(lambda weights, x: fn(weights, x)).lower(WEIGHTS, X[:256]).compile().as_text()
+        return [line.split("metadata")[0].split(" = ")[1][:60] for line in text.splitlines() if " = " in line]
+
+    assert n_lines(ja.jit(step)) == n_lines(jax.jit(step))
+
+
+def test_on_another_platform_it_is_the_same_graph(monkeypatch):
+    monkeypatch.setattr(jit_module.jax, "default_backend", lambda: "tpu")
+    assert ja.jit(step).lower(WEIGHTS, X).as_text() == jax.jit(step).lower(WEIGHTS, X).as_text()
+
+
+def test_disabled_jit_runs_the_function():
+    with jax.disable_jit():
+        agree(ja.jit(lambda x: x * 2.0)(X), X * 2.0)
+
+
+def test_an_error_of_the_function_is_its_own():
+    def fails(x):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        ja.jit(fails)(X)
+    with pytest.raises(TypeError, match="not a valid JAX"):
+        ja.jit(lambda x: "text")(X)
+
+
+def test_an_executable_is_cut_and_donates():
+    closed = graph_of(lambda *args: jax.tree.leaves(step(args[:-1], args[-1])), *WEIGHTS, X)
+    executable = Executable(closed, donated=range(len(WEIGHTS)))
+    given = jax.tree.map(jnp.copy, WEIGHTS)
+    agree(executable.call(*given, X), jax.tree.leaves(jax.jit(step)(WEIGHTS, X)))
+    assert all(w.is_deleted() for w in given) and len(executable.relay.course.legs) == 2
+    assert [result.name for result in executable.tuned.results] == list(LOWERED)
+    inside = jax.jit(lambda *args: executable.call(*args))
+    assert "optimization_barrier" not in inside.lower(*WEIGHTS, X).as_text()

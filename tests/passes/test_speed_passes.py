@@ -1,0 +1,218 @@
+"""The passes on lowered graphs change nothing but speed."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.errors import CompilerError
+from jaxaot.ir.check import check_graph
+from jaxaot.ir.rewrite import inline
+from jaxaot.passes import hold as hold_module
+from jaxaot.passes.flatten_dots import flatten_dots
+from jaxaot.passes.fold_transposes import fold_transposes
+from jaxaot.passes.hold import hold
+from jaxaot.passes.order_operands import order_operands
+from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
+from jaxaot.passes.table import DEFAULTS, LEGS, LOWERED
+from tests.passes.matrix_programs import matrix_program
+
+
+@pytest.fixture
+def everything_is_large(monkeypatch):
+    monkeypatch.setattr(hold_module, "SMALL_BYTES", 0)
+
+
+def graph_of(fn, *args):
+    return inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+
+
+def names(closed):
+    return [eqn.primitive.name for eqn in closed.jaxpr.eqns]
+
+
+def dots(closed):
+    return [eqn for eqn in closed.jaxpr.eqns if eqn.primitive.name == "dot_general"]
+
+
+def run(closed, args):
+    return jax.jit(jaxpr_as_fun(closed))(*args)
+
+
+def types(closed):
+    return [(aval.shape, aval.dtype, aval.weak_type) for aval in closed.out_avals]
+
+
+@pytest.mark.parametrize("name", [*LOWERED, "all"])
+@pytest.mark.parametrize("seed", range(8))
+def test_gradients_are_kept(name, seed, everything_is_large):
+    fn, args = matrix_program(seed)
+    closed = graph_of(fn, *args)
+    passed = run_passes(closed, list(LOWERED) if name == "all" else [name], check=True)
+    assert types(passed) == types(closed)
+    for got, want in zip(run(passed, args), run(closed, args), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.abs(want).max()))
+
+
+def test_half_precision_stays_what_it_is(everything_is_large):
+    fn, args = matrix_program(3, jnp.bfloat16)
+    closed = graph_of(fn, *args)
+    passed = run_passes(closed, list(LOWERED), check=True)
+    assert types(passed) == types(closed)
+    for got, want in zip(run(passed, args), run(closed, args), strict=True):
+        np.testing.assert_allclose(np.float32(got), np.float32(want), rtol=0.1, atol=0.1 * float(jnp.abs(want).max()))
+
+
+def test_transposes_of_operands_and_results_are_folded():
+    def fn(x, a, y):
+        return x @ a.T, (y.T @ x).T
+
+    closed = graph_of(fn, jnp.ones((2, 3)), jnp.ones((4, 3)), jnp.ones((2, 5)))
+    assert names(closed).count("transpose") == 3
+    assert names(fold_transposes(closed)) == ["dot_general", "dot_general"]
+
+
+def test_a_transpose_stays_where_its_source_is_read_too():
+    def fn(x, y):
+        product = x @ y
+        return product, product.T
+
+    closed = graph_of(fn, jnp.ones((2, 3)), jnp.ones((3, 4)))
+    assert names(fold_transposes(closed)) == ["dot_general", "transpose"]
+
+
+def test_the_precision_of_each_operand_goes_with_it():
+    def fn(x, y):
+        return jax.lax.dot(x, y, precision=("high", "default")).T
+
+    (dot,) = dots(fold_transposes(graph_of(fn, jnp.ones((2, 3)), jnp.ones((3, 4)))))
+    assert dot.params["precision"] == (jax.lax.Precision.DEFAULT, jax.lax.Precision.HIGH)
+
+
+def test_products_become_products_of_plain_matrices():
+    closed = graph_of(
+        lambda x, w, g: (x @ w, jnp.einsum("btd,bte->de", x, g)), *map(jnp.ones, ((2, 3, 4), (4, 5), (2, 3, 6)))
+    )
+    forward, gradient = dots(flatten_dots(closed))
+    assert [atom.aval.shape for atom in (*forward.invars, *forward.outvars)] == [(6, 4), (4, 5), (6, 5)]
+    assert [atom.aval.shape for atom in (*gradient.invars, *gradient.outvars)] == [(6, 4), (6, 6), (4, 6)]
+    check_graph(flatten_dots(closed))
+
+
+def test_axes_that_do_not_lie_side_by_side_stay():
+    closed = graph_of(
+        lambda x, y: jnp.einsum("tbd,tbe->de", x.transpose(1, 0, 2), y), jnp.ones((2, 3, 4)), jnp.ones((3, 2, 5))
+    )
+    apart = graph_of(lambda x, y: jnp.einsum("atb,ctd->abcd", x, y), jnp.ones((2, 3, 4)), jnp.ones((5, 3, 6)))
+    for graph, args in ((closed, ((2, 3, 4), (3, 2, 5))), (apart, ((2, 3, 4), (5, 3, 6)))):
+        values = [jax.random.normal(jax.random.key(i), shape) for i, shape in enumerate(args)]
+        np.testing.assert_allclose(run(flatten_dots(graph), values)[0], run(graph, values)[0], rtol=1e-5, atol=1e-5)
+    assert names(flatten_dots(apart)) == names(apart)
+
+
+def test_empty_products_are_left_alone():
+    closed = graph_of(lambda x, w: x @ w, jnp.ones((2, 0, 4)), jnp.ones((4, 5)))
+    assert run(run_passes(closed, list(LOWERED), check=True), [jnp.ones((2, 0, 4)), jnp.ones((4, 5))])[0].shape == (
+        2,
+        0,
+        5,
+    )
+
+
+def test_gradients_of_weights_have_fewer_rows_than_columns():
+    closed = graph_of(lambda x, g: x.T @ g, jnp.ones((32, 8)), jnp.ones((32, 4)))
+    ordered = order_operands(fold_transposes(closed))
+    (dot,) = dots(ordered)
+    assert dot.outvars[0].aval.shape == (4, 8) and names(ordered) == ["dot_general", "transpose"]
+    wide = fold_transposes(graph_of(lambda x, g: x.T @ g, jnp.ones((32, 4)), jnp.ones((32, 8))))
+    assert names(order_operands(wide)) == ["dot_general"]
+
+
+def test_what_several_read_is_held(everything_is_large):
+    def fn(a, b):
+        c = a + b
+        return c.sum(), c * 2.0
+
+    assert names(hold(graph_of(fn, jnp.ones(3), jnp.ones(3)))) == ["add", "optimization_barrier", "reduce_sum", "mul"]
+    assert "optimization_barrier" not in names(hold(graph_of(lambda a: (a.sum(), a * 2.0), jnp.ones(3))))
+    assert "optimization_barrier" not in names(hold(graph_of(lambda a, b: (a + b) * 2.0, jnp.ones(3), jnp.ones(3))))
+
+
+def test_small_values_are_not_held():
+    closed = graph_of(lambda a, b: ((a + b).sum(), (a + b) * 2.0, a @ b), jnp.ones(3), jnp.ones(3))
+    assert names(hold(closed)) == names(closed)
+
+
+def test_no_chain_is_computed_twice():
+    """XLA would copy the residual stream into each of its readers: eight layers are 8 + 7 + … additions."""
+
+    def stream(x, *ws):
+        for w in ws:
+            x = x + jnp.tanh((x - x.mean(-1, keepdims=True)) @ w)
+        return x.sum()
+
+    args = (jnp.ones((512, 64)), *(jnp.eye(64) for _ in range(8)))
+    gradient = jax.grad(stream, tuple(range(1, 9)))
+
+    def n_additions(fn):
+        return fn.lower(*args).compile().as_text().count(" add(")
+
+    with ja.config(passes=("hold",)):
+        held = n_additions(ja.jit(gradient))
+    plain = n_additions(jax.jit(gradient))
+    assert held < 0.7 * plain
+
+
+def test_effects_callbacks_and_custom_calls_stay_in_order(everything_is_large):
+    seen = []
+
+    def fn(x, w):
+        y = x @ w
+        jax.debug.callback(lambda v: seen.append(("first", float(v))), y.sum(), ordered=True)
+        z = jnp.linalg.cholesky(y.T @ y + 3.0 * jnp.eye(4)) + y.T.sum()
+        jax.debug.callback(lambda v: seen.append(("second", float(v))), z.sum(), ordered=True)
+        return z, jax.pure_callback(lambda v: v * 2, jax.ShapeDtypeStruct((4, 4), jnp.float32), z)
+
+    args = jnp.ones((4, 4)), jnp.eye(4)
+    closed = graph_of(fn, *args)
+    passed = run_passes(closed, list(LOWERED), check=True)
+    effects = [name for name in names(closed) if "callback" in name or name == "cholesky"]
+    assert [name for name in names(passed) if name in effects] == effects
+    np.testing.assert_allclose(run(passed, args)[1], run(closed, args)[1], rtol=1e-5)
+    jax.effects_barrier()
+    assert [name for name, _ in seen] == ["first", "second"] * 2
+
+
+@pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinities_propagate(poison, everything_is_large):
+    fn, args = matrix_program(5)
+    args = args[0].at[0, 1, 2].set(poison), args[1]
+    closed = graph_of(fn, *args)
+    passed = run_passes(closed, list(LOWERED), check=True)
+    for got, want in zip(run(passed, args), run(closed, args), strict=True):
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+        np.testing.assert_array_equal(np.isinf(got), np.isinf(want))
+
+
+def test_passes_are_switched_by_name():
+    assert lowered_passes(None, "cpu") == DEFAULTS["cpu"] == (*LOWERED, LEGS)
+    assert lowered_passes(None, "gpu") == lowered_passes(None, "tpu") == ()
+    assert lowered_passes((LEGS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", LEGS)
+    assert joint_passes(None) == ("cse", "dce") and joint_passes(("dce", "hold", LEGS)) == ("dce",)
+    x, w = jnp.ones((512, 128)), jnp.ones((64, 128))
+    with ja.config(passes=("cse",)):
+        assert "transpose" in ja.jit(lambda x, w: x @ w.T).lower(x, w).as_text()
+    with ja.config(passes=("fold_transposes",)):
+        assert "transpose" not in ja.jit(lambda x, w: x @ w.T).lower(x, w).as_text()
+
+
+def test_a_pass_that_does_not_exist():
+    with (
+        ja.config(passes=("faster",)),
+        pytest.raises(CompilerError, match=r"no pass `faster`\. The passes are: cse"),
+    ):
+        ja.jit(lambda x: x + 1.0)(jnp.ones(3))
+    with ja.config(passes=("faster",)), pytest.raises(CompilerError, match=r"fold_transposes, .*legs"):
+        ja.compile(lambda x: x + 1.0)(ja.ones(3))
