@@ -159,12 +159,6 @@ def test_numpy_of_what_requires_grad():
     assert words.endswith("Use tensor.detach().numpy() instead.")
 
 
-def test_create_graph_names_what_works():
-    x = ja.ones(1, requires_grad=True)
-    words = said(errors.AutogradError, lambda: ja.autograd.grad((x * x).sum(), x, create_graph=True))
-    assert "jax.grad(jax.grad(ja.functionalize(fn)))" in words
-
-
 # -- traces ------------------------------------------------------------------------------------------------------------
 
 

@@ -201,6 +201,19 @@ def _strengthen(value: Any) -> Any:
     return strong(value, value.dtype)
 
 
+def op_of(fn: Callable[..., Any], schema: str) -> OpSpec:
+    """Returns an op that is in no table: a function of jax values, to be called on tensors.
+
+    Args:
+      fn: Takes the parameters of the schema by name.
+      schema: Its signature.
+    """
+    parsed = parse_schema(schema)
+    made = OpSpec(name=parsed.name, schema=parsed, fn=fn)
+    vars(made)["check"] = None
+    return made
+
+
 WITHOUT_OUT = ("nn.functional", "masked", "signal.windows")
 
 _rows: dict[str, OpSpec] = {}

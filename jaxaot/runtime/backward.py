@@ -12,6 +12,7 @@ from jaxaot._jax import is_tracer
 from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import BackwardTwiceError, StorageSizeError
 from jaxaot.tensor.kernels import conjugate, read_through
+from jaxaot.tensor.pulls import cut_by, pull_by, storage_edge
 from jaxaot.tensor.storage import Storage
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
@@ -70,14 +71,16 @@ class CompiledNode(Node):
 
     Attributes:
       run: Takes residuals and cotangents to the gradients of the reached graph inputs.
-      residuals: What the forward handed over; None once released, a stand-in if it is to be computed again.
+      residuals: What the forward handed over, and then what only the derivative of the backward needs; None once
+        released, a stand-in if it is to be computed again.
       avals: (shape, dtype) of each cotangent.
       bases: For each gradient None, or how to cut the gradient of a base out of that of its storage.
       has_complex: Whether a value of the graph is complex: gradients then cross from one convention to the other.
       has_refills: Whether a residual is read from its storage.
+      second: The backward as a function that can be differentiated.
     """
 
-    __slots__ = ("avals", "bases", "has_complex", "has_refills", "residuals", "run")
+    __slots__ = ("avals", "bases", "has_complex", "has_refills", "residuals", "run", "second")
 
     holds_residuals = True
 
@@ -90,6 +93,7 @@ class CompiledNode(Node):
         bases: Sequence[tuple[Layout, Layout, int] | None],
         has_complex: bool = False,
         has_refills: bool = False,
+        second: Any = None,
     ):
         super().__init__("CompiledBackward", edges, len(avals))
         self.run = run
@@ -98,6 +102,7 @@ class CompiledNode(Node):
         self.bases = bases
         self.has_complex = has_complex
         self.has_refills = has_refills
+        self.second = second
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.residuals is None:
@@ -107,16 +112,20 @@ class CompiledNode(Node):
                 "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
                 "if you need to access saved tensors after calling backward."
             )
+        residuals = self.residuals
+        while type(residuals) is not list:
+            residuals = residuals.again()
+        if not create_graph and self.second is not None and self.second.extra:
+            residuals = residuals[: -len(self.second.extra)]
+        if self.has_refills:
+            residuals = [r.read() if isinstance(r, Refilled) else r for r in residuals]
+        if create_graph:
+            return self._recorded(residuals, cotangents)
         for i, cotangent in enumerate(cotangents):
             if cotangent is None:
                 cotangents[i] = _zeros_of(self.avals[i])
         if self.has_complex:
             cotangents = [conjugate(cotangent) for cotangent in cotangents]
-        residuals = self.residuals
-        while type(residuals) is not list:
-            residuals = residuals.again()
-        if self.has_refills:
-            residuals = [r.read() if isinstance(r, Refilled) else r for r in residuals]
         gradients = self.run(*residuals, *cotangents)
         if self.has_complex:
             gradients = [conjugate(gradient) for gradient in gradients]
@@ -126,6 +135,12 @@ class CompiledNode(Node):
             gradient if base is None else read_through(gradient, *find_window(*base))
             for gradient, base in zip(gradients, self.bases, strict=True)
         ]
+
+    def _recorded(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+        second = self.second
+        edges = [storage_edge(edge, base) for edge, base in zip(self.edges, self.bases, strict=True)]
+        gradients = pull_by(second.row, second.values(residuals), second.edges(edges), cotangents)
+        return [cut_by(gradient, base) for gradient, base in zip(gradients, self.bases, strict=True)]
 
     def release(self) -> None:
         self.residuals = None

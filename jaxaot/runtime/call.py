@@ -179,7 +179,7 @@ class _Writer:
 
     def _gather(self) -> list[tuple[str, str, int]]:
         """Finds an expression for each graph input; returns the variable, generator and number of each draw."""
-        source, call, partition = self.source, self.traced.call, self.program.partition
+        source, call = self.source, self.traced.call
         names = [f"{source.storage(i)}.array" for i, s in enumerate(call.storages) if s.graph_input is not None]
         names += ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
         names += [f"leaves[{value.leaf}]" for value in call.values]
@@ -191,7 +191,7 @@ class _Writer:
             if use.is_input:
                 names += [f"{generator}._words", f"o{i}"]
         # the backward holds some of them as they are now
-        kept = () if partition is None else [s.index for s in partition.plan.residuals if isinstance(s, FromPrimal)]
+        kept = self.program.held_inputs
         elsewhere = {*empty_inputs(self.traced), *self._freed(), *self.places.expressions}
         for i in kept:
             if i not in elsewhere and names[i] not in self._drawn(draws):
@@ -270,7 +270,7 @@ class _Writer:
         if alias.differentiable:
             self._node(plan)
         is_shared = self._sharing(plan)
-        kept_inputs = {s.index for s in plan.residuals if isinstance(s, FromPrimal)} if plan else set()
+        kept_inputs = set(self.program.held_inputs)
         written = {w.storage for w in alias.writes}
         for i, storage in enumerate(call.storages):
             if not self.program.makes_fresh_outputs or (storage.graph_input in kept_inputs and i not in written):
@@ -398,6 +398,8 @@ class _Writer:
                     residuals.append(f"out[{index}]")
                 case FromForward(index):
                     residuals.append(f"out[{n_outputs + index}]")
+        for index in program.second.extra if program.second is not None else ():
+            residuals.append(self._refilled(freed[index]) if index in freed else self.operands[index])
         has_refills = any(text.startswith("Refilled(") for text in residuals)
         joint = program.partition.joint
         by_input = dict(traced.alias.reached)
@@ -414,7 +416,7 @@ class _Writer:
         if packed:
             held = f"pack_arrays(HOOKS, {held}, {packed})"
         source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
-                   f"{listed(bases)}, {has_complex}, {has_refills})")  # fmt: skip
+                   f"{listed(bases)}, {has_complex}, {has_refills}, {source.constant(program.second)})")  # fmt: skip
 
     def _refilled(self, freed: FreedStorage) -> str:
         """Returns the expression for a residual that the backward reads from its storage."""

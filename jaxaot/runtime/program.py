@@ -14,9 +14,10 @@ from jaxaot.passes.dce import dce
 from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.places import BuiltArray, CellWrite
-from jaxaot.plan.saved import FromPrimal, SavePlan
+from jaxaot.plan.saved import FromPrimal
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.links import Link, Linker
+from jaxaot.runtime.second import SecondBackward
 
 
 class Program:
@@ -25,6 +26,7 @@ class Program:
     Attributes:
       traced: Its graph and plans.
       partition: Its forward and backward; None if no gradient flows.
+      second: Its backward as a function that can be differentiated.
       input_keys: What tells its graph inputs apart across the programs of a function, if there are segments.
       links: The segments that it runs before the last one; None if Python may not ask for values.
       sources: Where each output of the forward comes from, if there are segments.
@@ -42,7 +44,8 @@ class Program:
 
     __slots__ = (
         "backward", "donated", "donated_places", "enter", "executables", "forward", "forward_donated", "has_work",
-        "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "source", "sources", "traced",
+        "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second", "source", "sources",
+        "traced",
     )  # fmt: skip
 
     def __init__(
@@ -72,9 +75,10 @@ class Program:
         self.links: tuple[Link, ...] | None = None
         self.inputs: tuple[ValueSource, ...] = tuple(map(FromInput, range(n_inputs)))
         self.sources: tuple[ValueSource, ...] = ()
-        plan = None if partition is None else partition.plan
-        self.donated = donated_storages(traced, plan) if donate else ()
-        self.donated_places = donated_places(traced, plan) if donate else ()
+        self.second = None if partition is None else SecondBackward(traced, partition, empty_inputs(traced))
+        held = frozenset(self.held_inputs)
+        self.donated = donated_storages(traced, held) if donate else ()
+        self.donated_places = donated_places(traced, held) if donate else ()
         self.input_keys = () if linker is None else linker.keys
         if linker is not None:
             segments = cut_segments(jaxpr, [asked.output for asked in traced.asked])
@@ -108,6 +112,14 @@ class Program:
             self.backward = self.executables["backward"].call
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""
+
+    @property
+    def held_inputs(self) -> tuple[int, ...]:
+        """The graph inputs that the tape's node holds as they were."""
+        if self.partition is None or self.second is None:
+            return ()
+        residuals = self.partition.plan.residuals
+        return (*(s.index for s in residuals if isinstance(s, FromPrimal)), *self.second.extra)
 
     def place(self, storage: int) -> int:
         """Returns the position of a storage among the inputs that are passed."""
@@ -155,11 +167,8 @@ def empty_inputs(traced: Traced) -> tuple[int, ...]:
     return tuple(first + i for i, ghost in enumerate(traced.call.ghosts) if ghost.is_empty)
 
 
-def donated_storages(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:
-    """Returns the storages whose old value nobody needs after the call: written, not resized, and not a residual."""
-    kept = set()
-    if plan is not None:
-        kept = {source.index for source in plan.residuals if isinstance(source, FromPrimal)}
+def donated_storages(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
+    """Returns the storages whose old value nobody needs after the call: written, not resized, and not kept."""
     storages = traced.call.storages
     twice = {ghost.storage for ghost in traced.call.ghosts}  # passed once more, for another history
     first = {write.output: write.storage for write in reversed(traced.alias.writes)}
@@ -176,9 +185,8 @@ def donated_storages(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:
     )
 
 
-def donated_places(traced: Traced, plan: SavePlan | None) -> tuple[int, ...]:
+def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
     """Returns the graph inputs that are the old values of cells, and that nobody needs after the call."""
-    kept = set() if plan is None else {source.index for source in plan.residuals if isinstance(source, FromPrimal)}
     found = []
     for write in traced.places.writes:
         if not isinstance(write, CellWrite) or len(write.value.leaves) != 1:

@@ -18,24 +18,35 @@ from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, Un
 from jaxaot.tensor.chains import run_chain
 from jaxaot.tensor.kernels import add_kernel
 from jaxaot.tensor.nodes import materialize
+from jaxaot.tensor.pulls import standing
 from jaxaot.tensor.tensor import Tensor, wrap_array
 from jaxaot.tensor.tracing import hook_numbers
 from jaxaot.views.layout import Layout, dense_like
 
 
-def call_hook(hook: Callable[[Tensor], Any], cotangent: Array) -> Array:
-    """Returns the gradient that a tensor hook lets through."""
-    with recording(False):
-        result = hook(wrap_gradient(cotangent))
+def call_hook(hook: Callable[[Tensor], Any], cotangent: Any) -> Any:
+    """Returns the gradient that a tensor hook lets through.
+
+    Args:
+      hook: Takes a tensor, and returns one or None.
+      cotangent: An array, or a tensor where the backward is recorded.
+    """
+    if isinstance(cotangent, Tensor):
+        result = hook(cotangent)
+    else:
+        with recording(False):
+            result = hook(wrap_gradient(cotangent))
     if result is None:
         return cotangent
-    value = result._read()
-    if tuple(value.shape) != tuple(cotangent.shape):
+    if tuple(result.shape) != tuple(cotangent.shape):
         raise ShapeMismatchError(
-            f"hook has changed the size of value: it returned {list(value.shape)} for a gradient of "
+            f"hook has changed the size of value: it returned {list(result.shape)} for a gradient of "
             f"{list(cotangent.shape)}"
         )
-    return value
+    if isinstance(cotangent, Tensor):
+        return result
+    with recording(False):
+        return result._read()
 
 
 class recording:
@@ -52,8 +63,10 @@ class recording:
         state.grad_enabled = self._before
 
 
-def wrap_gradient(array: Array, like: Tensor | None = None) -> Tensor:
+def wrap_gradient(array: Any, like: Tensor | None = None) -> Tensor:
     """Returns a gradient as a tensor; other holders of the array are expected."""
+    if isinstance(array, Tensor):
+        return array
     layout = None if like is None else dense_like(like._layout, array.dtype)
     if is_tracer(array):
         array = jax.lax.stop_gradient(array)
@@ -62,8 +75,8 @@ def wrap_gradient(array: Array, like: Tensor | None = None) -> Tensor:
     return made
 
 
-def _add(a: Array, b: Array) -> Array:
-    if is_tracer(a) or is_tracer(b):
+def _add(a: Any, b: Any) -> Any:
+    if is_tracer(a) or is_tracer(b) or isinstance(a, Tensor):
         return a + b
     return add_kernel(a, b)
 
@@ -88,7 +101,10 @@ def _ones(layout: Layout) -> Array:
     return ones
 
 
-def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None) -> list[tuple[Edge, Array]]:
+def _roots(
+    tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None, create_graph: bool
+) -> list[tuple[Edge, Any]]:
+    """Returns where to start, each with its cotangent: an array, or a tensor if the backward is recorded."""
     gradients = [None] * len(tensors) if gradients is None else list(gradients)
     if len(gradients) != len(tensors):
         raise AutogradError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
@@ -100,27 +116,24 @@ def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None)
         if gradient is None:
             if tensor._layout.numel != 1:
                 raise AutogradError("grad can be implicitly created only for scalar outputs")
-            value = _ones(tensor._layout)
+            value: Any = _ones(tensor._layout)
+            if create_graph:
+                value = standing(value, None)
         else:
             if tuple(gradient.shape) != tuple(tensor.shape):
                 raise ShapeMismatchError(
                     f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient.shape)} and "
                     f"output[{index}] has a shape of {list(tensor.shape)}."
                 )
+            if create_graph:
+                roots.append((edge, gradient))
+                continue
             with recording(False):
                 value = materialize(gradient)
             if gradient._layout is gradient._storage.layout:
                 gradient._storage.is_shared = True
         roots.append((edge, value))
     return roots
-
-
-def _refuse_create_graph(create_graph: bool) -> None:
-    if create_graph:
-        raise AutogradError(
-            "create_graph=True is not available on the eager tape. For derivatives of any order, make a pure function "
-            "and differentiate it with JAX: `jax.grad(jax.grad(ja.functionalize(fn)))(x.jax())`."
-        )
 
 
 def backward(
@@ -135,31 +148,35 @@ def backward(
     Args:
       tensors: Where to start.
       grad_tensors: Cotangent of each; ones for a tensor of one element by default.
-      retain_graph: Whether the graph can be run backward again.
-      create_graph: Refused: see the error.
+      retain_graph: Whether the graph can be run backward again; by default as `create_graph`.
+      create_graph: Whether the backward is recorded, so that the gradients can be differentiated again.
       inputs: If given, only these tensors get gradients.
 
     Raises:
       NoGradPathError: If a tensor does not require grad.
     """
-    _refuse_create_graph(create_graph)
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if grad_tensors is not None and isinstance(grad_tensors, Tensor):
         grad_tensors = [grad_tensors]
     if inputs is not None:
         leaves = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-        found = grad(tensors, leaves, grad_tensors, retain_graph, allow_unused=True)
+        found = grad(tensors, leaves, grad_tensors, retain_graph, create_graph, allow_unused=True)
         for leaf, gradient in zip(leaves, found, strict=True):
             if gradient is not None:
-                with recording(False):
+                with recording(create_graph):
                     leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
         return
-    roots = _roots(tensors, grad_tensors)
+    roots = _roots(tensors, grad_tensors, create_graph)
     before = state.grad_enabled
-    state.grad_enabled = False
+    state.grad_enabled = create_graph
     try:
         run_backward(
-            roots, _add, keep_graph=bool(retain_graph), create_graph=False, call_hook=call_hook, run_chain=_chains()
+            roots,
+            _add,
+            keep_graph=create_graph if retain_graph is None else retain_graph,
+            create_graph=create_graph,
+            call_hook=call_hook,
+            run_chain=None if create_graph else _chains(),
         )
     finally:
         state.grad_enabled = before
@@ -176,10 +193,18 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """Returns the gradients of `outputs` with respect to `inputs`, without touching any `.grad`.
 
+    Args:
+      outputs: What is differentiated.
+      inputs: With respect to what.
+      grad_outputs: Cotangent of each output; ones for one of one element by default.
+      retain_graph: Whether the graph can be run backward again; by default as `create_graph`.
+      create_graph: Whether the backward is recorded, so that the gradients can be differentiated again.
+      allow_unused: Whether the gradient of an input that is not used may be None.
+      materialize_grads: Whether it is zeros instead.
+
     Raises:
       UnusedInputError: If an input is not used and neither `allow_unused` nor `materialize_grads` is set.
     """
-    _refuse_create_graph(create_graph)
     outputs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
     inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if grad_outputs is not None and isinstance(grad_outputs, Tensor):
@@ -190,16 +215,16 @@ def grad(
         if edge is None:
             raise AutogradError("One of the differentiated Tensors does not require grad")
         edges.append(edge)
-    roots = _roots(outputs, grad_outputs)
-    with recording(False):
+    roots = _roots(outputs, grad_outputs, create_graph)
+    with recording(create_graph):
         found = run_backward(
             roots,
             _add,
-            keep_graph=bool(retain_graph),
-            create_graph=False,
+            keep_graph=create_graph if retain_graph is None else retain_graph,
+            create_graph=create_graph,
             inputs=edges,
             call_hook=call_hook,
-            run_chain=_chains(),
+            run_chain=None if create_graph else _chains(),
         )
         results: list[Tensor | None] = []
         for tensor, edge in zip(inputs, edges, strict=True):
@@ -258,8 +283,9 @@ def retain_grad(tensor: Tensor) -> None:
     if tensor.is_leaf:
         return
 
-    def keep(gradient: Array) -> None:
-        tensor.grad = wrap_gradient(gradient, tensor)
+    def keep(gradient: Any) -> None:
+        arrived = wrap_gradient(gradient, tensor)
+        tensor.grad = arrived if tensor.grad is None else tensor.grad + arrived
 
     if edge.node.retained is None:
         edge.node.retained = {}

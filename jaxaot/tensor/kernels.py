@@ -8,6 +8,7 @@ or results are not returned again (XLA would copy them) but remembered by positi
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.ops.promotion import can_store, is_bool, is_complex, is_inexact, strong
-from jaxaot.ops.table import OpSpec
+from jaxaot.ops.table import OpSpec, op_of
 from jaxaot.tensor.residuals import ARGUMENT, choose_residuals
 from jaxaot.views.chain import ViewChain, apply_chain
 from jaxaot.views.layout import Layout, contiguous, dense_like, elementwise_layout
@@ -193,7 +194,9 @@ class GradKernel:
     """
 
     __slots__ = (
+        "__dict__",
         "_has_one_result",
+        "_pull_again",
         "differentiable",
         "held_arguments",
         "held_results",
@@ -281,7 +284,7 @@ class GradKernel:
 
             closed, shapes = jax.make_jaxpr(filled, return_shape=True)(*given)
             present = [i for i, shape in enumerate(shapes[0]) if shape is not None]
-            residuals = choose_residuals(closed, len(present))
+            residuals = choose_residuals(closed, len(present), [traced.index(i) for i in places])
             made = residuals.forward(*given)
             outputs: list[Any] = [None] * len(shapes[0])
             for i, value in zip(present, made, strict=False):
@@ -308,17 +311,25 @@ class GradKernel:
             return tuple(outputs)
 
         def pull(saved: Any, cotangents: Any) -> Any:
+            return pull_back(residuals.leaves(*saved[: residuals.n_plain]), cotangents)
+
+        def pull_back(leaves: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
             full = [
                 jnp.zeros(aval.shape, aval.dtype) if ct is None else conjugate(ct.astype(aval.dtype))
                 for ct, aval in zip(cotangents, avals, strict=True)
             ]
-            leaves = residuals.leaves(*saved)
             return [conjugate(g) for g in jax.tree.unflatten(tree, leaves)(full)]
 
         run.__name__ = spec.name
         pull.__name__ = f"{spec.name}_backward"
         self.run = jax.jit(run)
         self.pull = jax.jit(pull)
+        self._pull_again = lambda saved, cotangents: pull_back(residuals.leaves_again(*saved), cotangents)
+
+    @functools.cached_property
+    def pull_row(self) -> OpSpec:
+        """The pull as an op, whose derivative is the second one of this op."""
+        return pull_row(self.node_name, self._pull_again)
 
     def backward(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
         """Returns the gradients of the differentiated arguments, where the cotangent relayed or else by `pull`."""
@@ -368,6 +379,17 @@ class GradKernel:
             case "result":
                 return "result" if self.n_outputs == 1 else f"result{index}"
         return f"residual{index}"
+
+
+def pull_row(name: str, fn: Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]) -> OpSpec:
+    """Returns the backward of a node as an op.
+
+    Args:
+      name: Of the node.
+      fn: Takes what the node holds and the cotangents of its results, or None, to gradients.
+    """
+    row = lambda held, cotangents: fn(held, cotangents)
+    return op_of(row, f"{name}(Tensor?[] held, Tensor?[] cotangents) -> Tensor[]")
 
 
 def _picker(positions: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:

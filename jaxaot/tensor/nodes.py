@@ -22,6 +22,7 @@ from jaxaot.tensor.kernels import (
     add_kernel,
     backward_name,
     conjugate,
+    pull_row,
     pull_view,
     pull_view_kernel,
     read_through,
@@ -98,9 +99,25 @@ class OpNode(Node):
             leaves = leaves.again()
         for version in self.versions or ():
             version.check()
+        kernel = self.kernel
         if len(cotangents) > 1:
-            cotangents = [ct for ct, d in zip(cotangents, self.kernel.differentiable, strict=True) if d]
-        return self.kernel.backward(leaves, cotangents)
+            cotangents = [ct for ct, d in zip(cotangents, kernel.differentiable, strict=True) if d]
+        return self._recorded(leaves, cotangents) if create_graph else kernel.backward(leaves, cotangents)
+
+    def _recorded(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+        from jaxaot.tensor.pulls import pull_by
+
+        kernel = self.kernel
+        if kernel.relays and cotangents[0].dtype == kernel.relays:
+            return [cotangents[0]] * len(kernel.places)
+        return pull_by(kernel.pull_row, leaves, [self._edge_of(*source) for source in kernel.sources], cotangents)
+
+    def _edge_of(self, origin: str, index: int) -> Edge | None:
+        """Returns where gradients of a saved value go."""
+        kernel = self.kernel
+        if origin == "argument":
+            return self.edges[kernel.places.index(index)] if index in kernel.places else None
+        return Edge(self, index) if origin == "result" and kernel.differentiable[index] else None
 
     def release(self) -> None:
         if self.leaves:  # what saved nothing can run again
@@ -140,6 +157,17 @@ class TracedOpNode(Node):
         values = self.values
         if values is None:
             raise BackwardTwiceError(FREED)
+        wanted = [ct for ct, d in zip(cotangents, self.differentiable, strict=True) if d]
+        if not create_graph:
+            return self._pull(values, wanted)
+        from jaxaot.tensor.pulls import pull_by
+
+        edges = iter(self.edges)
+        own = [next(edges) if is_wanted else None for is_wanted in self.mask]
+        return pull_by(pull_row(self.name, self._pull), values, own, wanted)
+
+    def _pull(self, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """Returns the gradients as a function of the op's arguments and of the cotangents of its float results."""
         places = [i for i, wanted in enumerate(self.mask) if wanted]
 
         def op(*differentiated: Any) -> Any:
@@ -151,10 +179,9 @@ class TracedOpNode(Node):
 
         with jax.named_scope(f"backward/{self.spec.name}"):
             outputs, pullback = jax.vjp(op, *[values[i] for i in places])
-            wanted = [ct for ct, d in zip(cotangents, self.differentiable, strict=True) if d]
             full = [
                 jnp.zeros_like(out) if ct is None else conjugate(ct.astype(out.dtype))
-                for ct, out in zip(wanted, outputs, strict=True)
+                for ct, out in zip(cotangents, outputs, strict=True)
             ]
             return [conjugate(gradient) for gradient in pullback(full)]
 
@@ -178,6 +205,11 @@ class ViewNode(Node):
         (cotangent,) = cotangents
         dtype = self.parent.dtype
         shown = chain_dtype(self.chain, dtype)
+        if create_graph:
+            from jaxaot.tensor.pulls import pull_view_by
+
+            cotangent = cotangent if cotangent.dtype == shown else cotangent.to(shown)
+            return (pull_view_by(self.chain, self.parent.size, dtype, cotangent),)
         if cotangent.dtype != shown:
             cotangent = cotangent.astype(shown)
         if is_tracer(cotangent):
@@ -199,6 +231,10 @@ class WriteNode(Node):
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (cotangent,) = cotangents
+        if create_graph:
+            from jaxaot.tensor.pulls import split_write_by
+
+            return split_write_by(self.chain, cotangent)
         if is_tracer(cotangent):
             return split_write(self.chain, cotangent, None)
         starts = np.array(chain_starts(self.chain), np.int32)
@@ -265,6 +301,10 @@ class AccumulateGrad(Node):
             for hook in list(leaf._hooks.values()):
                 gradient = call_hook(hook, gradient)
         layout = leaf._layout.dense
+        if create_graph:
+            gradient = gradient.to(layout.dtype)
+            leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
+            return ()
         if gradient.dtype is not layout.dtype and gradient.dtype != layout.dtype:
             gradient = gradient.astype(layout.dtype)
         if leaf._grad is not None:

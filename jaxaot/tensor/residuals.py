@@ -3,6 +3,10 @@
 `jax.vjp` names the values that a pullback holds, whatever they are: `cos(x)` for `sin`, `1 - y * y` for `tanh`. Such a
 value is not kept where it follows from arguments and results by a few instructions per element; these are kept in its
 place, as PyTorch does. They live anyway, have names (`_saved_self`, `_saved_result`), and the forward returns less.
+
+Where it does not, the value is kept; but the derivative of the backward needs to know how it depends on the arguments,
+and so what it follows from is kept besides. So the backward of every op is a function of arguments and results, whose
+places on the tape are known, and its own backward, of any order, follows by `jax.vjp`.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from jaxaot._util import OrderedSet
 from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.rewrite import extract, inline
 from jaxaot.ir.walk import aval_bytes, backward_slice, variables
+from jaxaot.ops.promotion import is_inexact
 
 ARGUMENT, RESULT, KEPT = "argument", "result", "kept"
 
@@ -32,20 +37,25 @@ class Residuals:
       arguments: Positions of all arguments whose values the backward needs, kept or not.
       forward: Takes the arguments to results and further outputs.
       leaves: Takes what is kept to what the pullback holds.
+      n_plain: How many of `sources` it takes; the others are kept for the derivative of the backward alone.
+      leaves_again: Takes all of them to the same, from arguments and results as far as it depends on these.
     """
 
     sources: tuple[tuple[str, int], ...]
     arguments: tuple[int, ...]
     forward: Any
     leaves: Any
+    n_plain: int
+    leaves_again: Any
 
 
-def choose_residuals(closed: Any, n_results: int) -> Residuals:
+def choose_residuals(closed: Any, n_results: int, differentiated: Sequence[int]) -> Residuals:
     """Returns what to keep for the backward of an op.
 
     Args:
       closed: A ClosedJaxpr from arguments to results, followed by what the pullback holds.
       n_results: How many results there are.
+      differentiated: The positions of the arguments that gradients flow to.
     """
     flat = inline(closed)
     jaxpr = flat.jaxpr
@@ -71,17 +81,44 @@ def choose_residuals(closed: Any, n_results: int) -> Residuals:
             kept.add(var)
     further = [var for var in kept if var not in named]
     names = named | {var: (KEPT, i) for i, var in enumerate(further)}
+    dependent = _dependent(jaxpr, [jaxpr.invars[i] for i in differentiated])
+    again = [var for var in further if var in dependent]
+    derived = sorted(backward_slice(jaxpr, again, named))
+    besides = [var for var in _sources(jaxpr.eqns, derived, named) if var not in kept]
     needed = backward_slice(jaxpr, kept, [var for var, (origin, _) in named.items() if origin == RESULT])
     reached = {*kept, *variables(atom for i in needed for atom in jaxpr.eqns[i].invars)}
     outputs = [*jaxpr.outvars[:n_results], *further]
     forward = [jaxpr.eqns[i] for i in sorted(backward_slice(jaxpr, outputs))]
     backward = [jaxpr.eqns[i] for i in sorted(redone)]
+    leaves = jaxpr.outvars[n_results:]
+    second = [jaxpr.eqns[i] for i in sorted({*redone, *derived})]
     return Residuals(
-        tuple(names[var] for var in kept),
+        tuple(names[var] for var in (*kept, *besides)),
         tuple(i for i, var in enumerate(jaxpr.invars) if var in reached),
         jaxpr_as_fun(extract(forward, jaxpr.invars, outputs, constants)),
-        jaxpr_as_fun(extract(backward, list(kept), jaxpr.outvars[n_results:], constants)),
+        jaxpr_as_fun(extract(backward, list(kept), leaves, constants)),
+        len(kept),
+        _recomputing(second, [*kept, *besides], again, leaves, constants),
     )
+
+
+def _recomputing(
+    eqns: Sequence[Any], held: Sequence[Any], again: Sequence[Any], leaves: Sequence[Any], constants: Any
+) -> Any:
+    """Returns a function from held values to leaves, which computes those in `again` though they are held."""
+    skipped = set(again)
+    given = [i for i, var in enumerate(held) if var not in skipped]
+    fn = jaxpr_as_fun(extract(eqns, [held[i] for i in given], leaves, constants))
+    return lambda *values: fn(*(values[i] for i in given))
+
+
+def _dependent(jaxpr: Any, sources: Sequence[Any]) -> set[Any]:
+    """Returns the variables that have a derivative with respect to some others."""
+    reached = set(sources)
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name != "stop_gradient" and not reached.isdisjoint(variables(eqn.invars)):
+            reached.update(var for var in eqn.outvars if is_inexact(getattr(var.aval, "dtype", bool)))
+    return reached
 
 
 def _sources(eqns: Sequence[Any], positions: Sequence[int], named: Any) -> list[Any]:

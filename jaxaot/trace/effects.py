@@ -23,7 +23,8 @@ from jaxaot.ops.promotion import is_inexact, strong
 from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.generator import Generator, default_generator
 from jaxaot.tensor.history import History
-from jaxaot.tensor.kernels import conjugate
+from jaxaot.tensor.kernels import conjugate, pull_row
+from jaxaot.tensor.pulls import cut_by, pull_by, storage_edge
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, history_edge, wrap_array
 from jaxaot.tensor.tracing import TraceState, graft
@@ -330,6 +331,18 @@ class ControlFlowNode(Node):
                 "Trying to backward through the graph a second time. Specify retain_graph=True if you need to."
             )
 
+        if create_graph:
+            edges: list[Any] = [None] * len(values)
+            for place, edge, base in zip(self.places, self.edges, self.bases, strict=True):
+                edges[place] = storage_edge(edge, base)
+            gradients = pull_by(pull_row(self.name, self._pull), values, edges, cotangents)
+            return [cut_by(gradient, base) for gradient, base in zip(gradients, self.bases, strict=True)]
+        gradients = self._pull(values, cotangents)
+        return [_cut(gradient, base) for gradient, base in zip(gradients, self.bases, strict=True)]
+
+    def _pull(self, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """Returns the gradients at `places` as a function of the operands and of the outputs' cotangents."""
+
         def differentiated(*chosen: Any) -> list[Any]:
             filled = list(values)
             for place, value in zip(self.places, chosen, strict=True):
@@ -343,13 +356,12 @@ class ControlFlowNode(Node):
                 jnp.zeros_like(out) if ct is None else conjugate(ct.astype(out.dtype))
                 for ct, out in zip(cotangents, outputs, strict=True)
             ]
-            gradients = pullback(full)
+            return [conjugate(gradient) for gradient in pullback(full)]
         except ValueError as error:
             refusal: NotDifferentiableError | None = endless_loop(error)
             if refusal is None:
                 raise
             raise refusal from error
-        return [_cut(conjugate(gradient), base) for gradient, base in zip(gradients, self.bases, strict=True)]
 
     def release(self) -> None:
         self.values = None
