@@ -1,17 +1,21 @@
 """Hooks on saved tensors inside the graphs: residuals are packed in the forward and unpacked in the backward.
 
 A residual is packed right behind its last use in the forward, so that what it was can be freed there and then, and not
-at the end with all others. It is unpacked right before its first use in the backward: unpacking depends on no
-cotangent, so `recompute_late` puts it there, and `gate` keeps it there.
+at the end with all others; the next equation waits, behind an `optimization_barrier`, until that is done. It is
+unpacked right before its first use in the backward: unpacking depends on no cotangent, so `recompute_late` puts it
+there, and `gate` keeps it there.
 
-    forward                           forward
+    forward a                         forward a
       b = sin a                         b = sin a
-      c = mul b b             →         c = mul b b
-      return c b                        p = convert_element_type[float8_e4m3fn] b
-    backward b ct                       return c p
-      d = mul ct b                    backward p ct
-      …                                 b = convert_element_type[float32] p
-                                        d = mul ct b
+      c = mul b b                       c = mul b b
+      d = exp c                         p = convert_element_type[float8_e4m3fn] b
+      return d b              →         q, e = optimization_barrier p c
+                                        d = exp e
+                                        return d q
+    backward b d ct                   backward q d ct
+      e = mul ct d                      e = mul ct d
+      f = mul e b                       b = convert_element_type[float32] q
+      …                                 f = mul e b
                                         …
 """
 
@@ -24,11 +28,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.dtypes import float0
+from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
 from jaxaot.ir.rewrite import splice, substitute
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, is_on_host, short_aval, variables
+from jaxaot.passes.gate import SMALL_BYTES
 from jaxaot.plan.saved import (
     FromForward,
     FromOutput,
@@ -186,7 +192,27 @@ class _Packing:
         for var, eqns in packs.items():
             behind.setdefault(last.get(var, -1), []).extend(eqns)
         eqns = list(behind.get(-1, ()))
+        held: dict[Any, Any] = {}  # a value → what a barrier made of it
+        waited_for: list[Any] = []  # what was packed, until an equation waits for it
+        large = {var for var in self.extra if not isinstance(var, Literal) and _is_worth_a_barrier(var.aval)}
         for i, eqn in enumerate(jaxpr.eqns):
-            eqns += [eqn, *behind.get(i, ())]
-        made = make_jaxpr_object(jaxpr.invars, [*self.outputs, *self.extra], eqns, list(self.constants))
+            operands = [var for var in variables(eqn.invars) if _is_plain(var.aval) and var not in self.primals]
+            if waited_for and operands:
+                sources = [*waited_for, *substitute(operands[-1:], held)]
+                targets = [make_var(var.aval) for var in sources]
+                eqns.append(eqn.replace(
+                    primitive=optimization_barrier_p, params={}, invars=sources, outvars=targets, effects=set()
+                ))  # fmt: skip
+                held |= zip([*waited_for, operands[-1]], targets, strict=True)
+                waited_for = []
+            packing = behind.get(i, [])
+            eqns += [one.replace(invars=substitute(one.invars, held)) for one in (eqn, *packing)]
+            waited_for += [var for one in packing for var in one.outvars if var in large]
+        made = make_jaxpr_object(
+            jaxpr.invars, substitute([*self.outputs, *self.extra], held), eqns, list(self.constants)
+        )  # fmt: skip
         return close_jaxpr(made, list(self.constants.values()))
+
+
+def _is_worth_a_barrier(aval: Any) -> bool:
+    return aval_bytes(aval) > SMALL_BYTES and not is_on_host(aval)

@@ -13,6 +13,7 @@ from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import BackwardTwiceError, StorageSizeError
 from jaxaot.tensor.kernels import conjugate, read_through
 from jaxaot.tensor.pulls import cut_by, pull_by, storage_edge
+from jaxaot.tensor.saved import FREED, Version
 from jaxaot.tensor.storage import Storage
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
@@ -78,9 +79,10 @@ class CompiledNode(Node):
       has_complex: Whether a value of the graph is complex: gradients then cross from one convention to the other.
       has_refills: Whether a residual is read from its storage.
       second: The backward as a function that can be differentiated.
+      versions: How inputs and outputs were that the backward needs; None where that is not checked.
     """
 
-    __slots__ = ("avals", "bases", "has_complex", "has_refills", "residuals", "run", "second")
+    __slots__ = ("avals", "bases", "has_complex", "has_refills", "residuals", "run", "second", "versions")
 
     holds_residuals = True
 
@@ -103,15 +105,13 @@ class CompiledNode(Node):
         self.has_complex = has_complex
         self.has_refills = has_refills
         self.second = second
+        self.versions: Sequence[Version] | None = None
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.residuals is None:
-            raise BackwardTwiceError(
-                "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-                "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-                "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
-                "if you need to access saved tensors after calling backward."
-            )
+            raise BackwardTwiceError(FREED)
+        for version in self.versions or ():
+            version.check()
         residuals = self.residuals
         while type(residuals) is not list:
             residuals = residuals.again()
@@ -143,8 +143,8 @@ class CompiledNode(Node):
         return [cut_by(gradient, base) for gradient, base in zip(gradients, self.bases, strict=True)]
 
     def release(self) -> None:
-        self.residuals = None
+        self.residuals = self.versions = None
 
     def swap_held(self, held: Any) -> Any:
-        before, self.residuals = self.residuals, held
+        before, self.residuals, self.versions = self.residuals, held, None
         return before

@@ -44,7 +44,7 @@ from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.generator import DRAWING, default_generator
 from jaxaot.tensor.history import History
-from jaxaot.tensor.saved import pack_arrays
+from jaxaot.tensor.saved import pack_arrays, version_of
 from jaxaot.tensor.storage import HELD_ONCE, Storage
 from jaxaot.tensor.tensor import Tensor, history_edge, wrap
 from jaxaot.tensor.tracing import TRACING
@@ -108,7 +108,7 @@ class _Writer:
             "Tensor": Tensor, "Storage": Storage, "History": History,
             "CompiledNode": CompiledNode, "history_edge": history_edge, "getrefcount": sys.getrefcount,
             "config": config, "scoped": config.scoped_value, "SETTINGS": program.key.settings,
-            "HOOKS": program.key.hooks, "pack_arrays": pack_arrays,
+            "HOOKS": program.key.hooks, "pack_arrays": pack_arrays, "version_of": version_of,
             "forward": program.forward, "forward_donated": program.forward_donated, "backward": program.backward,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
@@ -302,6 +302,8 @@ class _Writer:
         for grad in alias.grads:
             held = "None" if grad.grad is None else self._tensor(grad.grad)
             source.add(f"{source.tensor(grad.tensor)}._grad = {held}")
+        if alias.differentiable and plan is not None:
+            self._versions(plan)
 
     def _storage(self, number: int) -> str:
         """Returns the expression of a storage, of an input or fresh."""
@@ -417,6 +419,28 @@ class _Writer:
             held = f"pack_arrays(HOOKS, {held}, {packed})"
         source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
                    f"{listed(bases)}, {has_complex}, {has_refills}, {source.constant(program.second)})")  # fmt: skip
+
+    def _versions(self, plan: SavePlan) -> None:
+        """Notes how the tensors are whose values the backward needs; those that the call itself writes are not."""
+        alias, call = self.traced.alias, self.traced.call
+        written, freed = {w.storage for w in alias.writes}, self._freed()
+        tensors, results = [], []
+        for residual in plan.residuals:
+            match residual:
+                case FromPrimal(index):
+                    tensors += [
+                        self.source.tensor(storage.tensor)
+                        for i, storage in enumerate(call.storages)
+                        if storage.graph_input == index and i not in written and index not in freed
+                    ]
+                case FromOutput(index):
+                    fresh = [len(call.storages) + i for i, storage in enumerate(alias.fresh) if storage.output == index]
+                    shown = [f"m{i}" for i, spec in enumerate(alias.made) if spec.storage in fresh]
+                    results += shown[:1]
+        listed = [*(f"version_of({t})" for t in tensors), *(f"version_of({t}, True)" for t in results)]
+        if listed:
+            with self.source.block("if state.checks_versions:"):
+                self.source.add(f"node.versions = ({', '.join(listed)},)")
 
     def _refilled(self, freed: FreedStorage) -> str:
         """Returns the expression for a residual that the backward reads from its storage."""

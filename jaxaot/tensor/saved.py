@@ -200,7 +200,7 @@ class Version:
     Attributes:
       text: What the error calls it.
       tensor: The tensor, as long as it lives.
-      is_leaf: Whether it was a leaf.
+      may_detach: Whether it may be detached in place: a leaf, and what the node itself made.
       counter: Its write counter.
       n: What that was.
       storage: Its storage.
@@ -209,7 +209,7 @@ class Version:
 
     text: str
     tensor: weakref.ref[Tensor]
-    is_leaf: bool
+    may_detach: bool
     counter: WriteCounter
     n: int
     storage: Storage
@@ -223,7 +223,7 @@ class Version:
           SavedTensorWrittenError: If it was written.
         """
         tensor = self.tensor()
-        if not self.is_leaf and tensor is not None and not tensor.requires_grad:
+        if not self.may_detach and tensor is not None and not tensor.requires_grad:
             raise SavedTensorDetachedError(
                 "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not "
                 "supported, please use out-of-place `.detach()` instead"
@@ -237,14 +237,20 @@ class Version:
             )
 
 
-def version_of(tensor: Tensor) -> Version:
-    """Returns how a tensor is now."""
+def version_of(tensor: Tensor, is_result: bool = False) -> Version:
+    """Returns how a tensor is now.
+
+    Args:
+      tensor: What is saved.
+      is_result: Whether the node that saves it made it; then it may be detached in place.
+    """
     text = f"[jaxaot.{dtype_name(tensor.dtype)}Tensor {list(tensor.shape)}]"
     node = tensor.grad_fn
     if node is not None:
         text += f", which is output {tensor.output_nr} of {node.name.removesuffix('Backward0')},"
     counter, storage = counter_of(tensor), tensor._storage
-    return Version(text, weakref.ref(tensor), tensor.is_leaf, counter, counter.n, storage, storage.array)
+    may_detach = is_result or tensor.is_leaf
+    return Version(text, weakref.ref(tensor), may_detach, counter, counter.n, storage, storage.array)
 
 
 def save_specially(node: Any, flat: Sequence[Any], results: Sequence[Tensor]) -> None:
@@ -265,7 +271,8 @@ def save_specially(node: Any, flat: Sequence[Any], results: Sequence[Tensor]) ->
         node.leaves = SavedValues(items)
     elif state.checks_versions:  # with hooks nothing is checked, as in PyTorch
         saved = [*(flat[i] for i in kernel.saved_arguments), *(results[i] for i in kernel.held_results)]
-        node.versions = [version_of(tensor) for tensor in saved]
+        n_arguments = len(kernel.saved_arguments)
+        node.versions = [version_of(tensor, is_result=i >= n_arguments) for i, tensor in enumerate(saved)]
 
 
 def note_written(node: Any, target: Tensor) -> None:
@@ -279,7 +286,7 @@ def note_written(node: Any, target: Tensor) -> None:
     if node.versions is not None:
         arguments = zip(kernel.saved_arguments, node.versions, strict=False)
         versions = [version for i, version in arguments if i != 0]
-        node.versions = [*versions, version_of(target)] if kernel.held_results else versions
+        node.versions = [*versions, version_of(target, is_result=True)] if kernel.held_results else versions
 
 
 def _layout_of(value: Any, origin: str, index: int, flat: Sequence[Any], results: Sequence[Tensor]) -> Layout | None:

@@ -145,11 +145,48 @@ def test_packing_comes_right_behind_the_last_use_and_unpacking_right_before_the_
     assert len(unpacks) == 4 and all(eqns[i].outvars[0] in eqns[i + 1].invars for i in unpacks)
 
 
+def test_the_forward_goes_on_when_something_large_was_packed():
+    run, _ = network(3)
+    with hooks(halve, widen):
+        partition = ja.trace(run, ja.rand(256, 8)).joint().partition()
+    forward = partition.forward.jaxpr.eqns
+    barriers = [i for i, eqn in enumerate(forward) if eqn.primitive.name == "optimization_barrier"]
+    assert len(barriers) == 2
+    for i in barriers:
+        assert forward[i - 1].primitive.name == "convert_element_type"
+        assert forward[i - 1].outvars[0] is forward[i].invars[0] and forward[i].outvars[1] in forward[i + 1].invars
+        assert forward[i].outvars[0] in partition.forward.jaxpr.outvars
+
+
 def test_unpacking_is_held_back_until_its_cotangent_is_there():
     run, _ = network(6)
     with hooks(halve, widen):
         compiled = ja.trace(run, ja.rand(256, 8)).joint().partition().compile()
     assert compiled.backward.as_text().count("optimization_barrier") >= 6
+
+
+def test_peaks_are_lower_than_with_hooks_that_run_at_the_same_time():
+    weights = [(ja.randn(64, 64) * 0.1).requires_grad_() for _ in range(8)]
+
+    def run(x):
+        for w in weights:
+            x = (x @ w).tanh()
+        return x.sum()
+
+    joint = ja.trace(run, ja.rand(1024, 64)).joint()
+
+    def peaks(pair):
+        with hooks(*pair):
+            partition = joint.partition("save_all")
+        memory = partition.compile().memory_analysis()
+        forward, backward = memory["forward"], memory["backward"]
+        kept = partition.plan.extra_bytes
+        return forward.temp_size_in_bytes + forward.output_size_in_bytes, backward.temp_size_in_bytes + kept, kept
+
+    forward, backward, kept = peaks((to_float8, from_float8))
+    plain_forward, plain_backward, plain_kept = peaks(SAME)
+    assert kept * 4 == plain_kept
+    assert forward < plain_forward / 2 and backward < plain_backward / 2
 
 
 def test_numbers_are_those_of_hooks_that_run_eagerly():
