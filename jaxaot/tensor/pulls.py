@@ -6,7 +6,7 @@ along an edge of the tape. The gradients of the node are then an op on such tens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
