@@ -10,5 +10,11 @@ from jaxaot.autograd.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.autograd.modes import set_version_check as set_version_check
 from jaxaot.tensor.grad import backward as backward
 from jaxaot.tensor.grad import grad as grad
+from jaxaot.tensor.gradcheck import gradcheck as gradcheck
+from jaxaot.tensor.gradcheck import gradgradcheck as gradgradcheck
+from jaxaot.trace import function as function
+from jaxaot.trace.function import Function as Function
+from jaxaot.trace.function import jax_function as jax_function
+from jaxaot.trace.function import once_differentiable as once_differentiable
 
 graph = _graph_api

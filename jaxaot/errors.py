@@ -24,6 +24,8 @@
     │   ├── SavedHooksError               hooks on a saved tensor that cannot be set
     │   │   └── SavedHooksDisabledError   `saved_tensors_hooks` where they are forbidden
     │   ├── PackHookWroteError            a pack hook that writes to the tensor that it gets
+    │   ├── FunctionResultError           a custom Function that returns, saves or marks what it cannot
+    │   ├── GradientMismatchError         a gradient that finite differences do not agree with
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph
     │   ├── ConcretizationError           Python needs the value of a traced tensor
@@ -210,6 +212,23 @@ class PackHookWroteError(AutogradError):
     """A pack hook that writes to the tensor that it gets.
 
     `pack = lambda x: x.mul_(2)`. Write `lambda x: x * 2`.
+    """
+
+
+class FunctionResultError(AutogradError):
+    """A custom Function returns, saves or marks something that does not fit.
+
+    `backward` returns a tensor or None for each argument of `forward`, of its shape or one that it expands to;
+    `ctx.save_for_backward` takes tensors; what `ctx.mark_dirty` names is an argument and is returned.
+    """
+
+
+class GradientMismatchError(AutogradError):
+    """`ja.autograd.gradcheck` found a backward that is wrong, or a function that it cannot check.
+
+    `ja.autograd.gradcheck(MyFunction.apply, x)` compares the gradients of the tape with finite differences. Look at the
+    `backward` of the custom Function that it names the output of. If the function is not smooth at that point, as
+    `abs` at 0, check it elsewhere; if numbers are short, use float64 or larger tolerances.
     """
 
 

@@ -26,16 +26,17 @@ from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
 
-def standing(value: Any, edge: Edge | None) -> Any:
+def standing(value: Any, edge: Edge | None, layout: Layout | None = None) -> Any:
     """Returns a saved value as a tensor whose gradients go along an edge; a number as it is.
 
     Args:
       value: An array, a number or None.
       edge: Where its gradients go; None if it is a constant.
+      layout: How it is laid out, by default in row-major order.
     """
     if value is None or not hasattr(value, "dtype"):
         return value
-    tensor = wrap_array(jnp.asarray(value))
+    tensor = wrap_array(jnp.asarray(value), layout)
     storage = tensor._storage
     storage.is_shared = True
     if edge is not None and is_inexact(tensor.dtype):

@@ -23,6 +23,7 @@ from jaxaot._typing import Array
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.where import user_line
 from jaxaot.views.layout import Layout
+from jaxaot.views.window import find_window
 
 TRACING = threading.RLock()
 """Held while a function is traced: storages hold symbols then, so nobody else may write to them."""
@@ -206,6 +207,23 @@ class TraceState:
             storage.writer = history
         else:
             storage.writer = None
+
+    def carry(self, tensor: Any, history: Any, value: Array) -> None:
+        """Makes a value what carries the gradients of a history that begins with a tensor.
+
+        Args:
+          tensor: The tensor.
+          history: Its history.
+          value: What it shows, with the gradients that it is to have.
+        """
+        storage, layout = tensor._storage, tensor._layout
+        if layout is storage.layout:
+            history.ghost = value
+            if storage.trace is self and storage.writer is None and id(storage) not in self.storages:
+                storage.array, storage.writer = value, history
+            return
+        window, starts = find_window(storage.layout, layout, tensor._offset)
+        history.ghost = window.scatter(jnp.zeros(storage.layout.size, storage.layout.dtype), value, starts)
 
     def free(self, storage: Storage) -> None:
         """Notes what a storage from outside holds before its size becomes zero."""

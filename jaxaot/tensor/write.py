@@ -26,7 +26,8 @@ def check_writable(target: Any, records: bool) -> None:
       OverlappingWriteError: If elements of the target share memory.
       LeafWriteError: If the target is a leaf that requires grad, or a view of one, and the write is recorded.
       InferenceTensorError: If the target was made in `inference_mode`, and this is outside of it.
-      AutogradError: If the target is one of several views that one function returned, or was made under `no_grad`.
+      AutogradError: If the target is one of several views that one function returned, or was made under `no_grad` or
+        by a custom Function.
     """
     if target._layout.is_overlapping:
         raise OverlappingWriteError(
@@ -65,6 +66,13 @@ def check_writable(target: Any, records: bool) -> None:
             "Output 0 of a function that returns multiple views is a view and is being modified inplace. This view is "
             "the output of a function that returns multiple views. Such functions do not allow the output views to be "
             "modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    if target._creation == "custom":
+        raise AutogradError(
+            "Output 0 of a custom Function is a view and is being modified inplace. This view was created inside a "
+            "custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
+            "would override the custom backward associated with the custom Function, leading to incorrect gradients. "
+            "This behavior is forbidden. You can fix this by cloning the output of the custom Function."
         )
     if target._creation == "no_grad":
         raise AutogradError(
@@ -118,6 +126,21 @@ def write_array(target: Any, value: Array, edge: Edge | None) -> None:
         storage.is_shared = False
     storage.note_write(target._layout, target._offset)
     count_write(target)
+
+
+def record_write(target: Any, value: Any, edge: Edge) -> None:
+    """Makes a write that was done without being recorded the newest one of the target's history.
+
+    Args:
+      target: The tensor that was written.
+      value: In a trace, what it shows, with the gradients that it is to carry.
+      edge: Where gradients of it go.
+    """
+    trace = state.trace
+    stored = None if trace is None else _stored_traced(target, value, True)
+    _move_history(target, edge)
+    if trace is not None:
+        trace.write(target._storage, target._history, stored, True)
 
 
 def _base_array(storage: Any) -> Array:

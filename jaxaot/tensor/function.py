@@ -1,0 +1,364 @@
+"""Functions with a backward of the user's own, on the tape: what `ja.autograd.Function` records.
+
+A call leaves a `FunctionNode`, whose backward calls the user's. What `ctx.save_for_backward` saves are values: they are
+those of the end of the forward, whatever is written later, and come back as tensors that stand where the values came
+from, so that a recorded backward can be differentiated again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from jaxaot._typing import Array
+from jaxaot.autograd.modes import state
+from jaxaot.autograd.node import Edge, Node
+from jaxaot.errors import AutogradError, BackwardTwiceError, FunctionResultError
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.tensor.grad import recording, wrap_gradient
+from jaxaot.tensor.history import History
+from jaxaot.tensor.nodes import materialize
+from jaxaot.tensor.pulls import standing
+from jaxaot.tensor.saved import FREED, Packed, Version, check_saveable, pack, version_of
+from jaxaot.tensor.tensor import Tensor
+from jaxaot.tensor.views import detached
+from jaxaot.tensor.write import check_writable, record_write
+from jaxaot.views.layout import Layout, dense_like
+
+
+class FunctionCtx:
+    """What the forward of a custom Function leaves for its backward; any other attribute may be set.
+
+    Attributes:
+      needs_input_grad: For each argument, whether its gradient is wanted.
+    """
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]):
+        self.needs_input_grad = needs_input_grad
+        self._to_save: tuple[Tensor | None, ...] = ()
+        self._saved: FunctionSaved | None = None
+        self._dirty: tuple[Tensor, ...] = ()
+        self._non_differentiable: tuple[Tensor, ...] = ()
+        self._materializes_grads = True
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Saves tensors, or None, for `saved_tensors`."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise FunctionResultError(
+                    f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}. "
+                    "Set anything else as an attribute: `ctx.size = 3`."
+                )
+        self._to_save = tensors
+
+    save_for_forward = save_for_backward
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Says which arguments the forward wrote in place; they have to be returned."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Says which results have no gradient."""
+        self._non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Says whether the backward gets zeros for results that nothing depends on, rather than None."""
+        self._materializes_grads = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """The tensors that were saved.
+
+        Raises:
+          BackwardTwiceError: If they were freed by an earlier backward.
+        """
+        return () if self._saved is None else self._saved.tensors()
+
+
+class FunctionSaved:
+    """The values that a call of a custom Function saved.
+
+    Attributes:
+      held: The arrays; None once released, a stand-in if they are to be computed again.
+    """
+
+    def __init__(self, ctx: FunctionCtx, node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]):
+        self._node = weakref.ref(node)
+        self._layouts: list[Layout | None] = []
+        self._edges: list[Edge | None] = []
+        self._outputs: list[int | None] = []
+        self._versions: list[Version] = []
+        self._shown: Any = None
+        self.held: Any = []
+        for tensor in ctx._to_save:
+            output = _place(tensor, outputs) if _place(tensor, inputs) is None or _is_in(tensor, ctx._dirty) else None
+            place = _place(tensor, inputs)
+            self._outputs.append(output)
+            self._edges.append(None if place is None or output is not None else node.edges[place])
+            self._layouts.append(None if tensor is None else dense_like(tensor._layout, tensor.dtype))
+            self.held.append(None if tensor is None else self._save(tensor))
+
+    def _save(self, tensor: Tensor) -> Any:
+        """Returns what is held of a tensor: its values, or what a hook makes of them."""
+        check_saveable(tensor)
+        if state.trace is not None:
+            return tensor._read()
+        value = materialize(tensor)
+        tensor._storage.is_shared = True
+        if state.saved_hooks is not None and state.region is None:
+            return pack(state.saved_hooks, value, dense_like(tensor._layout, tensor.dtype))
+        if state.checks_versions:
+            self._versions.append(version_of(tensor))
+        return value
+
+    def tensors(self) -> tuple[Tensor | None, ...]:
+        """Returns tensors that stand where the values came from."""
+        if self.held is None:
+            raise BackwardTwiceError(FREED)
+        if self._shown is not None:
+            return self._shown
+        if type(self.held) is not list:
+            self.held = self.held.again()
+        for version in self._versions:
+            version.check()
+        values = [held.array() if type(held) is Packed else held for held in self.held]
+        shown = tuple(
+            None if array is None else standing(array, self.edge(i), self._layouts[i]) for i, array in enumerate(values)
+        )
+        if state.trace is not None:  # a backward that is traced captures them
+            self._shown = shown
+        return shown
+
+    def output_of(self, storage: Any) -> int | None:
+        """Returns which result a storage holds, if it is that of a tensor that was shown in a trace."""
+        places = [i for i, tensor in enumerate(self._shown or ()) if tensor is not None and tensor._storage is storage]
+        return self._outputs[places[0]] if places else None
+
+    def carry(self, values: dict[int, Array]) -> None:
+        """Makes saved results carry the gradients that they have after the call."""
+        for output, tensor in zip(self._outputs, self._shown or (), strict=False):
+            if output in values and tensor is not None:
+                tensor._storage.array = tensor._history.ghost = values[output]
+
+    def edge(self, i: int) -> Edge | None:
+        """Returns where gradients of a saved value go."""
+        output, node = self._outputs[i], self._node()
+        return self._edges[i] if output is None or node is None else Edge(node, output)
+
+
+def _place(tensor: Any, tensors: Sequence[Any]) -> int | None:
+    if tensor is None:
+        return None
+    return next((i for i, other in enumerate(tensors) if other is tensor), None)
+
+
+def _is_in(tensor: Any, tensors: Sequence[Any]) -> bool:
+    return any(other is tensor for other in tensors)
+
+
+class FunctionNode(Node):
+    """A call of a custom Function.
+
+    Attributes:
+      ctx: What its forward left.
+      argument_types: Shape and dtype of each argument; None for what is no tensor.
+    """
+
+    holds_residuals = True
+
+    def __init__(
+        self, name: str, backward: Callable[..., Any], ctx: Any, inputs: Sequence[Any], edges: Sequence[Edge | None]
+    ):
+        self.ctx = ctx
+        self._backward = backward
+        self.argument_types: list[Any] = [
+            (x._layout.size, x._layout.dtype) if isinstance(x, Tensor) else None for x in inputs
+        ]
+        self._result_types: list[Any] = []
+        super().__init__(name, edges, 0)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "ctx":  # not set yet
+            raise AttributeError(name)
+        return getattr(self.ctx, name)
+
+    def finish(self, inputs: Sequence[Any], results: Sequence[Any]) -> None:
+        """Notes what the forward returned, and takes what it saved."""
+        self.n_outputs = len(results)
+        self._result_types = [(r._layout.size, r._layout.dtype) if isinstance(r, Tensor) else None for r in results]
+        self.ctx._saved = FunctionSaved(self.ctx, self, inputs, results)
+        self.ctx._to_save = ()
+
+    def gradients(self, cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """Returns what the user's backward returns, for each argument a tensor of its shape and dtype, or None."""
+        given = list(cotangents)
+        if self.ctx._materializes_grads:
+            for i, wanted in enumerate(self._result_types):
+                if given[i] is None and wanted is not None:
+                    given[i] = wrap_gradient(jnp.zeros(*wanted))
+        found = self._backward(self.ctx, *given)
+        found = list(found) if isinstance(found, (tuple, list)) else [found]
+        n = len(self.argument_types)
+        if len(found) < n or any(g is not None for g in found[n:]):
+            raise FunctionResultError(
+                f"function {self.name} returned an incorrect number of gradients (expected {n}, got {len(found)}). "
+                "Return one for each argument of `forward`, None for those that have none."
+            )
+        return [self._fitted(g, i) for i, g in enumerate(found[:n])]
+
+    def _fitted(self, gradient: Any, position: int) -> Tensor | None:
+        """Returns a gradient as a tensor of its argument's shape and dtype; None if it is not wanted."""
+        wanted = self.argument_types[position]
+        if gradient is None or self.edges[position] is None or wanted is None:
+            return None
+        if not isinstance(gradient, Tensor):
+            raise FunctionResultError(
+                f"expected Variable or None (got {type(gradient).__name__}): `backward` of {self.name} has to return "
+                f"tensors; that for argument {position} is none."
+            )
+        size, dtype = wanted
+        if gradient._layout.size != size:
+            if not _broadcasts_to(size, gradient._layout.size):
+                raise FunctionResultError(
+                    f"Function {self.name} returned an invalid gradient at index {position} - got "
+                    f"{list(gradient.shape)} but expected shape compatible with {list(size)}."
+                )
+            gradient = gradient.sum_to_size(size)
+        return gradient if gradient.dtype == dtype else gradient.to(dtype)
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        saved = self.ctx._saved
+        stand_in = saved.held
+        given = [ct if ct is None or isinstance(ct, Tensor) else wrap_gradient(ct) for ct in cotangents]
+        try:
+            with recording(create_graph):
+                found = self.gradients(given)
+                return found if create_graph else [None if g is None else materialize(g) for g in found]
+        finally:
+            if saved.held is not None:
+                saved.held = stand_in
+
+    def release(self) -> None:
+        if self.ctx._saved.held:  # what saved nothing can run again
+            self.ctx._saved.held = None
+
+    def swap_held(self, held: Any) -> Any:
+        saved = self.ctx._saved
+        before, saved.held = saved.held, held
+        return before
+
+
+def _broadcasts_to(size: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Returns whether a shape expands to another one."""
+    pairs = zip(reversed(size), reversed(other), strict=False)
+    return len(size) <= len(other) and all(a in (1, b) for a, b in pairs)
+
+
+Attach = Callable[[FunctionNode, Sequence[Array], Sequence[Any], list[int]], Sequence[Array]]
+
+
+def call_function(
+    name: str, run: Callable[[FunctionCtx], Any], backward: Callable[..., Any], args: Sequence[Any], attach: Attach
+) -> Any:
+    """Returns the results of a custom Function, recorded.
+
+    Args:
+      name: Of the node.
+      run: Takes the ctx to what the forward returns.
+      backward: The user's.
+      args: The arguments of the forward.
+      attach: In a trace, returns the values of some results with the gradients of the user's backward.
+
+    Raises:
+      FunctionResultError: If what is marked does not fit what is returned.
+    """
+    ctx = FunctionCtx(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
+    edges = [x._gradient_edge() if isinstance(x, Tensor) and state.grad_enabled else None for x in args]
+    records = any(edge is not None for edge in edges)
+    region, state.region = state.region, None  # the node is added to it when it holds what it saves
+    try:
+        node = FunctionNode(name, backward, ctx, args, edges)
+    finally:
+        state.region = region
+    # what carries the gradients of the arguments in a trace, before the forward writes them
+    carried = [x._read() for x, edge in zip(args, edges, strict=True) if edge is not None] if state.trace else []
+    with recording(False):
+        returned = run(ctx)
+    results = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+    _check_dirty(name, ctx, args, results)
+    is_differentiable = [
+        records and isinstance(r, Tensor) and is_inexact(r.dtype) and not _is_in(r, ctx._non_differentiable)
+        for r in results
+    ]
+    shown = [_as_result(r, args, ctx) for r in results]
+    if not records:
+        return _like(returned, shown)
+    node.finish(args, results)
+    if region is not None:
+        region.add(node)
+    wanted = [i for i, d in enumerate(is_differentiable) if d]
+    values = attach(node, carried, shown, wanted) if state.trace and wanted else [None] * len(wanted)
+    for i, value in zip(wanted, values, strict=True):
+        if _is_in(results[i], ctx._dirty):
+            record_write(shown[i], value, Edge(node, i))
+        else:
+            _give_history(shown[i], node, i, value)
+            if shown[i]._base_tensor is not None or any(
+                isinstance(x, Tensor) and x._storage is shown[i]._storage for x in args
+            ):
+                shown[i]._creation = "custom"
+    return _like(returned, shown)
+
+
+def _like(returned: Any, results: list[Any]) -> Any:
+    return tuple(results) if isinstance(returned, (tuple, list)) else results[0]
+
+
+def _check_dirty(name: str, ctx: FunctionCtx, args: Sequence[Any], results: Sequence[Any]) -> None:
+    for tensor in ctx._dirty:
+        if not _is_in(tensor, results):
+            raise FunctionResultError(
+                f"Some elements marked as dirty during the forward method of {name} were not returned as output. The "
+                "inputs that are modified inplace must all be outputs of the Function."
+            )
+        if _is_in(tensor, args):
+            check_writable(tensor, True)
+    if any(x._chain for x in ctx._dirty) and sum(isinstance(r, Tensor) for r in results) > 1:
+        raise FunctionResultError(
+            f"If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+            f"more than one Tensor. {name} does. Write out of place there, or pass a clone."
+        )
+
+
+def _as_result(result: Any, args: Sequence[Any], ctx: FunctionCtx) -> Any:
+    """Returns what the caller gets for a result: an argument that was not written comes back as an alias of it."""
+    if not isinstance(result, Tensor) or _is_in(result, ctx._dirty):
+        return result
+    if _is_in(result, args):
+        alias = detached(result)
+        alias._base_tensor = result if result._base_tensor is None else result._base_tensor
+        return alias
+    if result._history is not None and not result.requires_grad:
+        result._history, result._chain = None, ()
+    return result
+
+
+def _give_history(tensor: Tensor, node: Node, index: int, value: Any) -> None:
+    """Makes a result one of a node, whatever it was before; in a trace its value carries the gradients."""
+    trace = state.trace
+    history = History(tensor._layout, tensor._offset, True, node, index, trace)
+    tensor._history, tensor._chain, tensor._view_node = history, (), None
+    if trace is not None:
+        trace.carry(tensor, history, value)
+
+
+def no_rule(name: str) -> Callable[..., Any]:
+    """Returns what stands for a method that a Function does not have."""
+
+    def missing(*_: Any, **__: Any) -> Any:
+        raise AutogradError(f"You must implement `{name}` for your custom autograd.Function.")
+
+    return missing
