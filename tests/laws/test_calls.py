@@ -1,6 +1,5 @@
 """One compiled function, called with many patterns of sharing among its arguments, agrees with PyTorch every time."""
 
-import os
 import random
 
 import numpy as np
@@ -8,11 +7,11 @@ import pytest
 
 import jaxaot as ja
 from tests.laws.programs import as_real, compare
+from tests.seeds import seeds
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle
 
-N_FUNCTIONS = int(os.environ.get("JAXAOT_PROGRAMS", "30"))
 SIZE = 3
 
 
@@ -146,7 +145,7 @@ def check_call(body, step, pattern, seed, grad):
 
 
 @pytest.mark.parametrize("grad", [False, True])
-@pytest.mark.parametrize("seed", range(N_FUNCTIONS))
+@pytest.mark.parametrize("seed", seeds(30, 10))
 def test_calls_agree(seed, grad):
     body = body_of(seed)
     step = ja.compile(body)

@@ -11,7 +11,6 @@ different ways, and some programs may keep so few versions that they give up on 
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import warnings
 
@@ -21,8 +20,8 @@ import pytest
 
 import jaxaot as ja
 from tests.laws.test_random_control_flow import READS, VIEWS, WRITES, pair, written_value
+from tests.seeds import seeds
 
-N_PROGRAMS = int(os.environ.get("JAXAOT_PROGRAMS", "12"))
 CALLS = (0, 1, 0, 2, 2, 3)
 
 
@@ -197,6 +196,6 @@ def check(seed):
     return True
 
 
-@pytest.mark.parametrize("seed", range(N_PROGRAMS))
+@pytest.mark.parametrize("seed", seeds(12, 5))
 def test_random_programs(seed):
     assert check(seed), "this program does not run eagerly"

@@ -16,6 +16,7 @@ from jaxaot.partition.policies import Choice, policy_names
 from tests.partition.nested import nested_arguments, random_nested_program
 from tests.partition.programs import gpt_of_one_loop, joint_of
 from tests.partition.test_partition import check_interface, run
+from tests.seeds import seeds
 
 MIB = 2**20
 BUDGETS = (0.5, 0.2, 0.02)
@@ -56,7 +57,7 @@ def check_everywhere(fn, args, n, policies=None, budgets=BUDGETS):
     return made
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", seeds(14, 5))
 def test_gradients_of_nested_programs(seed):
     program, args = random_nested_program(seed, depth=1 + seed % 2), nested_arguments(seed)
     expected = jax.jit(program)(*args)

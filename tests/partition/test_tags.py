@@ -26,6 +26,7 @@ from jaxaot.partition.split import recomputed_positions
 from jaxaot.partition.tags import is_note, read_tags, without_notes, word_of
 from tests.partition.programs import joint_of, random_arguments
 from tests.partition.test_partition import check_interface, run
+from tests.seeds import seeds
 
 MIB = 2**20
 X = jnp.linspace(0.1, 1.2, 12).reshape(3, 4)
@@ -566,7 +567,7 @@ def check_laws(joint, policy):
             assert not any(var in kept and var not in leaving for var in graph.eqns[i].outvars)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30, 10))
 def test_random_programs_with_tags(seed):
     program = tagged_program(seed)
     x, w, *_ = random_arguments(seed)

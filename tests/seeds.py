@@ -1,0 +1,12 @@
+"""Seeds of random programs: some run by default, all of them in CI."""
+
+import os
+
+import pytest
+
+
+def seeds(n, n_quick):
+    """Returns the seeds below `n`, those from `n_quick` on marked slow; `JAXAOT_PROGRAMS` says how many run at once."""
+    n_quick = int(os.environ.get("JAXAOT_PROGRAMS", n_quick))
+    n = max(n, n_quick)
+    return [pytest.param(seed, marks=() if seed < n_quick else pytest.mark.slow) for seed in range(n)]
