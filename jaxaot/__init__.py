@@ -22,6 +22,7 @@ import numpy as _np
 from jaxaot import aot as aot
 from jaxaot import autograd_api as _autograd_api
 from jaxaot import errors as errors
+from jaxaot import func_api as _func_api
 from jaxaot import nn as nn
 from jaxaot.api import Compiled as Compiled
 from jaxaot.api import JointGraph as JointGraph
@@ -85,7 +86,7 @@ from jaxaot.views.memory_format import MemoryFormat as memory_format
 __version__ = "0.1.0"
 
 # names that are also those of a package or module in here
-autograd = _autograd_api
+autograd, func = _autograd_api, _func_api
 config, get_config, set_config = _scoped, _get_config, _set_globally
 
 bool = _np.bool_

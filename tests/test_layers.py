@@ -22,6 +22,7 @@ LAYERS = [
         "nn",
         "namespaces",
         "autograd_api",
+        "func_api",
         "graph_api",
         "aot",
         "export",

@@ -99,9 +99,9 @@ class FunctionSaved:
             self._outputs.append(output)
             self._edges.append(None if place is None or output is not None else node.edges[place])
             self._layouts.append(None if tensor is None else dense_like(tensor._layout, tensor.dtype))
-            self.held.append(None if tensor is None else self._save(tensor))
+            self.held.append(None if tensor is None else self._save(tensor, output is not None))
 
-    def _save(self, tensor: Tensor) -> Any:
+    def _save(self, tensor: Tensor, is_result: bool) -> Any:
         """Returns what is held of a tensor: its values, or what a hook makes of them."""
         check_saveable(tensor)
         if state.trace is not None:
@@ -111,7 +111,7 @@ class FunctionSaved:
         if state.saved_hooks is not None and state.region is None:
             return pack(state.saved_hooks, value, dense_like(tensor._layout, tensor.dtype))
         if state.checks_versions:
-            self._versions.append(version_of(tensor))
+            self._versions.append(version_of(tensor, is_result))
         return value
 
     def tensors(self) -> tuple[Tensor | None, ...]:
