@@ -15,7 +15,9 @@ from jaxaot.autograd.engine import run_backward
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
 from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError
+from jaxaot.ops.table import lookup
 from jaxaot.tensor.chains import run_chain
+from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.kernels import add_kernel
 from jaxaot.tensor.nodes import materialize
 from jaxaot.tensor.pulls import standing
@@ -190,6 +192,7 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool | None = None,
     materialize_grads: bool = False,
+    is_grads_batched: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """Returns the gradients of `outputs` with respect to `inputs`, without touching any `.grad`.
 
@@ -201,6 +204,8 @@ def grad(
       create_graph: Whether the backward is recorded, so that the gradients can be differentiated again.
       allow_unused: Whether the gradient of an input that is not used may be None.
       materialize_grads: Whether it is zeros instead.
+      is_grads_batched: Whether `grad_outputs` have a first dim more, for each index of which there is a backward; so
+        have the gradients then.
 
     Raises:
       UnusedInputError: If an input is not used and neither `allow_unused` nor `materialize_grads` is set.
@@ -209,6 +214,8 @@ def grad(
     inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     if grad_outputs is not None and isinstance(grad_outputs, Tensor):
         grad_outputs = [grad_outputs]
+    if is_grads_batched:
+        return _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
     edges = []
     for tensor in inputs:
         edge = tensor._gradient_edge()
@@ -243,6 +250,32 @@ def grad(
                 )
             results.append(None if gradient is None else wrap_gradient(gradient, tensor))
     return tuple(results)
+
+
+def _batched(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    cotangents: Sequence[Tensor] | None,
+    retain_graph: bool | None,
+    create_graph: bool,
+    *options: Any,
+) -> tuple[Tensor | None, ...]:
+    """Returns the gradients for each index of the cotangents' first dim, stacked."""
+    sizes = {g.shape[0] if g.ndim else 0 for g in cotangents or () if g is not None}
+    if len(sizes) != 1 or 0 in sizes:
+        raise ShapeMismatchError(
+            "`is_grads_batched=True` needs `grad_outputs` whose first dim, the same for all and not 0, counts the "
+            "backwards: for an output of shape [3] and 5 of them a tensor of shape [5, 3]."
+        )
+    (n,) = sizes
+    keeps = create_graph if retain_graph is None else retain_graph
+    rows = []
+    for i in range(n):
+        chosen = [None if g is None else g[i] for g in cotangents or ()]
+        rows.append(grad(outputs, inputs, chosen, keeps or i + 1 < n, create_graph, *options))
+    with recording(create_graph):
+        stack = lambda found: None if found[0] is None else call(lookup("stack"), (list(found),), (0,))
+        return tuple(map(stack, zip(*rows, strict=True)))
 
 
 class RemovableHandle:

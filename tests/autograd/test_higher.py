@@ -390,6 +390,24 @@ def test_complex_second_derivatives():
 
 
 @pytest.mark.oracle
+def test_a_batch_of_cotangents():
+    torch = pytest.importorskip("torch")
+
+    def run(library, create_graph):
+        x = library.tensor([0.3, 1.2, -0.7], requires_grad=True)
+        y, rows = x.sin() * x, library.tensor(np.eye(3, dtype=np.float32)[:2])
+        (g,) = library.autograd.grad(y, x, rows, create_graph=create_graph, is_grads_batched=True)
+        return g.detach().numpy(), library.autograd.grad(g.sum(), x)[0].numpy() if create_graph else g.numpy()
+
+    for create_graph in (False, True):
+        for ours, theirs in zip(run(ja, create_graph), run(torch, create_graph), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+    x = ja.ones(3, requires_grad=True)
+    with pytest.raises(ja.errors.ShapeMismatchError, match="counts the backwards"):
+        ja.autograd.grad(x * 2, x, None, is_grads_batched=True)
+
+
+@pytest.mark.oracle
 def test_a_gradient_penalty_trains_as_with_torch():
     torch = pytest.importorskip("torch")
     draw = np.random.default_rng(0)

@@ -377,6 +377,48 @@ def measure_gradient(op, fn, outcome, limit):
             outcome.miss(f"{shown(sample)}: {found}")
 
 
+def second_derivatives(library, call, leaves):
+    """Returns the gradients of a number made of all gradients of an op; None if these do not depend on its operands."""
+    results = [r for r in flat_outputs(call()) if isinstance(r, library.Tensor) and r.requires_grad]
+    number = lambda x: (x.real.sum() + x.imag.sin().sum()) if x.is_complex() else (x * 0.7).sin().sum()
+    first = library.autograd.grad(sum(map(number, results)), leaves, create_graph=True, allow_unused=True)
+    live = [g for g in first if g is not None and g.requires_grad]
+    return library.autograd.grad(sum(map(number, live)), leaves, allow_unused=True) if live else None
+
+
+def measure_second(op, fn, outcome, limit):
+    """Compares second derivatives; not among `MEASURES`, as it compiles much."""
+    for sample in samples_of(op, True, limit):
+        leaves = []
+        arguments = convert((sample.input, *sample.args), leaves), convert(sample.kwargs, leaves)
+        theirs = lambda sample=sample: processed(
+            wrapped(op, op.op)(sample.input, *sample.args, **sample.kwargs), sample
+        )
+        ours = lambda sample=sample, a=arguments: processed(wrapped(op, fn)(*a[0], **a[1]), sample)
+        try:
+            expected = second_derivatives(torch, theirs, [leaf for leaf, _ in leaves])
+        except Exception:
+            continue  # what PyTorch does not differentiate twice is not a sample
+        if expected is None or is_drawn(op, sample) or not all(e is None or e.isfinite().all() for e in expected):
+            continue
+        outcome.n += 1
+        try:
+            got = second_derivatives(ja, ours, [leaf for _, leaf in leaves]) or [None] * len(expected)
+            found = None
+            for position, (e, g) in enumerate(zip(expected, got, strict=True)):
+                if e is None or g is None:
+                    other = g if e is None else e
+                    if other is not None and bool((other != 0).any()):
+                        found = f"second derivative {position}: {'not None' if e is None else 'None'}"
+                else:
+                    text = difference(e, g)
+                    found = found or (text and f"second derivative {position}: {text}")
+        except Exception as error:
+            found = error_text(error)
+        if found:
+            outcome.miss(f"{shown(sample)}: {found}")
+
+
 def measure_inplace(op, fn, outcome, limit):
     name = getattr(op.inplace_variant, "__name__", f"{op.name}_")
     if isinstance(op.inplace_variant, types.FunctionType) and op.inplace_variant.__module__.startswith("torch.testing"):

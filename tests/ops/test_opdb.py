@@ -25,3 +25,10 @@ def test_at_least_97_percent_agree(measure):
     names = [opdb.full_name(op) for op in OPS if measure in opdb.measures_of(op)]
     assert set(opdb.MISSES) <= {(opdb.full_name(op), m) for op in OPS for m in opdb.measures_of(op)}
     assert sum((name, measure) in opdb.MISSES for name in names) <= 0.03 * len(names)
+
+
+@pytest.mark.parametrize("op", [op for op in OPS[3::28] if "gradient" in opdb.measures_of(op)], ids=opdb.full_name)
+def test_second_derivatives_of_a_sample_of_the_ops(op):
+    outcome = opdb.Outcome()
+    opdb.measure_second(op, opdb.find(op), outcome, limit=2)
+    assert not outcome.misses
