@@ -1,73 +1,233 @@
-"""The demo's training step against the same math hand-written on plain `jax.jit`, its state donated.
+"""Training steps of `ja.jit` and `ja.compile` against `jax.jit` with donation, PyTorch eager and `torch.compile`.
 
-    python -m benchmarks.train
+    python -m benchmarks.train gpt-4 mlp --rounds 12
 
-Contestants: the step as the demo runs it (loss, `backward()` and optimizer, each compiled), the same step inside one
-`ja.compile`, and the plain twin. All start from one set of parameters and see one batch.
+Each contestant is a process of its own, because the threads of one library slow down the other for a while; they take
+turns, round by round. Shown are the time of the first call, which compiles, and of later ones the least, the lower
+quartile and the median; ratios are of the least to that of the first contestant. On a machine that does other work as
+well, only ratios mean something.
 """
 
 from __future__ import annotations
 
-import contextlib
+import argparse
+import dataclasses
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
-import jaxaot as ja
-from benchmarks.runner import arguments, measure, report
-from jaxaot.demo.model import GPT, AdamW, Shape
-from jaxaot.demo.plain import PlainTrainer
-from jaxaot.demo.text import load_text
-from jaxaot.demo.train import BATCH, Trainer
+from benchmarks.runner import find_torch, machine, seconds_text
+from benchmarks.steps import RATE, STEPS, Step
+
+BASELINE = "jax.jit"
+ROUND_SECONDS = 0.25
 
 
-def make_model(shape: Shape) -> tuple[GPT, AdamW]:
-    """Returns a model and its optimizer, the same every time."""
-    ja.manual_seed(0)
-    model = GPT(shape)
-    return model, AdamW(list(model.parameters()))
+def of_jax(step: Step, jit: Callable[..., Any]) -> Callable[[], Any]:
+    """Returns a function that takes a step each time, under `jax.jit` or what is called like it."""
+    run = jit(step.fn, donate_argnums=0)
+    state = [jax.tree.map(jnp.copy, step.state)]
+
+    def call() -> Any:
+        state[0], loss = run(state[0], *step.data)
+        return jax.block_until_ready((state[0], loss))[1]
+
+    return call
+
+
+def of_tensors(step: Step) -> Callable[[], Any]:
+    """Returns a function that takes a step each time on tensors of jaxaot, all of it in one compiled call."""
+    import jaxaot as ja
+
+    words: Any = step.words
+    parameters = jax.tree.map(lambda a: ja.from_jax(jnp.copy(a)).requires_grad_(), step.state)
+    data = jax.tree.map(ja.from_jax, step.data)
+    leaves = jax.tree.leaves(parameters, is_leaf=lambda x: isinstance(x, ja.Tensor))
+
+    @ja.compile
+    def run(*data: Any) -> Any:
+        loss = words(ja, parameters, *data)
+        gradients = ja.autograd.grad(loss, leaves)
+        with ja.no_grad():
+            for p, g in zip(leaves, gradients, strict=True):
+                p.sub_(g, alpha=RATE)
+        return loss.detach()
+
+    def call() -> Any:
+        loss = run(*data)
+        jax.block_until_ready([p.jax() for p in leaves])
+        return loss
+
+    return call
+
+
+def of_torch(step: Step, compiles: bool) -> Callable[[], Any]:
+    """Returns a function that takes a step each time on tensors of PyTorch."""
+    torch = find_torch()
+    words: Any = step.words
+
+    def tensor(a: Any) -> Any:
+        made = torch.from_numpy(np.array(a))
+        return made.requires_grad_() if made.is_floating_point() else made.long()
+
+    parameters = jax.tree.map(tensor, step.state)
+    data = [tensor(a).detach() for a in step.data]
+    leaves = jax.tree.leaves(parameters)
+
+    def loss_of(*data: Any) -> Any:
+        return words(torch, parameters, *data)
+
+    run = torch.compile(loss_of, dynamic=False) if compiles else loss_of
+
+    def call() -> Any:
+        loss = run(*data)
+        gradients = torch.autograd.grad(loss, leaves)
+        with torch.no_grad():
+            torch._foreach_add_(leaves, gradients, alpha=-RATE)
+        return loss.detach()
+
+    return call
+
+
+def contestants(step: Step) -> dict[str, Callable[[], Callable[[], Any]]]:
+    """Returns what makes each contestant of a step, by name."""
+    import jaxaot as ja
+
+    found: dict[str, Callable[[], Any]] = {
+        BASELINE: lambda: of_jax(step, jax.jit),
+        "ja.jit": lambda: of_jax(step, ja.jit),
+    }
+    if step.words is not None:
+        found["ja.compile"] = lambda: of_tensors(step)
+        if find_torch() is not None:
+            found["torch"] = lambda: of_torch(step, compiles=False)
+            found["torch.compile"] = lambda: of_torch(step, compiles=True)
+    return found
+
+
+def take_part(name: str, contestant: str) -> None:
+    """Runs one contestant: writes the time of its first call, and of some calls for each line that it reads."""
+    call = contestants(STEPS[name]())[contestant]()
+    start = time.perf_counter()
+    loss = float(call())
+    first = time.perf_counter() - start
+    call()
+    once = min(_timed(call) for _ in range(3))
+    print(f"ready {first} {loss}", flush=True)
+    n_calls = max(1, min(200, int(ROUND_SECONDS / once)))
+    for _ in sys.stdin:
+        print(*(_timed(call) for _ in range(n_calls)), flush=True)
+
+
+def _timed(call: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+@dataclasses.dataclass(eq=False)
+class Contestant:
+    """A process, and what it has reported.
+
+    Attributes:
+      name: What it goes by.
+      process: The process.
+      first_seconds: The time of its first call.
+      loss: What its first call returned.
+      seconds: The time of each later one.
+    """
+
+    name: str
+    process: Any
+    first_seconds: float = 0.0
+    loss: float = 0.0
+    seconds: list[float] = dataclasses.field(default_factory=list)
+
+    @classmethod
+    def start(cls, model: str, name: str) -> Contestant:
+        """Returns a contestant that is ready."""
+        command = [sys.executable, "-m", "benchmarks.train", "--take-part", name, model]
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        for line in process.stdout:
+            if line.startswith("ready "):
+                first, loss = map(float, line.split()[1:])
+                return cls(name, process, first, loss)
+        raise RuntimeError(f"{name} on {model} ended early: run {' '.join(command[1:])}")
+
+    def play(self) -> None:
+        """Has it run some steps."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        self.seconds += map(float, self.process.stdout.readline().split())
+
+    def end(self) -> None:
+        """Has the process end."""
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def race(model: str, names: list[str], n_rounds: int) -> list[Contestant]:
+    """Returns the contestants of a model after some rounds."""
+    running = [Contestant.start(model, name) for name in names]
+    for turn in range(n_rounds):
+        for contestant in running if turn % 2 == 0 else reversed(running):
+            contestant.play()
+    for contestant in running:
+        contestant.end()
+    return running
 
 
 def main() -> None:
     """Prints the table."""
-    parser = arguments(__doc__)
-    parser.add_argument("--budget", default=None, help="memory budget of the loss, such as 0.3 or 8MiB")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=f"which of {', '.join(STEPS)}; all if left out")
+    parser.add_argument("--rounds", type=int, default=12, help="how often each contestant has its turn")
+    parser.add_argument("--only", action="append", help="a contestant besides the baseline; all if left out")
+    parser.add_argument("--json", type=pathlib.Path, help="write every call to this file")
+    parser.add_argument("--take-part", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    corpus = load_text(None, 10_000)
-    shape = Shape(n_characters=len(corpus.alphabet))
-    codes, targets = corpus.batch(np.random.default_rng(0), BATCH, shape.context)
-    budget: Any = options.budget
-    with contextlib.suppress(TypeError, ValueError):  # None, or bytes as text
-        budget = float(budget)
+    if options.take_part:
+        take_part(options.models[0], options.take_part)
+        return
+    from rich.console import Console
+    from rich.table import Table
 
-    model, optimizer = make_model(shape)
-    plain = PlainTrainer(model, optimizer, 0)
-    trainer = Trainer(model, optimizer, budget)
-    whole_model, whole_optimizer = make_model(shape)
+    table = Table(title="Training steps", title_justify="left")
+    for column in ("model", "contestant", "first call", "min", "quartile", "median", "ratio"):
+        table.add_column(column, justify="left" if column in ("model", "contestant") else "right")
+    record: dict[str, Any] = {}
+    for model in options.models or STEPS:
+        names = [n for n in contestants(STEPS[model]()) if not options.only or n in (BASELINE, *options.only)]
+        running = race(model, names, options.rounds)
+        record[model] = {c.name: {"first": c.first_seconds, "loss": c.loss, "seconds": c.seconds} for c in running}
+        for i, contestant in enumerate(running):
+            seconds = contestant.seconds
+            low, middle, _ = statistics.quantiles(seconds, n=4, method="inclusive")
+            table.add_row(
+                model if i == 0 else "",
+                contestant.name,
+                *map(seconds_text, (contestant.first_seconds, min(seconds), low, middle)),
+                f"{min(seconds) / min(running[0].seconds):.3f}",
+                end_section=contestant is running[-1],
+            )
+    console = Console(width=110)
+    console.print(table)
+    described = machine()
+    console.print(", ".join(f"{name} {value}" for name, value in described.items()), style="dim")
+    if options.json is not None:
+        import json
 
-    @ja.compile(memory_budget=budget)
-    def whole_step(codes: Any, targets: Any, rate: float) -> Any:
-        whole_optimizer.zero_grad()
-        loss = whole_model.loss(codes, targets)
-        loss.backward()
-        whole_optimizer.step(rate)
-        return loss.detach()
-
-    rate = 1e-3
-    code_tensor, target_tensor = ja.tensor(codes), ja.tensor(targets)
-
-    def three_calls() -> list[Any]:
-        return [trainer.step(codes, targets, rate), *optimizer.params]
-
-    def one_call() -> list[Any]:
-        return [whole_step(code_tensor, target_tensor, rate), *whole_optimizer.params]
-
-    def plain_call() -> list[Any]:
-        return [plain.step(codes, targets, rate), *plain.state[0]]
-
-    contestants = {"jax.jit": plain_call, "jaxaot, three calls": three_calls, "jaxaot, one call": one_call}
-    result = measure("one training step", contestants, "jax.jit", n_rounds=options.rounds, round_seconds=0.3)
-    report("Training step of the demo", [result], options)
+        options.json.write_text(json.dumps({"machine": described, "models": record}, indent=2), encoding="utf-8")
 
 
 if __name__ == "__main__":
