@@ -16,6 +16,7 @@ from jaxaot.passes.fold_transposes import fold_transposes
 from jaxaot.passes.hold import hold
 from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
+from jaxaot.passes.share import share
 from jaxaot.passes.table import DEFAULTS, LEGS, LOWERED
 from tests.passes.matrix_programs import matrix_program
 
@@ -216,3 +217,14 @@ def test_a_pass_that_does_not_exist():
         ja.jit(lambda x: x + 1.0)(jnp.ones(3))
     with ja.config(passes=("faster",)), pytest.raises(CompilerError, match=r"fold_transposes, .*legs"):
         ja.compile(lambda x: x + 1.0)(ja.ones(3))
+
+
+def test_what_only_derivatives_look_at_is_dropped():
+    def fn(a):
+        return jnp.sin(a), jnp.sin(jax.lax.stop_gradient(a)), jax.lax.stop_gradient(a)
+
+    shared = share(graph_of(fn, jnp.ones(3)))
+    assert names(shared) == ["sin", "stop_gradient"]
+    first, second, third = run(shared, [jnp.ones(3)])
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(third, jnp.ones(3))
