@@ -25,6 +25,7 @@ from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.costs import cost_of
+from jaxaot.lower.executable import Executable
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.partition import partition as partition_joint
@@ -519,6 +520,10 @@ def explain_stages(traced: Traced, partition: stages.Partition | None) -> str:
         ]
     if traced.asked:
         parts += _segment_texts(traced, partition)
+    graphs = {"forward": finish_forward(forward_graph(traced, partition))}
+    if partition is not None:
+        graphs["backward"] = finish_backward(partition.backward, len(partition.plan.residuals))
+    parts.append("\n".join(["# lowered", *(Executable(graph, (), name).explain() for name, graph in graphs.items())]))
     return "\n\n".join(parts)
 
 

@@ -20,7 +20,7 @@ from jaxaot._typing import Array
 from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.options import keeping_barriers, without_options_inside
-from jaxaot.lower.relay import Relay, can_be_cut
+from jaxaot.lower.relay import Relay, can_be_cut, explain_cut
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
 
@@ -186,6 +186,18 @@ class Executable:
     def cost_analysis(self) -> dict[str, float]:
         """Returns what XLA says of FLOPs and bytes accessed; empty where it says nothing."""
         return dict(self.compiled.cost_analysis() or {})
+
+    def explain(self) -> str:
+        """Returns what the passes for the platform do to the graph, one line each; nothing is compiled by it."""
+        platform = jax.default_backend()
+        if not self._passes:
+            has_some = lowered_passes(config.get().passes, platform)
+            why = "the graph makes nothing large" if has_some else f"none on {platform} under these settings"
+            return f"{self.name}: no passes, {why}"
+        lines = [f"{self.name} on {platform}", *map(str, self.tuned.results)]
+        if self.tuned.has_legs:
+            lines.append(f"legs: {explain_cut(self.tuned.jaxpr)}")
+        return "\n  ".join(lines)
 
     def as_text(self, optimized: bool = False) -> str:
         """Returns the StableHLO, or the HLO after optimization."""

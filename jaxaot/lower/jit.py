@@ -21,6 +21,7 @@ from jaxaot._jax import is_outermost, is_tracer, jaxpr_as_fun
 from jaxaot.config import Config
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.executable import Executable
 from jaxaot.lower.options import keeping_barriers
 from jaxaot.lower.relay import Relay, can_be_cut
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
@@ -238,6 +239,11 @@ class Jitted:
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the types of the results for some arguments or types."""
         return self._inside.eval_shape(*args, **kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> None:
+        """Prints what the passes for the platform do to the graph of a call; nothing is compiled or run by it."""
+        opened = inline(self._inside.trace(*args, **kwargs).jaxpr, also_custom=True)
+        print(Executable(opened, name=getattr(self._fn, "__name__", "fn")).explain())
 
     def clear_cache(self) -> None:
         """Drops all that was compiled."""

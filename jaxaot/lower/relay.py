@@ -9,6 +9,7 @@ from typing import Any
 import jax
 
 from jaxaot._jax import has_side_effects, jaxpr_as_fun
+from jaxaot._util import format_bytes
 from jaxaot.lower.legs import (
     LIMIT_BYTES,
     Course,
@@ -131,6 +132,17 @@ def can_be_cut(closed: Any) -> bool:
     if any(map(has_side_effects, eqns)):
         return False
     return temporary_bytes(eqns, set()) > LIMIT_BYTES // _SURE
+
+
+def explain_cut(closed: Any) -> str:
+    """Returns in words whether a graph is cut, as far as shapes alone say."""
+    if any(map(has_side_effects, closed.jaxpr.eqns)):
+        return "one program, which keeps the order of the side effects"
+    estimate = temporary_bytes(closed.jaxpr.eqns, set(closed.jaxpr.outvars))
+    needs = f"temporaries of about {format_bytes(estimate)}, and {format_bytes(LIMIT_BYTES)} are kept between calls"
+    if estimate <= LIMIT_BYTES // _SURE:
+        return f"one program: {needs}"
+    return f"several programs: {needs}" if estimate > _SURE * LIMIT_BYTES else f"as many programs as XLA needs: {needs}"
 
 
 def _generate(course: Course, runs: Sequence[Any], n_inputs: int) -> Callable[..., Any]:

@@ -208,3 +208,20 @@ def test_an_executable_is_cut_and_donates():
     assert [result.name for result in executable.tuned.results] == list(LOWERED)
     inside = jax.jit(lambda *args: executable.call(*args))
     assert "optimization_barrier" not in inside.lower(*WEIGHTS, X).as_text()
+
+
+def test_explain_says_what_each_pass_did(capsys):
+    ja.jit(step).explain(WEIGHTS, X)
+    first, *passes, last = capsys.readouterr().out.splitlines()
+    assert first == "step on cpu" and [line.split(":")[0].strip() for line in passes] == list(LOWERED)
+    assert last.strip().startswith("legs: several programs: temporaries of about ")
+    ja.jit(step).explain(WEIGHTS, X[:8])
+    assert capsys.readouterr().out == "step: no passes, the graph makes nothing large\n"
+    with ja.config(passes=()):
+        ja.jit(step).explain(WEIGHTS, X)
+    assert capsys.readouterr().out == "step: no passes, none on cpu under these settings\n"
+    x = ja.ones(256, 256, requires_grad=True)
+    ja.compile(lambda x: (x @ x.T).sum()).explain(x)
+    text = capsys.readouterr().out
+    lowered = text[text.index("# lowered") :]
+    assert "forward on cpu" in lowered and "backward on cpu" in lowered and "legs: one program: " in lowered
