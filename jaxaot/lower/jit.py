@@ -186,8 +186,8 @@ class _Version:
             del args, kwargs
 
         chosen = {name: value for name, value in self._options.items() if name.startswith(("donate", "static"))}
-        given_args, given_kwargs = jax.jit(nothing, **chosen).trace(*args, **kwargs).args_info
-        return [i for i, leaf in enumerate(self._leaves(given_args, given_kwargs)) if leaf.donated]
+        described = jax.tree.leaves(jax.jit(nothing, **chosen).trace(*args, **kwargs).args_info)
+        return [i for i, leaf in enumerate(described) if leaf.donated]
 
 
 class Jitted:

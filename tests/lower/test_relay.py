@@ -225,3 +225,15 @@ def test_explain_says_what_each_pass_did(capsys):
     text = capsys.readouterr().out
     lowered = text[text.index("# lowered") :]
     assert "forward on cpu" in lowered and "backward on cpu" in lowered and "legs: one program: " in lowered
+
+
+def test_what_is_donated_is_counted_without_what_is_static():
+    @functools.partial(ja.jit, static_argnums=(0, -1), donate_argnums=(1,))
+    def scaled(n, weights, x, m):
+        return step(weights, x * n * m)
+
+    given = jax.tree.map(jnp.copy, WEIGHTS)
+    agree(scaled(2, given, X, 1), jax.jit(step)(WEIGHTS, X * 2))
+    assert all(w.is_deleted() for w in given) and not X.is_deleted()
+    with pytest.raises(RuntimeError, match="deleted"):
+        scaled(2, given, X, 1)
