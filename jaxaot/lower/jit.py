@@ -140,41 +140,39 @@ class _Version:
         self._relays: dict[Any, Callable[..., Any]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        run = self._relays.get(self._key(args, kwargs)) if self._relays else None
-        if run is not None:
-            return run(args, kwargs)
+        if self._relays:
+            key, leaves = self._key(args, kwargs)
+            run = self._relays.get(key)
+            if run is not None:
+                return run(leaves)
         try:
             return self.jitted(*args, **kwargs)
         except _NeedsLegs as needed:
             tuned, out_tree = needed.tuned, needed.out_tree
-        run = self._relay(tuned, out_tree, args, kwargs)
-        self._relays[self._key(args, kwargs)] = run
-        return run(args, kwargs)
+        key, leaves = self._key(args, kwargs)
+        run = self._relays[key] = self._relay(tuned, out_tree, args, kwargs)
+        return run(leaves)
 
     def clear(self) -> None:
         """Drops all that was compiled."""
         self.jitted.clear_cache()
         self._relays.clear()
 
-    def _key(self, args: Any, kwargs: Any) -> Any:
-        """Returns what the trace of a call depends on."""
+    def _key(self, args: Any, kwargs: Any) -> tuple[Any, list[Any]]:
+        """Returns what the trace of a call depends on, and the arrays that it takes."""
         moving, static = self._static.split(args, kwargs)
         leaves, tree = jax.tree.flatten(list(moving.values()))
-        names = tuple(moving)
-        return names, tree, tuple(map(jax.typeof, leaves)), tuple(static.items()), jax_settings()
-
-    def _leaves(self, args: Any, kwargs: Any) -> list[Any]:
-        return jax.tree.leaves(list(self._static.split(args, kwargs)[0].values()))
+        return (tuple(moving), tree, tuple(map(jax.typeof, leaves)), tuple(static.items()), jax_settings()), leaves
 
     def _relay(self, tuned: Tuned, out_tree: Any, args: Any, kwargs: Any) -> Callable[..., Any]:
-        """Returns the function that runs the legs of a graph for some (args, kwargs)."""
+        """Returns the function that runs the legs of a graph for the arrays of a call."""
         relay = Relay(
             tuned.jaxpr, self._donated(args, kwargs), getattr(self._fn, "__name__", "fn"), self._compiler_options
         )
         call, unflatten = relay.call, out_tree.unflatten
 
-        def run(args: Any, kwargs: Any) -> Any:
-            return unflatten(call(*self._leaves(args, kwargs)))
+        def run(leaves: list[Any]) -> Any:
+            return unflatten(call(*leaves))
 
         return run
 

@@ -126,6 +126,10 @@ def plan_course(closed: Any, groups: Sequence[Sequence[Any]], donated: Collectio
       donated: The positions of the inputs of the graph that nobody needs after the call.
     """
     jaxpr = closed.jaxpr
+    if len(groups) == 1:  # its inputs and outputs are those of the graph
+        n_inputs = len(jaxpr.invars)
+        whole = Leg(closed, tuple(range(n_inputs)), tuple(sorted(donated)), ())
+        return Course((whole,), tuple(range(n_inputs, n_inputs + len(jaxpr.outvars))))
     constants = dict(zip(jaxpr.constvars, closed.consts, strict=True))
     # what is no value of an equation, or comes twice, is copied by the last leg: no two outputs share a buffer
     made = {var for group in groups for eqn in group for var in eqn.outvars}

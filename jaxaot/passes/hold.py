@@ -21,6 +21,9 @@ from jaxaot.ir.walk import aval_bytes, users, variables
 SMALL_BYTES = 1 << 16
 """Values up to this size stay in a cache of the core: to compute them again costs little."""
 
+CACHE_BYTES = 16 << 20
+"""Graphs whose large values are no more than this in all are left alone: an MLP lost a twentieth by barriers."""
+
 _NOT_COPIED = {"div", "sqrt", "rsqrt", "rem"}
 """Primitives that XLA takes for expensive and does not copy, besides the transcendental ones."""
 
@@ -38,6 +41,9 @@ def hold(closed: Any) -> Any:
     its form, while XLA's simplifier would move transposes and reshapes of what follows into it.
     """
     jaxpr = closed.jaxpr
+    made = (aval_bytes(var.aval) for eqn in jaxpr.eqns for var in eqn.outvars)
+    if sum(n_bytes for n_bytes in made if n_bytes > SMALL_BYTES) <= CACHE_BYTES:
+        return closed
     readers = users(jaxpr)
     returned = set(variables(jaxpr.outvars))
     sources: dict[Any, frozenset[Any]] = {}

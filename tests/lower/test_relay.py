@@ -235,5 +235,17 @@ def test_what_is_donated_is_counted_without_what_is_static():
     given = jax.tree.map(jnp.copy, WEIGHTS)
     agree(scaled(2, given, X, 1), jax.jit(step)(WEIGHTS, X * 2))
     assert all(w.is_deleted() for w in given) and not X.is_deleted()
-    with pytest.raises(RuntimeError, match="deleted"):
+    with pytest.raises((RuntimeError, ValueError), match="deleted"):
         scaled(2, given, X, 1)
+
+
+def test_one_leg_takes_and_returns_what_the_graph_does():
+    def fn(unused, x, w):
+        return x.sum(), jnp.sort(x) @ w, x, x
+
+    args = jnp.ones(3), X, WEIGHTS[0]
+    closed = graph_of(fn, *args)
+    found = Relay(closed, (1,), "sorted", None, limit=1 << 20)
+    given = jnp.copy(X)
+    agree(found.call(args[0], given, args[2]), jax.jit(fn)(*args))
+    assert len(found.course.legs) == 1 and given.is_deleted()
