@@ -106,13 +106,20 @@ def scopes(eqn: Any) -> list[tuple[bool, str]]:
 
 
 class Annotation(str):
-    """A scope in which equations are traced that carries a value, which AD and `jit` keep as they keep any scope."""
+    """A scope in which equations are traced that carries a value, which AD and `jit` keep as they keep any scope.
+
+    Attributes:
+      value: The value.
+      stays: Whether equations that are `traced_like` an annotated one are annotated too.
+    """
 
     value: Any
+    stays: bool
 
-    def __new__(cls, name: str, value: Any) -> Annotation:
+    def __new__(cls, name: str, value: Any, stays: bool = False) -> Annotation:
         made = super().__new__(cls, name)
         made.value = value
+        made.stays = stays
         return made
 
 
@@ -166,11 +173,12 @@ def source_line(eqn: Any) -> str | None:
 def traced_like(eqn: Any, scope: str, n_dropped_scopes: int) -> Iterator[None]:
     """Gives equations traced in the block the context, source line and name stack of `eqn`, below `scope`.
 
-    Annotations are left out.
+    Annotations are left out, but for those that stay.
     """
     stack = eqn.source_info.name_stack[n_dropped_scopes:]
-    if any(isinstance(entry.name, Annotation) for entry in stack.stack):
-        stack = type(stack)(tuple(entry for entry in stack.stack if not isinstance(entry.name, Annotation)))
+    entries = tuple(e for e in stack.stack if not isinstance(e.name, Annotation) or e.name.stays)
+    if len(entries) < len(stack.stack):
+        stack = type(stack)(entries)
     with jax.named_scope(scope):
         name_stack = source_info_util.current_name_stack() + stack
         with source_info_util.user_context(eqn.source_info.traceback, name_stack=name_stack), eqn.ctx.manager:

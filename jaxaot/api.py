@@ -17,7 +17,6 @@ from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._util import format_bytes
 from jaxaot.autograd.modes import state
-from jaxaot.autograd.saved_hooks import HookPair
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
 from jaxaot.ir.text import to_text
 from jaxaot.ir.walk import short_aval
@@ -203,12 +202,7 @@ class Partition(stages.Partition):
 
 def with_hooks(partition: stages.Partition) -> stages.Partition:
     """Returns a partition whose residuals are packed by the hooks on saved tensors that are in force."""
-    hooks: HookPair | None = state.saved_hooks
-    if hooks is None:
-        return partition
-    graph_of = functools.cache(lambda shape, dtype: trace_hooks(hooks, shape, dtype))
-    inputs = range(partition.joint.n_primals) if hooks.inputs else ()
-    return pack_residuals(partition, graph_of, inputs)
+    return pack_residuals(partition, state.saved_hooks, functools.cache(trace_hooks))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -11,8 +11,12 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
+
+from jaxaot._jax import Annotation
 from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, SavedHooksDisabledError
+from jaxaot.ir.regions import HOOKS_SCOPE
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,8 +61,9 @@ class HookPair:
 class saved_tensors_hooks:
     """Inside, what operations save for their backward is packed, and unpacked when the backward needs it.
 
-    The innermost pair is the one that is called. Around a compiled call the hooks become part of its graphs: what it
-    saves is packed right after its last use in the forward, and unpacked right before its first use in the backward.
+    The innermost pair is the one that is called. Around a compiled call, or around a part of a compiled function, the
+    hooks become part of its graphs: what is saved of what is computed inside is packed right after its last use in the
+    forward, and unpacked right before its first use in the backward.
 
     Args:
       pack_hook: Takes a tensor to anything. It must not write to the tensor.
@@ -68,16 +73,23 @@ class saved_tensors_hooks:
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any], *, inputs: bool = False):
         self._pair = HookPair(pack_hook, unpack_hook, inputs)
-        self._before: list[Any] = []
+        self._before: list[tuple[Any, contextlib.AbstractContextManager[Any]]] = []
 
     def __enter__(self) -> None:
         if state.hooks_disabled is not None:
             raise SavedHooksDisabledError(state.hooks_disabled)
-        self._before.append(state.saved_hooks)
+        is_traced = state.trace is not None
+        scope = (
+            jax.named_scope(Annotation(HOOKS_SCOPE, self._pair, stays=True)) if is_traced else contextlib.nullcontext()
+        )
+        scope.__enter__()
+        self._before.append((state.saved_hooks, scope))
         _set_hooks(self._pair)
 
-    def __exit__(self, *_: Any) -> None:
-        _set_hooks(self._before.pop())
+    def __exit__(self, *error: Any) -> None:
+        before, scope = self._before.pop()
+        _set_hooks(before)
+        scope.__exit__(*error)
 
 
 @contextlib.contextmanager

@@ -65,10 +65,17 @@ class OpenGraph:
     names: tuple[str, ...]
 
 
+SCOPE = "checkpoint"
+"""The annotation around the equations of a region; its value is the region."""
+
+HOOKS_SCOPE = "saved_hooks"
+"""The annotation around what is traced under hooks on saved tensors; its value is the pair."""
+
+
 @contextlib.contextmanager
 def region(policy: Any = None, memory_budget: Any = None) -> Iterator[None]:
     """Makes what is traced in the block a region."""
-    with jax.named_scope(Annotation("checkpoint", Region(policy, memory_budget))):
+    with jax.named_scope(Annotation(SCOPE, Region(policy, memory_budget))):
         yield
 
 
@@ -93,13 +100,15 @@ def open_regions(closed: Any) -> OpenGraph:
 
 def _enter(eqn: Any, source: Any) -> Any:
     policy = eqn.params["policy"]
-    return annotated_source(source, Annotation("checkpoint", Region(policy, getattr(policy, "memory_budget", None))))
+    return annotated_source(source, Annotation(SCOPE, Region(policy, getattr(policy, "memory_budget", None))))
 
 
 def _chain(eqn: Any, numbers: dict[Any, int], regions: list[Region]) -> tuple[int, ...]:
     """Returns the numbers of the regions around an equation, outermost first."""
     chain: tuple[int, ...] = ()
     for annotation in annotations_of(eqn):
+        if annotation != SCOPE:
+            continue
         parent = chain[-1] if chain else None
         key = (parent, id(annotation))
         if key not in numbers:

@@ -22,15 +22,17 @@ there, and `gate` keeps it there.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.dtypes import float0
 from jax.lax import optimization_barrier_p
 
-from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
+from jaxaot._jax import Literal, ShapedArray, annotations_of, close_jaxpr, make_jaxpr_object, make_var
+from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.ir.rewrite import splice, substitute
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, is_on_host, short_aval, variables
@@ -45,37 +47,55 @@ from jaxaot.plan.saved import (
 )
 from jaxaot.plan.stages import Partition
 
-TraceHooks = Callable[[tuple[int, ...], Any], Any]
-"""Takes shape and dtype to an object with the graphs `pack` and `unpack`, or to None if there are none."""
+TraceHooks = Callable[[Any, tuple[int, ...], Any], Any]
+"""Takes hooks, shape and dtype to an object with the graphs `pack` and `unpack`, or to None if there are none."""
 
 
-def pack_residuals(partition: Partition, trace_hooks: TraceHooks, inputs: Sequence[int] = ()) -> Partition:
+def pack_residuals(partition: Partition, around: Any, trace_hooks: TraceHooks) -> Partition:
     """Returns a partition whose residuals are packed.
 
-    Intermediate values and outputs are packed; values that are kept in the memory of the host, and keys, are not. If
-    the hooks cannot be traced for all of them, the plan says which are to be packed between forward and backward.
+    Intermediate values and outputs are packed by the hooks under which they were computed, inputs by those around the
+    call if these say so. Values that are kept in the memory of the host, keys, and what is packed already are not.
+    Where hooks cannot be traced, the plan says that the residual is to be packed between forward and backward.
 
     Args:
       partition: The partition.
-      trace_hooks: Gives the graphs of the hooks for a type.
-      inputs: The primals that are packed as well.
+      around: The hooks around the call, an object whose `inputs` says whether inputs are packed; None without.
+      trace_hooks: Gives the graphs of hooks for a type.
     """
-    graphs = {i: trace_hooks(tuple(aval.shape), aval.dtype) for i, aval in _candidates(partition, inputs)}
-    if any(graph is None for graph in graphs.values()):
-        plan = dataclasses.replace(partition.plan, packed_between=tuple(graphs))
-        return dataclasses.replace(partition, plan=plan)
-    return _Packing(partition, graphs).partition()
+    hooks = _hooks_of_residuals(partition, around)
+    return _Packing(partition, hooks, trace_hooks).partition() if hooks else partition
 
 
-def _candidates(partition: Partition, inputs: Sequence[int]) -> list[tuple[int, Any]]:
-    """Returns the residuals to pack: position and type."""
+def _hooks_of_residuals(partition: Partition, around: Any) -> dict[int, Any]:
+    """Returns the hooks of each residual to pack, by its position."""
+    jaxpr = partition.forward.jaxpr
+    inside = {
+        var: annotation.value
+        for eqn in jaxpr.eqns
+        for annotation in annotations_of(eqn)  # outermost first, so the innermost stays
+        if annotation == HOOKS_SCOPE
+        for var in eqn.outvars
+    }
+    if around is None and not inside:
+        return {}
+    n_outputs = partition.joint.n_outputs
     saved = iter(partition.plan.saved)
-    found = []
+    found = {}
     for i, (source, var) in enumerate(zip(partition.plan.residuals, partition.backward.jaxpr.invars, strict=False)):
         value = None if isinstance(source, (FromPrimal, FromRefill)) else next(saved)
-        is_wanted = source.index in inputs if isinstance(source, FromPrimal) else not isinstance(source, FromRefill)
-        if is_wanted and _is_plain(var.aval) and not (value is not None and value.is_offloaded):
-            found.append((i, var.aval))
+        match source:
+            case FromPrimal():
+                hooks = around if around is not None and around.inputs else None
+            case FromRefill():
+                hooks = None
+            case _:
+                place = source.index + (n_outputs if isinstance(source, FromForward) else 0)
+                atom = jaxpr.outvars[place]
+                hooks = around if isinstance(atom, Literal) else inside.get(atom, around)
+        is_done = value is not None and (value.is_offloaded or value.packed_from is not None)
+        if hooks is not None and _is_plain(var.aval) and not is_done and i not in partition.plan.packed_between:
+            found[i] = hooks
     return found
 
 
@@ -89,9 +109,15 @@ def _is_plain(aval: Any) -> bool:
 class _Packing:
     """Builds the packed forward and backward."""
 
-    def __init__(self, partition: Partition, graphs: dict[int, Any]):
+    def __init__(self, partition: Partition, hooks: dict[int, Any], trace_hooks: TraceHooks):
         self.before = partition
-        self.graphs = graphs
+        self.hooks = hooks
+        self.graphs: dict[int, Any] = {}
+        for i, pair in hooks.items():
+            aval = partition.backward.jaxpr.invars[i].aval
+            graphs = trace_hooks(pair, tuple(aval.shape), np.dtype(aval.dtype))
+            if graphs is not None:
+                self.graphs[i] = graphs
         joint, jaxpr = partition.joint, partition.forward.jaxpr
         self.outputs = list(jaxpr.outvars[: joint.n_outputs])
         self.extra_before = list(jaxpr.outvars[joint.n_outputs :])
@@ -104,6 +130,9 @@ class _Packing:
     def partition(self) -> Partition:
         before = self.before
         atoms = [self._atom(source) for source in before.plan.residuals]
+        between = dict(zip(before.plan.packed_between, before.hooks, strict=True))
+        between |= {i: pair for i, pair in self.hooks.items() if i not in self.graphs}
+        places: list[int] = []  # of those among the residuals of the result
         packs: dict[Any, list[Any]] = {}  # variable of the forward → equations that pack it
         residuals: list[Any] = []  # inputs of the backward
         unpacks: list[Any] = []
@@ -115,6 +144,8 @@ class _Packing:
             value = None if isinstance(source, (FromPrimal, FromRefill)) else next(values)
             var, atom = backward.invars[i], atoms[i]
             if i not in self.graphs:
+                if i in between:
+                    places.append(len(self.sources))
                 self._keep(source, value)
                 residuals.append(var)
                 continue
@@ -138,8 +169,11 @@ class _Packing:
             list(constants),
         )
         closed = recompute_late(close_jaxpr(made, list(constants.values())), len(residuals))
-        plan = dataclasses.replace(before.plan, residuals=tuple(self.sources), saved=tuple(self.saved))
-        return dataclasses.replace(before, forward=self._forward(packs), backward=closed, plan=plan)
+        plan = dataclasses.replace(
+            before.plan, residuals=tuple(self.sources), saved=tuple(self.saved), packed_between=tuple(places)
+        )
+        hooks = tuple(between[i] for i in sorted(between))
+        return dataclasses.replace(before, forward=self._forward(packs), backward=closed, plan=plan, hooks=hooks)
 
     def _atom(self, source: ResidualSource) -> Any:
         """Returns what a residual is in the forward; None if it is filled again."""

@@ -92,12 +92,14 @@ class Partition:
       forward: A ClosedJaxpr from primals to (outputs, extra residuals).
       backward: A ClosedJaxpr from (residuals in the order of the plan, cotangents) to gradients.
       plan: Where the residuals come from, and what they weigh.
+      hooks: The pairs of hooks that run between the two, one for each residual that the plan says is packed there.
     """
 
     joint: JointGraph
     forward: Any
     backward: Any
     plan: SavePlan
+    hooks: tuple[Any, ...] = ()
 
     @property
     def saved(self) -> tuple[SavedValue, ...]:

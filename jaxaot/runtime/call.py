@@ -381,12 +381,13 @@ class _Writer:
             source.add(f"node = CompiledNode((), None, [], {avals}, ())")
             return
         residuals: list[str] = []
-        packed: list[int] = []
+        packed: dict[int, Any] = {}
+        between = dict(zip(plan.packed_between, program.partition.hooks, strict=True))
         n_outputs = len(out_avals) - len(traced.alias.refills)
         freed, empty = self._freed(), empty_inputs(traced)
         for i, residual in enumerate(plan.residuals):
-            if i in plan.packed_between:
-                packed.append(len(residuals))
+            if i in between:
+                packed[len(residuals)] = between[i]
             match residual:
                 case FromRefill(index):
                     residuals.append(self._refilled(traced.alias.refills[index]))
@@ -416,7 +417,7 @@ class _Writer:
         listed = lambda texts: f"({''.join(text + ', ' for text in texts)})"
         held = f"[{', '.join(residuals)}]"
         if packed:
-            held = f"pack_arrays(HOOKS, {held}, {packed})"
+            held = f"pack_arrays({held}, {source.constant(packed)})"
         source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
                    f"{listed(bases)}, {has_complex}, {has_refills}, {source.constant(program.second)})")  # fmt: skip
 

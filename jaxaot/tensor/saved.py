@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import jax.numpy as jnp
@@ -180,11 +180,10 @@ class SavedValues:
         return [item.array() if type(item) is Packed else item for item in self.items]
 
 
-def pack_arrays(hooks: HookPair, arrays: Sequence[Any], places: Sequence[int]) -> SavedValues:
-    """Returns arrays, those at some places packed."""
-    chosen = set(places)
+def pack_arrays(arrays: Sequence[Any], hooks: Mapping[int, HookPair]) -> SavedValues:
+    """Returns arrays, those at some places packed by the hooks that are given for them."""
     return SavedValues([
-        pack(hooks, array, contiguous(tuple(array.shape), array.dtype)) if i in chosen else array
+        pack(hooks[i], array, contiguous(tuple(array.shape), array.dtype)) if i in hooks else array
         for i, array in enumerate(arrays)
     ])  # fmt: skip
 

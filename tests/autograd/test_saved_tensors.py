@@ -558,8 +558,8 @@ def test_random_programs_with_hooks_are_those_of_pytorch(seed):
     ours, theirs = run(ja, ja.autograd.graph), run(torch, torch.autograd.graph)
     assert [entry[:2] for entry in ours[0]] == [entry[:2] for entry in theirs[0]]
     for mine, other in zip(ours[0], theirs[0], strict=True):
-        assert np.allclose(mine[2], other[2], rtol=1e-3, atol=1e-3), (mine, other)
+        assert np.allclose(mine[2], other[2], rtol=1e-3, atol=1e-3, equal_nan=True), (mine, other)
     for mine, other in zip(ours[1], theirs[1], strict=True):
         assert (mine is None) == (other is None)
         if mine is not None:
-            assert np.allclose(mine, other, rtol=1e-3, atol=1e-3)
+            assert np.allclose(mine, other, rtol=1e-3, atol=1e-3, equal_nan=True)

@@ -354,6 +354,39 @@ def test_errors_of_hooks_are_those_of_eager_hooks():
 # -- with everything else ----------------------------------------------------------------------------------------------
 
 
+def test_inside_a_compiled_function_they_concern_what_is_computed_there():
+    """The innermost pair counts, before one around the call; what cannot be traced runs between the graphs."""
+    weights = [weight() for _ in range(5)]
+
+    def run(x):
+        x = (x @ weights[0]).tanh()
+        with hooks(halve, widen):
+            x = (x @ weights[1]).tanh()
+            with hooks(halve_by_hand, widen_by_hand):
+                x = (x @ weights[2]).tanh()
+            x = (x @ weights[3]).tanh()
+        return (x @ weights[4]).tanh().sum()
+
+    x = ja.rand(32, 8)
+    joint = ja.trace(run, x).joint()
+    partition = joint.partition()
+    assert [value.dtype for value in partition.saved] == ["float32", "bfloat16", "float32", "bfloat16", "float32"]
+    assert len(partition.plan.packed_between) == 1
+    with hooks(to_float8, from_float8):
+        both = joint.partition()
+    dtypes = [value.dtype for value in both.saved]
+    assert dtypes == ["float8_e4m3fn", "bfloat16", "float32", "bfloat16", "float8_e4m3fn"]
+    plain = gradients(run, weights, x)
+    fn = ja.compile(run)
+    inner = gradients(fn, weights, x)
+    assert close(plain, inner, 0.02) and not np.array_equal(plain[0], inner[0])
+    with hooks(to_float8, from_float8):
+        outer = gradients(fn, weights, x)
+        aot = gradients(ja.aot.aot_function(run, ja.aot.nop), weights, x)
+    assert close(plain, outer, 0.2) and not np.array_equal(inner[4], outer[4])
+    assert close(plain, aot, 0.2)
+
+
 def test_under_aot_function():
     w = weight()
     fn = ja.aot.aot_function(lambda x, w: (x @ w).tanh().sum(), ja.aot.nop)
