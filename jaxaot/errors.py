@@ -26,9 +26,11 @@
     │   ├── PackHookWroteError            a pack hook that writes to the tensor that it gets
     │   ├── FunctionResultError           a custom Function that returns, saves or marks what it cannot
     │   ├── GradientMismatchError         a gradient that finite differences do not agree with
+    │   ├── HookResultError               a hook on a gradient that returned what cannot take its place
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph
     │   ├── ConcretizationError           Python needs the value of a traced tensor
+    │   ├── LastingHookError              a hook on a gradient that would outlive the traced function
     │   ├── LeakedTensorError             a tensor of a trace outlives it
     │   ├── UnreachableTensorError        a tensor that no path leads to
     │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
@@ -208,6 +210,13 @@ class SavedHooksDisabledError(SavedHooksError):
     """`saved_tensors_hooks` inside `disable_saved_tensors_hooks`, or the other way round."""
 
 
+class HookResultError(AutogradError):
+    """A hook on gradients that returned something of another size, type or number than what it replaces.
+
+    `y.register_hook(lambda grad: grad.sum())`. Return a tensor of the gradient's shape and dtype, or None.
+    """
+
+
 class PackHookWroteError(AutogradError):
     """A pack hook that writes to the tensor that it gets.
 
@@ -249,6 +258,14 @@ class ConcretizationError(TraceError, TypeError):
     `if x.sum() > 0`, `while err > tol`, `int(n)`, `.item()`, `.tolist()` and `x.nonzero()` ask for values. Compute with
     tensors (`ja.where`, `ja.cond`, `ja.while_loop`), pass the value as a Python argument, or compile the function in
     segments, between which Python has the values: `ja.compile(fn, segments=True)`.
+    """
+
+
+class LastingHookError(TraceError):
+    """A hook on a gradient, or `retain_grad`, inside of a traced function, which a backward outside would have to call.
+
+    `y = x * 2; y.register_hook(hook); return y.sum()`. Register hooks on what the function takes and returns, outside
+    of it; or run the backward inside, which calls them, and take them away before the function returns.
     """
 
 

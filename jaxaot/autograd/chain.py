@@ -75,8 +75,7 @@ def straight_chain(
             or number <= latest
             or waiting[following] != 1
             or following in reached
-            or following.pre_hooks is not None
-            or following.retained is not None
+            or following.hooks is not None
             or (inner is not None and following not in inner)
         ):
             break

@@ -8,46 +8,106 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, NamedTuple
 
 from jaxaot.autograd.chain import Chain, straight_chain
+from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node
+
+
+class Calls(NamedTuple):
+    """What the engine calls of the layer whose values it carries.
+
+    Attributes:
+      add: Adds two cotangents.
+      on_outputs: Takes a node with hooks and its cotangents to those that the hooks on its outputs let through.
+      before: Takes prehooks and cotangents to those that they let through.
+      after: Takes post hooks, gradients, cotangents and the node's `edge_places` to gradients.
+      run_chain: If given, takes a straight chain of nodes and the cotangent of the first to the gradients of the edges
+        that lead out of it, or to None if its nodes are to be run one by one.
+    """
+
+    add: Callable[[Any, Any], Any]
+    on_outputs: Callable[[Node, list[Any]], list[Any]]
+    before: Callable[[Any, list[Any]], list[Any]]
+    after: Callable[[Any, Sequence[Any], Sequence[Any], Sequence[int | None]], Sequence[Any]]
+    run_chain: Callable[[Chain, Any], Sequence[Any] | None] | None = None
+
+
+class BackwardPass:
+    """A run of the engine.
+
+    Attributes:
+      waiting: For each node that the roots lead to, how many edges that lead to it have not been followed yet.
+      entered: If only some gradients are wanted, the nodes that gradients go to.
+    """
+
+    __slots__ = ("__weakref__", "entered", "waiting")
+
+    def __init__(self, waiting: dict[Node, int], entered: set[Node] | None):
+        self.waiting = waiting
+        self.entered = entered
+
+    def runs(self, node: Node) -> bool:
+        """Returns whether gradients go to a node."""
+        return node in self.waiting if self.entered is None else node in self.entered
 
 
 def run_backward(
     roots: Sequence[tuple[Edge, Any]],
-    add: Callable[[Any, Any], Any],
+    calls: Calls,
     *,
     keep_graph: bool,
     create_graph: bool,
     inputs: Sequence[Edge] | None = None,
-    call_hook: Callable[[Callable[[Any], Any], Any], Any] | None = None,
-    run_chain: Callable[[Chain, Any], Sequence[Any] | None] | None = None,
+    accumulates: bool = True,
 ) -> dict[Edge, Any]:
     """Runs the tape from `roots` backward.
 
     Args:
       roots: Edges to start from, each with its cotangent.
-      add: Adds two cotangents.
+      calls: What is called on the way.
       keep_graph: Whether nodes keep what they saved.
       create_graph: Whether values are tensors and the pass itself is recorded.
-      inputs: If given, gradients are only wanted at these edges; they are returned, and nothing is accumulated in
-        leaves.
-      call_hook: Calls a tensor hook with a cotangent and returns the cotangent to go on with.
-      run_chain: If given, takes a straight chain of nodes and the cotangent of the first to the gradients of the edges
-        that lead out of it, or to None if its nodes are to be run one by one.
+      inputs: If given, gradients are only wanted at these edges.
+      accumulates: Whether leaves add their gradients up; otherwise those of `inputs` are returned.
 
     Returns:
-      The gradients that arrived at `inputs`.
+      The gradients that arrived at `inputs`, if they are not added up.
     """
-    wanted = None if inputs is None else set(inputs)
     waiting = _dependencies(roots)
-    needed = None if wanted is None else _nodes_that_lead_to(waiting, wanted)
-    entered = None if wanted is None or needed is None else needed | {edge.node for edge in wanted}
+    targets = None if inputs is None else {edge.node for edge in inputs} & waiting.keys()
+    leading = None if targets is None else _nodes_that_lead_to(waiting, targets)
+    entered = None if targets is None or leading is None else leading | targets
+    needed = entered if accumulates else leading
+    wanted = frozenset[Edge]() if accumulates else frozenset(inputs or ())
+    running = BackwardPass(waiting, entered)
+    before, state.backward_pass = state.backward_pass, running
+    try:
+        inner = None if leading is None or targets is None else leading - targets
+        return _run(roots, calls, keep_graph, create_graph, running, needed, leading, inner, wanted)
+    finally:
+        state.backward_pass = before
+
+
+def _run(
+    roots: Sequence[tuple[Edge, Any]],
+    calls: Calls,
+    keep_graph: bool,
+    create_graph: bool,
+    running: BackwardPass,
+    needed: set[Node] | None,
+    leading: set[Node] | None,
+    inner: set[Node] | None,
+    wanted: frozenset[Edge],
+) -> dict[Edge, Any]:
+    """Runs the nodes that are needed, those that lead on computing gradients, and returns what arrived at `wanted`."""
+    waiting, entered = running.waiting, running.entered
+    add, run_chain = calls.add, calls.run_chain
+    accumulates = not wanted
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
     ready: list[tuple[int, Node]] = []
-    inner = None if needed is None or entered is None else needed - {edge.node for edge in inputs or ()}
     n_apart = 0  # nodes to come of a chain that is run one by one
 
     def deliver(node: Node, index: int, cotangent: Any) -> None:
@@ -65,26 +125,28 @@ def run_backward(
     while ready:
         node = heappop(ready)[1]
         cotangents = buffers.pop(node, None) or [None] * node.n_outputs
-        if node.pre_hooks is not None and call_hook is not None:
-            for index, hooks in node.pre_hooks.items():
-                for hook in list(hooks.values()):
-                    if cotangents[index] is not None:
-                        cotangents[index] = call_hook(hook, cotangents[index])
-        if node.retained is not None:
-            for index, keep in node.retained.items():
-                if cotangents[index] is not None:
-                    keep(cotangents[index])
-        if wanted is not None:
-            for index, cotangent in enumerate(cotangents):
-                if cotangent is not None and Edge(node, index) in wanted:
-                    found[Edge(node, index)] = cotangent
+        hooks = node.hooks
         is_reached = cotangents[0] is not None or any(c is not None for c in cotangents)
-        if is_reached and (needed is None or node in needed):
+        is_needed = needed is None or node in needed
+        is_wanted = wanted and any((node, index) in wanted for index in range(node.n_outputs))
+        if is_wanted and is_needed:
+            _keep(node, cotangents, wanted, found)
+        if hooks is not None and is_reached:
+            cotangents = calls.on_outputs(node, cotangents)
+        if is_wanted and not is_needed:
+            _keep(node, cotangents, wanted, found)
+        if is_reached and is_needed:
             edges, gradients = node.edges, None
             nodes: Sequence[Node] = (node,)
-            if n_apart:
+            if hooks is not None and hooks.pre:
+                cotangents = calls.before(hooks.pre, cotangents)
+            if (leading is not None and node not in leading and not node.is_sink) or (
+                hooks is not None and all(ct is None for ct in cotangents)
+            ):
+                gradients = [None] * len(edges)
+            elif n_apart:
                 n_apart -= 1
-            elif run_chain is not None and (link := node.link) is not None:
+            elif run_chain is not None and (link := node.link) is not None and not (hooks is not None and hooks.post):
                 chain = straight_chain(node, link, waiting, buffers, ready, inner)
                 n_apart = len(chain.positions)
                 if n_apart:
@@ -92,13 +154,18 @@ def run_backward(
                     if gradients is not None:
                         edges, nodes, n_apart = chain.outer_edges(), chain.nodes, 0
             if gradients is None:
+                given = tuple(cotangents) if hooks is not None else ()
                 gradients = node.backward(cotangents, create_graph)
+            else:
+                given = tuple(cotangents)
+            if hooks is not None and hooks.post:
+                gradients = calls.after(hooks.post, gradients, given, node.edge_places)
             if not keep_graph:
                 for done in nodes:
                     done.release()
         else:
             edges, gradients = node.edges, [None] * len(node.edges)
-        cotangents = cotangent = None
+        cotangents = cotangent = given = None
         for edge, gradient in zip(edges, gradients, strict=True):
             if edge is None:
                 continue
@@ -113,13 +180,20 @@ def run_backward(
                 if gradient is not None:
                     deliver(following, index, gradient)
                 heappush(ready, (-following.sequence_number, following))
-            elif following.is_sink and wanted is None:
+            elif following.is_sink and accumulates:
                 following.backward([gradient], create_graph)
             else:
                 buffers[following] = [gradient]
                 heappush(ready, (-following.sequence_number, following))
         gradients = gradient = None
     return found
+
+
+def _keep(node: Node, cotangents: Sequence[Any], wanted: frozenset[Edge], found: dict[Edge, Any]) -> None:
+    for index, cotangent in enumerate(cotangents):
+        edge = Edge(node, index)
+        if cotangent is not None and edge in wanted:
+            found[edge] = node.filter(cotangent)
 
 
 def _dependencies(roots: Sequence[tuple[Edge, Any]]) -> dict[Node, int]:
@@ -138,9 +212,8 @@ def _dependencies(roots: Sequence[tuple[Edge, Any]]) -> dict[Node, int]:
     return waiting
 
 
-def _nodes_that_lead_to(nodes: Iterable[Node], wanted: set[Edge]) -> set[Node]:
-    """Returns the nodes whose backward is needed: those with a path to a wanted edge."""
-    targets = {edge.node for edge in wanted}
+def _nodes_that_lead_to(nodes: Iterable[Node], targets: set[Node]) -> set[Node]:
+    """Returns the nodes whose backward is needed: those with a path to a target."""
     leads: set[Node] = set()
     # an edge's node always has a smaller sequence number, so this order sees it first
     for node in sorted(nodes, key=lambda n: n.sequence_number):

@@ -41,6 +41,7 @@ class _State(threading.local):
       saved_hooks: The `HookPair` that packs what is saved, or None.
       hooks_disabled: What the error says where such hooks are forbidden, or None.
       saves_plainly: Whether what is saved is neither packed nor checked.
+      backward_pass: The backward in progress, the innermost; None if none is.
       infers: Whether tensors that are made are inference tensors, which cannot be saved.
     """
 
@@ -54,6 +55,7 @@ class _State(threading.local):
     hooks_disabled: str | None = None
     saves_plainly: bool = True
     infers: bool = False
+    backward_pass: Any = None
 
     def __init__(self) -> None:  # runs once in each thread
         threads.note()

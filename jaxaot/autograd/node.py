@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from jaxaot.autograd.hooks import NodeHooks, RemovableHandle
 from jaxaot.autograd.modes import state
 
 next_number = itertools.count().__next__
@@ -25,12 +26,11 @@ class Node:
       edges: Where the gradient of each differentiable input goes; None where it is not wanted.
       n_outputs: Number of outputs of the operation, whose cotangents `backward` takes.
       sequence_number: Grows with time, so no two nodes have the same; the engine runs later nodes first.
-      pre_hooks: Output index → hooks on its cotangent, called before the node.
-      retained: Output index → tensors that keep their gradient (`retain_grad`).
+      hooks: What is called before and after it; None if nothing is.
       holds_residuals: Whether it saves values of the forward, which a checkpointed function does not keep.
     """
 
-    __slots__ = ("__weakref__", "edges", "n_outputs", "name", "pre_hooks", "retained", "sequence_number")
+    __slots__ = ("__weakref__", "_metadata", "_name", "edges", "hooks", "n_outputs", "sequence_number")
 
     holds_residuals = False
 
@@ -40,16 +40,19 @@ class Node:
     is_watched = False
     """Whether a sink calls hooks."""
 
+    is_joined = False
+    """Whether its outputs are those of several operations: hooks on one that got no gradient are then not called."""
+
     link: Any = None
     """What computes the node's gradients from its one cotangent, if the node may be part of a straight chain."""
 
     def __init__(self, name: str, edges: Sequence[Edge | None], n_outputs: int = 1):
-        self.name = name
+        self._name = name
         self.edges = tuple(edges)
         self.n_outputs = n_outputs
         self.sequence_number = next_number()
-        self.pre_hooks: dict[int, dict[int, Callable[[Any], Any]]] | None = None
-        self.retained: dict[int, Any] | None = None
+        self.hooks: NodeHooks | None = None
+        self._metadata: dict[str, Any] | None = None
         if self.holds_residuals and state.region is not None:
             state.region.add(self)
 
@@ -69,13 +72,50 @@ class Node:
         """Puts something in place of what the node saved, and returns that; for nodes that hold residuals."""
         raise NotImplementedError
 
+    def filter(self, gradient: Any) -> Any:
+        """Returns what the hooks on a leaf let through of its gradient; for sinks."""
+        return gradient
+
+    @property
+    def edge_places(self) -> Sequence[int | None]:
+        """For each operand that PyTorch counts, which edge is its own; None for one whose gradient is not wanted."""
+        return range(len(self.edges))
+
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """PyTorch's name for the edges."""
-        return tuple((None, 0) if edge is None else (edge.node, edge.index) for edge in self.edges)
+        """For each tensor operand the node that its gradient goes to, and which output of that it was."""
+        edges = [None if place is None else self.edges[place] for place in self.edge_places]
+        return tuple((None, 0) if edge is None else (edge.node, edge.index) for edge in edges)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dict for whatever the user wants to note of the node."""
+        if self._metadata is None:
+            self._metadata = {}
+        return self._metadata
+
+    def name(self) -> str:
+        """Returns what PyTorch calls the node, such as `MulBackward0`."""
+        return self._name
+
+    def _sequence_nr(self) -> int:
+        return self.sequence_number
+
+    def _own_hooks(self) -> NodeHooks:
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Calls `hook(grad_outputs)` before the node runs; a tuple that it returns replaces them."""
+        return RemovableHandle(self._own_hooks().pre, hook)
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Calls `hook(grad_inputs, grad_outputs)` after the node ran; a tuple that it returns replaces the first."""
+        return RemovableHandle(self._own_hooks().post, hook)
 
     def __repr__(self) -> str:
-        return f"<{self.name}>"
+        return f"<{self._name}>"
 
 
 class Edge(NamedTuple):

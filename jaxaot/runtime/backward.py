@@ -85,6 +85,7 @@ class CompiledNode(Node):
     __slots__ = ("avals", "bases", "has_complex", "has_refills", "residuals", "run", "second", "versions")
 
     holds_residuals = True
+    is_joined = True
 
     def __init__(
         self,

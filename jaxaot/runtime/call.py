@@ -368,7 +368,7 @@ class _Writer:
         if spec.creation is not None or not is_new:
             add(f"{name}._creation = {spec.creation!r}")
         if not is_new:
-            add(f"{name}._view_node = None")
+            add(f"{name}._view_parent = None")
 
     # -- gradients -----------------------------------------------------------------------------------------------------
 
@@ -476,8 +476,7 @@ class _Writer:
                         add(f"g{i} = History({constant(layout)}, {offset}, True, node, {output})")
                     else:
                         add(f"g{i} = {history(tensor)}")
-                        add(f"g{i}.node, g{i}.index, g{i}.requires_grad = node, {output}, True")
-                        add(f"g{i}.accumulator = None")
+                        add(f"g{i}.move_on(node, {output})")
                 case HistoryOfLeaf(requires_grad, layout, offset, _):
                     present = self._present(i, origin)
                     add(f"g{i} = {present}History({constant(layout)}, {offset}, {requires_grad})")

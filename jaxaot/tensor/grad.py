@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from jaxaot import config
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
-from jaxaot.autograd.engine import run_backward
+from jaxaot.autograd.engine import Calls, run_backward
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
 from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError
 from jaxaot.ops.table import lookup
 from jaxaot.tensor.chains import run_chain
 from jaxaot.tensor.dispatch import call
+from jaxaot.tensor.hooks import (
+    GradientEdge,
+    call_node_hooks,
+    call_post_hooks,
+    call_prehooks,
+    edge_of,
+    retain_grad,
+    wrap_gradient,
+)
 from jaxaot.tensor.kernels import add_kernel
 from jaxaot.tensor.nodes import materialize
 from jaxaot.tensor.pulls import standing
-from jaxaot.tensor.tensor import Tensor, wrap_array
-from jaxaot.tensor.tracing import hook_numbers
-from jaxaot.views.layout import Layout, dense_like
-
-
-def call_hook(hook: Callable[[Tensor], Any], cotangent: Any) -> Any:
-    """Returns the gradient that a tensor hook lets through.
-
-    Args:
-      hook: Takes a tensor, and returns one or None.
-      cotangent: An array, or a tensor where the backward is recorded.
-    """
-    if isinstance(cotangent, Tensor):
-        result = hook(cotangent)
-    else:
-        with recording(False):
-            result = hook(wrap_gradient(cotangent))
-    if result is None:
-        return cotangent
-    if tuple(result.shape) != tuple(cotangent.shape):
-        raise ShapeMismatchError(
-            f"hook has changed the size of value: it returned {list(result.shape)} for a gradient of "
-            f"{list(cotangent.shape)}"
-        )
-    if isinstance(cotangent, Tensor):
-        return result
-    with recording(False):
-        return result._read()
+from jaxaot.tensor.tensor import Tensor
+from jaxaot.views.layout import Layout
 
 
 class recording:
@@ -65,27 +47,20 @@ class recording:
         state.grad_enabled = self._before
 
 
-def wrap_gradient(array: Any, like: Tensor | None = None) -> Tensor:
-    """Returns a gradient as a tensor; other holders of the array are expected."""
-    if isinstance(array, Tensor):
-        return array
-    layout = None if like is None else dense_like(like._layout, array.dtype)
-    if is_tracer(array):
-        array = jax.lax.stop_gradient(array)
-    made = wrap_array(array, layout)
-    made._storage.is_shared = True
-    return made
-
-
 def _add(a: Any, b: Any) -> Any:
     if is_tracer(a) or is_tracer(b) or isinstance(a, Tensor):
         return a + b
     return add_kernel(a, b)
 
 
-def _chains() -> Callable[..., Any] | None:
-    """Returns what runs straight chains of the tape; None where all nodes run one by one."""
-    return run_chain if state.trace is None and config.get().fuse_backward else None
+_ONE_BY_ONE = Calls(_add, call_node_hooks, call_prehooks, call_post_hooks)
+
+
+def _calls(create_graph: bool) -> Calls:
+    """Returns what the engine calls; straight chains are run at once where nothing is recorded or traced."""
+    if state.trace is None and not create_graph and config.get().fuse_backward:
+        return Calls(_add, call_node_hooks, call_prehooks, call_post_hooks, run_chain)
+    return _ONE_BY_ONE
 
 
 _ones_of: dict[Layout, Array] = {}
@@ -112,7 +87,7 @@ def _roots(
         raise AutogradError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
     roots = []
     for index, (tensor, gradient) in enumerate(zip(tensors, gradients, strict=True)):
-        edge = tensor._gradient_edge()
+        edge = edge_of(tensor)
         if edge is None:
             raise NoGradPathError(f"element {index} of tensors does not require grad and does not have a grad_fn")
         if gradient is None:
@@ -157,31 +132,36 @@ def backward(
     Raises:
       NoGradPathError: If a tensor does not require grad.
     """
-    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    tensors = _listed(tensors)
     if grad_tensors is not None and isinstance(grad_tensors, Tensor):
         grad_tensors = [grad_tensors]
-    if inputs is not None:
-        leaves = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-        found = grad(tensors, leaves, grad_tensors, retain_graph, create_graph, allow_unused=True)
-        for leaf, gradient in zip(leaves, found, strict=True):
-            if gradient is not None:
-                with recording(create_graph):
-                    leaf.grad = gradient if leaf.grad is None else leaf.grad + gradient
-        return
+    edges = None if inputs is None else _target_edges(_listed(inputs))
     roots = _roots(tensors, grad_tensors, create_graph)
     before = state.grad_enabled
     state.grad_enabled = create_graph
     try:
-        run_backward(
-            roots,
-            _add,
-            keep_graph=create_graph if retain_graph is None else retain_graph,
-            create_graph=create_graph,
-            call_hook=call_hook,
-            run_chain=None if create_graph else _chains(),
-        )
+        keep_graph = create_graph if retain_graph is None else retain_graph
+        run_backward(roots, _calls(create_graph), keep_graph=keep_graph, create_graph=create_graph, inputs=edges)
     finally:
         state.grad_enabled = before
+
+
+def _listed(tensors: Any) -> list[Any]:
+    return [tensors] if isinstance(tensors, (Tensor, GradientEdge)) else list(tensors)
+
+
+def _target_edges(inputs: Sequence[Any]) -> list[Edge]:
+    """Returns where `backward(inputs=…)` adds gradients up; tensors that are not leaves keep theirs from then on.
+
+    Raises:
+      AutogradError: If there are none, or if one does not require grad.
+    """
+    if not inputs:
+        raise AutogradError("`inputs` argument to `backward()` cannot be empty. Leave it out to reach all leaves.")
+    for tensor in inputs:
+        if isinstance(tensor, Tensor):
+            retain_grad(tensor)
+    return [edge for edge in map(edge_of, inputs) if edge is not None]
 
 
 def grad(
@@ -210,15 +190,14 @@ def grad(
     Raises:
       UnusedInputError: If an input is not used and neither `allow_unused` nor `materialize_grads` is set.
     """
-    outputs = [outputs] if isinstance(outputs, Tensor) else list(outputs)
-    inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    outputs, inputs = _listed(outputs), _listed(inputs)
     if grad_outputs is not None and isinstance(grad_outputs, Tensor):
         grad_outputs = [grad_outputs]
     if is_grads_batched:
         return _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
     edges = []
     for tensor in inputs:
-        edge = tensor._gradient_edge()
+        edge = edge_of(tensor)
         if edge is None:
             raise AutogradError("One of the differentiated Tensors does not require grad")
         edges.append(edge)
@@ -226,29 +205,25 @@ def grad(
     with recording(create_graph):
         found = run_backward(
             roots,
-            _add,
+            _calls(create_graph),
             keep_graph=create_graph if retain_graph is None else retain_graph,
             create_graph=create_graph,
             inputs=edges,
-            call_hook=call_hook,
-            run_chain=None if create_graph else _chains(),
+            accumulates=False,
         )
         results: list[Tensor | None] = []
         for tensor, edge in zip(inputs, edges, strict=True):
             gradient = found.get(edge)
-            if state.trace is not None:
-                state.trace.read_hooks(tensor)
-            if gradient is not None and tensor._hooks and tensor.is_leaf:
-                for hook in list(tensor._hooks.values()):
-                    gradient = call_hook(hook, gradient)
-            if gradient is None and materialize_grads:
+            if gradient is None and materialize_grads and isinstance(tensor, Tensor):
                 gradient = jnp.zeros(tensor._layout.size, tensor.dtype)
             if gradient is None and not allow_unused:
                 raise UnusedInputError(
                     "One of the differentiated Tensors appears to not have been used in the graph. Set "
                     "allow_unused=True if this is the desired behavior."
                 )
-            results.append(None if gradient is None else wrap_gradient(gradient, tensor))
+            results.append(
+                None if gradient is None else wrap_gradient(gradient, tensor if isinstance(tensor, Tensor) else None)
+            )
     return tuple(results)
 
 
@@ -277,49 +252,3 @@ def _batched(
         stack = lambda found: None if found[0] is None else call(lookup("stack"), (list(found),), (0,))
         return tuple(map(stack, zip(*rows, strict=True)))
 
-
-class RemovableHandle:
-    """Takes a hook away again."""
-
-    def __init__(self, hooks: dict[int, Any], key: int):
-        self._hooks = hooks
-        self._key = key
-
-    def remove(self) -> None:
-        """Takes the hook away."""
-        self._hooks.pop(self._key, None)
-
-
-def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
-    """Calls `hook(gradient)` whenever a gradient of `tensor` is computed; what it returns replaces the gradient."""
-    edge = tensor._gradient_edge()
-    if edge is None:
-        raise AutogradError("cannot register a hook on a tensor that doesn't require gradient")
-    key = next(hook_numbers)
-    if tensor.is_leaf:
-        if tensor._hooks is None:
-            tensor._hooks = {}
-        hooks = tensor._hooks
-    else:
-        if edge.node.pre_hooks is None:
-            edge.node.pre_hooks = {}
-        hooks = edge.node.pre_hooks.setdefault(edge.index, {})
-    hooks[key] = hook
-    return RemovableHandle(hooks, key)
-
-
-def retain_grad(tensor: Tensor) -> None:
-    """Makes a tensor that is not a leaf keep its gradient in `.grad`."""
-    edge = tensor._gradient_edge()
-    if edge is None:
-        raise AutogradError("can't retain_grad on Tensor that has requires_grad=False")
-    if tensor.is_leaf:
-        return
-
-    def keep(gradient: Any) -> None:
-        arrived = wrap_gradient(gradient, tensor)
-        tensor.grad = arrived if tensor.grad is None else tensor.grad + arrived
-
-    if edge.node.retained is None:
-        edge.node.retained = {}
-    edge.node.retained[edge.index] = keep

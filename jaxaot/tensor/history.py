@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxaot.autograd.hooks import carry_retained
 from jaxaot.autograd.node import Node
 from jaxaot.views.layout import Layout
 
@@ -47,6 +48,16 @@ class History:
         self.accumulator: Any = None
         self.ghost: Any = None
         self.trace = trace
+
+    def move_on(self, node: Node, index: int) -> None:
+        """Notes that an output of `node` is the base's present value; `retain_grad` follows it there."""
+        before = self.node
+        if before is not None and before.hooks is not None:
+            is_borrowed = self.trace is not None and id(self) in self.trace.histories  # a trace puts it back
+            carry_retained(before, self.index, node, index, not is_borrowed)
+        self.node, self.index = node, index
+        self.requires_grad = True
+        self.accumulator = None
 
     def snapshot(self) -> dict[str, Any]:
         """Returns the fields, for `restore`."""

@@ -98,6 +98,13 @@ def parameter_names(spec: OpSpec, lengths: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
+def tensor_parameters(spec: OpSpec, lengths: Any) -> tuple[int, ...]:
+    """Returns which of the flat arguments of an op are declared as tensors."""
+    lengths = [None] * len(spec.schema.dynamic) if lengths is None else lengths
+    kinds = [p.type for p, n in zip(spec.schema.dynamic, lengths, strict=True) for _ in range(1 if n is None else n)]
+    return tuple(i for i, kind in enumerate(kinds) if kind == "Tensor")
+
+
 def backward_name(name: str) -> str:
     """Returns what PyTorch calls the node of an op: `MatmulBackward0`."""
     return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
@@ -184,6 +191,7 @@ class GradKernel:
       node_name: Of the node on the tape.
       parameter_names: What each argument goes by.
       saved_names: What each saved value goes by: the parameter's name, `result`, or `residual`.
+      tensor_parameters: Positions of the arguments that are declared as tensors, whatever is given.
       is_saving: Whether it saves tensors as they are.
       is_tensor: For each argument, whether it is a tensor.
       tensor_arguments: Positions of the arguments that are saved as they are and are tensors, as often as they are.
@@ -221,12 +229,14 @@ class GradKernel:
         "saved_names",
         "sources",
         "tensor_arguments",
+        "tensor_parameters",
     )  # fmt: skip
 
     def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: Sequence[bool]):
         n_declared = spec.schema.n_results
         self._has_one_result = n_declared == 1 and not spec.schema.written
         self.parameter_names = parameter_names(spec, recipe.lengths)
+        self.tensor_parameters = tensor_parameters(spec, recipe.lengths)
         self.node_name = backward_name(spec.name)
         self.recipe = recipe
         self.places = places = tuple(i for i, wanted in enumerate(mask) if wanted)

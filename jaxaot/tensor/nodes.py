@@ -12,11 +12,13 @@ import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
+from jaxaot.autograd.hooks import LeafHooks, NodeHooks
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node, next_number
 from jaxaot.errors import AutogradError, BackwardTwiceError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
+from jaxaot.tensor.hooks import call_hooks, call_on_leaf, call_post_hooks, call_prehooks
 from jaxaot.tensor.kernels import (
     GradKernel,
     add_kernel,
@@ -54,11 +56,11 @@ class OpNode(Node):
 
     def __init__(self, kernel: GradKernel, edges: Sequence[Edge | None], leaves: Sequence[Any]):
         # as `Node.__init__`, which there are too many of to call
-        self.name = kernel.node_name
+        self._name = kernel.node_name
         self.edges = tuple(edges)
         self.n_outputs = kernel.n_outputs
         self.sequence_number = next_number()
-        self.pre_hooks = self.retained = None
+        self.hooks = self._metadata = None
         self.kernel = kernel
         self.leaves: Any = leaves
         self.originals: list[weakref.ref[Any]] | None = None
@@ -70,6 +72,11 @@ class OpNode(Node):
     def link(self) -> GradKernel | None:
         kernel = self.kernel
         return kernel if kernel.is_link and type(self.leaves) in _SAVED and self.versions is None else None
+
+    @property
+    def edge_places(self) -> Sequence[int | None]:
+        own = self.kernel.places
+        return [own.index(i) if i in own else None for i in self.kernel.tensor_parameters]
 
     def __getattr__(self, name: str) -> Any:
         for prefix, shown in (("_saved_", SavedTensor.unpack), ("_raw_saved_", lambda saved: saved)):
@@ -272,7 +279,7 @@ _SOON = 1 << 62
 class AccumulateGrad(Node):
     """A leaf: adds what arrives to its `.grad`."""
 
-    __slots__ = ("variable",)
+    __slots__ = ("own_hooks", "variable")
 
     is_sink = True
 
@@ -281,12 +288,26 @@ class AccumulateGrad(Node):
         return bool(self.variable._hooks)
 
     def __init__(self, variable: Any):
-        self.name = "AccumulateGrad"
+        self._name = "AccumulateGrad"
         self.edges = ()
         self.n_outputs = 1
         self.sequence_number = _SOON + next_number()
-        self.pre_hooks = self.retained = None
+        self.hooks = self._metadata = None
+        self.own_hooks = NodeHooks()
         self.variable = variable
+
+    def _own_hooks(self) -> NodeHooks:
+        leaf = self.variable
+        if leaf._hooks is None:
+            leaf._hooks = LeafHooks()
+        leaf._hooks.node = weakref.ref(self)
+        return self.own_hooks
+
+    def filter(self, gradient: Any) -> Any:
+        leaf, trace = self.variable, state.trace
+        if trace is not None:
+            trace.read_hooks(leaf)
+        return call_hooks(leaf._hooks.tensor, gradient) if leaf._hooks else gradient
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (gradient,) = cotangents
@@ -296,27 +317,35 @@ class AccumulateGrad(Node):
             trace.read_grad(leaf)
             trace.read_hooks(leaf)
         if leaf._hooks:
-            from jaxaot.tensor.grad import call_hook
+            gradient = call_hooks(leaf._hooks.tensor, gradient)
+            (gradient,) = arrived = call_prehooks(self.own_hooks.pre, [gradient])
+            if gradient is not None:
+                self._add(gradient, create_graph)
+            for hook in list(leaf._hooks.accumulated.values()):
+                call_on_leaf(hook, leaf)
+            call_post_hooks(self.own_hooks.post, (), arrived, ())
+        else:
+            self._add(gradient, create_graph)
+        return ()
 
-            for hook in list(leaf._hooks.values()):
-                gradient = call_hook(hook, gradient)
+    def _add(self, gradient: Any, create_graph: bool) -> None:
+        leaf = self.variable
         layout = leaf._layout.dense
         if create_graph:
             gradient = gradient.to(layout.dtype)
             leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
-            return ()
+            return
         if gradient.dtype is not layout.dtype and gradient.dtype != layout.dtype:
             gradient = gradient.astype(layout.dtype)
         if leaf._grad is not None:
             accumulate(leaf.grad, gradient)
-            return ()
+            return
         made = wrap_array(gradient, layout)
         made._storage.is_shared = not is_tracer(gradient)
-        if trace is None:
+        if state.trace is None:
             leaf._grad = made
         else:
             leaf.grad = made
-        return ()
 
 
 def accumulate(grad: Any, gradient: Array) -> None:

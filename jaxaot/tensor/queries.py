@@ -106,7 +106,7 @@ def typename(obj: Any) -> str:
 
 def _retains_grad(tensor: Tensor) -> bool:
     edge = None if tensor.is_leaf else tensor._gradient_edge()
-    return edge is not None and edge.node.retained is not None and edge.index in edge.node.retained
+    return edge is not None and edge.node.hooks is not None and edge.index in edge.node.hooks.retained
 
 
 # -- dtypes ------------------------------------------------------------------------------------------------------------

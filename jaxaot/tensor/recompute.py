@@ -301,7 +301,7 @@ class Region(_Run):
 
 def _name_of(holder: Any, held: Any) -> tuple[Any, ...]:
     if isinstance(holder, Node):
-        return (holder.name, *(f"{x.dtype}{list(x.shape)}" for x in held or () if hasattr(x, "shape")))
+        return (holder.name(), *(f"{x.dtype}{list(x.shape)}" for x in held or () if hasattr(x, "shape")))
     return ("a nested region",)
 
 

@@ -246,7 +246,7 @@ def version_of(tensor: Tensor, is_result: bool = False) -> Version:
     text = f"[jaxaot.{dtype_name(tensor.dtype)}Tensor {list(tensor.shape)}]"
     node = tensor.grad_fn
     if node is not None:
-        text += f", which is output {tensor.output_nr} of {node.name.removesuffix('Backward0')},"
+        text += f", which is output {tensor.output_nr} of {node.name().removesuffix('Backward0')},"
     counter, storage = counter_of(tensor), tensor._storage
     may_detach = is_result or tensor.is_leaf
     return Version(text, weakref.ref(tensor), may_detach, counter, counter.n, storage, storage.array)

@@ -15,6 +15,7 @@ import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
+from jaxaot.autograd.hooks import carry_retained
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node, edge_of
 from jaxaot.errors import (
@@ -392,8 +393,10 @@ class Tensor:
             from jaxaot.tensor.nodes import ViewNode
 
             self._touch()
-            self._view_node = ViewNode(self._chain, history.layout, history_edge(history))
+            before, self._view_node = self._view_node, ViewNode(self._chain, history.layout, history_edge(history))
             self._view_parent = parent
+            if before is not None and before.hooks is not None:
+                carry_retained(before, 0, self._view_node, 0, self._trace is state.trace)
         return edge_of((self._view_node, 0))
 
     def _gradient_edge(self) -> Edge | None:

@@ -8,10 +8,9 @@ was not recorded (`no_grad`, `.detach()`), a later read is *grafted*: the new va
 
 from __future__ import annotations
 
-import itertools
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -20,6 +19,9 @@ import numpy as np
 
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array
+from jaxaot.autograd.hooks import hook_numbers
+from jaxaot.autograd.node import next_number
+from jaxaot.errors import LastingHookError
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.where import user_line
 from jaxaot.views.layout import Layout
@@ -30,9 +32,6 @@ TRACING = threading.RLock()
 
 RUNNING: list[Any] = []
 """The traces that run, in any thread, and whatever else makes compiled functions run as the functions themselves."""
-
-hook_numbers = itertools.count()
-"""Numbers of hooks, in the order of their registration."""
 
 lift_p = Primitive("lift")
 """A graph input in the making: `lift` equations become the invars of the traced graph."""
@@ -82,6 +81,8 @@ class TraceState:
       asked: The symbols that it asked for, each with the user's line.
       is_broken: Whether it asked for a value that is not known.
       level: The JAX trace that the symbols belong to.
+      hooked: Hooks that the traced function registered, by number or as what keeps a gradient, with the user's line.
+      first_node: Nodes from this number on were made by the traced function.
       first_hook: Hooks from this number on were registered by the traced function.
     """
 
@@ -114,6 +115,9 @@ class TraceState:
         self.grad_reads: dict[int, Any] = {}
         self.grad_writes: dict[int, Any] = {}
         self.hook_reads: dict[int, tuple[int, ...]] = {}
+        self.hooked: dict[Any, str] = {}
+        self._unhooking: list[Callable[[], Any]] = []
+        self.first_node = next_number()
         self.first_hook = next(hook_numbers)
 
     def is_mine(self) -> bool:
@@ -256,6 +260,23 @@ class TraceState:
             from_outside = tuple(number for number in tensor._hooks or () if number < self.first_hook)
             self.hook_reads.setdefault(id(tensor), from_outside)
 
+    def note_hook(self, hook: Any, remove: Callable[[], Any]) -> None:
+        """Notes a hook that the traced function registers, and what takes it away when the trace ends."""
+        self.hooked[hook] = user_line()
+        self._unhooking.append(remove)
+
+    def refuse_removal(self, number: int) -> None:
+        """Raises if a hook was not registered by the traced function, which is about to take it away.
+
+        Raises:
+          LastingHookError: If it was not.
+        """
+        if self.is_mine() and number < self.first_hook:
+            raise LastingHookError(
+                f"A traced function takes away a hook that was registered outside:\n\n    {user_line()}\n\nThat would "
+                "happen once, while tracing, and not at later calls. Take it away outside of the function."
+            )
+
     def write_grad(self, tensor: Any) -> None:
         """Notes that `.grad` of a tensor from outside was replaced."""
         if tensor._trace is not self:
@@ -305,6 +326,8 @@ class TraceState:
     def restore(self) -> None:
         """Ends the trace: puts every storage, tensor and history back as it was."""
         self.is_alive = False
+        for unhook in self._unhooking:
+            unhook()
         for reference in self.created:
             leaked = reference()
             if leaked is not None:  # no guard of a compiled call takes it, and every read says what happened

@@ -176,8 +176,6 @@ def _move_history(target: Any, edge: Edge) -> None:
         trace.adopt_history(history, target._storage)
     if target._chain:
         before = history_edge(history) if history.requires_grad else None
-        history.node, history.index = WriteNode(target._chain, before, edge), 0
+        history.move_on(WriteNode(target._chain, before, edge), 0)
     else:
-        history.node, history.index = edge.node, edge.index
-    history.requires_grad = True
-    history.accumulator = None
+        history.move_on(edge.node, edge.index)

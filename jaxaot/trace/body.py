@@ -28,6 +28,7 @@ from jaxaot.tensor.nodes import GraphInput
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap_array
 from jaxaot.tensor.tracing import TraceState
+from jaxaot.trace.grad_hooks import refuse_lasting_hooks
 from jaxaot.trace.leaves import LeafSpec, spec_of
 from jaxaot.trace.trace import hoist
 
@@ -176,6 +177,7 @@ def trace_body(
         leaves = fn(given)
         state.grad_enabled = grad_enabled
         _check_captured(trace)
+        refuse_lasting_hooks(trace, leaves)
         outputs = [strong(x._read() if isinstance(x, Tensor) else x, x.dtype) for x in leaves]
         found["results"] = tuple(map(spec_of, leaves))
         found["writes"] = [

@@ -418,9 +418,8 @@ def perform(
         outer.write(storage, history, outputs[place_of[id(storage)]], history is not None)
     for k, (history, _) in enumerate(effects.moved):
         history.ghost = outputs[flowing[first_moved + k][0]]
-        history.node, history.index = node, first_moved + k
-        history.requires_grad = True
-        history.accumulator = None
+        assert node is not None, "a history that moved on carries a gradient"
+        history.move_on(node, first_moved + k)
     _count_writes(outer, effects, n_turns)
     return [(outputs[i], node if i in index_of else None, index_of.get(i, 0)) for i in range(n_results)]
 

@@ -18,6 +18,7 @@ from jaxaot.tensor.nodes import GraphInput
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap
 from jaxaot.tensor.tracing import RUNNING, TraceState
+from jaxaot.trace.grad_hooks import refuse_lasting_hooks
 from jaxaot.views.layout import contiguous
 
 
@@ -120,6 +121,7 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     with inline_trace() as trace:
         call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf, trace) for leaf in leaves])
         result = fn(*call_args, **call_kwargs)
+        refuse_lasting_hooks(trace, jax.tree.leaves(result))
         result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
         n_changed = trace.changed()
     if n_changed:

@@ -48,6 +48,7 @@ from jaxaot.tensor.iterated import Iterated, is_iterator
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.tracing import RUNNING, TRACING, TraceState, ValueAsked, lift_p
 from jaxaot.trace.alias import Escapes, collect_escapes, no_aliases, plan_aliases
+from jaxaot.trace.grad_hooks import refuse_lasting_hooks
 from jaxaot.trace.guards import PLAIN, Reached, python_guards
 from jaxaot.trace.paths import find_paths
 from jaxaot.trace.places import Places, Survey, leaf_input
@@ -180,6 +181,7 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
             result = fn(*call_args, **call_kwargs)
             if not trace.is_broken:  # by a question whose exception the function caught
                 escapes = collect_escapes(trace, result, places.outside)
+                refuse_lasting_hooks(trace, escapes.leaves)
             del result
         del call_args, call_kwargs
         if trace.is_broken:
