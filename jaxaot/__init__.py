@@ -19,6 +19,7 @@ its rows and bound at the end.
 import jax.numpy as _jnp
 import numpy as _np
 
+from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd_api as _autograd_api
 from jaxaot import errors as errors
@@ -33,6 +34,11 @@ from jaxaot.api import explain as explain
 from jaxaot.api import functionalize as functionalize
 from jaxaot.api import pareto as pareto
 from jaxaot.api import trace as trace
+from jaxaot.autograd.autocast import autocast as autocast
+from jaxaot.autograd.autocast import clear_autocast_cache as clear_autocast_cache
+from jaxaot.autograd.autocast import get_autocast_dtype as get_autocast_dtype
+from jaxaot.autograd.autocast import is_autocast_cache_enabled as is_autocast_cache_enabled
+from jaxaot.autograd.autocast import is_autocast_enabled as is_autocast_enabled
 from jaxaot.autograd.modes import enable_grad as enable_grad
 from jaxaot.autograd.modes import inference_mode as inference_mode
 from jaxaot.autograd.modes import is_grad_enabled as is_grad_enabled

@@ -8,6 +8,7 @@
     │   ├── DimError                      a dim or index out of range
     │   ├── OverlappingWriteError         a write to memory that shows up twice
     │   ├── StorageSizeError              a view that the storage no longer holds
+    │   ├── DeviceTypeError               a kind of device that there is not
     │   ├── TensorTypeError               a value of a kind that cannot be used there
     │   ├── TensorValueError              a value that has no meaning there
     │   ├── SingularMatrixError           a matrix without an inverse or factor
@@ -27,6 +28,7 @@
     │   ├── FunctionResultError           a custom Function that returns, saves or marks what it cannot
     │   ├── GradientMismatchError         a gradient that finite differences do not agree with
     │   ├── HookResultError               a hook on a gradient that returned what cannot take its place
+    │   ├── ScalerOrderError              calls of a GradScaler that do not follow one another so
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph
     │   ├── ConcretizationError           Python needs the value of a traced tensor
@@ -98,6 +100,14 @@ class DtypeError(TensorError):
     """A result whose dtype cannot be stored where it should go.
 
     `ints.mul_(0.5)` would store floats in integers. Write `ints = ints * 0.5`, or convert with `.to(...)` first.
+    """
+
+
+class DeviceTypeError(TensorError, RuntimeError):
+    """`autocast` was asked for a kind of device that there is not.
+
+    Write `ja.autocast("cpu")`, `"cuda"`, `"gpu"` or `"tpu"`, without the number of a device; or `ja.autocast()`, for
+    the device that JAX uses.
     """
 
 
@@ -238,6 +248,14 @@ class GradientMismatchError(AutogradError):
     `ja.autograd.gradcheck(MyFunction.apply, x)` compares the gradients of the tape with finite differences. Look at the
     `backward` of the custom Function that it names the output of. If the function is not smooth at that point, as
     `abs` at 0, check it elsewhere; if numbers are short, use float64 or larger tolerances.
+    """
+
+
+class ScalerOrderError(AutogradError):
+    """The calls of a `GradScaler` did not follow one another as they have to in an iteration.
+
+    In each, after `scaler.scale(loss).backward()`: at most one `unscale_` and then one `step` for every optimizer, and
+    one `update` at the end.
     """
 
 

@@ -19,6 +19,7 @@ LAYERS = [
     ("trace", "runtime", "remat"),
     ("api",),
     (
+        "amp",
         "nn",
         "namespaces",
         "autograd_api",

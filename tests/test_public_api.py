@@ -28,7 +28,11 @@ relu dropout bernoulli multinomial normal allclose equal
 
 DTYPES = "float32 float16 bfloat16 int8 int16 int32 int64 uint8 bool complex64"
 
-MODES = "no_grad enable_grad inference_mode set_grad_enabled is_grad_enabled"
+MODES = """
+no_grad enable_grad inference_mode set_grad_enabled is_grad_enabled
+autocast is_autocast_enabled get_autocast_dtype is_autocast_cache_enabled clear_autocast_cache
+amp.autocast amp.is_autocast_available amp.GradScaler amp.custom_fwd amp.custom_bwd
+"""
 
 NAMESPACES = """
 autograd.backward autograd.grad

@@ -43,6 +43,9 @@ class _State(threading.local):
       saves_plainly: Whether what is saved is neither packed nor checked.
       backward_pass: The backward in progress, the innermost; None if none is.
       infers: Whether tensors that are made are inference tensors, which cannot be saved.
+      autocast: In which precision listed ops run, an `Autocast`; None as long as nothing was set.
+      autocast_before: What `autocast` was outside of each context that was entered.
+      casts: Weights that were cast in the outermost of these contexts; see `tensor/casting.py`.
     """
 
     grad_enabled: bool = True
@@ -56,9 +59,12 @@ class _State(threading.local):
     saves_plainly: bool = True
     infers: bool = False
     backward_pass: Any = None
+    autocast: Any = None
 
     def __init__(self) -> None:  # runs once in each thread
         threads.note()
+        self.autocast_before: list[Any] = []
+        self.casts: dict[Any, Any] = {}
 
     def note_saving(self) -> None:
         """Sets `saves_plainly` by what it depends on."""

@@ -31,6 +31,7 @@ import jax.numpy as jnp
 
 from jaxaot._typing import Shape
 from jaxaot.errors import DuplicateOpError
+from jaxaot.ops.casting import LISTED
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.promotion import is_number, promote_each, strong
 from jaxaot.ops.schema import Schema, parse_schema
@@ -137,6 +138,16 @@ class OpSpec:
         made = dataclasses.replace(self)
         vars(made)["check"] = None
         return made
+
+    @functools.cached_property
+    def is_cast(self) -> bool:
+        """Whether `autocast` may cast its operands."""
+        return self.name in LISTED
+
+    @functools.cached_property
+    def has_prelude(self) -> bool:
+        """Whether something may have to be done before it runs: casts, or a check of values."""
+        return self.is_cast or self.check is not None
 
     @functools.cached_property
     def has_any(self) -> bool:

@@ -279,6 +279,7 @@ class CallPlan:
       grads: Guards on `.grad`.
       python: Guards on the Python objects that the function may have read.
       grad_enabled: Whether recording was on.
+      autocast: In which precision listed ops ran; None as long as nothing was set.
     """
 
     tensors: tuple[TensorInput, ...]
@@ -291,3 +292,4 @@ class CallPlan:
     grads: tuple[GradGuard, ...]
     python: tuple[PythonGuard, ...]
     grad_enabled: bool
+    autocast: Any

@@ -170,6 +170,9 @@ def _settings(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     if earlier.call.grad_enabled != later.call.grad_enabled:
         mode = "on" if later.call.grad_enabled else "off"
         yield Difference(Kind.SETTING, "grad mode", f"grad mode is {mode}")
+    if earlier.call.autocast != later.call.autocast:
+        text = f"autocast is {later.call.autocast or 'off'} instead of {earlier.call.autocast or 'off'}"
+        yield Difference(Kind.SETTING, "autocast", text)
     if earlier.hooks != later.hooks:
         text = f"the hooks on saved tensors are {later.hooks or 'none'} instead of {earlier.hooks or 'none'}"
         yield Difference(Kind.SETTING, "saved tensor hooks", text)

@@ -76,6 +76,7 @@ def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[...,
     source = Source(traced.call, {
         "MISS": MISS, "state": state, "Tensor": Tensor, "default_generator": default_generator,
         "config": config, "scoped": config.scoped_value, "SETTINGS": settings, "HOOKS": hooks,
+        "AUTOCAST": traced.call.autocast,
     })  # fmt: skip
     with source.block("def fits(fn, args, kwargs):"):
         _write_tests(source, traced, PlaceWriter(source, traced.places))
@@ -87,6 +88,7 @@ def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[...,
 def _write_tests(source: Source, traced: Traced, places: PlaceWriter) -> None:
     source.miss_if(
         f"state.grad_enabled is not {traced.call.grad_enabled}",
+        "state.autocast is not AUTOCAST and state.autocast != AUTOCAST",
         "(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS",
     )
     if traced.needs_backward:  # else nothing is saved
@@ -109,6 +111,7 @@ class _Writer:
             "CompiledNode": CompiledNode, "history_edge": history_edge, "getrefcount": sys.getrefcount,
             "config": config, "scoped": config.scoped_value, "SETTINGS": program.key.settings,
             "HOOKS": program.key.hooks, "pack_arrays": pack_arrays, "version_of": version_of,
+            "AUTOCAST": self.traced.call.autocast,
             "forward": program.forward, "forward_donated": program.forward_donated, "backward": program.backward,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,

@@ -20,6 +20,7 @@ from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
+from jaxaot.tensor.casting import call_cast, without_autocast
 from jaxaot.tensor.chains import clear_chains
 from jaxaot.tensor.counter import count_write
 from jaxaot.tensor.generator import default_generator
@@ -72,8 +73,11 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         return _call_traced(spec, dynamic, static, generator)
     if state.region is not None:
         state.region.watch(dynamic)
-    if spec.check is not None:
-        return _call_checked(call, spec, dynamic, static, generator)
+    if spec.has_prelude:
+        if spec.is_cast and state.autocast is not None:
+            return call_cast(call, spec, dynamic, static, generator)
+        if spec.check is not None:
+            return _call_checked(call, spec, dynamic, static, generator)
     flat, lengths = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
     key: list[Any] = [spec, static, lengths]
     if spec.has_any:
@@ -104,6 +108,14 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
             made._creation = INFERENCE
         return made
     return _wrap_results(spec, flat, results, kernel.layouts)
+
+
+def _call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
+    """Runs an op out of place, for a form of it that autocast leaves alone: in place and with `out=`."""
+    if state.autocast is None:
+        return call(spec, dynamic, static, generator)
+    with without_autocast():
+        return call(spec, dynamic, static, generator)
 
 
 def _call_checked(run: Callable[..., Any], spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Any:
@@ -381,6 +393,8 @@ def _unpack(spec: OpSpec, tensors: list[Tensor]) -> Any:
 
 
 def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
+    if spec.is_cast and state.autocast is not None:
+        return call_cast(call, spec, dynamic, static, generator)
     for value in dynamic:
         if type(value) in STAND_INS:
             return STAND_INS[type(value)](spec, dynamic, static, generator)
@@ -523,7 +537,7 @@ def _detached_result(spec: OpSpec, dynamic: Sequence[Any], static: Any, generato
     before = state.grad_enabled
     state.grad_enabled = False
     try:
-        result = call(spec, dynamic, static, generator)
+        result = _call_uncast(spec, dynamic, static, generator)
     finally:
         state.grad_enabled = before
     return (result if isinstance(result, Tensor) else result[0])._read()
@@ -533,7 +547,7 @@ def _call_inplace_recorded(
     spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any
 ) -> Tensor:
     dynamic = Recipe((), lengths, (), False).nest(flat)
-    result = call(spec, dynamic, static, generator)
+    result = _call_uncast(spec, dynamic, static, generator)
     result = result if isinstance(result, Tensor) else result[0]
     value = fit_into(result._read(), target._layout.size, target.dtype)
     edge = result._gradient_edge()
@@ -584,7 +598,7 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
             f"{spec.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
-    results = call(spec, dynamic, static, generator)
+    results = _call_uncast(spec, dynamic, static, generator)
     values = results if isinstance(results, (tuple, list)) else (results,)
     if len(outs) != len(values):
         raise ArgumentError(f"{spec.name}() returns {len(values)} tensors, but out= names {len(outs)}.")

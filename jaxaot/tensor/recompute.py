@@ -180,7 +180,7 @@ class Region(_Run):
         self._is_strict = is_strict
         self._read: dict[int, weakref.ref[Storage]] = {}
         self._draws = _Draws()
-        self._grad_enabled = state.grad_enabled
+        self._grad_enabled, self._autocast = state.grad_enabled, state.autocast
         self._names: list[Any] = []
         self._last: Any = None
         self._held: list[Any] | None = None
@@ -265,11 +265,12 @@ class Region(_Run):
         if isinstance(self.inputs, Dropped):
             self.inputs = self.inputs.again()
         fn, args, kwargs, journal = self.inputs
-        before = state.region, state.streams, state.trace, state.grad_enabled
+        before = state.region, state.streams, state.trace, state.grad_enabled, state.autocast
         run = _SecondRun()
         positions = {generator: generator.position for generator in self._draws.began}
         present = journal.restore()
-        state.region, state.streams, state.trace, state.grad_enabled = run, None, None, self._grad_enabled
+        state.region, state.streams, state.trace = run, None, None
+        state.grad_enabled, state.autocast = self._grad_enabled, self._autocast
         try:
             for generator, position in self._draws.began.items():
                 generator.position = position
@@ -279,7 +280,7 @@ class Region(_Run):
             present.restore()
             for generator, position in positions.items():
                 generator.position = position
-            state.region, state.streams, state.trace, state.grad_enabled = before
+            state.region, state.streams, state.trace, state.grad_enabled, state.autocast = before
         held = [holder.swap_held(None) for holder in run.holders]
         self._check([_name_of(*pair) for pair in zip(run.holders, held, strict=True)])
         return held

@@ -83,6 +83,7 @@ class TraceState:
       level: The JAX trace that the symbols belong to.
       hooked: Hooks that the traced function registered, by number or as what keeps a gradient, with the user's line.
       first_node: Nodes from this number on were made by the traced function.
+      casts: Weights that `autocast` cast; see `tensor/casting.py`.
       first_hook: Hooks from this number on were registered by the traced function.
     """
 
@@ -119,6 +120,7 @@ class TraceState:
         self._unhooking: list[Callable[[], Any]] = []
         self.first_node = next_number()
         self.first_hook = next(hook_numbers)
+        self.casts: dict[Any, Any] = {}
 
     def is_mine(self) -> bool:
         """Returns whether this trace is running in the calling thread."""
@@ -328,6 +330,7 @@ class TraceState:
         self.is_alive = False
         for unhook in self._unhooking:
             unhook()
+        self.casts.clear()
         for reference in self.created:
             leaked = reference()
             if leaked is not None:  # no guard of a compiled call takes it, and every read says what happened

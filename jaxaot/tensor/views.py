@@ -19,6 +19,7 @@ from jaxaot.errors import (
 )
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.table import lookup
+from jaxaot.tensor.casting import cast
 from jaxaot.tensor.counter import counter_of
 from jaxaot.tensor.create import as_dtype
 from jaxaot.tensor.dispatch import call
@@ -256,6 +257,8 @@ def view_as_real(input: Tensor) -> Tensor:
 
 def view_as_complex(input: Tensor) -> Tensor:
     """Returns pairs of floats, along the last dim, as complex numbers on the same memory."""
+    if state.autocast is not None and state.autocast.dtype == input.dtype:  # its lists have one view: this
+        input = cast(call, input, np.dtype(np.float32))
     if not (input.is_floating_point() and input.itemsize >= 4):
         raise DtypeError(
             f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "

@@ -151,7 +151,7 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
     trace = TraceState(known)
     places = Places(roots(fn, args, kwargs), leaves)
     put_back = None if known is None else snapshot(roots(fn, args, kwargs))
-    grad_enabled = state.grad_enabled
+    grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
 
     def staged() -> Any:
@@ -200,19 +200,21 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
         closed = jax.make_jaxpr(staged)()
     finally:
         state.trace = None
-        state.grad_enabled = grad_enabled
+        state.grad_enabled, state.autocast = grad_enabled, autocast
+        del state.autocast_before[n_contexts:]
         places.close()
         trace.restore()
         RUNNING.remove(trace)
         if put_back is not None and trace.is_broken:  # the function will run again
             put_back()
     unfinished, escapes, writes = plans.pop()
-    return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, writes, grad_enabled)
+    modes = (grad_enabled, autocast)
+    return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, writes, modes)
 
 
 def _finish(
     fn: Any, args: Any, kwargs: Any, leaves: Any, in_tree: Any, trace: TraceState, closed: Any, unfinished: Any,
-    escapes: Escapes, places: Places, writes: tuple[PlaceWrite, ...], grad_enabled: bool,
+    escapes: Escapes, places: Places, writes: tuple[PlaceWrite, ...], modes: tuple[bool, Any],
 ) -> Traced:  # fmt: skip
     survey = places.look_again()
     constants = _constant_arrays(closed)
@@ -328,7 +330,8 @@ def _finish(
         repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
         python=(*survey.guards, *python_guards(starts, guarded), *_grad_guards(trace, number, paths)),
-        grad_enabled=grad_enabled,
+        grad_enabled=modes[0],
+        autocast=modes[1],
     )
     alias = _without_arguments(alias, starts, leaves)
     rng = RngPlan(
