@@ -251,4 +251,3 @@ def _batched(
     with recording(create_graph):
         stack = lambda found: None if found[0] is None else call(lookup("stack"), (list(found),), (0,))
         return tuple(map(stack, zip(*rows, strict=True)))
-
