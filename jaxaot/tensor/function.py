@@ -204,7 +204,7 @@ class FunctionNode(Node):
         n = len(self.argument_types)
         if len(found) < n or any(g is not None for g in found[n:]):
             raise FunctionResultError(
-                f"function {self.name} returned an incorrect number of gradients (expected {n}, got {len(found)}). "
+                f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(found)}). "
                 "Return one for each argument of `forward`, None for those that have none."
             )
         return [self._fitted(g, i) for i, g in enumerate(found[:n])]
@@ -216,14 +216,14 @@ class FunctionNode(Node):
             return None
         if not isinstance(gradient, Tensor):
             raise FunctionResultError(
-                f"expected Variable or None (got {type(gradient).__name__}): `backward` of {self.name} has to return "
+                f"expected Variable or None (got {type(gradient).__name__}): `backward` of {self.name()} has to return "
                 f"tensors; that for argument {position} is none."
             )
         size, dtype = wanted
         if gradient._layout.size != size:
             if not _broadcasts_to(size, gradient._layout.size):
                 raise FunctionResultError(
-                    f"Function {self.name} returned an invalid gradient at index {position} - got "
+                    f"Function {self.name()} returned an invalid gradient at index {position} - got "
                     f"{list(gradient.shape)} but expected shape compatible with {list(size)}."
                 )
             gradient = gradient.sum_to_size(size)

@@ -171,7 +171,7 @@ class TracedOpNode(Node):
 
         edges = iter(self.edges)
         own = [next(edges) if is_wanted else None for is_wanted in self.mask]
-        return pull_by(pull_row(self.name, self._pull), values, own, wanted)
+        return pull_by(pull_row(self._name, self._pull), values, own, wanted)
 
     def _pull(self, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Returns the gradients as a function of the op's arguments and of the cotangents of its float results."""

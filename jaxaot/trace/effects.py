@@ -335,7 +335,7 @@ class ControlFlowNode(Node):
             edges: list[Any] = [None] * len(values)
             for place, edge, base in zip(self.places, self.edges, self.bases, strict=True):
                 edges[place] = storage_edge(edge, base)
-            gradients = pull_by(pull_row(self.name, self._pull), values, edges, cotangents)
+            gradients = pull_by(pull_row(self._name, self._pull), values, edges, cotangents)
             return [cut_by(gradient, base) for gradient, base in zip(gradients, self.bases, strict=True)]
         gradients = self._pull(values, cotangents)
         return [_cut(gradient, base) for gradient, base in zip(gradients, self.bases, strict=True)]
