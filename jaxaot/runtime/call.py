@@ -88,9 +88,9 @@ def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[...,
 def _write_tests(source: Source, traced: Traced, places: PlaceWriter) -> None:
     source.miss_if(
         f"state.grad_enabled is not {traced.call.grad_enabled}",
-        "state.autocast is not AUTOCAST and state.autocast != AUTOCAST",
         "(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS",
     )
+    source.miss_if("state.autocast is not AUTOCAST and state.autocast != AUTOCAST")
     if traced.needs_backward:  # else nothing is saved
         source.miss_if("state.saved_hooks is not HOOKS and state.saved_hooks != HOOKS")
     with source.block("try:"):

@@ -246,6 +246,21 @@ def test_p19_the_backward_follows_what_the_forward_did(x, w, is_compiled):
     np.testing.assert_array_equal(gradients(w, plain, backward_under), full)
 
 
+def test_p19_of_second_order(x, w):
+    def orders(forward, backward):
+        with forward:
+            loss = F.mse_loss((x @ w).tanh() @ w, ja.ones(2, 3))
+        with backward:
+            (first,) = ja.autograd.grad(loss, [w], create_graph=True)
+            (second,) = ja.autograd.grad((first * first).sum(), [w])
+        return first.detach().numpy(), second.numpy()
+
+    for mode in (ja.autocast(enabled=False), ja.autocast()):
+        expected, got = orders(mode, ja.autocast(enabled=False)), orders(mode, ja.autocast(dtype=ja.float16))
+        for a, b in zip(expected, got, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
 def test_the_compiled_gradient_is_that_of_the_tape(x, w):
     def f(x):
         with ja.autocast():
@@ -397,41 +412,66 @@ def test_segments_and_aot(x, w):
 # -- custom Functions --------------------------------------------------------------------------------------------------
 
 
-class Ctx:
-    """What stands for the context of a custom Function."""
+class Product(ja.autograd.Function):
+    """A product that says under which autocast its halves ran."""
 
+    ran: list = []
 
-def test_custom_forward_and_backward(x, w):
+    @staticmethod
     @ja.amp.custom_fwd(device_type="cpu")
     def forward(ctx, x, w):
+        ctx.save_for_backward(x, w)
         return x @ w
 
+    @staticmethod
     @ja.amp.custom_bwd(device_type="cpu")
     def backward(ctx, grad):
-        return grad @ w
-
-    ctx = Ctx()
-    with ja.autocast(dtype=ja.float16):
-        assert dtypes(forward(ctx, x, w)) == ["float16"]
-    assert dtypes(backward(ctx, x)) == ["float16"]
-    assert dtypes(forward(ctx, x, w)) == ["float32"]
-    with ja.autocast():
-        assert dtypes(backward(ctx, x)) == ["float32"]
+        x, w = ctx.saved_tensors
+        grads = grad @ w.T, x.T @ grad
+        Product.ran.append((ja.is_autocast_enabled(), *dtypes(*grads)))
+        return tuple(g.to(t.dtype) for g, t in zip(grads, (x, w), strict=True))
 
 
-def test_custom_forward_that_casts_its_inputs(x, w):
+class ProductInFloat32(Product):
+    """As the other, but never under autocast."""
+
+    @staticmethod
     @ja.amp.custom_fwd(cast_inputs=ja.float32)
-    def forward(ctx, x, both, name="", more=None):
-        assert name == "n" and not ja.is_autocast_enabled()
-        return x @ both[0], more["k"]
+    def forward(ctx, x, w, more=()):
+        assert dtypes(x, w, *more) == ["float32"] * (2 + len(more)) and not ja.is_autocast_enabled()
+        ctx.save_for_backward(x, w)
+        return x @ w
 
-    @ja.amp.custom_bwd
-    def backward(ctx, grad):
-        return grad @ w
 
-    ctx, low = Ctx(), x.bfloat16()
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("product", [Product, ProductInFloat32])
+def test_a_custom_backward_runs_under_the_autocast_of_its_forward(x, w, product, is_compiled):
+    def f(x):
+        with ja.autocast():
+            return product.apply(x.bfloat16(), w)
+
+    run, dtype = ja.compile(f) if is_compiled else f, "bfloat16" if product is Product else "float32"
+    for mode in (ja.autocast(enabled=False), ja.autocast(dtype=ja.float16)):
+        Product.ran.clear()
+        y = run(x)
+        assert dtypes(y) == [dtype]
+        with mode:
+            y.sum().backward()
+        assert set(Product.ran) <= {(product is Product, dtype, dtype)} and dtypes(w.grad) == ["float32"]
+    Product.ran.clear()
+    product.apply(x, w).sum().backward()
+    assert Product.ran == [(False, "float32", "float32")]
+
+
+def test_inputs_in_containers_are_cast(x):
+    @ja.amp.custom_fwd(cast_inputs=ja.float32)
+    def forward(ctx, values, name, more=None):
+        return dtypes(values[0], more["k"]), values[1], name
+
+    class Ctx:
+        pass
+
+    low = x.bfloat16()
     with ja.autocast():
-        assert dtypes(*forward(ctx, low, [w, 1], name="n", more={"k": low})) == ["float32", "float32"]
-        assert dtypes(backward(ctx, x)) == ["float32"]
-    y, k = forward(ctx, low, (w.bfloat16(),), name="n", more={"k": low})
-    assert dtypes(y, k) == ["bfloat16", "bfloat16"]
+        assert forward(Ctx(), [low, 1], "n", more={"k": low}) == (["float32", "float32"], 1, "n")
+    assert forward(Ctx(), (low, 1), "n", more={"k": low}) == (["bfloat16", "bfloat16"], 1, "n")
