@@ -27,6 +27,7 @@
     │   ├── PackHookWroteError            a pack hook that writes to the tensor that it gets
     │   ├── FunctionResultError           a custom Function that returns, saves or marks what it cannot
     │   ├── GradientMismatchError         a gradient that finite differences do not agree with
+    │   ├── AnomalyError                  a backward that gives a NaN, in anomaly mode
     │   ├── HookResultError               a hook on a gradient that returned what cannot take its place
     │   ├── ScalerOrderError              calls of a GradScaler that do not follow one another so
     │   └── UnusedInputError              a gradient asked for an input that is not used
@@ -218,6 +219,13 @@ class SavedHooksError(AutogradError):
 
 class SavedHooksDisabledError(SavedHooksError):
     """`saved_tensors_hooks` inside `disable_saved_tensors_hooks`, or the other way round."""
+
+
+class AnomalyError(AutogradError):
+    """A backward gives a NaN, and `ja.autograd.detect_anomaly()` is on.
+
+    `x.sqrt() * 0` at `x = 0` has the gradient `0 * inf`. The message names the operation of the forward and its line.
+    """
 
 
 class HookResultError(AutogradError):

@@ -6,6 +6,7 @@ cotangents are added up as they come. No recursion, so chains may be any length.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
@@ -103,7 +104,8 @@ def _run(
 ) -> dict[Edge, Any]:
     """Runs the nodes that are needed, those that lead on computing gradients, and returns what arrived at `wanted`."""
     waiting, entered = running.waiting, running.entered
-    add, run_chain = calls.add, calls.run_chain
+    anomaly = state.anomaly
+    add, run_chain = calls.add, calls.run_chain if anomaly is None else None
     accumulates = not wanted
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
@@ -155,7 +157,8 @@ def _run(
                         edges, nodes, n_apart = chain.outer_edges(), chain.nodes, 0
             if gradients is None:
                 given = tuple(cotangents) if hooks is not None else ()
-                gradients = node.backward(cotangents, create_graph)
+                run = node.backward if anomaly is None else functools.partial(anomaly.run, node)
+                gradients = run(cotangents, create_graph)
             else:
                 given = tuple(cotangents)
             if hooks is not None and hooks.post:

@@ -41,6 +41,7 @@ class _State(threading.local):
       saved_hooks: The `HookPair` that packs what is saved, or None.
       hooks_disabled: What the error says where such hooks are forbidden, or None.
       saves_plainly: Whether what is saved is neither packed nor checked.
+      anomaly: What notes the lines of nodes and looks at what they compute; None outside of anomaly mode.
       backward_pass: The backward in progress, the innermost; None if none is.
       infers: Whether tensors that are made are inference tensors, which cannot be saved.
       autocast: In which precision listed ops run, an `Autocast`; None as long as nothing was set.
@@ -60,6 +61,7 @@ class _State(threading.local):
     infers: bool = False
     backward_pass: Any = None
     autocast: Any = None
+    anomaly: Any = None
 
     def __init__(self) -> None:  # runs once in each thread
         threads.note()

@@ -55,6 +55,8 @@ class Node:
         self._metadata: dict[str, Any] | None = None
         if self.holds_residuals and state.region is not None:
             state.region.add(self)
+        if state.anomaly is not None:
+            state.anomaly.note(self)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         """Returns a gradient, or None, for each edge.
@@ -64,6 +66,10 @@ class Node:
           create_graph: Whether values are tensors, and what is done with them is recorded.
         """
         raise NotImplementedError  # every node of the tape is a subclass
+
+    def find_nan(self, cotangents: Sequence[Any]) -> str | None:
+        """Returns which operation of the forward a NaN comes from, where the node stands for many of them."""
+        return None
 
     def release(self) -> None:
         """Frees what the node saved; a later `backward` raises BackwardTwiceError."""

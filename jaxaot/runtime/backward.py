@@ -109,6 +109,12 @@ class CompiledNode(Node):
         self.versions: Sequence[Version] | None = None
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        if create_graph:
+            return self._recorded(self._held(True), cotangents)
+        return self._shown(self.run(*self._held(False), *self._full(cotangents)))
+
+    def _held(self, with_extra: bool) -> Sequence[Any]:
+        """Returns the residuals, and if asked for what only the derivative of the backward needs."""
         if self.residuals is None:
             raise BackwardTwiceError(FREED)
         for version in self.versions or ():
@@ -116,18 +122,23 @@ class CompiledNode(Node):
         residuals = self.residuals
         while type(residuals) is not list:
             residuals = residuals.again()
-        if not create_graph and self.second is not None and self.second.extra:
+        if not with_extra and self.second is not None and self.second.extra:
             residuals = residuals[: -len(self.second.extra)]
         if self.has_refills:
             residuals = [r.read() if isinstance(r, Refilled) else r for r in residuals]
-        if create_graph:
-            return self._recorded(residuals, cotangents)
-        for i, cotangent in enumerate(cotangents):
-            if cotangent is None:
-                cotangents[i] = _zeros_of(self.avals[i])
-        if self.has_complex:
-            cotangents = [conjugate(cotangent) for cotangent in cotangents]
-        gradients = self.run(*residuals, *cotangents)
+        return residuals
+
+    def _full(self, cotangents: Sequence[Any]) -> list[Any]:
+        """Returns the cotangents as the executable takes them."""
+        full = [_zeros_of(aval) if ct is None else ct for ct, aval in zip(cotangents, self.avals, strict=True)]
+        return [conjugate(cotangent) for cotangent in full] if self.has_complex else full
+
+    def find_nan(self, cotangents: Sequence[Any]) -> str | None:
+        given = [ct if ct is None or not hasattr(ct, "_read") else ct._read() for ct in cotangents]
+        return None if self.second is None else self.second.find_nan((*self._held(False), *self._full(given)))
+
+    def _shown(self, gradients: Sequence[Any]) -> Sequence[Any]:
+        """Returns what the executable computed as the gradients of the histories' bases."""
         if self.has_complex:
             gradients = [conjugate(gradient) for gradient in gradients]
         if not any(self.bases):

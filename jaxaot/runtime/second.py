@@ -14,11 +14,14 @@ import jax.numpy as jnp
 
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import backward_slice, variables
+from jaxaot.ir.walk import backward_slice, forward_index, is_backward, source_line, variables
 from jaxaot.joint import build_joint
+from jaxaot.lower.interpret import Interpreter
 from jaxaot.ops.table import OpSpec
+from jaxaot.passes.finish import finish_backward
 from jaxaot.plan.saved import FromPrimal
 from jaxaot.plan.stages import Partition, Traced
+from jaxaot.tensor.anomaly import describe, has_nan
 from jaxaot.tensor.kernels import conjugate, pull_row
 
 
@@ -51,6 +54,7 @@ class SecondBackward:
         """
         self._traced = traced
         self._partition = partition
+        self._absent = tuple(absent)
         self.primals = tuple(i for i in needed_primals(partition) if i not in absent)
         passed = [s for s in partition.plan.residuals if not (isinstance(s, FromPrimal) and s.index in absent)]
         self._places = {s.index: place for place, s in enumerate(passed) if isinstance(s, FromPrimal)}
@@ -90,3 +94,34 @@ class SecondBackward:
             return [conjugate(gradient) for gradient in evaluate(*inputs)]
 
         return pull_row("CompiledBackward", gradients_of)
+
+    def find_nan(self, operands: Sequence[Any]) -> str:
+        """Returns which equation of the backward is the first that gives a NaN, and whose derivative it is.
+
+        Args:
+          operands: Of the backward executable.
+        """
+        joint, found = self._partition.joint, []
+
+        def look(eqn: Any, results: list[Any]) -> None:
+            if not found and any(map(has_nan, results)):
+                found.append((eqn, results))
+
+        Interpreter(self._finished(), name="backward", observe=look).call(*operands)
+        if not found:
+            return "Run one equation at a time, the compiled backward gives no NaN."
+        eqn, results = found[0]
+        index = forward_index(eqn)
+        origins = [e for e in joint.jaxpr.jaxpr.eqns if index is not None and forward_index(e) == index]
+        named = next((e.primitive.name for e in origins if not is_backward(e)), eqn.primitive.name)
+        return (
+            f"The first equation of the compiled backward that gives a NaN is `{eqn.primitive.name}`: it computes "
+            f"{', '.join(map(describe, results))}. It belongs to the forward's `{named}` (equation {index}), made at"
+            f"\n\n    {source_line(eqn, full_path=True) or 'an unknown line'}"
+        )
+
+    def _finished(self) -> Any:
+        """Returns the backward that runs, as a graph."""
+        residuals = self._partition.plan.residuals
+        dropped = [i for i, s in enumerate(residuals) if isinstance(s, FromPrimal) and s.index in self._absent]
+        return finish_backward(self._partition.backward, len(residuals), dropped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.hooks import LeafHooks, NodeHooks
-from jaxaot.autograd.modes import state
+from jaxaot.autograd.modes import state, threads
 from jaxaot.autograd.node import Edge, Node, next_number
 from jaxaot.errors import AutogradError, BackwardTwiceError
 from jaxaot.ops.promotion import is_inexact
@@ -67,6 +68,8 @@ class OpNode(Node):
         self.versions: list[Version] | None = None
         if state.region is not None:
             state.region.add(self)
+        if state.anomaly is not None:
+            state.anomaly.note(self)
 
     @property
     def link(self) -> GradKernel | None:
@@ -276,6 +279,10 @@ _SOON = 1 << 62
 """Where the sequence numbers of leaves begin: as soon as they are ready, so that gradients are not kept waiting."""
 
 
+_ADDING = threading.RLock()
+"""Held while a leaf's `.grad` is added to, where several threads use tensors."""
+
+
 class AccumulateGrad(Node):
     """A leaf: adds what arrives to its `.grad`."""
 
@@ -320,13 +327,21 @@ class AccumulateGrad(Node):
             gradient = call_hooks(leaf._hooks.tensor, gradient)
             (gradient,) = arrived = call_prehooks(self.own_hooks.pre, [gradient])
             if gradient is not None:
-                self._add(gradient, create_graph)
+                self._add_alone(gradient, create_graph)
             for hook in list(leaf._hooks.accumulated.values()):
                 call_on_leaf(hook, leaf)
             call_post_hooks(self.own_hooks.post, (), arrived, ())
         else:
-            self._add(gradient, create_graph)
+            self._add_alone(gradient, create_graph)
         return ()
+
+    def _add_alone(self, gradient: Any, create_graph: bool) -> None:
+        """Adds to `.grad`; of several threads one after the other, so that none of their gradients is lost."""
+        if threads.are_several:
+            with _ADDING:
+                self._add(gradient, create_graph)
+        else:
+            self._add(gradient, create_graph)
 
     def _add(self, gradient: Any, create_graph: bool) -> None:
         leaf = self.variable

@@ -112,9 +112,9 @@ def _attach(node: FunctionNode, inputs: Sequence[Any], results: Sequence[Any], w
     body = trace_body(run, specs)
     if body.writes or body.moves or body.counts:
         raise FunctionResultError(
-            f"The backward of {node.name()} writes in place to a tensor that it did not make: one that was saved, or one "
-            "from outside. It is part of a graph here, and may run at any time or never. Write out of place, or to a "
-            "clone."
+            f"The backward of {node.name()} writes in place to a tensor that it did not make: one that was saved, or "
+            "one from outside. It is part of a graph here, and may run at any time or never. Write out of place, "
+            "or to a clone."
         )
     outputs, captured = {}, []
     keys = Keys(trace) if body.generators else None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 
+import jax
 import numpy as np
 import pytest
 
@@ -19,13 +21,83 @@ def test_gradients_accumulate_and_are_shared_by_all_uses():
     assert w.grad.tolist() == [8]
 
 
+def deep_chain(w, n):
+    x = w
+    for _ in range(n):
+        x = x + 1
+    return x
+
+
 def test_a_deep_chain_needs_no_recursion():
     w = ja.tensor([1.0], requires_grad=True)
-    x = w
-    for _ in range(5000):
-        x = x + 1
-    x.backward()
+    deep_chain(w, 100_000).backward()
     assert w.grad.tolist() == [1]
+    dropped = deep_chain(w, 100_000)
+    first = weakref.ref(dropped.grad_fn)
+    del dropped
+    assert first() is None
+    (gradient,) = ja.autograd.grad(deep_chain(w, 20_000), w)
+    assert gradient.tolist() == [1]
+
+
+def test_residuals_are_freed_as_the_backward_goes():
+    w = ja.ones(256, 256, requires_grad=True)
+    n, x = 20, w
+    for _ in range(n):
+        x = x.sin()
+    shown = []
+
+    def live_bytes():
+        return sum(array.nbytes for array in jax.live_arrays())
+
+    before = live_bytes()
+    y = w
+    for k in range(n):
+        y = y.sin()
+        y.register_hook(lambda g, k=k: shown.append((k, live_bytes() - before)))
+    del x
+    loss = y.sum()
+    del y
+    gc.collect()
+    held = live_bytes() - before
+    loss.backward()
+    size = 256 * 256 * 4
+    assert [k for k, _ in shown] == list(range(n))[::-1]
+    assert shown[0][1] <= held + 2 * size
+    for k, n_bytes in shown:  # what the first k ops saved is there, and a few gradients
+        assert n_bytes <= (k + 5) * size, (k, n_bytes / size)
+
+
+def test_threads_add_to_one_gradient():
+    w = ja.ones(8, requires_grad=True)
+    shared = (w * 2).sin().sum()
+    failed = []
+
+    def run():
+        try:
+            for _ in range(50):
+                (w * 3).sum().backward()
+                shared.backward(retain_graph=True)
+        except Exception as error:  # shown by the assertion below
+            failed.append(error)
+
+    workers = [threading.Thread(target=run) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failed
+    np.testing.assert_allclose(w.grad.numpy(), 200 * (3 + 2 * np.cos(2.0)), rtol=1e-4)
+
+
+def test_backwards_inside_of_hooks():
+    w, v = ja.ones(2, requires_grad=True), ja.ones(2, requires_grad=True)
+    y = w * 2
+    inner = (v * 3).sum()
+    y.register_hook(lambda g: inner.backward())
+    y.register_hook(lambda g: g * 2)
+    y.sum().backward()
+    assert w.grad.tolist() == [4, 4] and v.grad.tolist() == [3, 3]
 
 
 def test_hooks_change_and_see_gradients():
