@@ -18,6 +18,7 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot._util import format_bytes
 from jaxaot.autograd.modes import state
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
+from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.text import to_text
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
@@ -508,6 +509,7 @@ def explain_stages(traced: Traced, partition: stages.Partition | None) -> str:
         plan = partition.plan
         parts += [
             f"# joint\n{partition.joint}",
+            f"# sequence numbers\n{sequence_table(sequence_rows(partition.joint.jaxpr))}",
             f"# partition\n{partition}",
             f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
             f"(save_all: {format_bytes(plan.save_all_bytes)})\n{memory_timeline(partition)}",
