@@ -1,5 +1,6 @@
 """Every notebook runs from top to bottom, and shows outputs that are short."""
 
+import asyncio
 import os
 import pathlib
 import sys
@@ -15,10 +16,11 @@ MAX_PICTURE_BYTES = 50_000
 
 @pytest.fixture
 def kernel():
-    """Returns a manager whose kernel runs in the interpreter of the tests, whatever kernels are registered."""
+    """Yields a manager whose kernel runs in the interpreter of the tests, whatever kernels are registered."""
     manager = pytest.importorskip("jupyter_client").AsyncKernelManager(kernel_name="python3")
     manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    return manager
+    yield manager
+    asyncio.run(manager.shutdown_kernel(now=True))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
