@@ -9,7 +9,7 @@ pytest.importorskip("expecttest")
 from tests.ops import opdb
 
 pytestmark = pytest.mark.oracle
-N_SAMPLES = int(os.environ.get("JAXAOT_SAMPLES", "3"))
+N_SAMPLES = int(os.environ.get("JAXAOT_SAMPLES", "2"))
 OPS = opdb.in_scope()
 
 
