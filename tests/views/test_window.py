@@ -96,7 +96,7 @@ def test_random_views_read_and_write_what_enumeration_says():
         shown(memory, view, offset)[...] = update
         written = window.scatter(base, jnp.asarray(update), starts)
         np.testing.assert_array_equal(written, from_memory(storage, memory), label)
-    assert n_boxes > 160  # most views are boxes: reshapes and one slice
+    assert n_boxes > 65  # most views are boxes: reshapes and one slice
 
 
 def test_the_laws_of_lenses():
