@@ -24,7 +24,7 @@ from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.cache_key import jax_settings
-from jaxaot.lower.costs import cost_of
+from jaxaot.lower.costs import cut_options
 from jaxaot.lower.executable import Executable
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.pareto import Pareto, trade_offs
@@ -151,15 +151,7 @@ class JointGraph(stages.JointGraph):
         settings = config.get()
         policy = settings.policy if policy is None else policy
         memory_budget = settings.memory_budget if memory_budget is None else memory_budget
-        parts = partition_joint(
-            self,
-            policy,
-            memory_budget,
-            cost=cost_of(settings.costs),
-            may_offload=settings.offload,
-            recompute_collectives=settings.recompute_collectives,
-        )
-        return Partition.of(with_hooks(parts))
+        return Partition.of(with_hooks(partition_joint(self, policy, memory_budget, **cut_options(settings))))
 
     def __call__(self, primals: Sequence[Any], cotangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Returns the outputs, and for each primal its gradient, or None where it has none.
@@ -541,14 +533,8 @@ def pareto(fn: Callable[..., Any], *args: Any, policy: Any = None, n: int = 24, 
       PolicyError: If there is no such policy, or if what it says cannot be done.
     """
     settings = config.get()
-    return trade_offs(
-        trace(fn, *args, **kwargs).joint(),
-        settings.policy if policy is None else policy,
-        cost=cost_of(settings.costs),
-        may_offload=settings.offload,
-        recompute_collectives=settings.recompute_collectives,
-        n=n,
-    )
+    policy = settings.policy if policy is None else policy
+    return trade_offs(trace(fn, *args, **kwargs).joint(), policy, n=n, **cut_options(settings))
 
 
 def _segment_texts(traced: Traced, partition: stages.Partition | None) -> list[str]:

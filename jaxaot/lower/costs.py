@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun, make_jaxpr_object, make_var
+from jaxaot.config import Config
 from jaxaot.errors import CompilerError
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import TARGETS, eqn_picoseconds, target_in_use
@@ -43,6 +44,19 @@ def cost_of(costs: str) -> Callable[[Any], int]:
             f"'measured', or a device: {', '.join(TARGETS)}."
         )
     return functools.partial(eqn_picoseconds, target=TARGETS[costs])
+
+
+def cut_options(settings: Config) -> dict[str, Any]:
+    """Returns what the settings say of how a joint graph is cut, as keyword arguments of `partition` and `trade_offs`.
+
+    Raises:
+      CompilerError: If there are no such costs.
+    """
+    return {
+        "cost": cost_of(settings.costs),
+        "may_offload": settings.offload,
+        "recompute_collectives": settings.recompute_collectives,
+    }
 
 
 def measured_picoseconds(eqn: Any) -> int:

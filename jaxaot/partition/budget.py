@@ -197,19 +197,15 @@ class Budgets:
 
     def _corners(self, limit: int) -> tuple[Solution, Solution, int]:
         """Returns the corners of the hull around a budget, and what any solution within the budget costs at least."""
-        below, above, bound = self.leanest, self.fastest, 0
-        for _ in range(_MOST_CUTS):
-            price = (below.cost - above.cost) / (above.weight - below.weight)
+        bound = 0
+
+        def at_price(price: float) -> Solution:
+            nonlocal bound
             corner, least = self.network.at_price(price)
             bound = max(bound, math.floor(least - price * limit))
-            line = below.cost + price * below.weight
-            if corner.cost + price * corner.weight >= line * (1 - 1e-9):
-                break
-            if corner.weight <= limit:
-                below = corner
-            else:
-                above = corner
-        return below, above, bound
+            return corner
+
+        return *corners_around(self.leanest, self.fastest, at_price, limit), bound
 
     def corners(self) -> list[Solution]:
         """Returns the corners of the hull, from the leanest to the fastest."""
@@ -242,6 +238,31 @@ class Budgets:
                         best = part
                 break
         return best
+
+
+def corners_around(leanest: C, fastest: C, at_price: Callable[[float], C], limit: int) -> tuple[C, C]:
+    """Returns the two corners of a hull that a budget lies between.
+
+    Args:
+      leanest: The corner of fewest bytes.
+      fastest: The corner of least time.
+      at_price: Takes the price of a byte to the corner there.
+      limit: The budget, in bytes.
+    """
+    below, above = leanest, fastest
+    for _ in range(_MOST_CUTS):
+        if above.weight <= below.weight:
+            break
+        price = (below.cost - above.cost) / (above.weight - below.weight)
+        corner = at_price(price)
+        line = below.cost + price * below.weight
+        if corner.cost + price * corner.weight >= line * (1 - 1e-9):
+            break
+        if corner.weight <= limit:
+            below = corner
+        else:
+            above = corner
+    return below, above
 
 
 def search_corners(leanest: C, fastest: C, at_price: Callable[[float], C]) -> list[C]:

@@ -15,12 +15,10 @@ from functools import cached_property
 
 from jaxaot.errors import BudgetError
 from jaxaot.partition.bodies import CutBodies
-from jaxaot.partition.budget import Answer, Budgets, search_corners
+from jaxaot.partition.budget import Answer, Budgets, corners_around, search_corners
 from jaxaot.partition.classify import Classified
 from jaxaot.partition.formulate import Choices, Formulation
 from jaxaot.partition.problem import Solution
-
-_MOST_CUTS = 40
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -137,7 +135,7 @@ class Variants:
             return Choice(self.fastest.variant, answer.solution, answer.least_cost)
         if self.fastest.weight <= limit:
             return Choice(self.fastest.variant, self.fastest.solution, self.fastest.cost)
-        below, above = self._corners(limit)
+        below, above = corners_around(self.leanest, self.fastest, self.at, limit)
         variants = [below.variant, above.variant]
         if below.weight < limit and below.price:
             variants.append(self.make(below.price, limit - below.weight))
@@ -149,23 +147,6 @@ class Variants:
         if not found:
             found.append(Choice(below.variant, below.variant.budgets.within(limit).solution, None))
         return min(found, key=lambda choice: (choice.cost, choice.solution.weight))
-
-    def _corners(self, limit: int) -> tuple[Corner, Corner]:
-        """Returns the corners of the hull around a budget."""
-        below, above = self.leanest, self.fastest
-        for _ in range(_MOST_CUTS):
-            if above.weight <= below.weight:
-                break
-            price = (below.cost - above.cost) / (above.weight - below.weight)
-            corner = self.at(price)
-            line = below.cost + price * below.weight
-            if corner.cost + price * corner.weight >= line * (1 - 1e-9):
-                break
-            if corner.weight <= limit:
-                below = corner
-            else:
-                above = corner
-        return below, above
 
     def _answer(self, variant: Variant, limit: int) -> Answer | None:
         try:

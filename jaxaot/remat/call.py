@@ -20,7 +20,7 @@ from jaxaot.config import Config
 from jaxaot.errors import NotDifferentiableError
 from jaxaot.ir.rewrite import inline
 from jaxaot.joint import build_joint
-from jaxaot.lower.costs import cost_of
+from jaxaot.lower.costs import cut_options
 from jaxaot.partition.partition import partition
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
@@ -92,10 +92,7 @@ class RematCall:
         except (NotDifferentiableError, NotImplementedError):
             return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
         joint = run_passes(joint, joint_passes(self.settings.passes), check=self.settings.check_graphs)
-        settings = self.settings
-        parts = partition(
-            joint, self.policy, self.memory_budget, cost=cost_of(settings.costs), may_offload=settings.offload
-        )
+        parts = partition(joint, self.policy, self.memory_budget, **cut_options(self.settings))
         cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
         n_residuals = len(parts.plan.residuals)
         return Cut(parts, outputs, derivative_of(parts.backward, n_residuals, gradients, cotangents))

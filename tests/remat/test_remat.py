@@ -212,6 +212,25 @@ def test_grad_inside_shard_map_with_collectives():
     same(run)
 
 
+def test_the_backward_gathers_again_if_the_settings_say_so():
+    mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Auto,))
+
+    def layers(w, x):
+        for _ in range(2):
+            x = jnp.sin(x @ jax.lax.all_gather(w, "d", tiled=True))
+        return x.sum()
+
+    def gathers(**settings):
+        def total(w, x):
+            with ja.config(**settings):
+                return jax.lax.psum(ja.remat(layers)(w, x), "d")
+
+        fn = jax.shard_map(total, mesh=mesh, in_specs=(P("d"), P("d")), out_specs=P(), check_vma=False)
+        return jax.jit(jax.grad(fn)).lower(W, X).as_text().count("stablehlo.all_gather")
+
+    assert (gathers(), gathers(recompute_collectives=True)) == (1, 2)
+
+
 def test_explicit_shardings():
     mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Explicit,))
     with jax.set_mesh(mesh):
