@@ -217,6 +217,7 @@ class Seen(enum.Enum):
     TYPE = "type"  # the class of an object
     LENGTH = "length"  # the number of items of a list or tuple
     ATTRIBUTES = "attributes"  # the number of attributes of an object
+    ABSENT = "absent"  # an attribute or global variable that there is not
     CONTENT = "content"  # a NumPy array, by its dtype, shape and fingerprint
     LAYOUT = "layout"  # a tensor whose values are not used
     KEYS = "keys"  # the keys of a dict

@@ -520,6 +520,8 @@ def _seen(guard: PythonGuard, key: CallKey) -> str:
             return f"a container of {guard.value} items"
         case Seen.ATTRIBUTES:
             return f"an object of {guard.value} attributes"
+        case Seen.ABSENT:
+            return "absent"
         case Seen.CONTENT:
             return "a NumPy array"
         case Seen.LAYOUT:

@@ -231,6 +231,10 @@ def _python(source: Source, guard: PythonGuard) -> None:
             source.miss_if(f"(*{source.path(guard.path)},) != {held}")
         case Seen.ATTRIBUTES:
             source.miss_if(f"len({source.path(guard.path)}.__dict__) != {guard.value}")
+        case Seen.ABSENT:
+            (*holder, (step, name)) = guard.path
+            owner = source.path(tuple(holder))
+            source.miss_if(f"hasattr({owner}, {name!r})" if step == "attr" else f"{name!r} in {owner}.__globals__")
         case Seen.CONTENT:
             source.scope.update(ndarray=np.ndarray, content=array_content)
             array = source.path(guard.path)

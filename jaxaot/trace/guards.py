@@ -13,6 +13,9 @@ Nothing here may keep the user's objects alive: arrays and objects are held by w
 from __future__ import annotations
 
 import argparse
+import builtins
+import copy
+import dataclasses
 import dis
 import enum
 import functools
@@ -40,6 +43,9 @@ _SEQUENCES = (list, tuple, deque)
 _NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
 _BY_NAME = {"getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", "globals"}
 """Code that names one of these may read attributes that it does not name."""
+_FAILING = {"AttributeError", "NameError", "Exception", "BaseException"}
+"""Code that names one of these may go on where there is no such attribute or global variable."""
+_NOTHING = object()
 _UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
 _LOADS = {f"LOAD_{kind}" for kind in ("NAME", "GLOBAL", "DEREF", "CLASSDEREF", "ATTR", "METHOD", "SUPER_ATTR")}
 _LOADS |= {"LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
@@ -47,7 +53,7 @@ _ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
 """Methods that change a container and tell nothing of it."""
 _GROWING = (list, dict, set, deque)
 """Containers that have those."""
-_MOST_ITEMS, _MOST_OBJECTS = 256, 20_000
+_MOST_ITEMS, _MOST_OBJECTS = 256, 5_000
 
 
 def is_foreign(module: str | None) -> bool:
@@ -56,6 +62,17 @@ def is_foreign(module: str | None) -> bool:
         return False
     root = module.split(".")[0]
     return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__")
+
+
+def _package(module: str | None) -> str:
+    return (module or "").split(".")[0]
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_installed(module: str | None) -> bool:
+    """Returns whether a module was installed, rather than written where it stands."""
+    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
+    return any(part in file for part in ("site-packages", "dist-packages"))
 
 
 def container_guards(path: Path, value: Any) -> list[PythonGuard]:
@@ -93,28 +110,61 @@ def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[
       reached: What has guards.
     """
     roots = list(roots)
-    names, read = set[str](), set[str]()
+    known = Named()
     while True:  # code that is found by a name may name more
-        walk = _Walk(names, read, reached)
+        walk = _Walk(known, reached)
         guards = walk.run(roots)
-        if (walk.names, walk.read) == (names, read):
+        if walk.found == known:
             return tuple(guards)
-        names, read = walk.names, walk.read
+        known = walk.found
+
+
+@dataclasses.dataclass
+class Named:
+    """What code names.
+
+    Attributes:
+      names: The attributes and global variables.
+      read: Those of them that are not only added to.
+      hoped: Those that need not be there.
+      openers: The packages with code that may read attributes that it does not name.
+    """
+
+    names: set[str] = dataclasses.field(default_factory=set)
+    read: set[str] = dataclasses.field(default_factory=set)
+    hoped: set[str] = dataclasses.field(default_factory=set)
+    openers: set[str] = dataclasses.field(default_factory=set)
+
+    def add(self, fn: types.FunctionType, is_certain: bool = True) -> None:
+        """Notes what the code of a function names.
+
+        Args:
+          fn: The function.
+          is_certain: Whether other code names it; operators may be called without.
+        """
+        strings, named = set(_strings(fn.__code__)), set(names_of(fn.__code__))
+        self.names |= strings | named
+        self.read |= strings.union(read_names(fn.__code__))
+        if not is_certain and _is_installed(fn.__module__):
+            return
+        if not _BY_NAME.isdisjoint(named):
+            self.openers.add(_package(fn.__module__))
+            self.hoped |= strings
+        if not _FAILING.isdisjoint(named):
+            self.hoped |= named
 
 
 class _Walk:
     """One pass over what can be reached by some names.
 
     Attributes:
-      names: Those that it started with, and those of the code that it found.
-      read: Those of them that are not only added to.
+      known: What is named by the code that an earlier pass found.
+      found: That, and what is named by the code that this one finds.
     """
 
-    def __init__(self, names: set[str], read: set[str], reached: Reached):
-        self.names = set(names)
-        self.read = set(read)
-        self._allowed = None if names & _BY_NAME else frozenset(names)
-        self._read = None if names & _BY_NAME else frozenset(read)
+    def __init__(self, known: Named, reached: Reached):
+        self.known, self.found = known, copy.deepcopy(known)
+        self._is_open = functools.cache(self._may_be_read) if known.openers else lambda module: False
         self._reached = reached
         self._guards: list[PythonGuard] = []
         self._queue: deque[tuple[Path, Any]] = deque()
@@ -134,9 +184,11 @@ class _Walk:
             self._argument(path, value)
         for path, value in self._reached.objects:
             self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
+            self._missing(path, value)
         for path, value in self._reached.values:
             kind, name = path[-1]
-            if isinstance(value, (Tensor, jax.Array)) and kind == "attr" and not self._is_named(name):
+            is_named = name in self.known.names or bool(self.known.openers)
+            if isinstance(value, (Tensor, jax.Array)) and kind == "attr" and not is_named:
                 self._guard(path, Seen.TYPE, type(value))
             else:
                 self._child(path, value)
@@ -174,18 +226,18 @@ class _Walk:
     def _guard(self, path: Path, seen: Seen, value: Any) -> None:
         self._guards.append(PythonGuard(path, seen, value))
 
-    def _is_named(self, name: Any) -> bool:
-        return self._allowed is None or name in self._allowed
+    def _is_named(self, name: Any, module: str | None) -> bool:
+        """Returns whether code may read an attribute of what a module defines."""
+        return name in self.known.names or self._is_open(module)
 
-    def _name(self, code: types.CodeType) -> None:
-        """Notes what a piece of code names."""
-        strings = set(_strings(code))
-        self.names |= strings.union(names_of(code))
-        self.read |= strings.union(read_names(code))
+    def _may_be_read(self, module: str | None) -> bool:
+        """Returns whether attributes are read that are not named: those of packages that do so, and of what is nowhere
+        installed, which are the scripts and packages that belong together."""
+        return _package(module) in self.known.openers or not _is_installed(module)
 
     def _named(self, path: Path, name: str, value: Any) -> None:
         """Guards what a variable or an attribute holds."""
-        if type(value) in _GROWING and self._read is not None and name not in self._read:
+        if type(value) in _GROWING and not self.known.openers and name not in self.known.read:
             self._guard(path, Seen.TYPE, type(value))
         else:
             self._child(path, value)
@@ -257,7 +309,7 @@ class _Walk:
             for i, child in zip(range(_MOST_ITEMS), value, strict=False):
                 self._child((*path, ("item", i)), child)
         elif isinstance(value, types.ModuleType):
-            for name in sorted(self.names & set(vars(value))):
+            for name in sorted(self.found.names & set(vars(value))):
                 self._named((*path, ("attr", name)), name, vars(value)[name])
         elif isinstance(value, type):
             self._class(path, value, set(), path)
@@ -265,13 +317,13 @@ class _Walk:
             self._object(path, value)
 
     def _function(self, path: Path, fn: types.FunctionType) -> None:
-        self._name(fn.__code__)
+        self.found.add(fn)
         self._variables(path, fn)
         for name in ("__defaults__", "__kwdefaults__"):
             if getattr(fn, name):
                 self._queue.append(((*path, ("attr", name)), getattr(fn, name)))
         for name, child in list(vars(fn).items()):
-            if self._is_named(name) and name.isidentifier():
+            if self._is_named(name, fn.__module__) and name.isidentifier():
                 self._child((*path, ("attr", name)), child)
 
     def _object(self, path: Path, value: Any) -> None:
@@ -284,15 +336,30 @@ class _Walk:
                 self._weak(path, value)
             return
         self._guard(path, Seen.TYPE, cls)
+        if hasattr(value, "__dict__"):
+            self._guard(path, Seen.ATTRIBUTES, len(vars(value)))
+        self._missing(path, value)
         # the code of a library is not looked into: what its classes read is not known
         is_known = not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
         attributes = {name: child for name, child in attributes_of(value).items() if name.isidentifier()}
         for name, child in attributes.items():
             if not is_known:
                 self._child((*path, ("attr", name)), child)
-            elif self._is_named(name):
+            elif name in self.known.names:
                 self._named((*path, ("attr", name)), name, child)
+            elif self._is_open(cls.__module__):
+                if self._is_open(type(child).__module__) or is_foreign(type(child).__module__):
+                    self._named((*path, ("attr", name)), name, child)
+                else:
+                    self._weak((*path, ("attr", name)), child)
         self._class(path, cls, set(attributes), (*path, ("type", None)))
+
+    def _missing(self, path: Path, value: Any) -> None:
+        """Guards that an object does not have what some code would read if it were there."""
+        if not hasattr(type(value), "__getattr__"):
+            for name in sorted(self.known.hoped):
+                if inspect.getattr_static(value, name, _NOTHING) is _NOTHING:
+                    self._guard((*path, ("attr", name)), Seen.ABSENT, None)
 
     def _class(self, path: Path, cls: type, hidden: set[str], holder: Path) -> None:
         """Guards the plain attributes of a class, and follows its methods.
@@ -310,14 +377,14 @@ class _Walk:
                 continue
             for name, member in list(vars(owner).items()):
                 is_operator = name.startswith("__") and name.endswith("__")
-                if name in hidden or name in _UNREAD or not (is_operator or self._is_named(name)):
+                if name in hidden or name in _UNREAD or not (is_operator or self._is_named(name, owner.__module__)):
                     continue
                 hidden.add(name)
                 if isinstance(member, PLAIN) and not is_operator:
                     self._guard((*path, ("attr", name)), Seen.VALUE, member)
                 fn = function_behind(member)
                 if fn is not None and not is_foreign(fn.__module__):
-                    self._name(fn.__code__)
+                    self.found.add(fn, not is_operator or name == "__call__")
                     if is_first:  # the method itself comes with its class
                         self._variables((*holder, ("class", name)), fn)
 
@@ -333,6 +400,11 @@ class _Walk:
                 self._named((*path, ("closure", (i, name))), name, content)
         for name in sorted(set(names_of(code)) & set(fn.__globals__)):
             self._named((*path, ("global", name)), name, fn.__globals__[name])
+        named = Named()
+        named.add(fn)
+        for name in sorted(named.hoped):
+            if name not in fn.__globals__ and not hasattr(builtins, name):
+                self._guard((*path, ("global", name)), Seen.ABSENT, None)
 
 
 def _is_compared(value: Any) -> bool:

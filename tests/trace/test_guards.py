@@ -636,8 +636,80 @@ def test_the_first_program_fits_the_second_call_or_there_is_a_difference(seed):
 def test_every_kind_of_guard_on_python_is_tested_above():
     assert {seen.name for seen in Seen} == {
         "VALUE", "IDENTITY", "WEAK", "CODE", "TYPE", "LENGTH", "ATTRIBUTES", "CONTENT", "LAYOUT", "KEYS",
-        "MEMBERS", "SAME", "TENSOR",
+        "MEMBERS", "SAME", "TENSOR", "ABSENT",
     }  # fmt: skip
+
+
+def _scaled_by_default(x, h):
+    return x * getattr(h, "k", 2.0)
+
+
+def _scaled_if_there(x, h):
+    return x * (h.k if hasattr(h, "k") else 2.0)
+
+
+def _scaled_or_not(x, h):
+    try:
+        return x * h.k
+    except AttributeError:
+        return x * 2.0
+
+
+def _scaled_by_item(x, h):
+    return x * vars(h).get("k", 2.0)
+
+
+@pytest.mark.parametrize("scale", [_scaled_by_default, _scaled_if_there, _scaled_or_not, _scaled_by_item])
+@pytest.mark.parametrize("is_argument", [False, True])
+def test_an_attribute_that_comes_later(scale, is_argument):
+    h = Holder()
+    fn = ja.compile(scale if is_argument else lambda x: scale(x, h))
+    x, rest = ja.ones(1), (h,) if is_argument else ()
+    assert again(fn, x, *rest) == [2]
+    h.k = 5.0
+    assert again(fn, x, *rest) == [5]
+    assert any("`h.k` is 5.0 instead of absent" in text for text in reasons(fn))
+    del h.k
+    assert again(fn, x, *rest) == [2]
+
+
+def test_an_attribute_of_the_class_that_comes_later():
+    class Own(Holder):
+        pass
+
+    h = Own()
+    fn = ja.compile(lambda x: _scaled_if_there(x, h))
+    assert again(fn, ja.ones(1)) == [2]
+    Own.k = 3.0
+    assert again(fn, ja.ones(1)) == [3]
+
+
+def test_a_method_that_an_attribute_hides_later():
+    class Layer:
+        def act(self, x):
+            return x * 2
+
+    layer = Layer()
+    fn = ja.compile(lambda x: layer.act(x))
+    assert again(fn, ja.ones(1)) == [2]
+    layer.act = lambda x: x * 7
+    assert again(fn, ja.ones(1)) == [7]
+
+
+def test_a_global_variable_that_comes_later(monkeypatch):
+    fn = ja.compile(lambda x: x * globals().get("LATER", 2.0))
+    assert again(fn, ja.ones(1)) == [2]
+    monkeypatch.setitem(globals(), "LATER", 5.0)
+    assert again(fn, ja.ones(1)) == [5]
+
+
+def test_objects_of_libraries_are_not_searched_for_a_name():
+    h = Holder(mark=pytest.mark, k=2)  # it leads to all of pytest
+    fn = ja.compile(lambda x: x * getattr(h, "k"))  # noqa: B009
+    assert again(fn, ja.ones(1)) == [2]
+    assert len(fn.programs[0].key.call.python) < 30
+    h.k = 3
+    assert again(fn, ja.ones(1)) == [3]
 
 
 def test_one_object_at_two_places():
