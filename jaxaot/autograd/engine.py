@@ -35,6 +35,9 @@ class Calls(NamedTuple):
     run_chain: Callable[[Chain, Any], Sequence[Any] | None] | None = None
 
 
+_NO_EDGES: frozenset[Edge] = frozenset()
+
+
 class BackwardPass:
     """A run of the engine.
 
@@ -81,7 +84,7 @@ def run_backward(
     leading = None if targets is None else _nodes_that_lead_to(waiting, targets)
     entered = None if targets is None or leading is None else leading | targets
     needed = entered if accumulates else leading
-    wanted = frozenset[Edge]() if accumulates else frozenset(inputs or ())
+    wanted = _NO_EDGES if accumulates else frozenset(inputs or ())
     running = BackwardPass(waiting, entered)
     before, state.backward_pass = state.backward_pass, running
     try:
@@ -119,11 +122,10 @@ def _run(
         present = buffer[index]
         buffer[index] = cotangent if present is None else add(present, cotangent)
 
-    for edge, cotangent in roots:
-        deliver(edge.node, edge.index, cotangent)
-    for node in {edge.node for edge, _ in roots}:
-        if waiting[node] == 0:
+    for (node, index), cotangent in roots:
+        if not waiting[node] and node not in buffers:
             heappush(ready, (-node.sequence_number, node))
+        deliver(node, index, cotangent)
     while ready:
         node = heappop(ready)[1]
         cotangents = buffers.pop(node, None) or [None] * node.n_outputs

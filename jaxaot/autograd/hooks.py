@@ -91,8 +91,8 @@ class LeafHooks:
         yield from self.accumulated
         node = None if self.node is None else self.node()
         if node is not None:
-            yield from node.own_hooks.pre
-            yield from node.own_hooks.post
+            yield from node._own_hooks().pre
+            yield from node._own_hooks().post
 
     def __bool__(self) -> bool:
         return any(True for _ in self)

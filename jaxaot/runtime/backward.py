@@ -75,7 +75,7 @@ class CompiledNode(Node):
       residuals: What the forward handed over, and then what only the derivative of the backward needs; None once
         released, a stand-in if it is to be computed again.
       avals: (shape, dtype) of each cotangent.
-      bases: For each gradient None, or how to cut the gradient of a base out of that of its storage.
+      bases: For each gradient None, or how to cut that of a base out of that of its storage; None if none is cut.
       has_complex: Whether a value of the graph is complex: gradients then cross from one convention to the other.
       has_refills: Whether a residual is read from its storage.
       second: The backward as a function that can be differentiated.
@@ -93,7 +93,7 @@ class CompiledNode(Node):
         run: Callable[..., Sequence[Any]],
         residuals: list[Any],
         avals: Sequence[tuple[Any, Any]],
-        bases: Sequence[tuple[Layout, Layout, int] | None],
+        bases: Sequence[tuple[Layout, Layout, int] | None] | None,
         has_complex: bool = False,
         has_refills: bool = False,
         second: Any = None,
@@ -111,15 +111,17 @@ class CompiledNode(Node):
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if create_graph:
             return self._recorded(self._held(True), cotangents)
-        return self._shown(self.run(*self._held(False), *self._full(cotangents)))
+        gradients = self.run(*self._held(False), *self._full(cotangents))
+        return self._shown(gradients) if self.has_complex or self.bases is not None else gradients
 
     def _held(self, with_extra: bool) -> Sequence[Any]:
         """Returns the residuals, and if asked for what only the derivative of the backward needs."""
-        if self.residuals is None:
-            raise BackwardTwiceError(FREED)
-        for version in self.versions or ():
-            version.check()
         residuals = self.residuals
+        if residuals is None:
+            raise BackwardTwiceError(FREED)
+        if self.versions is not None:
+            for version in self.versions:
+                version.check()
         while type(residuals) is not list:
             residuals = residuals.again()
         if not with_extra and self.second is not None and self.second.extra:
@@ -141,7 +143,7 @@ class CompiledNode(Node):
         """Returns what the executable computed as the gradients of the histories' bases."""
         if self.has_complex:
             gradients = [conjugate(gradient) for gradient in gradients]
-        if not any(self.bases):
+        if self.bases is None:
             return gradients
         return [
             gradient if base is None else read_through(gradient, *find_window(*base))
@@ -150,9 +152,10 @@ class CompiledNode(Node):
 
     def _recorded(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
         second = self.second
-        edges = [storage_edge(edge, base) for edge, base in zip(self.edges, self.bases, strict=True)]
+        bases = self.bases or [None] * len(self.edges)
+        edges = [storage_edge(edge, base) for edge, base in zip(self.edges, bases, strict=True)]
         gradients = pull_by(second.row, second.values(residuals), second.edges(edges), cotangents)
-        return [cut_by(gradient, base) for gradient, base in zip(gradients, self.bases, strict=True)]
+        return [cut_by(gradient, base) for gradient, base in zip(gradients, bases, strict=True)]
 
     def release(self) -> None:
         self.residuals = self.versions = None

@@ -381,7 +381,7 @@ class _Writer:
         out_avals = traced.jaxpr.out_avals
         avals = source.constant([(tuple(out_avals[k].shape), out_avals[k].dtype) for k in traced.alias.differentiable])
         if plan is None or program.partition is None:
-            source.add(f"node = CompiledNode((), None, [], {avals}, ())")
+            source.add(f"node = CompiledNode((), None, [], {avals}, None)")
             return
         residuals: list[str] = []
         packed: dict[int, Any] = {}
@@ -421,8 +421,9 @@ class _Writer:
         held = f"[{', '.join(residuals)}]"
         if packed:
             held = f"pack_arrays({held}, {source.constant(packed)})"
+        cut = "None" if all(base == "None" for base in bases) else listed(bases)
         source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
-                   f"{listed(bases)}, {has_complex}, {has_refills}, {source.constant(program.second)})")  # fmt: skip
+                   f"{cut}, {has_complex}, {has_refills}, {source.constant(program.second)})")  # fmt: skip
 
     def _versions(self, plan: SavePlan) -> None:
         """Notes how the tensors are whose values the backward needs; those that the call itself writes are not."""

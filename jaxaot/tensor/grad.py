@@ -54,12 +54,13 @@ def _add(a: Any, b: Any) -> Any:
 
 
 _ONE_BY_ONE = Calls(_add, call_node_hooks, call_prehooks, call_post_hooks)
+_IN_CHAINS = _ONE_BY_ONE._replace(run_chain=run_chain)
 
 
 def _calls(create_graph: bool) -> Calls:
     """Returns what the engine calls; straight chains are run at once where nothing is recorded or traced."""
     if state.trace is None and not create_graph and config.get().fuse_backward:
-        return Calls(_add, call_node_hooks, call_prehooks, call_post_hooks, run_chain)
+        return _IN_CHAINS
     return _ONE_BY_ONE
 
 

@@ -33,7 +33,8 @@ from jaxaot.tensor.kernels import (
     split_write_kernel,
 )
 from jaxaot.tensor.saved import FREED, SavedTensor, Version, saved_tensor
-from jaxaot.tensor.tensor import wrap_array
+from jaxaot.tensor.storage import Storage
+from jaxaot.tensor.tensor import wrap, wrap_array
 from jaxaot.views.chain import ViewChain, chain_dtype, chain_form, chain_starts
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
@@ -300,13 +301,15 @@ class AccumulateGrad(Node):
         self.n_outputs = 1
         self.sequence_number = _SOON + next_number()
         self.hooks = self._metadata = None
-        self.own_hooks = NodeHooks()
+        self.own_hooks: NodeHooks | None = None
         self.variable = variable
 
     def _own_hooks(self) -> NodeHooks:
         leaf = self.variable
         if leaf._hooks is None:
             leaf._hooks = LeafHooks()
+        if self.own_hooks is None:
+            self.own_hooks = NodeHooks()
         leaf._hooks.node = weakref.ref(self)
         return self.own_hooks
 
@@ -325,12 +328,14 @@ class AccumulateGrad(Node):
             trace.read_hooks(leaf)
         if leaf._hooks:
             gradient = call_hooks(leaf._hooks.tensor, gradient)
-            (gradient,) = arrived = call_prehooks(self.own_hooks.pre, [gradient])
+            own = self.own_hooks
+            (gradient,) = arrived = [gradient] if own is None else call_prehooks(own.pre, [gradient])
             if gradient is not None:
                 self._add_alone(gradient, create_graph)
             for hook in list(leaf._hooks.accumulated.values()):
                 call_on_leaf(hook, leaf)
-            call_post_hooks(self.own_hooks.post, (), arrived, ())
+            if own is not None:
+                call_post_hooks(own.post, (), arrived, ())
         else:
             self._add_alone(gradient, create_graph)
         return ()
@@ -355,12 +360,13 @@ class AccumulateGrad(Node):
         if leaf._grad is not None:
             accumulate(leaf.grad, gradient)
             return
-        made = wrap_array(gradient, layout)
-        made._storage.is_shared = not is_tracer(gradient)
-        if state.trace is None:
-            leaf._grad = made
-        else:
-            leaf.grad = made
+        if state.trace is not None:
+            leaf.grad = wrap_array(gradient, layout)
+            leaf.grad._storage.is_shared = not is_tracer(gradient)
+            return
+        storage = Storage(gradient, layout)
+        storage.is_shared = not is_tracer(gradient)
+        leaf._grad = wrap(storage, layout)
 
 
 def accumulate(grad: Any, gradient: Array) -> None:
