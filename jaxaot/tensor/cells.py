@@ -28,9 +28,10 @@ from jaxaot.tensor.tensor import Tensor
 FOREIGN = frozenset({
     "jax", "jaxlib", "numpy", "builtins", "jaxaot", "torch", "typing", "collections", "functools", "scipy", "flax",
     "optax", "orbax", "chex", "treescope", "ml_dtypes", "abc", "enum", "threading", "logging", "io", "weakref",
-    "contextlib", "contextvars",
+    "contextlib", "contextvars", "pytest", "_pytest", "pluggy", "hypothesis", "IPython", "ipykernel", "traitlets",
+    "matplotlib", "pandas", "pygments", "rich", "tqdm", "wandb", "mlflow", "tensorboard", "tensorboardX", "absl",
 })  # fmt: skip
-"""Packages whose code and objects hold nothing of the user's."""
+"""Packages whose code and objects hold nothing that decides what a function computes, or nothing of the user's."""
 
 
 class CellKind(abc.ABC):

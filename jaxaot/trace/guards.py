@@ -32,10 +32,10 @@ import jax
 import numpy as np
 
 from jaxaot.plan.call import Path, PythonGuard, Seen, function_behind
-from jaxaot.tensor.cells import FOREIGN, array_content, attributes_of, is_leaf
+from jaxaot.tensor.cells import array_content, attributes_of, is_leaf
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.trace.paths import KEYS, names_of
+from jaxaot.trace.paths import KEYS, is_foreign, names_of
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
 CONSTANT = (types.BuiltinFunctionType, np.dtype, np.ufunc, enum.Enum)
@@ -45,7 +45,6 @@ _BY_NAME = {"getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", 
 """Code that names one of these may read attributes that it does not name."""
 _FAILING = {"AttributeError", "NameError", "Exception", "BaseException"}
 """Code that names one of these may go on where there is no such attribute or global variable."""
-_NOTHING = object()
 _UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
 _LOADS = {f"LOAD_{kind}" for kind in ("NAME", "GLOBAL", "DEREF", "CLASSDEREF", "ATTR", "METHOD", "SUPER_ATTR")}
 _LOADS |= {"LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
@@ -53,15 +52,7 @@ _ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
 """Methods that change a container and tell nothing of it."""
 _GROWING = (list, dict, set, deque)
 """Containers that have those."""
-_MOST_ITEMS, _MOST_OBJECTS = 256, 5_000
-
-
-def is_foreign(module: str | None) -> bool:
-    """Returns whether a module is part of a library whose code is not looked into."""
-    if module is None or module.startswith("jaxaot.demo"):
-        return False
-    root = module.split(".")[0]
-    return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__")
+_MOST_ITEMS, _MOST_OBJECTS, _MOST_MISSING = 256, 5_000, 1_000
 
 
 def _package(module: str | None) -> str:
@@ -145,12 +136,13 @@ class Named:
         strings, named = set(_strings(fn.__code__)), set(names_of(fn.__code__))
         self.names |= strings | named
         self.read |= strings.union(read_names(fn.__code__))
-        if not is_certain and _is_installed(fn.__module__):
-            return
-        if not _BY_NAME.isdisjoint(named):
+        is_installed = _is_installed(fn.__module__)
+        reads_by_name = not _BY_NAME.isdisjoint(named)
+        if reads_by_name and (is_certain or not is_installed):
             self.openers.add(_package(fn.__module__))
+        if reads_by_name and not is_installed:
             self.hoped |= strings
-        if not _FAILING.isdisjoint(named):
+        if not _FAILING.isdisjoint(named) and not is_installed:
             self.hoped |= named
 
 
@@ -164,6 +156,7 @@ class _Walk:
 
     def __init__(self, known: Named, reached: Reached):
         self.known, self.found = known, copy.deepcopy(known)
+        self._n_missing = 0
         self._is_open = functools.cache(self._may_be_read) if known.openers else lambda module: False
         self._reached = reached
         self._guards: list[PythonGuard] = []
@@ -356,10 +349,13 @@ class _Walk:
 
     def _missing(self, path: Path, value: Any) -> None:
         """Guards that an object does not have what some code would read if it were there."""
-        if not hasattr(type(value), "__getattr__"):
-            for name in sorted(self.known.hoped):
-                if inspect.getattr_static(value, name, _NOTHING) is _NOTHING:
-                    self._guard((*path, ("attr", name)), Seen.ABSENT, None)
+        cls = type(value)
+        if not self.known.hoped or _is_installed(cls.__module__) or hasattr(cls, "__getattr__"):
+            return
+        there = set(attributes_of(value)).union(*(vars(owner) for owner in cls.__mro__))
+        for name in sorted(self.known.hoped - there)[: _MOST_MISSING - self._n_missing]:
+            self._n_missing += 1
+            self._guard((*path, ("attr", name)), Seen.ABSENT, None)
 
     def _class(self, path: Path, cls: type, hidden: set[str], holder: Path) -> None:
         """Guards the plain attributes of a class, and follows its methods.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import sys
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -24,6 +25,14 @@ LEAVES = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.gene
 KEYS = (str, int, bool, float, tuple, enum.Enum)
 """Keys of dicts that paths lead through."""
 LIMIT = 500_000
+
+
+def is_foreign(module: str | None) -> bool:
+    """Returns whether a module is part of a library whose code is not looked into."""
+    if module is None or module.startswith("jaxaot.demo"):
+        return False
+    root = module.split(".")[0]
+    return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__")
 
 
 def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> dict[int, Path]:
@@ -82,11 +91,11 @@ def children(value: Any, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any
         for i, child in enumerate(value):
             yield ("item", i), child, False
     elif isinstance(value, types.ModuleType):
-        if value.__name__.split(".")[0] not in FOREIGN:
+        if not is_foreign(value.__name__):
             for name in sorted(names & set(vars(value))):
                 yield ("attr", name), vars(value)[name], True
     elif isinstance(value, type):
-        if value.__module__.split(".")[0] not in FOREIGN:
+        if not is_foreign(value.__module__):
             for name, member in list(vars(value).items()):
                 child = function_behind(member) or member
                 if not name.startswith("__") or name == "__call__":
@@ -117,11 +126,7 @@ def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tupl
         yield ("attr", "__defaults__"), fn.__defaults__, False
     if fn.__kwdefaults__:
         yield ("attr", "__kwdefaults__"), fn.__kwdefaults__, False
-    if (
-        fn.__module__ is not None
-        and fn.__module__.split(".")[0] in FOREIGN
-        and not fn.__module__.startswith("jaxaot.demo")
-    ):
+    if is_foreign(fn.__module__):
         return
     used = set(names_of(fn.__code__))
     names |= used
