@@ -96,6 +96,14 @@ def gpt(torch: Any, n_rounds: int) -> Result:
         ),
         "jaxaot one compiled step": lambda: step(weights, tokens)[0],
     }
+    tapes = ja.autograd.TapeCompiler()
+    tape = contestants["jaxaot tape"]
+
+    def compiled_tape() -> Any:
+        with ja.compiled_autograd(tapes):
+            return tape()
+
+    contestants["jaxaot tape, its backward compiled"] = compiled_tape
     if torch is not None:
         theirs = parameters(torch)
         contestants["torch"] = gradients(torch, gpt_loss, theirs, torch.randint(0, VOCABULARY, (BATCH, LENGTH)))

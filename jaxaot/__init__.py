@@ -59,6 +59,7 @@ from jaxaot.partition import policies as policies
 from jaxaot.remat.grad import grad as grad
 from jaxaot.remat.grad import value_and_grad as value_and_grad
 from jaxaot.remat.remat import remat as remat
+from jaxaot.tape_api import compiled_autograd as compiled_autograd
 from jaxaot.tensor.create import as_tensor as as_tensor
 from jaxaot.tensor.create import from_dlpack as from_dlpack
 from jaxaot.tensor.create import from_jax as from_jax

@@ -8,6 +8,7 @@ from jaxaot.autograd.modes import inference_mode as inference_mode
 from jaxaot.autograd.modes import no_grad as no_grad
 from jaxaot.autograd.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.autograd.modes import set_version_check as set_version_check
+from jaxaot.tape_api import TapeCompiler as TapeCompiler
 from jaxaot.tensor.anomaly import detect_anomaly as detect_anomaly
 from jaxaot.tensor.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from jaxaot.tensor.anomaly import is_anomaly_enabled as is_anomaly_enabled

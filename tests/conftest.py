@@ -9,6 +9,7 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 def pytest_addoption(parser):
     parser.addoption("--require-oracle", action="store_true", help="fail where an oracle test is skipped")
+    parser.addoption("--compiled-tape", action="store_true", help="run every backward under ja.compiled_autograd")
 
 
 def pytest_configure(config):
@@ -38,3 +39,14 @@ def _same_random_numbers():
     from jaxaot.tensor.generator import manual_seed
 
     manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _compiled_tape(request):
+    if not request.config.getoption("--compiled-tape"):
+        yield
+        return
+    import jaxaot as ja
+
+    with ja.compiled_autograd():
+        yield

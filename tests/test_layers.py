@@ -25,6 +25,7 @@ LAYERS = [
         "autograd_api",
         "func_api",
         "graph_api",
+        "tape_api",
         "aot",
         "export",
         "distributed",
@@ -43,6 +44,7 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 WITHIN_A_ROW = {
     ("config", "errors"),  # an unknown setting is an error
     ("autograd_api", "graph_api"),  # `ja.autograd.graph`
+    ("autograd_api", "tape_api"),  # `ja.autograd.TapeCompiler`
     ("lower", "passes"),  # how a graph is rewritten for speed depends on where it will run
     ("demo", "viz"),  # the demo's report is drawn by viz
 }

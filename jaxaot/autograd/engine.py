@@ -79,9 +79,7 @@ def run_backward(
     Returns:
       The gradients that arrived at `inputs`, if they are not added up.
     """
-    waiting = _dependencies(roots)
-    targets = None if inputs is None else {edge.node for edge in inputs} & waiting.keys()
-    leading = None if targets is None else _nodes_that_lead_to(waiting, targets)
+    waiting, targets, leading = _reached(roots, inputs)
     entered = None if targets is None or leading is None else leading | targets
     needed = entered if accumulates else leading
     wanted = _NO_EDGES if accumulates else frozenset(inputs or ())
@@ -192,6 +190,22 @@ def _run(
                 heappush(ready, (-following.sequence_number, following))
         gradients = gradient = None
     return found
+
+
+def nodes_in_order(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None) -> list[Node]:
+    """Returns the nodes that `run_backward` goes to, in the order in which it does."""
+    waiting, targets, leading = _reached(roots, inputs)
+    entered = waiting if targets is None or leading is None else leading | targets
+    return sorted(entered, key=lambda node: -node.sequence_number)
+
+
+def _reached(
+    roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None
+) -> tuple[dict[Node, int], set[Node] | None, set[Node] | None]:
+    """Returns how many edges lead to each node, which of `inputs` are reached, and which nodes lead to these."""
+    waiting = _dependencies(roots)
+    targets = None if inputs is None else {edge.node for edge in inputs} & waiting.keys()
+    return waiting, targets, None if targets is None else _nodes_that_lead_to(waiting, targets)
 
 
 def _keep(node: Node, cotangents: Sequence[Any], wanted: frozenset[Edge], found: dict[Edge, Any]) -> None:

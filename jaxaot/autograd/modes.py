@@ -44,6 +44,7 @@ class _State(threading.local):
       anomaly: What notes the lines of nodes and looks at what they compute; None outside of anomaly mode.
       backward_pass: The backward in progress, the innermost; None if none is.
       infers: Whether tensors that are made are inference tensors, which cannot be saved.
+      compiles_tape: What runs backwards as programs, see `tape_api.py`; None if the engine does, node by node.
       autocast: In which precision listed ops run, an `Autocast`; None as long as nothing was set.
       autocast_before: What `autocast` was outside of each context that was entered.
       casts: Weights that were cast in the outermost of these contexts; see `tensor/casting.py`.
@@ -62,6 +63,7 @@ class _State(threading.local):
     backward_pass: Any = None
     autocast: Any = None
     anomaly: Any = None
+    compiles_tape: Any = None
 
     def __init__(self) -> None:  # runs once in each thread
         threads.note()

@@ -74,8 +74,23 @@ class Node:
     def release(self) -> None:
         """Frees what the node saved; a later `backward` raises BackwardTwiceError."""
 
-    def swap_held(self, held: Any) -> Any:
-        """Puts something in place of what the node saved, and returns that; for nodes that hold residuals."""
+    @property
+    def tape_form(self) -> Any:
+        """What its backward computes, apart from the values that it holds: hashable; None if that cannot be said."""
+        return None
+
+    @property
+    def held(self) -> Any:
+        """What the node saved: a list of values, a stand-in for one, or None once released."""
+        return ()
+
+    def swap_held(self, held: Any, is_same: bool = False) -> Any:
+        """Puts something in place of what the node saved, and returns that; for nodes that hold residuals.
+
+        Args:
+          held: What to put.
+          is_same: Whether it stands for the same tensors, so that what was noted of them still holds.
+        """
         raise NotImplementedError
 
     def filter(self, gradient: Any) -> Any:

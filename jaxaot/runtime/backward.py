@@ -160,6 +160,18 @@ class CompiledNode(Node):
     def release(self) -> None:
         self.residuals = self.versions = None
 
-    def swap_held(self, held: Any) -> Any:
-        before, self.residuals, self.versions = self.residuals, held, None
+    @property
+    def tape_form(self) -> Any:
+        if self.has_refills:  # these are read from storages while the backward runs
+            return None
+        return self.run, tuple(self.avals), None if self.bases is None else tuple(self.bases), self.has_complex
+
+    @property
+    def held(self) -> Any:
+        return self.residuals
+
+    def swap_held(self, held: Any, is_same: bool = False) -> Any:
+        before, self.residuals = self.residuals, held
+        if not is_same:
+            self.versions = None
         return before

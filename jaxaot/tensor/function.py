@@ -245,9 +245,29 @@ class FunctionNode(Node):
         if self.ctx._saved.held:  # what saved nothing can run again
             self.ctx._saved.held = None
 
-    def swap_held(self, held: Any) -> Any:
+    @property
+    def tape_form(self) -> Any:
+        ctx = self.ctx
+        types = tuple(self.argument_types), tuple(self._result_types), tuple(ctx._saved._layouts)
+        return "function", types, ctx.needs_input_grad, ctx._materializes_grads
+
+    @property
+    def held(self) -> Any:
+        return self.ctx._saved.held
+
+    @property
+    def versions(self) -> Sequence[Version]:
+        """How each saved tensor was, where that is checked."""
+        return self.ctx._saved._versions
+
+    @property
+    def code(self) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """The user's backward, and what the forward left for it besides what it saved."""
+        return self._backward, {name: value for name, value in vars(self.ctx).items() if not name.startswith("_")}
+
+    def swap_held(self, held: Any, is_same: bool = False) -> Any:
         saved = self.ctx._saved
-        before, saved.held = saved.held, held
+        before, saved.held, saved._shown = saved.held, held, None
         return before
 
 

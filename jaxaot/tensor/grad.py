@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxaot import config
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
-from jaxaot.autograd.engine import Calls, run_backward
+from jaxaot.autograd.engine import Calls, nodes_in_order, run_backward
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
 from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError
@@ -62,6 +62,57 @@ def _calls(create_graph: bool) -> Calls:
     if state.trace is None and not create_graph and config.get().fuse_backward:
         return _IN_CHAINS
     return _ONE_BY_ONE
+
+
+def _run(
+    roots: Sequence[tuple[Edge, Any]],
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Edge] | None,
+    accumulates: bool,
+) -> dict[Edge, Any]:
+    """Runs the tape backward as `run_backward` does, or as a program where that is asked for."""
+    compiler = state.compiles_tape
+    if state.trace is not None:
+        _check_own(roots, inputs)
+    elif compiler is not None and state.anomaly is None and not create_graph:
+        return compiler.run(roots, keep_graph, inputs, accumulates)
+    return run_engine(roots, keep_graph, create_graph, inputs, accumulates)
+
+
+def _check_own(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None) -> None:
+    """Raises if a traced function runs operations backward that were recorded before it: their values are no inputs.
+
+    Raises:
+      AutogradError: If it does.
+    """
+    trace = state.trace
+    for node in nodes_in_order(roots, inputs):
+        if node.sequence_number < trace.first_node and node not in trace.own_nodes:
+            raise AutogradError(
+                f"A backward inside a traced function reached {node.name()}, which was recorded before that was "
+                "called: what it saved is another value at each call, and no input of the graph. Run the forward "
+                "inside of the function as well; or the backward outside of it, where `with ja.compiled_autograd():` "
+                "compiles it."
+            )
+
+
+def run_engine(
+    roots: Sequence[tuple[Edge, Any]],
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Edge] | None,
+    accumulates: bool,
+) -> dict[Edge, Any]:
+    """Runs the tape backward node by node, see `run_backward`."""
+    return run_backward(
+        roots,
+        _calls(create_graph),
+        keep_graph=keep_graph,
+        create_graph=create_graph,
+        inputs=inputs,
+        accumulates=accumulates,
+    )
 
 
 _ones_of: dict[Layout, Array] = {}
@@ -142,7 +193,7 @@ def backward(
     state.grad_enabled = create_graph
     try:
         keep_graph = create_graph if retain_graph is None else retain_graph
-        run_backward(roots, _calls(create_graph), keep_graph=keep_graph, create_graph=create_graph, inputs=edges)
+        _run(roots, keep_graph, create_graph, edges, True)
     finally:
         state.grad_enabled = before
 
@@ -204,14 +255,7 @@ def grad(
         edges.append(edge)
     roots = _roots(outputs, grad_outputs, create_graph)
     with recording(create_graph):
-        found = run_backward(
-            roots,
-            _calls(create_graph),
-            keep_graph=create_graph if retain_graph is None else retain_graph,
-            create_graph=create_graph,
-            inputs=edges,
-            accumulates=False,
-        )
+        found = _run(roots, create_graph if retain_graph is None else retain_graph, create_graph, edges, False)
         results: list[Tensor | None] = []
         for tensor, edge in zip(inputs, edges, strict=True):
             gradient = found.get(edge)

@@ -202,19 +202,24 @@ def retain_grad(tensor: Tensor) -> None:
         raise AutogradError("can't retain_grad on Tensor that has requires_grad=False")
     if tensor.is_leaf:
         return
-    reference = weakref.ref(tensor)
-
-    def keep(gradient: Any) -> None:
-        kept = reference()
-        if kept is not None:
-            arrived = wrap_gradient(gradient, kept)
-            kept.grad = arrived if kept.grad is None else kept.grad + arrived
-
+    keep = Keep(weakref.ref(tensor))
     retained = edge.node._own_hooks().retained
     if edge.index not in retained:
         retained[edge.index] = keep
         if state.trace is not None:
             state.trace.note_hook(keep, lambda: retained.pop(edge.index, None))
+
+
+class Keep(NamedTuple):
+    """Adds what arrives to the `.grad` of a tensor that is not a leaf, as long as that lives."""
+
+    tensor: weakref.ref[Tensor]
+
+    def __call__(self, gradient: Any) -> None:
+        kept = self.tensor()
+        if kept is not None:
+            arrived = wrap_gradient(gradient, kept)
+            kept.grad = arrived if kept.grad is None else kept.grad + arrived
 
 
 class GradientEdge(NamedTuple):

@@ -134,8 +134,18 @@ class OpNode(Node):
         if self.leaves:  # what saved nothing can run again
             self.leaves = self.originals = self.versions = None
 
-    def swap_held(self, held: Any) -> Any:
-        before, self.leaves, self.originals, self.versions = self.leaves, held, None, None
+    @property
+    def tape_form(self) -> Any:
+        return self.kernel
+
+    @property
+    def held(self) -> Any:
+        return self.leaves
+
+    def swap_held(self, held: Any, is_same: bool = False) -> Any:
+        before, self.leaves = self.leaves, held
+        if not is_same:
+            self.originals = self.versions = None
         return before
 
 
@@ -212,6 +222,10 @@ class ViewNode(Node):
         self.parent = parent
         self.starts: Any = None
 
+    @property
+    def tape_form(self) -> Any:
+        return self.chain, self.parent
+
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (cotangent,) = cotangents
         dtype = self.parent.dtype
@@ -239,6 +253,10 @@ class WriteNode(Node):
     def __init__(self, chain: ViewChain, before: Edge | None, written: Edge | None):
         super().__init__("CopySlices", (before, written))
         self.chain = chain
+
+    @property
+    def tape_form(self) -> Any:
+        return ("write", self.chain)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (cotangent,) = cotangents
@@ -280,7 +298,7 @@ _SOON = 1 << 62
 """Where the sequence numbers of leaves begin: as soon as they are ready, so that gradients are not kept waiting."""
 
 
-_ADDING = threading.RLock()
+ADDING = threading.RLock()
 """Held while a leaf's `.grad` is added to, where several threads use tensors."""
 
 
@@ -294,6 +312,10 @@ class AccumulateGrad(Node):
     @property
     def is_watched(self) -> bool:
         return bool(self.variable._hooks)
+
+    @property
+    def tape_form(self) -> Any:
+        return "leaf"
 
     def __init__(self, variable: Any):
         self._name = "AccumulateGrad"
@@ -342,8 +364,8 @@ class AccumulateGrad(Node):
 
     def _add_alone(self, gradient: Any, create_graph: bool) -> None:
         """Adds to `.grad`; of several threads one after the other, so that none of their gradients is lost."""
-        if threads.are_several:
-            with _ADDING:
+        if threads.are_several and state.trace is None:  # only one thread traces
+            with ADDING:
                 self._add(gradient, create_graph)
         else:
             self._add(gradient, create_graph)

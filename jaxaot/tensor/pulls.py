@@ -114,6 +114,10 @@ class BaseNode(Node):
         super().__init__("BaseBackward", (edge,))
         self.base = base
 
+    @property
+    def tape_form(self) -> Any:
+        return ("base", self.base)
+
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (gradient,) = cotangents
         if create_graph:

@@ -236,7 +236,7 @@ class Region(_Run):
                 self.journal.note_storage(storage)
         self._read.clear()
 
-    def swap_held(self, held: Any) -> Any:
+    def swap_held(self, held: Any, is_same: bool = False) -> Any:
         """Puts something in place of the inputs, and returns these."""
         before, self.inputs = self.inputs, held
         self.journal = Journal()

@@ -221,6 +221,8 @@ class Version:
           SavedTensorDetachedError: If it was detached.
           SavedTensorWrittenError: If it was written.
         """
+        if state.trace is not None:  # a tape that is compiled is checked before
+            return
         tensor = self.tensor()
         if not self.may_detach and tensor is not None and not tensor.requires_grad:
             raise SavedTensorDetachedError(

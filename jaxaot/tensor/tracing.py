@@ -83,6 +83,7 @@ class TraceState:
       level: The JAX trace that the symbols belong to.
       hooked: Hooks that the traced function registered, by number or as what keeps a gradient, with the user's line.
       first_node: Nodes from this number on were made by the traced function.
+      own_nodes: Those from before that it may run backward, because what they hold are inputs of the graph.
       casts: Weights that `autocast` cast; see `tensor/casting.py`.
       first_hook: Hooks from this number on were registered by the traced function.
     """
@@ -120,6 +121,7 @@ class TraceState:
         self._unhooking: list[Callable[[], Any]] = []
         self.first_node = next_number()
         self.first_hook = next(hook_numbers)
+        self.own_nodes: frozenset[Any] = frozenset()
         self.casts: dict[Any, Any] = {}
 
     def is_mine(self) -> bool:

@@ -17,11 +17,10 @@ import numpy as np
 from jaxaot.plan.call import Path
 from jaxaot.tensor.cells import attributes_of
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.trace.guards import is_foreign
-from jaxaot.trace.paths import LEAVES, LIMIT, children, names_of
+from jaxaot.trace.paths import LEAVES, LIMIT, children, is_foreign, names_of
 
-Undo: TypeAlias = Callable[[], None]
-"""Puts something back, if it was changed."""
+Undo: TypeAlias = Callable[[], bool]
+"""Puts something back, and returns whether it was changed."""
 
 _MOST_BYTES = 2**20
 """Of a larger NumPy array no copy is kept."""
@@ -52,11 +51,7 @@ def snapshot(roots: Iterable[tuple[Path, Any]]) -> Undo:
             if not isinstance(child, LEAVES) or isinstance(child, np.ndarray):
                 (later if is_late else queue).append(((*path, step), child))
 
-    def undo() -> None:
-        for undo_one in undos:
-            undo_one()
-
-    return undo
+    return lambda: sum([undo() for undo in undos]) > 0
 
 
 def _undos(value: Any, names: set[str]) -> Iterator[Undo]:
@@ -91,9 +86,11 @@ def _is_same(before: Iterable[Any], now: Iterable[Any]) -> bool:
 def _array(array: np.ndarray) -> Undo:
     before = array.copy()
 
-    def undo() -> None:
-        if array.tobytes() != before.tobytes():
+    def undo() -> bool:
+        is_changed = array.tobytes() != before.tobytes()
+        if is_changed:
             array[...] = before
+        return is_changed
 
     return undo
 
@@ -101,10 +98,12 @@ def _array(array: np.ndarray) -> Undo:
 def _sequence(sequence: Any) -> Undo:
     before = list(sequence)
 
-    def undo() -> None:
-        if not _is_same(before, sequence):
+    def undo() -> bool:
+        is_changed = not _is_same(before, sequence)
+        if is_changed:
             sequence.clear()
             sequence.extend(before)
+        return is_changed
 
     return undo
 
@@ -112,10 +111,12 @@ def _sequence(sequence: Any) -> Undo:
 def _set(members: set[Any]) -> Undo:
     before = set(members)
 
-    def undo() -> None:
-        if members != before:
+    def undo() -> bool:
+        is_changed = members != before
+        if is_changed:
             members.clear()
             members.update(before)
+        return is_changed
 
     return undo
 
@@ -123,10 +124,12 @@ def _set(members: set[Any]) -> Undo:
 def _dict(items: dict[Any, Any]) -> Undo:
     before = dict(items)
 
-    def undo() -> None:
-        if not (_is_same(before, items) and _is_same(before.values(), items.values())):
+    def undo() -> bool:
+        is_changed = not (_is_same(before, items) and _is_same(before.values(), items.values()))
+        if is_changed:
             items.clear()
             items.update(before)
+        return is_changed
 
     return undo
 
@@ -140,12 +143,14 @@ def _cell(cell: types.CellType) -> Undo:
 
     before = content()
 
-    def undo() -> None:
-        if content() is not before:
-            if before is _MISSING:
-                del cell.cell_contents
-            else:
-                cell.cell_contents = before
+    def undo() -> bool:
+        if content() is before:
+            return False
+        if before is _MISSING:
+            del cell.cell_contents
+        else:
+            cell.cell_contents = before
+        return True
 
     return undo
 
@@ -153,13 +158,14 @@ def _cell(cell: types.CellType) -> Undo:
 def _variables(namespace: dict[str, Any], names: Iterable[str]) -> Undo:
     before = {name: namespace.get(name, _MISSING) for name in names}
 
-    def undo() -> None:
-        for name, was in before.items():
-            if namespace.get(name, _MISSING) is not was:
-                if was is _MISSING:
-                    del namespace[name]
-                else:
-                    namespace[name] = was
+    def undo() -> bool:
+        changed = {name: was for name, was in before.items() if namespace.get(name, _MISSING) is not was}
+        for name, was in changed.items():
+            if was is _MISSING:
+                del namespace[name]
+            else:
+                namespace[name] = was
+        return bool(changed)
 
     return undo
 
@@ -167,10 +173,10 @@ def _variables(namespace: dict[str, Any], names: Iterable[str]) -> Undo:
 def _attributes(value: Any, read: Callable[[], dict[str, Any]]) -> Undo:
     before = read()
 
-    def undo() -> None:
+    def undo() -> bool:
         now = read()
         if _is_same(before, now) and _is_same(before.values(), now.values()):
-            return
+            return False
         put = type.__setattr__ if isinstance(value, type) else object.__setattr__
         remove = type.__delattr__ if isinstance(value, type) else object.__delattr__
         for name in now.keys() - before.keys():
@@ -178,5 +184,6 @@ def _attributes(value: Any, read: Callable[[], dict[str, Any]]) -> Undo:
         for name, was in before.items():
             if now.get(name, _MISSING) is not was:
                 put(value, name, was)
+        return True
 
     return undo

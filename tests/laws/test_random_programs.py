@@ -79,6 +79,12 @@ def test_eager_gradients(start):
     check_chunk(start, grad=True, compiled=False)
 
 
+@pytest.mark.parametrize("start", CHUNKS[::2])
+def test_gradients_of_compiled_tapes(start):
+    with ja.compiled_autograd():
+        check_chunk(start, grad=True, compiled=False)
+
+
 @pytest.mark.parametrize("start", CHUNKS)
 def test_compiled_values(start):
     check_chunk(start, grad=False, compiled=True)
