@@ -44,13 +44,15 @@ class BackwardPass:
     Attributes:
       waiting: For each node that the roots lead to, how many edges that lead to it have not been followed yet.
       entered: If only some gradients are wanted, the nodes that gradients go to.
+      keeps_graph: Whether nodes keep what they saved.
     """
 
-    __slots__ = ("__weakref__", "entered", "waiting")
+    __slots__ = ("__weakref__", "entered", "keeps_graph", "waiting")
 
-    def __init__(self, waiting: dict[Node, int], entered: set[Node] | None):
+    def __init__(self, waiting: dict[Node, int], entered: set[Node] | None, keeps_graph: bool):
         self.waiting = waiting
         self.entered = entered
+        self.keeps_graph = keeps_graph
 
     def runs(self, node: Node) -> bool:
         """Returns whether gradients go to a node."""
@@ -83,7 +85,7 @@ def run_backward(
     entered = None if targets is None or leading is None else leading | targets
     needed = entered if accumulates else leading
     wanted = _NO_EDGES if accumulates else frozenset(inputs or ())
-    running = BackwardPass(waiting, entered)
+    running = BackwardPass(waiting, entered, keep_graph)
     before, state.backward_pass = state.backward_pass, running
     try:
         inner = None if leading is None or targets is None else leading - targets

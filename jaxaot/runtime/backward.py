@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from sys import getrefcount
 from typing import Any
 
 import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
+from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import BackwardTwiceError, StorageSizeError
 from jaxaot.tensor.kernels import conjugate, read_through
 from jaxaot.tensor.pulls import cut_by, pull_by, storage_edge
 from jaxaot.tensor.saved import FREED, Version
-from jaxaot.tensor.storage import Storage
+from jaxaot.tensor.storage import HELD_ONCE, Storage
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
@@ -79,10 +81,12 @@ class CompiledNode(Node):
       has_complex: Whether a value of the graph is complex: gradients then cross from one convention to the other.
       has_refills: Whether a residual is read from its storage.
       second: The backward as a function that can be differentiated.
+      consuming: The same as `run`, reusing the buffers of some residuals, and the positions of these; None if there
+        is none.
       versions: How inputs and outputs were that the backward needs; None where that is not checked.
     """
 
-    __slots__ = ("avals", "bases", "has_complex", "has_refills", "residuals", "run", "second", "versions")
+    __slots__ = ("avals", "bases", "consuming", "has_complex", "has_refills", "residuals", "run", "second", "versions")
 
     holds_residuals = True
     is_joined = True
@@ -97,6 +101,7 @@ class CompiledNode(Node):
         has_complex: bool = False,
         has_refills: bool = False,
         second: Any = None,
+        consuming: tuple[Callable[..., Sequence[Any]], Sequence[int]] | None = None,
     ):
         super().__init__("CompiledBackward", edges, len(avals))
         self.run = run
@@ -106,12 +111,18 @@ class CompiledNode(Node):
         self.has_complex = has_complex
         self.has_refills = has_refills
         self.second = second
+        self.consuming = consuming
         self.versions: Sequence[Version] | None = None
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if create_graph:
             return self._recorded(self._held(True), cotangents)
-        gradients = self.run(*self._held(False), *self._full(cotangents))
+        residuals = self._held(False)
+        if self.consuming is not None and self._is_last(residuals):
+            gradients = self.consuming[0](*residuals, *self._full(cotangents))
+            self.release()
+        else:
+            gradients = self.run(*residuals, *self._full(cotangents))
         return self._shown(gradients) if self.has_complex or self.bases is not None else gradients
 
     def _held(self, with_extra: bool) -> Sequence[Any]:
@@ -129,6 +140,15 @@ class CompiledNode(Node):
         if self.has_refills:
             residuals = [r.read() if isinstance(r, Refilled) else r for r in residuals]
         return residuals
+
+    def _is_last(self, residuals: Sequence[Any]) -> bool:
+        """Returns whether nobody will need the residuals again: the graph is freed, and nobody else holds them."""
+        running = state.backward_pass
+        if running is None or running.keeps_graph or residuals is not self.residuals or self.consuming is None:
+            return False
+        if state.anomaly is not None or is_tracer(residuals[self.consuming[1][0]]):
+            return False  # a NaN is looked for in what they hold; in a trace nothing is reused
+        return all(getrefcount(residuals[i]) <= HELD_ONCE for i in self.consuming[1])
 
     def _full(self, cotangents: Sequence[Any]) -> list[Any]:
         """Returns the cotangents as the executable takes them."""

@@ -423,7 +423,8 @@ class _Writer:
             held = f"pack_arrays({held}, {source.constant(packed)})"
         cut = "None" if all(base == "None" for base in bases) else listed(bases)
         source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
-                   f"{cut}, {has_complex}, {has_refills}, {source.constant(program.second)})")  # fmt: skip
+                   f"{cut}, {has_complex}, {has_refills}, {source.constant(program.second)}, "
+                   f"{source.constant(program.consuming)})")  # fmt: skip
 
     def _versions(self, plan: SavePlan) -> None:
         """Notes how the tensors are whose values the backward needs; those that the call itself writes are not."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot._jax import has_side_effects
@@ -14,7 +15,7 @@ from jaxaot.passes.dce import dce
 from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.places import BuiltArray, CellWrite
-from jaxaot.plan.saved import FromPrimal
+from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.links import Link, Linker
 from jaxaot.runtime.second import SecondBackward
@@ -34,6 +35,8 @@ class Program:
       forward: Takes graph inputs to graph outputs and extra residuals; of segments, it is the last one.
       forward_donated: The same, reusing the buffers of the storages that are written.
       backward: Takes residuals and cotangents to gradients; compiled on first use.
+      consuming: What `backward` is where nobody will need the residuals again, reusing the buffers of some, and the
+        positions of these; None if no gradient fits into one.
       donated: Distinct storages whose buffers `forward_donated` reuses.
       donated_places: Graph inputs that are cells' arrays whose buffers it reuses.
       makes_fresh_outputs: Whether nobody else holds what the forward returns.
@@ -43,8 +46,8 @@ class Program:
     """
 
     __slots__ = (
-        "backward", "donated", "donated_places", "enter", "executables", "forward", "forward_donated", "has_work",
-        "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second", "source", "sources",
+        "backward", "consuming", "donated", "donated_places", "enter", "executables", "forward", "forward_donated",
+        "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second", "source", "sources",
         "traced",
     )  # fmt: skip
 
@@ -104,12 +107,17 @@ class Program:
         for executable in self.executables.values():
             executable.settings = key.jax_settings
         self.backward: Callable[..., Any] | None = None
+        self.consuming: tuple[Callable[..., Any], tuple[int, ...]] | None = None
         if partition is not None:
             empty = {FromPrimal(i) for i in empty_inputs(traced)}
             absent = [i for i, source in enumerate(partition.plan.residuals) if source in empty]
             backward = finish_backward(partition.backward, len(partition.plan.residuals), absent)
             self.executables["backward"] = make_executable(backward, (), "backward")
             self.backward = self.executables["backward"].call
+            fitting = fitting_residuals(partition, absent) if donate and self.makes_fresh_outputs else ()
+            if fitting:
+                self.executables["backward_donated"] = make_executable(backward, fitting, "backward")
+                self.consuming = self.executables["backward_donated"].call, fitting
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""
 
@@ -165,6 +173,25 @@ def empty_inputs(traced: Traced) -> tuple[int, ...]:
     """Returns the graph inputs that stand for the gradients of storages without bytes."""
     first = sum(storage.graph_input is not None for storage in traced.call.storages)
     return tuple(first + i for i, ghost in enumerate(traced.call.ghosts) if ghost.is_empty)
+
+
+def fitting_residuals(partition: Partition, absent: Sequence[int]) -> tuple[int, ...]:
+    """Returns the residuals that the forward makes for the backward alone and whose buffers gradients fit into.
+
+    Args:
+      partition: Forward and backward.
+      absent: Positions of the residuals that are not passed; those returned do not count them.
+    """
+    wanted = Counter((aval.shape, aval.dtype) for aval in partition.backward.out_avals)
+    passed = [i for i in range(len(partition.plan.residuals)) if i not in absent]
+    found = []
+    for position, i in enumerate(passed):
+        aval = partition.backward.in_avals[i]
+        kind = aval.shape, aval.dtype
+        if isinstance(partition.plan.residuals[i], FromForward) and wanted[kind]:
+            wanted[kind] -= 1
+            found.append(position)
+    return tuple(found)
 
 
 def donated_storages(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
