@@ -47,8 +47,8 @@ class Program:
 
     __slots__ = (
         "backward", "consuming", "donated", "donated_places", "enter", "executables", "forward", "forward_donated",
-        "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second", "source", "sources",
-        "traced",
+        "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second", "source",
+        "sources", "traced",
     )  # fmt: skip
 
     def __init__(
