@@ -49,7 +49,7 @@ from jaxaot.config import get as _get_config
 from jaxaot.config import scoped as _scoped
 from jaxaot.config import set_globally as _set_globally
 from jaxaot.errors import JaxaotError as JaxaotError
-from jaxaot.lower.jit import jit as jit
+from jaxaot.jit_api import jit as jit
 from jaxaot.namespaces import fft as fft
 from jaxaot.namespaces import linalg as linalg
 from jaxaot.namespaces import masked as masked

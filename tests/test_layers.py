@@ -26,6 +26,7 @@ LAYERS = [
         "func_api",
         "graph_api",
         "tape_api",
+        "jit_api",
         "aot",
         "export",
         "distributed",

@@ -12,7 +12,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 
@@ -27,7 +27,7 @@ from jaxaot.lower.relay import Relay, can_be_cut
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
 
-_PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
+PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
 """Options that say where things go: they are for one program, and for XLA to work out."""
 
 _is_whole: contextvars.ContextVar[bool] = contextvars.ContextVar("jaxaot_is_whole", default=False)
@@ -55,7 +55,23 @@ class _NeedsLegs(Exception):
         self.tuned, self.out_tree = tuned, out_tree
 
 
-class _Static:
+class _HasObjects(Exception):
+    """Ends the tracing of a function whose arguments hold objects that it may change."""
+
+
+class Objects(NamedTuple):
+    """How functions of objects are jitted, whose changes a call has to write back.
+
+    Attributes:
+      are_in: Returns whether arguments hold such objects.
+      make: Takes (function, options of `jax.jit`) to what calls it.
+    """
+
+    are_in: Callable[[Any], bool]
+    make: Callable[[Callable[..., Any], dict[str, Any]], Callable[..., Any]]
+
+
+class Static:
     """Which arguments of a function are static: positions and names, each said by the other as in `jax.jit`."""
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
@@ -91,9 +107,12 @@ def _several(value: Any) -> tuple[Any, ...]:
 class _TunedFunction:
     """A function that is traced into a graph, which is tuned."""
 
-    def __init__(self, fn: Callable[..., Any], static: _Static, passes: tuple[str, ...], checks: bool):
+    def __init__(self, fn: Callable[..., Any], static: Static, passes: tuple[str, ...], checks: bool):
         functools.update_wrapper(self, fn)
         self._fn, self._static, self._passes, self._checks = fn, static, passes, checks
+
+    def __repr__(self) -> str:
+        return repr(self._fn)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         moving, static = self._static.split(args, kwargs)
@@ -119,6 +138,18 @@ class _TunedFunction:
         return jax.tree.unflatten(out_tree, jaxpr_as_fun(closed)(*leaves))
 
 
+def _without_objects(fn: Callable[..., Any], objects: Objects) -> Callable[..., Any]:
+    """Returns a function that refuses to be traced with arguments that hold objects."""
+
+    @functools.wraps(fn)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if objects.are_in((args, kwargs)):
+            raise _HasObjects
+        return fn(*args, **kwargs)
+
+    return checked
+
+
 class _Version:
     """A function jitted under some passes.
 
@@ -129,10 +160,10 @@ class _Version:
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any], settings: Config):
         platform = options.get("backend") or jax.default_backend()
         passes = lowered_passes(settings.passes, platform)
-        is_placed = any(options.get(name) is not None for name in _PLACED)
+        is_placed = any(options.get(name) is not None for name in PLACED)
         if is_placed:
             passes = ()
-        self._fn, self._options, self._static = fn, options, _Static(fn, options)
+        self._fn, self._options, self._static = fn, options, Static(fn, options)
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         self._compiler_options = compiler_options or None
         tuned = _TunedFunction(fn, self._static, passes, settings.check_graphs) if passes else fn
@@ -194,15 +225,18 @@ class Jitted:
     In a transformation of JAX, such as another `jit`, it is the function that `jax.jit` would return.
     """
 
-    def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
+    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], objects: Objects):
         """Wraps a function; nothing is traced yet.
 
         Args:
           fn: The function.
           options: Those of `jax.jit`.
+          objects: How calls with objects are carried out.
         """
         functools.update_wrapper(self, fn)
-        self._fn, self._options = fn, options
+        self._fn, self._options, self._objects = fn, options, objects
+        self._checked = _without_objects(fn, objects)
+        self._of_objects: Callable[..., Any] | None = None  # made at the first call that needs it
         self._inside: Any = jax.jit(fn, **options)
         self._versions: dict[Any, _Version] = {}  # made at the first call: what XLA needs depends on the backend
         self._settings: Config | None = None
@@ -214,12 +248,23 @@ class Jitted:
         if settings is not self._settings:
             key = settings.passes, settings.check_graphs
             if key not in self._versions:
-                self._versions[key] = _Version(self._fn, self._options, settings)
+                self._versions[key] = _Version(self._checked, self._options, settings)
             self._settings, self._version = settings, self._versions[key]
         return self._version
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return (self._current() if is_outermost() else self._inside)(*args, **kwargs)
+        if not is_outermost():
+            return self._inside(*args, **kwargs)
+        if self._of_objects is not None and self._objects.are_in((args, kwargs)):
+            return self._of_objects(*args, **kwargs)
+        try:
+            return self._current()(*args, **kwargs)
+        except (_HasObjects, TypeError):  # JAX may know no such objects
+            if not self._objects.are_in((args, kwargs)):
+                raise
+        if self._of_objects is None:
+            self._of_objects = self._objects.make(self._fn, self._options)
+        return self._of_objects(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -251,21 +296,3 @@ class Jitted:
 
     def __repr__(self) -> str:
         return f"<ja.jit of {self._fn!r}>"
-
-
-def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Returns `fn` compiled by XLA, as `jax.jit` does, for less time and memory where the platform leaves some to gain.
-
-        @functools.partial(ja.jit, donate_argnums=0)
-        def step(state, batch): ...
-
-    On CPU the graph goes through the passes of `ja.config(passes=…)`, which change nothing but speed, and a graph with
-    much memory runs as several programs. What `ja.remat` recomputes is recomputed: XLA on CPU drops the barriers of a
-    plain `jax.jit`, and here they are kept. On other platforms, inside other transformations of JAX, and where
-    shardings are given, it is `jax.jit`.
-
-    Args:
-      fn: The function; left out, a decorator is returned.
-      **options: Those of `jax.jit`: `static_argnums`, `donate_argnums`, `in_shardings`, `compiler_options`, …
-    """
-    return functools.partial(jit, **options) if fn is None else Jitted(fn, options)

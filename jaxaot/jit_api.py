@@ -1,0 +1,74 @@
+"""`ja.jit`: `jax.jit` of the graph that runs fastest, which also writes changes of flax nnx objects back."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot.api import compile as compile_function
+from jaxaot.errors import UsageError
+from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
+from jaxaot.tensor.cells import cell_kinds, is_cell, is_leaf, kind_of
+
+_NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def _is_object(value: Any) -> bool:
+    return kind_of(value) is not None and not is_cell(value)
+
+
+def _are_in(arguments: Any) -> bool:
+    args, kwargs = arguments
+    if not cell_kinds():
+        return False
+    if any(map(_is_object, args)):
+        return True
+    return any(map(_is_object, jax.tree.leaves((args, kwargs), is_leaf=is_leaf)))
+
+
+class _OfObjects:
+    """A function of objects: its changes to them are written back, their arrays reused."""
+
+    def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
+        placed = [name for name in PLACED if options.get(name) is not None]
+        if placed:
+            raise UsageError(
+                f"`ja.jit` was given {', '.join(placed)}, and its arguments hold flax nnx objects, whose arrays it "
+                "would have to place. Place them in the objects themselves, `jax.device_put(array, sharding)`, which "
+                "the compiled function follows, or pass `nnx.split(model)` instead of the model."
+            )
+        self._static = Static(fn, options)
+        self._compiled = compile_function(fn)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        moving, static = self._static.split(args, kwargs)
+        as_array = lambda x: jnp.asarray(x) if isinstance(x, _NUMBERS) else x  # `jax.jit` is not specialised on these
+        given = static | jax.tree.map(as_array, moving, is_leaf=is_leaf)
+        return self._compiled(*(given[i] for i in range(len(args))), **{name: given[name] for name in kwargs})
+
+
+_OBJECTS = Objects(_are_in, _OfObjects)
+
+
+def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Returns `fn` compiled by XLA, as `jax.jit` does, for less time and memory where the platform leaves some to gain.
+
+        @functools.partial(ja.jit, donate_argnums=0)
+        def step(state, batch): ...
+
+    On CPU the graph goes through the passes of `ja.config(passes=…)`, which change nothing but speed, and a graph with
+    much memory runs as several programs. What `ja.remat` recomputes is recomputed: XLA on CPU drops the barriers of a
+    plain `jax.jit`, and here they are kept. On other platforms, inside other transformations of JAX, and where
+    shardings are given, it is `jax.jit`. Arguments that hold flax nnx objects, such as modules and optimizers, are treated
+    as `nnx.jit` does: what the function changes in them is written back; their arrays are reused.
+
+    Args:
+      fn: The function; left out, a decorator is returned.
+      **options: Those of `jax.jit`: `static_argnums`, `donate_argnums`, `in_shardings`, `compiler_options`, …
+    """
+    return functools.partial(jit, **options) if fn is None else Jitted(fn, options, _OBJECTS)

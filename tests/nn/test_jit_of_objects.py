@@ -1,0 +1,133 @@
+"""`ja.jit` of functions of flax nnx objects does what `nnx.jit` does: changes are written back."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from flax import nnx
+
+import jaxaot as ja
+from jaxaot.errors import UsageError
+
+
+class Net(nnx.Module):
+    def __init__(self, rngs):
+        self.first = nnx.Linear(4, 8, rngs=rngs)
+        self.norm = nnx.BatchNorm(8, rngs=rngs)
+        self.dropout = nnx.Dropout(0.3, rngs=rngs)
+        self.last = nnx.Linear(8, 1, rngs=rngs)
+        self.calls = nnx.Variable(jnp.array(0))
+
+    def __call__(self, x):
+        self.calls[...] += 1
+        return self.last(self.dropout(nnx.relu(self.norm(self.first(x)))))
+
+    @ja.jit
+    def predict(self, x):
+        return self(x)
+
+
+def made():
+    model = Net(nnx.Rngs(0))
+    return model, nnx.Optimizer(model, optax.adamw(1e-2), wrt=nnx.Param)
+
+
+def data(n=6):
+    values = np.random.default_rng(0).standard_normal((n, 5)).astype(np.float32)
+    return values[:, :4], values[:, 4:]
+
+
+def step(model, optimizer, x, y):
+    loss, gradients = nnx.value_and_grad(lambda model: ((model(x) - y) ** 2).mean())(model)
+    optimizer.update(model, gradients)
+    return loss
+
+
+def state_of(*objects):
+    return [np.asarray(jax.random.key_data(x) if jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key) else x)
+            for x in jax.tree.leaves(nnx.state(objects))]  # fmt: skip
+
+
+@pytest.mark.parametrize("arrange", ["arguments", "nested", "keywords"])
+def test_a_train_step_is_that_of_nnx(arrange):
+    found = []
+    for jit in (nnx.jit, ja.jit):
+        model, optimizer = made()
+        x, y = data()
+        if arrange == "arguments":
+            fn, call = jit(step), lambda fn: fn(model, optimizer, x, y)
+        elif arrange == "nested":
+            fn = jit(lambda all_of, batch: step(*all_of["objects"], *batch))
+            call = lambda fn: fn({"objects": (model, optimizer)}, (x, y))
+        else:
+            fn, call = jit(lambda **given: step(**given)), lambda fn: fn(model=model, optimizer=optimizer, x=x, y=y)
+        losses = [float(call(fn)) for _ in range(4)]
+        found.append((losses, state_of(model, optimizer)))
+    (expected, theirs), (losses, ours) = found
+    np.testing.assert_allclose(losses, expected, rtol=1e-4)
+    assert losses[0] != losses[-1]
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+
+
+def test_a_method_and_evaluation():
+    model, _ = made()
+    x, _ = data()
+    model.eval()
+    expected = model(x)
+    np.testing.assert_allclose(model.predict(x), expected, rtol=1e-5, atol=1e-6)
+    assert int(model.calls[...]) == 2
+
+
+def test_numbers_are_inputs_and_static_arguments_are_not():
+    traces = []
+
+    @functools.partial(ja.jit, static_argnames="power", donate_argnums=0)
+    def scale(model, factor, power):
+        traces.append(power)
+        model.first.kernel[...] = model.first.kernel[...] * factor**power
+        return model.first.kernel[...].sum()
+
+    model, _ = made()
+    before = np.asarray(model.first.kernel[...])
+    for factor in (2.0, 0.5, 3.0):
+        total = scale(model, factor, power=2)
+    np.testing.assert_allclose(model.first.kernel[...], before * 9.0, rtol=1e-5)
+    np.testing.assert_allclose(total, before.sum() * 9.0, rtol=1e-4)
+    assert traces == [2]
+    scale(model, 1.0, power=3)
+    assert traces == [2, 3]
+
+
+def test_without_objects_it_is_the_other_kind():
+    @ja.jit
+    def double(tree):
+        return jax.tree.map(lambda x: x * 2 if jnp.issubdtype(x.dtype, jnp.floating) else x, tree)
+
+    model, _ = made()
+    assert float(double({"x": jnp.array(3.0)})["x"]) == 6
+    graph, state = nnx.split(model)
+    doubled = nnx.merge(graph, double(state))
+    np.testing.assert_allclose(doubled.first.kernel[...], model.first.kernel[...] * 2)
+    assert double.lower({"x": jnp.ones(2)}).compile() is not None
+
+
+def test_a_bad_call():
+    model, optimizer = made()
+    x, y = data()
+    before = state_of(model, optimizer)
+    fn = ja.jit(step)
+    with pytest.raises(TypeError):
+        fn(model, optimizer, x, jnp.ones((3, 7)))
+    placed = ja.jit(step, in_shardings=None, out_shardings=jax.sharding.SingleDeviceSharding(jax.devices()[0]))
+    with pytest.raises(UsageError, match="out_shardings, and its arguments hold flax nnx objects"):
+        placed(model, optimizer, x, y)
+    for a, b in zip(state_of(model, optimizer), before, strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(TypeError, match="Error interpreting argument to <function step"):
+        fn("a", "b", "c", "d")
