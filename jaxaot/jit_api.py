@@ -64,8 +64,8 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     On CPU the graph goes through the passes of `ja.config(passes=…)`, which change nothing but speed, and a graph with
     much memory runs as several programs. What `ja.remat` recomputes is recomputed: XLA on CPU drops the barriers of a
     plain `jax.jit`, and here they are kept. On other platforms, inside other transformations of JAX, and where
-    shardings are given, it is `jax.jit`. Arguments that hold flax nnx objects, such as modules and optimizers, are treated
-    as `nnx.jit` does: what the function changes in them is written back; their arrays are reused.
+    shardings are given, it is `jax.jit`. Arguments that hold flax nnx objects, such as modules and optimizers, are
+    treated as `nnx.jit` does: what the function changes in them is written back; their arrays are reused.
 
     Args:
       fn: The function; left out, a decorator is returned.
