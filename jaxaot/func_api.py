@@ -12,3 +12,5 @@ from jaxaot.trace.func import jvp as jvp
 from jaxaot.trace.func import linearize as linearize
 from jaxaot.trace.func import vjp as vjp
 from jaxaot.trace.func import vmap as vmap
+from jaxaot.trace.functional_call import functional_call as functional_call
+from jaxaot.trace.functional_call import stack_module_state as stack_module_state

@@ -8,7 +8,6 @@ arrays, as one operation of the tape.
 from __future__ import annotations
 
 import abc
-import dataclasses
 import sys
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -27,17 +26,9 @@ from jaxaot.tensor.counter import counter_of
 from jaxaot.tensor.create import from_jax
 from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.tensor import Tensor
+from jaxaot.tensor.trees import pack_keys, unpack_keys
 
 _SCHEMA = parse_schema("module(Tensor[] inputs) -> Tensor[]")
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class KeyWords:
-    """A typed PRNG key as the integers that a tensor can hold."""
-
-    words: Any
-    impl: str = dataclasses.field(metadata={"static": True})
 
 
 def is_nnx_module(value: Any) -> bool:
@@ -54,14 +45,6 @@ def is_linen_module(value: Any) -> bool:
 
 def _is_key(value: Any) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
-
-
-def _pack(value: Any) -> Any:
-    return KeyWords(jax.random.key_data(value), str(jax.random.key_impl(value))) if _is_key(value) else value
-
-
-def _unpack(value: Any) -> Any:
-    return jax.random.wrap_key_data(value.words, impl=value.impl) if isinstance(value, KeyWords) else value
 
 
 class _LiftedArrays(AbstractLifted):
@@ -123,7 +106,7 @@ class _LiftedArrays(AbstractLifted):
         return jax.random.wrap_key_data(values, impl=self._impls[name]) if name in self._impls else values
 
     def inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return jax.tree.map(_pack, (args, kwargs))
+        return pack_keys((args, kwargs))
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
@@ -138,7 +121,7 @@ class _LiftedArrays(AbstractLifted):
                 filled[place] = value
             words = dict(zip(names, inputs, strict=False))
             held = {name: self._held(name, value) for name, value in words.items()}
-            given = jax.tree.map(_unpack, jax.tree.unflatten(tree, filled), is_leaf=lambda x: isinstance(x, KeyWords))
+            given = unpack_keys(jax.tree.unflatten(tree, filled))
             result, after = self._apply(held, *given)
             out, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None)
             is_array = [isinstance(x, (jax.Array, np.ndarray)) for x in out]

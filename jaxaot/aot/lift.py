@@ -8,21 +8,13 @@ grad, of a flax nnx module its `nnx.Param`s, of a linen module the collection `p
 from __future__ import annotations
 
 import abc
-import types
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any
 
-import jax
-import numpy as np
-
 from jaxaot.errors import ModuleLiftError
-from jaxaot.tensor.generator import Generator
+from jaxaot.tensor.cells import CODE, children_of
 from jaxaot.tensor.tensor import Tensor
 
-_CODE = (
-    type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, np.ndarray, jax.Array, str,
-    bytes, int, float, complex, bool, type(None), range, slice, Generator,
-)  # fmt: skip
 _PLAIN = (bool, int, float, complex, str, type(None))
 
 
@@ -134,10 +126,10 @@ def _collect(module: Any) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]:
     seen: set[int] = set()
 
     def visit(value: Any, prefix: str) -> None:
-        if id(value) in seen or isinstance(value, _CODE):
+        if id(value) in seen or isinstance(value, CODE):
             return
         seen.add(id(value))
-        children = list(_children(value))
+        children = list(children_of(value))
         for name, child in children:
             if isinstance(child, Tensor) and id(child) not in seen:
                 seen.add(id(child))
@@ -149,25 +141,9 @@ def _collect(module: Any) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]:
             if not isinstance(child, Tensor):
                 visit(child, f"{prefix}{name}.")
 
-    if not isinstance(module, _CODE):
+    if not isinstance(module, CODE):
         visit(module, "")
     return tensors, tuple(plain)
-
-
-def _children(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        yield from ((str(key), child) for key, child in list(value.items()))
-    elif isinstance(value, (list, tuple)):
-        yield from ((str(i), child) for i, child in enumerate(value))
-    else:
-        attributes = getattr(value, "__dict__", None)
-        if isinstance(attributes, dict):
-            yield from ((name, child) for name, child in list(attributes.items()) if isinstance(name, str))
-        for owner in type(value).__mro__:
-            slots = owner.__dict__.get("__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else slots:
-                if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                    yield name, getattr(value, name)
 
 
 def holds_tensors(value: Any) -> bool:

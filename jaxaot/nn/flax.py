@@ -78,6 +78,16 @@ class NnxKind(CellKind):
         arrays, tree = jax.tree.flatten([variable for _, variable in pairs])
         return (graph, tuple(path for path, _ in pairs), tree), arrays
 
+    def leaves(self, structure: Any) -> Sequence[tuple[str, bool]]:
+        _, paths, tree = structure
+        variables = jax.tree.unflatten(tree, [0] * tree.num_leaves)
+        found = []
+        for (_, *path), variable in zip(paths, variables, strict=True):
+            for inside, _ in jax.tree.leaves_with_path(variable.get_raw_value()):
+                name = ".".join(map(str, path)) + "".join(map(str, inside))
+                found.append((name, isinstance(variable, self._nnx.Param)))
+        return found
+
     def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
         graph, paths, tree = structure
         variables = jax.tree.unflatten(tree, arrays)

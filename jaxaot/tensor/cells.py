@@ -16,13 +16,14 @@ import enum
 import functools
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
 from jaxaot._typing import Shape
+from jaxaot.tensor.generator import Generator
 from jaxaot.tensor.tensor import Tensor
 
 FOREIGN = frozenset({
@@ -74,6 +75,10 @@ class CellKind(abc.ABC):
     @abc.abstractmethod
     def take_apart(self, objects: Sequence[Any]) -> tuple[Any, list[Any]]:
         """Returns what some cells and objects are made of: their structure, and the arrays in them, each once."""
+
+    @abc.abstractmethod
+    def leaves(self, structure: Any) -> Sequence[tuple[str, bool]]:
+        """Returns of each array of one object its name in that object, `linear.kernel`, and whether it is trained."""
 
     @abc.abstractmethod
     def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
@@ -168,6 +173,23 @@ def attributes_of(value: Any) -> dict[str, Any]:
             if name not in ("__dict__", "__weakref__") and hasattr(value, name):
                 found[name] = getattr(value, name)
     return found
+
+
+CODE = (
+    type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, np.ndarray, jax.Array, str,
+    bytes, int, float, complex, bool, type(None), range, slice, Generator,
+)  # fmt: skip
+"""What no tensor is looked for in."""
+
+
+def children_of(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yields what an object holds: the items of a dict or list, the attributes of anything else, each with its name."""
+    if isinstance(value, Mapping):
+        yield from ((str(key), child) for key, child in list(value.items()))
+    elif isinstance(value, (list, tuple)):
+        yield from ((str(i), child) for i, child in enumerate(value))
+    else:
+        yield from ((name, child) for name, child in attributes_of(value).items() if isinstance(name, str))
 
 
 def array_content(array: np.ndarray) -> tuple[Any, Shape, bytes]:
