@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jaxaot import forward_ad_api as _forward_ad_api
 from jaxaot import graph_api as _graph_api
 from jaxaot.autograd.modes import enable_grad as enable_grad
 from jaxaot.autograd.modes import inference_mode as inference_mode
@@ -22,4 +23,5 @@ from jaxaot.trace.function import Function as Function
 from jaxaot.trace.function import jax_function as jax_function
 from jaxaot.trace.function import once_differentiable as once_differentiable
 
+forward_ad = _forward_ad_api
 graph = _graph_api

@@ -29,6 +29,7 @@
     │   ├── GradientMismatchError         a gradient that finite differences do not agree with
     │   ├── AnomalyError                  a backward that gives a NaN, in anomaly mode
     │   ├── HookResultError               a hook on a gradient that returned what cannot take its place
+    │   ├── DualTensorError               a dual tensor that there cannot be
     │   ├── ScalerOrderError              calls of a GradScaler that do not follow one another so
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph
@@ -256,6 +257,14 @@ class GradientMismatchError(AutogradError):
     `ja.autograd.gradcheck(MyFunction.apply, x)` compares the gradients of the tape with finite differences. Look at the
     `backward` of the custom Function that it names the output of. If the function is not smooth at that point, as
     `abs` at 0, check it elsewhere; if numbers are short, use float64 or larger tolerances.
+    """
+
+
+class DualTensorError(AutogradError):
+    """A dual tensor that there cannot be, or an op that forward mode does not know.
+
+    `ja.autograd.forward_ad.make_dual(x, direction)` outside of `with ja.autograd.forward_ad.dual_level():`, inside of
+    two of them, or of a tensor that is dual already. Higher derivatives in forward mode: `ja.func.jvp`, which nests.
     """
 
 

@@ -27,6 +27,7 @@ LAYERS = [
         "graph_api",
         "tape_api",
         "jit_api",
+        "forward_ad_api",
         "aot",
         "export",
         "distributed",
@@ -46,6 +47,7 @@ WITHIN_A_ROW = {
     ("config", "errors"),  # an unknown setting is an error
     ("autograd_api", "graph_api"),  # `ja.autograd.graph`
     ("autograd_api", "tape_api"),  # `ja.autograd.TapeCompiler`
+    ("autograd_api", "forward_ad_api"),  # `ja.autograd.forward_ad`
     ("lower", "passes"),  # how a graph is rewritten for speed depends on where it will run
     ("demo", "viz"),  # the demo's report is drawn by viz
 }

@@ -47,6 +47,7 @@ class _State(threading.local):
       compiles_tape: What runs backwards as programs, see `tape_api.py`; None if the engine does, node by node.
       autocast: In which precision listed ops run, an `Autocast`; None as long as nothing was set.
       autocast_before: What `autocast` was outside of each context that was entered.
+      dual: The level of forward mode, whose tangents are computed; None outside of it.
       casts: Weights that were cast in the outermost of these contexts; see `tensor/casting.py`.
     """
 
@@ -64,6 +65,7 @@ class _State(threading.local):
     autocast: Any = None
     anomaly: Any = None
     compiles_tape: Any = None
+    dual: Any = None
 
     def __init__(self) -> None:  # runs once in each thread
         threads.note()

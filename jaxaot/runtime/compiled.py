@@ -80,7 +80,7 @@ class CompiledFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if RUNNING:
-            if state.trace is not None or state.inlines:
+            if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
             with TRACING:  # storages hold symbols while another thread traces
                 pass

@@ -69,6 +69,8 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     Returns:
       A tensor, or a tuple or list of them.
     """
+    if state.dual is not None:
+        return state.dual.call(spec, dynamic, static, generator)
     if state.trace is not None:
         return _call_traced(spec, dynamic, static, generator)
     if state.region is not None:
@@ -78,14 +80,14 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
             return call_cast(call, spec, dynamic, static, generator)
         if spec.check is not None:
             return _call_checked(call, spec, dynamic, static, generator)
-    flat, lengths = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
+    flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
     key: list[Any] = [spec, static, lengths]
     if spec.has_any:
         key.append(tuple(map(type, static)))
     operands: list[Any] = []
     mask = _gather(spec, flat, key, operands)
     if mask < 0:
-        return call(spec, _converted(spec, dynamic), static, generator)
+        return call(spec, converted(spec, dynamic), static, generator)
     if spec.is_random:
         operands.append((generator or default_generator).draw())
     if mask and spec.is_differentiable and state.grad_enabled:
@@ -319,7 +321,8 @@ def _operand_layouts(spec: OpSpec, flat: Sequence[Any]) -> list[Layout]:
     return layouts
 
 
-def _flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int | None, ...]]:
+def flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int | None, ...]]:
+    """Returns the arguments of an op with its lists opened, and the lengths of these; None for what is no list."""
     flat: list[Any] = []
     lengths: list[int | None] = []
     for value, parameter in zip(dynamic, spec.schema.dynamic, strict=True):
@@ -336,7 +339,7 @@ def _flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int
     return flat, tuple(lengths)
 
 
-def _converted(spec: OpSpec, dynamic: Sequence[Any]) -> list[Any]:
+def converted(spec: OpSpec, dynamic: Sequence[Any]) -> list[Any]:
     """Returns dynamic arguments with jax and NumPy values as tensors and numbers."""
     from jaxaot.tensor.create import from_jax
 
@@ -417,8 +420,8 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
 
 
 def _read_traced(spec: OpSpec, dynamic: Sequence[Any], generator: Any) -> Any:
-    dynamic = _converted(spec, dynamic)
-    flat, lengths = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
+    dynamic = converted(spec, dynamic)
+    flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
     records = (
         state.grad_enabled
         and spec.is_differentiable
@@ -473,7 +476,9 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     target = dynamic[0]
     if not isinstance(target, Tensor):
         raise ArgumentError(f"{spec.name}_(): argument 'self' must be Tensor, not {type(target).__name__}")
-    flat, lengths = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
+    if state.dual is not None:
+        return state.dual.call_inplace(spec, dynamic, static, generator)
+    flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
     records = False
     if state.grad_enabled and spec.is_differentiable:
         for value in flat:
@@ -508,7 +513,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if spec.has_any:
         key.append(tuple(map(type, static)))
     if _gather(spec, flat, key, operands, target, window) < 0:
-        return call_inplace(spec, _converted(spec, dynamic), static, generator)
+        return call_inplace(spec, converted(spec, dynamic), static, generator)
     if spec.is_random:
         operands.append((generator or default_generator).draw())
     cache_key = tuple(key)
@@ -591,8 +596,10 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
       AutogradError: If the op would be recorded.
       DtypeError: If `out` cannot hold the results' kind of number.
     """
+    if state.dual is not None:
+        return state.dual.call_out(spec, dynamic, static, out, generator)
     outs = out if isinstance(out, (tuple, list)) else (out,)
-    flat, _ = (dynamic, None) if not spec.has_lists else _flatten(spec, dynamic)
+    flat, _ = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
     if state.grad_enabled and any(isinstance(v, Tensor) and v.requires_grad for v in (*flat, *outs)):
         raise AutogradError(
             f"{spec.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "

@@ -188,12 +188,13 @@ def backward(
     if grad_tensors is not None and isinstance(grad_tensors, Tensor):
         grad_tensors = [grad_tensors]
     edges = None if inputs is None else _target_edges(_listed(inputs))
-    roots = _roots(tensors, grad_tensors, create_graph)
+    carries = create_graph or state.dual is not None
+    roots = _roots(tensors, grad_tensors, carries)
     before = state.grad_enabled
     state.grad_enabled = create_graph
     try:
         keep_graph = create_graph if retain_graph is None else retain_graph
-        _run(roots, keep_graph, create_graph, edges, True)
+        _run(roots, keep_graph, carries, edges, True)
     finally:
         state.grad_enabled = before
 
@@ -253,9 +254,10 @@ def grad(
         if edge is None:
             raise AutogradError("One of the differentiated Tensors does not require grad")
         edges.append(edge)
-    roots = _roots(outputs, grad_outputs, create_graph)
+    carries = create_graph or state.dual is not None  # tensors, whose tangents are computed on the way
+    roots = _roots(outputs, grad_outputs, carries)
     with recording(create_graph):
-        found = _run(roots, create_graph if retain_graph is None else retain_graph, create_graph, edges, False)
+        found = _run(roots, create_graph if retain_graph is None else retain_graph, carries, edges, False)
         results: list[Tensor | None] = []
         for tensor, edge in zip(inputs, edges, strict=True):
             gradient = found.get(edge)

@@ -195,6 +195,8 @@ def detach_(self: Tensor) -> Tensor:
             "detach_() cannot be called on these gradients."
         )
     self._touch()
+    if state.dual is not None:
+        state.dual.drop(self)
     self._history = None
     self._chain = ()
     self._view_node = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -118,6 +118,8 @@ class OpNode(Node):
     def _recorded(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
         from jaxaot.tensor.pulls import pull_by
 
+        if state.dual is not None and (found := state.dual.pull(self, cotangents)) is not None:
+            return found
         kernel = self.kernel
         if kernel.relays and cotangents[0].dtype == kernel.relays:
             return [cotangents[0]] * len(kernel.places)
@@ -181,6 +183,8 @@ class TracedOpNode(Node):
         wanted = [ct for ct, d in zip(cotangents, self.differentiable, strict=True) if d]
         if not create_graph:
             return self._pull(values, wanted)
+        if state.dual is not None and (found := state.dual.pull(self, wanted)) is not None:
+            return found
         from jaxaot.tensor.pulls import pull_by
 
         edges = iter(self.edges)
@@ -189,25 +193,46 @@ class TracedOpNode(Node):
 
     def _pull(self, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Returns the gradients as a function of the op's arguments and of the cotangents of its float results."""
-        places = [i for i, wanted in enumerate(self.mask) if wanted]
 
-        def op(*differentiated: Any) -> Any:
-            filled = list(values)
-            for place, value in zip(places, differentiated, strict=True):
-                filled[place] = value
+        def smooth(filled: Sequence[Any]) -> list[Any]:
             results = self.spec.evaluate(self.nest(filled), self.static, self.key)
             return [r for r, d in zip(results, self.differentiable, strict=False) if d]
 
         with jax.named_scope(f"backward/{self.spec.name}"):
-            outputs, pullback = jax.vjp(op, *[values[i] for i in places])
-            full = [
-                jnp.zeros_like(out) if ct is None else conjugate(ct.astype(out.dtype))
-                for ct, out in zip(cotangents, outputs, strict=True)
-            ]
-            return [conjugate(gradient) for gradient in pullback(full)]
+            return pull_op(smooth, values, self.mask, cotangents)
 
     def release(self) -> None:
         self.values = None
+
+
+def pull_op(
+    smooth: Callable[[Sequence[Any]], list[Any]],
+    values: Sequence[Any],
+    mask: Sequence[bool],
+    cotangents: Sequence[Any],
+) -> list[Any]:
+    """Returns gradients of some arguments of an op.
+
+    Args:
+      smooth: Takes its arguments to its float results.
+      values: The arguments.
+      mask: For each, whether its gradient is wanted.
+      cotangents: Of the float results; None for zeros.
+    """
+    places = [i for i, wanted in enumerate(mask) if wanted]
+
+    def op(*differentiated: Any) -> list[Any]:
+        filled = list(values)
+        for place, value in zip(places, differentiated, strict=True):
+            filled[place] = value
+        return smooth(filled)
+
+    outputs, pullback = jax.vjp(op, *[values[i] for i in places])
+    full = [
+        jnp.zeros_like(out) if ct is None else conjugate(ct.astype(out.dtype))
+        for ct, out in zip(cotangents, outputs, strict=True)
+    ]
+    return [conjugate(gradient) for gradient in pullback(full)]
 
 
 class ViewNode(Node):
@@ -375,7 +400,12 @@ class AccumulateGrad(Node):
         layout = leaf._layout.dense
         if create_graph:
             gradient = gradient.to(layout.dtype)
-            leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
+            if state.grad_enabled:
+                leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
+            elif leaf.grad is None:
+                leaf.grad = gradient.detach().clone()
+            else:
+                leaf.grad.add_(gradient)
             return
         if gradient.dtype is not layout.dtype and gradient.dtype != layout.dtype:
             gradient = gradient.astype(layout.dtype)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot._jax import is_tracer
+from jaxaot.autograd.modes import state
 from jaxaot.errors import JaxaotError, TensorValueError
 from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_integral
 
@@ -93,6 +94,9 @@ def tensor_repr(tensor: Any) -> str:
     if tensor.requires_grad:
         node = tensor.grad_fn
         notes.append("requires_grad=True" if node is None else f"grad_fn={node!r}")
+    tangent = None if state.dual is None else state.dual.tangent(tensor)
+    if tangent is not None:
+        notes.append(f"tangent={tensor_repr(tangent)}")
     text = f"tensor({body}"
     last = len(text) - text.rfind("\n") + 1
     for note in notes:

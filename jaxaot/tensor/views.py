@@ -86,6 +86,8 @@ def view_through(
     base = parent._base_tensor
     view._base_tensor = parent if base is None else base
     view._counter = counter_of(parent)
+    if state.dual is not None:
+        state.dual.note_view(view, parent, steps)
     if not state.grad_enabled:
         # no gradient flows through a view made here: it has a history of its own
         view._creation = INFERENCE if parent._creation == INFERENCE else "no_grad"

@@ -32,7 +32,7 @@ def _called(transformed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     is_recorded = state.grad_enabled and any(
         isinstance(leaf, Tensor) and leaf.requires_grad for leaf in jax.tree.leaves((args, kwargs))
     )
-    if is_recorded or state.trace is not None:
+    if is_recorded or state.trace is not None or (state.dual is not None and state.dual.has_duals()):
         return jax_function(transformed)(*args, **kwargs)
     return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))
 
