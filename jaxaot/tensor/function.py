@@ -108,7 +108,7 @@ class FunctionSaved:
             return tensor._read()
         value = materialize(tensor)
         tensor._storage.is_shared = True
-        if state.saved_hooks is not None and state.region is None:
+        if state.saved_hooks is not None:
             return pack(state.saved_hooks, value, dense_like(tensor._layout, tensor.dtype))
         if state.checks_versions:
             self._versions.append(version_of(tensor, is_result))

@@ -5,6 +5,9 @@ of it. The first node whose backward asks has the function run again, from the v
 began and with the same random numbers; each node then takes the residuals of the node that was made in its place. What
 the function does to tensors it does again to what they were, and then a `Journal` puts back how they are. So hooks,
 gradients of tensors that the function reaches, several backwards and nested regions are those of the tape.
+
+Hooks on saved tensors that are around the call have nothing to pack. What is saved under hooks that the function sets
+up is packed by them, and not dropped.
 """
 
 from __future__ import annotations
@@ -17,9 +20,11 @@ import jax
 
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Node, next_number
+from jaxaot.autograd.saved_hooks import without_saved_hooks
 from jaxaot.errors import AutogradError, RecomputeMismatchError
 from jaxaot.tensor.generator import Generator
 from jaxaot.tensor.nodes import AccumulateGrad, ViewNode
+from jaxaot.tensor.saved import is_packed
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor
 
@@ -195,7 +200,8 @@ class Region(_Run):
                 journal.note(leaf)
         state.region, state.streams = self, self._draws
         try:
-            results = fn(*args, **kwargs)
+            with without_saved_hooks():
+                results = fn(*args, **kwargs)
         finally:
             state.region, state.streams = self.outer, streams
         self._drop_last()
@@ -223,7 +229,10 @@ class Region(_Run):
     def _drop_last(self) -> None:
         if self._last is not None:
             held = self._last.swap_held(Dropped(self, len(self._names)))
-            self._names.append(_name_of(self._last, held))
+            if is_packed(held):
+                self._last.swap_held(held)
+            else:
+                self._names.append(_name_of(self._last, held))
             self._last = None
 
     def _finish(self, results: Any) -> None:
@@ -274,16 +283,18 @@ class Region(_Run):
         try:
             for generator, position in self._draws.began.items():
                 generator.position = position
-            fn(*args, **kwargs)
+            with without_saved_hooks():
+                fn(*args, **kwargs)
         finally:
             run.journal.restore()
             present.restore()
             for generator, position in positions.items():
                 generator.position = position
             state.region, state.streams, state.trace, state.grad_enabled, state.autocast = before
-        held = [holder.swap_held(None) for holder in run.holders]
-        self._check([_name_of(*pair) for pair in zip(run.holders, held, strict=True)])
-        return held
+        made = [(holder, holder.swap_held(None)) for holder in run.holders]
+        made = [(holder, held) for holder, held in made if not is_packed(held)]
+        self._check([_name_of(*pair) for pair in made])
+        return [held for _, held in made]
 
     def _check(self, names: Sequence[Any]) -> None:
         pick = (lambda name: name) if self._is_strict else (lambda name: name[0])

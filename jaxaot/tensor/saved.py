@@ -180,6 +180,11 @@ class SavedValues:
         return [item.array() if type(item) is Packed else item for item in self.items]
 
 
+def is_packed(held: Any) -> bool:
+    """Returns whether some of what a node holds was packed."""
+    return type(held) is SavedValues or (type(held) is list and any(type(item) is Packed for item in held))
+
+
 def pack_arrays(arrays: Sequence[Any], hooks: Mapping[int, HookPair]) -> SavedValues:
     """Returns arrays, those at some places packed by the hooks that are given for them."""
     return SavedValues([
@@ -263,7 +268,7 @@ def save_specially(node: Any, flat: Sequence[Any], results: Sequence[Tensor]) ->
       results: Its results.
     """
     kernel, hooks = node.kernel, state.saved_hooks
-    if hooks is not None and state.region is None:  # what a checkpointed function saves is dropped, so not packed
+    if hooks is not None:
         items = list(node.leaves)
         for k, (origin, i) in enumerate(kernel.sources):
             layout = _layout_of(items[k], origin, i, flat, results)

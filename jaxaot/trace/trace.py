@@ -194,12 +194,13 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
     before = state.trace
     if before is not None:
         raise TraceError("A trace is already running in this thread; call the function itself inside it.")
-    state.trace = trace
+    # what a checkpointed function around it does is the call, not the trace
+    region, state.region, state.trace = state.region, None, trace
     RUNNING.append(trace)
     try:
         closed = jax.make_jaxpr(staged)()
     finally:
-        state.trace = None
+        state.region, state.trace = region, None
         state.grad_enabled, state.autocast = grad_enabled, autocast
         del state.autocast_before[n_contexts:]
         places.close()
