@@ -4,82 +4,26 @@ import random
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
+from benchmarks import models
 from jaxaot.joint import build_joint
 from jaxaot.passes.pipeline import run_passes
 
 
-def gpt_parameters(n_layers, width, vocabulary, length, key):
-    keys = iter(jax.random.split(key, 4 * n_layers + 2))
-
-    def normal(*shape):
-        return jax.random.normal(next(keys), shape) * 0.02
-
-    def block():
-        return {
-            "qkv": normal(width, 3 * width),
-            "proj": normal(width, width),
-            "up": normal(width, 4 * width),
-            "down": normal(4 * width, width),
-            "norms": (jnp.ones(width), jnp.zeros(width), jnp.ones(width), jnp.zeros(width)),
-        }
-
-    blocks = [block() for _ in range(n_layers)]
-    return {"tokens": normal(vocabulary, width), "positions": normal(length, width), "blocks": blocks}
-
-
-def gpt_block(x, block, n_heads):
-    """Returns the residual stream behind a layer."""
-    batch, length, width = x.shape
-
-    def heads(a):
-        return a.reshape(batch, length, n_heads, width // n_heads).transpose(0, 2, 1, 3)
-
-    scale1, shift1, scale2, shift2 = block["norms"]
-    q, k, v = map(heads, jnp.split(layer_norm(x, scale1, shift1) @ block["qkv"], 3, -1))
-    scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) / np.float32(np.sqrt(width // n_heads))
-    scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e9)
-    mixed = jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores, -1), v)
-    x = x + mixed.transpose(0, 2, 1, 3).reshape(batch, length, width) @ block["proj"]
-    return x + jax.nn.gelu(layer_norm(x, scale2, shift2) @ block["up"]) @ block["down"]
-
-
-def layer_norm(x, scale, shift):
-    mean = x.mean(-1, keepdims=True)
-    variance = ((x - mean) ** 2).mean(-1, keepdims=True)
-    return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * scale + shift
-
-
-def gpt_loss(parameters, tokens, targets, n_heads):
-    x = parameters["tokens"][tokens] + parameters["positions"][: tokens.shape[1]]
-    if isinstance(parameters["blocks"], list):
-        for block in parameters["blocks"]:
-            x = gpt_block(x, block, n_heads)
-    else:
-        x, _ = jax.lax.scan(lambda x, block: (gpt_block(x, block, n_heads), None), x, parameters["blocks"])
-    logits = jax.nn.log_softmax(layer_norm(x, 1.0, 0.0) @ parameters["tokens"].T)
-    return -jnp.take_along_axis(logits, targets[..., None], -1).mean()
-
-
 def gpt_of_one_loop(**sizes):
     """Returns what `gpt` does, for a model whose layers are the turns of one loop."""
-    return gpt(**sizes, is_one_loop=True)
+    return gpt(**sizes, is_scanned=True)
 
 
-def gpt(n_layers=4, width=128, n_heads=4, length=128, batch=8, vocabulary=256, is_one_loop=False):
+def gpt(**sizes):
     """Returns a loss of flat arguments, the arguments, and how many of them are parameters."""
-    parameters = gpt_parameters(n_layers, width, vocabulary, length, jax.random.key(0))
-    if is_one_loop:
-        parameters["blocks"] = jax.tree.map(lambda *layers: jnp.stack(layers), *parameters["blocks"])
-    tokens = jax.random.randint(jax.random.key(1), (batch, length), 0, vocabulary)
-    targets = jax.random.randint(jax.random.key(2), (batch, length), 0, vocabulary)
-    flat, tree = jax.tree.flatten(parameters)
+    model = models.gpt(**sizes)
+    flat, tree = jax.tree.flatten(model.parameters)
 
     def loss(*args):
-        return gpt_loss(jax.tree.unflatten(tree, args[:-2]), args[-2], args[-1], n_heads)
+        return model.loss(jax.tree.unflatten(tree, args[:-2]), *args[-2:])
 
-    return loss, (*flat, tokens, targets), len(flat)
+    return loss, (*flat, *model.data), len(flat)
 
 
 def joint_of(fn, args, inputs, outputs=(0,), passes=("cse", "dce")):
