@@ -30,7 +30,7 @@ from jaxaot.tensor.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.tensor.saved import check_saveable, note_written, save_specially
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import INFERENCE, Tensor, wrap, wrap_array
-from jaxaot.tensor.write import check_writable, write_array, write_value
+from jaxaot.tensor.write import apart_from_hooks, check_writable, write_array, write_value
 from jaxaot.views.layout import Layout, contiguous, indexed_operands
 from jaxaot.views.window import AbstractWindow, find_window
 
@@ -551,7 +551,7 @@ def _detached_result(spec: OpSpec, dynamic: Sequence[Any], static: Any, generato
 def _call_inplace_recorded(
     spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any
 ) -> Tensor:
-    dynamic = Recipe((), lengths, (), False).nest(flat)
+    dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
     result = _call_uncast(spec, dynamic, static, generator)
     result = result if isinstance(result, Tensor) else result[0]
     value = fit_into(result._read(), target._layout.size, target.dtype)
@@ -575,7 +575,8 @@ def _cast_row() -> OpSpec:
 
 def _call_inplace_traced(spec: OpSpec, target: Tensor, dynamic: Sequence[Any], static: Any, generator: Any) -> Tensor:
     flat, values, lengths, records, key = _read_traced(spec, dynamic, generator)
-    results, node = _evaluate_traced(spec, flat, values, lengths, static, records, key)
+    operands = (apart_from_hooks(target), *flat[1:]) if records else flat
+    results, node = _evaluate_traced(spec, operands, values, lengths, static, records, key)
     value = fit_into(results[0], target._layout.size, target.dtype)
     from jaxaot.autograd.node import Edge
 

@@ -25,7 +25,7 @@ from jaxaot.tensor.pulls import standing
 from jaxaot.tensor.saved import FREED, Packed, Version, check_saveable, pack, version_of
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.views import detached
-from jaxaot.tensor.write import check_writable, record_write
+from jaxaot.tensor.write import apart_from_hooks, check_writable, record_write
 from jaxaot.views.layout import Layout, dense_like
 
 
@@ -297,6 +297,9 @@ def call_function(
     """
     ctx = FunctionCtx(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
     edges = [x._gradient_edge() if isinstance(x, Tensor) and state.grad_enabled else None for x in args]
+    if_dirty = [
+        None if edge is None else apart_from_hooks(x)._gradient_edge() for x, edge in zip(args, edges, strict=True)
+    ]
     records = any(edge is not None for edge in edges)
     region, state.region = state.region, None  # the node is added to it when it holds what it saves
     try:
@@ -316,6 +319,8 @@ def call_function(
     shown = [_as_result(r, args, ctx) for r in results]
     if not records:
         return _like(returned, shown)
+    if ctx._dirty:
+        node.edges = tuple(if_dirty[i] if _is_in(x, ctx._dirty) else edges[i] for i, x in enumerate(args))
     node.finish(args, results)
     if region is not None:
         region.add(node)
@@ -324,6 +329,7 @@ def call_function(
     for i, value in zip(wanted, values, strict=True):
         if _is_in(results[i], ctx._dirty):
             record_write(shown[i], value, Edge(node, i))
+            shown[i].grad = None  # a retained gradient was that of what it showed before
         else:
             _give_history(shown[i], node, i, value)
             if shown[i]._base_tensor is not None or any(

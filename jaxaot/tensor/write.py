@@ -11,11 +11,11 @@ from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
 from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, OverlappingWriteError
-from jaxaot.tensor.counter import count_write
+from jaxaot.tensor.counter import count_write, counter_of
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import store_through
-from jaxaot.tensor.nodes import WriteNode
-from jaxaot.tensor.tensor import INFERENCE, history_edge
+from jaxaot.tensor.nodes import ViewNode, WriteNode
+from jaxaot.tensor.tensor import INFERENCE, history_edge, wrap
 from jaxaot.views.window import find_window
 
 
@@ -81,6 +81,21 @@ def check_writable(target: Any, records: bool) -> None:
             "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
             "both outside (if you want the inplace to be tracked)."
         )
+
+
+def apart_from_hooks(target: Any) -> Any:
+    """Returns what stands for the value of a tensor that is about to be written, as an operand of what writes it.
+
+    The gradient of that value goes to the base; hooks on views of the base are not called for it, as in PyTorch.
+    """
+    node = target._view_node if target._chain else None
+    while isinstance(node, ViewNode):
+        if node.hooks is not None:
+            made = wrap(target._storage, target._layout, target._offset, state.trace)
+            made._history, made._chain, made._counter = target._history, target._chain, counter_of(target)
+            return made
+        node = None if node.edges[0] is None else node.edges[0].node
+    return target
 
 
 def write_value(target: Any, value: Array) -> None:

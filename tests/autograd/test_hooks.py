@@ -194,9 +194,53 @@ def what_nodes_say(lib, log):
     return shown, node.metadata, node.name(), edge.node is node, edge.output_nr, accumulator(x).variable is x
 
 
+def doubling(lib):
+    class Double(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    return Double
+
+
+def views_that_are_written(lib, log):
+    """The gradient of what a view showed before a write through it goes to the base past the hooks of the view."""
+    w = lib.tensor([1.0, 2.0], requires_grad=True)
+    found = []
+    for number, write in enumerate((
+        lambda v: v.mul_(3), lambda v: v[0].mul_(3), lambda v: v.add_(v), doubling(lib).apply,
+        lambda v: v.__setitem__(0, 5.0),
+    )):  # fmt: skip
+        a = w * 2
+        v = a[:1]
+        v.register_hook(log.hook(f"tensor {number}"))
+        v.grad_fn.register_prehook(log.hook(f"node {number}"))
+        v.retain_grad()
+        write(v)
+        (v.sum() + a.sum()).backward()
+        found += [v.grad, w.grad.clone()]
+    return found
+
+
+def retained_and_marked_dirty(lib, log):
+    w = lib.tensor([1.0, 2.0], requires_grad=True)
+    a = w * 2
+    a.retain_grad()
+    a.sum().backward(retain_graph=True)
+    doubling(lib).apply(a)
+    (a * 3).sum().backward()
+    return a.grad, a.retains_grad, w.grad
+
+
 PROGRAMS = [
     every_kind, chosen_inputs, written_in_place, leaf_written_in_place, hooks_that_write, removed_and_added,
-    gradients_released_at_once, several_outputs, multi_grad, what_nodes_say,
+    gradients_released_at_once, several_outputs, multi_grad, what_nodes_say, views_that_are_written,
+    retained_and_marked_dirty,
 ]  # fmt: skip
 
 
