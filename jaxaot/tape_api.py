@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from jaxaot.api import compile as compile_function
 from jaxaot.autograd.modes import state, threads
 from jaxaot.autograd.node import Edge
-from jaxaot.errors import UsageError
+from jaxaot.errors import JaxaotError, UsageError
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tensor.grad import run_engine
 from jaxaot.tensor.hooks import wrap_gradient
@@ -143,7 +143,7 @@ class TapeCompiler:
         except Exception as error:
             if put_back is not None:
                 put_back()
-            if not tape.has_code:
+            if not (tape.has_code or isinstance(error, JaxaotError)):
                 raise
             known.reason = f"the program could not be made: {_first_line(error)}"
             raise NotCompilable(known.reason) from error

@@ -57,6 +57,7 @@ class Tape:
       form: What tells programs apart besides the types of arrays; hashable.
       arrays: What is held, each array once, then the cotangents.
       tensors: The leaves, and what keeps its gradient.
+      held: The nodes that hold something, and where each value of it is found.
       world: What hooks, custom Functions and unpacking may reach: `functions`, `contexts` and `packed`.
     """
 
@@ -68,7 +69,7 @@ class Tape:
     arrays: list[Any] = dataclasses.field(default_factory=list)
     tensors: list[Tensor] = dataclasses.field(default_factory=list)
     world: Any = None
-    _held: list[tuple[Node, list[_Place]]] = dataclasses.field(default_factory=list)
+    held: list[tuple[Node, list[_Place]]] = dataclasses.field(default_factory=list)
 
     @property
     def has_code(self) -> bool:
@@ -79,7 +80,7 @@ class Tape:
     def holding(self, arrays: Sequence[Any], packed: Sequence[Any]) -> Iterator[Roots]:
         """Inside, nodes hold other values of the same types; yields the roots with their cotangents among these."""
         with contextlib.ExitStack() as stack:
-            for node, places in self._held:
+            for node, places in self.held:
                 values = SavedValues([])
                 for place in places:
                     match place:
@@ -198,7 +199,7 @@ class _Reader:
             held = held.again()
         places = [self._place(value) for value in (held.items if isinstance(held, SavedValues) else held)]
         if places or held is not node.held:
-            self.tape._held.append((node, places))
+            self.tape.held.append((node, places))
         return tuple((place.kind, type(place.value), place.value, place.layout) for place in places)
 
     def _place(self, value: Any) -> _Place:
