@@ -153,18 +153,20 @@ def triangular_solve(self, A, upper, transpose, unitriangular):
     return solution, _batched(A, self)[0]
 
 
-@jax.custom_jvp
 def _cholesky_solve(B: Array, factor: Array) -> Array:
-    """Returns the solution of `factor @ factorᴴ @ X = B`, with the gradient of that product: all of the factor's."""
-    return jsl.cho_solve((factor, True), B)
+    """Returns the solution of `factor @ factorᴴ @ X = B`, with the derivatives of that product: all of the factor's.
 
-
-@_cholesky_solve.defjvp
-def _cholesky_solve_jvp(primals: Any, tangents: Any) -> Any:
-    (B, factor), (dB, moved) = primals, tangents
-    solution = _cholesky_solve(B, factor)
-    change = moved @ jnp.conj(factor.mT)
-    return solution, _cholesky_solve(dB - (change + jnp.conj(change.mT)) @ solution, factor)
+    The values of the product are those of its lower part, as in PyTorch.
+    """
+    lower, whole = jnp.tril(factor), factor @ jnp.conj(factor.mT)
+    product = whole + jax.lax.stop_gradient(lower @ jnp.conj(lower.mT) - whole)
+    held = jax.lax.stop_gradient(factor)
+    return jax.lax.custom_linear_solve(
+        lambda X: product @ X,
+        B,
+        lambda _, right: jsl.cho_solve((held, True), right),
+        lambda _, right: jnp.conj(jsl.cho_solve((held, True), jnp.conj(right))),
+    )
 
 
 @register_op("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", out=True)
