@@ -143,6 +143,21 @@ batching.primitive_batchers[mark_p] = lambda args, axes, *, word: (mark_p.bind(*
 mlir.register_lowering(mark_p, lambda ctx, x, *, word: [x])
 
 
+def present_traceback() -> Any:
+    """Returns where the program is, as the equations that are traced note it."""
+    return source_info_util.current().traceback
+
+
+@contextlib.contextmanager
+def made_at(traceback: Any) -> Iterator[None]:
+    """Gives equations traced in the block another place, unless that is None."""
+    if traceback is None:
+        yield
+        return
+    with source_info_util.user_context(traceback, name_stack=source_info_util.current_name_stack()):
+        yield
+
+
 def nest_source(inner: Any, outer: Any, keep_traceback: bool = True) -> Any:
     """Returns the source info of `inner`, an equation of a sub-jaxpr of `outer`, as if it stood at `outer`'s place.
 

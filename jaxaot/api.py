@@ -19,6 +19,7 @@ from jaxaot._util import format_bytes
 from jaxaot.autograd.modes import state
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
 from jaxaot.ir.sequence import sequence_rows, sequence_table
+from jaxaot.ir.tape import runs_backward
 from jaxaot.ir.text import to_text
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
@@ -44,6 +45,8 @@ from jaxaot.runtime.links import Walk
 from jaxaot.runtime.program import Program, forward_graph
 from jaxaot.runtime.recovery import is_deleted, refuse_without_values
 from jaxaot.runtime.segmented import ExecutableCache, SegmentedFunction, ask, make_linker, trace_through
+from jaxaot.runtime.watched import watching
+from jaxaot.tensor.anomaly import is_anomaly_check_nan_enabled
 from jaxaot.tensor.iterated import read_iterators
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.trace.hooks import trace_hooks
@@ -381,9 +384,11 @@ def key_for_call(traced: stages.Traced, fn: Callable[..., Any], args: Any, kwarg
     parameters, settings = parameter_names(fn), config.get()
     refuse_without_values(traced.call, fn, args, kwargs, parameters)
     hooks = state.saved_hooks if traced.needs_backward else None
+    has_backward = not traced.asked and runs_backward(traced.jaxpr.jaxpr)
+    watches = is_anomaly_check_nan_enabled() if has_backward else None
     return CallKey(
         traced.call, traced.places, traced.rng, traced.in_tree, settings, jax_settings(), parameters, traced.asked,
-        hooks,
+        hooks, watches,
     )  # fmt: skip
 
 
@@ -400,6 +405,8 @@ def make_program(
       writing: The lock that calls of the function hold which write.
       donate: Whether the buffers of written storages may be reused, if the settings allow it.
     """
+    if key.watches:
+        make, donate = watching(make), False
     program = Program(traced, partition, make, key.settings.donate and donate, key)
     generate(program, writing)
     return program

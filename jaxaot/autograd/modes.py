@@ -41,7 +41,7 @@ class _State(threading.local):
       saved_hooks: The `HookPair` that packs what is saved, or None.
       hooks_disabled: What the error says where such hooks are forbidden, or None.
       saves_plainly: Whether what is saved is neither packed nor checked.
-      anomaly: What notes the lines of nodes and looks at what they compute; None outside of anomaly mode.
+      anomaly: What notes the lines of nodes and looks at what they compute, in anomaly mode and in traces; else None.
       backward_pass: The backward in progress, the innermost; None if none is.
       infers: Whether tensors that are made are inference tensors, which cannot be saved.
       compiles_tape: What runs backwards as programs, see `tape_api.py`; None if the engine does, node by node.

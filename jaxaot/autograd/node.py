@@ -43,6 +43,9 @@ class Node:
     is_joined = False
     """Whether its outputs are those of several operations: hooks on one that got no gradient are then not called."""
 
+    runs_user_code = False
+    """Whether its backward is a function of the user's."""
+
     link: Any = None
     """What computes the node's gradients from its one cotangent, if the node may be part of a straight chain."""
 

@@ -19,7 +19,7 @@ class Interpreter:
       name: What it goes by.
       donated: Always empty: nothing is donated, so that every value can still be looked at.
       settings: Those of JAX under which alone it may run; None for any.
-      observe: Called with each equation and its results, if given.
+      observe: Called with each equation, its operands and its results, if given.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Interpreter:
         donated: Sequence[int] = (),
         name: str = "graph",
         compiler_options: Mapping[str, Any] | None = None,
-        observe: Callable[[Any, list[Array]], None] | None = None,
+        observe: Callable[[Any, list[Array], list[Array]], None] | None = None,
     ):
         del donated, compiler_options
         self.jaxpr, self.name, self.observe = jaxpr, name, observe
@@ -50,16 +50,17 @@ class Interpreter:
 
         for position, eqn in enumerate(jaxpr.eqns):
             params = eqn.primitive.get_bind_params(eqn.params)
+            operands = list(map(read, eqn.invars))
             try:
                 with eqn.ctx.manager:
-                    results = eqn.primitive.bind(*map(read, eqn.invars), **params)
+                    results = eqn.primitive.bind(*operands, **params)
             except Exception as error:
                 error.add_note(f"In equation {position} of `{self.name}`: {self._shown(position)}")
                 raise
             results = list(results) if eqn.primitive.multiple_results else [results]
             values.update(zip(eqn.outvars, results, strict=True))
             if self.observe is not None:
-                self.observe(eqn, results)
+                self.observe(eqn, operands, results)
         return [read(atom) for atom in jaxpr.outvars]
 
     __call__ = call

@@ -72,6 +72,7 @@ class CallKey:
       parameters: What the user calls each positional argument.
       asked: The values that Python asked for.
       hooks: The `HookPair` that packs what is saved, or None; None too where nothing is saved.
+      watches: Whether NaNs in a backward inside are errors; None without one.
     """
 
     call: CallPlan
@@ -83,6 +84,7 @@ class CallKey:
     parameters: tuple[str, ...]
     asked: tuple[AskedValue, ...] = ()
     hooks: Any = None
+    watches: bool | None = None
 
 
 def differences(earlier: CallKey, later: CallKey) -> tuple[Difference, ...]:
@@ -176,6 +178,8 @@ def _settings(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     if earlier.hooks != later.hooks:
         text = f"the hooks on saved tensors are {later.hooks or 'none'} instead of {earlier.hooks or 'none'}"
         yield Difference(Kind.SETTING, "saved tensor hooks", text)
+    if earlier.watches != later.watches:
+        yield Difference(Kind.SETTING, "anomaly mode", f"anomaly mode is {'on' if later.watches else 'off'}")
     for field in dataclasses.fields(Config):
         before, after = getattr(earlier.settings, field.name), getattr(later.settings, field.name)
         if before != after and field.compare:

@@ -76,7 +76,7 @@ def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[...,
     source = Source(traced.call, {
         "MISS": MISS, "state": state, "Tensor": Tensor, "default_generator": default_generator,
         "config": config, "scoped": config.scoped_value, "SETTINGS": settings, "HOOKS": hooks,
-        "AUTOCAST": traced.call.autocast,
+        "AUTOCAST": traced.call.autocast, "WATCHES": None,
     })  # fmt: skip
     with source.block("def fits(fn, args, kwargs):"):
         _write_tests(source, traced, PlaceWriter(source, traced.places))
@@ -93,6 +93,8 @@ def _write_tests(source: Source, traced: Traced, places: PlaceWriter) -> None:
     source.miss_if("state.autocast is not AUTOCAST and state.autocast != AUTOCAST")
     if traced.needs_backward:  # else nothing is saved
         source.miss_if("state.saved_hooks is not HOOKS and state.saved_hooks != HOOKS")
+    if source.scope["WATCHES"] is not None:  # else there is nothing to look at
+        source.miss_if("(state.anomaly is not None and state.anomaly.check_nan) is not WATCHES")
     with source.block("try:"):
         write_guards(source, traced, places)
     with source.block("except (AttributeError, IndexError, KeyError, TypeError, ValueError):"):
@@ -111,7 +113,7 @@ class _Writer:
             "CompiledNode": CompiledNode, "history_edge": history_edge, "getrefcount": sys.getrefcount,
             "config": config, "scoped": config.scoped_value, "SETTINGS": program.key.settings,
             "HOOKS": program.key.hooks, "pack_arrays": pack_arrays, "version_of": version_of,
-            "AUTOCAST": self.traced.call.autocast,
+            "AUTOCAST": self.traced.call.autocast, "WATCHES": program.key.watches,
             "forward": program.forward, "forward_donated": program.forward_donated, "backward": program.backward,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,

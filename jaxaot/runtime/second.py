@@ -23,6 +23,7 @@ from jaxaot.plan.saved import FromPrimal
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.tensor.anomaly import describe, has_nan
 from jaxaot.tensor.kernels import conjugate, pull_row
+from jaxaot.tensor.where import with_source
 
 
 def needed_primals(partition: Partition) -> tuple[int, ...]:
@@ -103,7 +104,7 @@ class SecondBackward:
         """
         joint, found = self._partition.joint, []
 
-        def look(eqn: Any, results: list[Any]) -> None:
+        def look(eqn: Any, _: list[Any], results: list[Any]) -> None:
             if not found and any(map(has_nan, results)):
                 found.append((eqn, results))
 
@@ -114,10 +115,11 @@ class SecondBackward:
         index = forward_index(eqn)
         origins = [e for e in joint.jaxpr.jaxpr.eqns if index is not None and forward_index(e) == index]
         named = next((e.primitive.name for e in origins if not is_backward(e)), eqn.primitive.name)
+        place = source_line(eqn, full_path=True)
         return (
             f"The first equation of the compiled backward that gives a NaN is `{eqn.primitive.name}`: it computes "
             f"{', '.join(map(describe, results))}. It belongs to the forward's `{named}` (equation {index}), made at"
-            f"\n\n    {source_line(eqn, full_path=True) or 'an unknown line'}"
+            f"\n\n    {'an unknown line' if place is None else with_source(place)}"
         )
 
     def _finished(self) -> Any:

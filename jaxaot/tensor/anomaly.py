@@ -1,4 +1,8 @@
-"""Anomaly mode: which operation of the forward a NaN, or an error, of the backward comes from."""
+"""Anomaly mode: which operation of the forward a NaN, or an error, of the backward comes from.
+
+Eagerly, nodes note the user's line, and what they compute is looked at. In a trace nothing is known yet; there nodes
+always note where they are made, so that the graph can say it of its equations (`ir/tape.py`, `runtime/watched.py`).
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot._jax import is_tracer
+from jaxaot._jax import is_tracer, present_traceback
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Node
 from jaxaot.errors import AnomalyError
+from jaxaot.ir.tape import TapeNode, run_by
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.where import user_line
@@ -19,22 +24,44 @@ from jaxaot.tensor.where import user_line
 _LINE = "traceback_"
 """Where a node's metadata has the user's line, as in PyTorch."""
 
+_TRACED_AT = "traced_at_"
+"""Where that of a node that was made in a trace has the place."""
+
 
 class Watch:
     """Notes the user's line of every node that is made, and runs nodes looking at what they compute.
 
     Attributes:
       check_nan: Whether NaNs are errors.
+      is_mode: Whether this is anomaly mode; otherwise only what a trace notes is noted.
     """
 
-    def __init__(self, check_nan: bool):
+    def __init__(self, check_nan: bool, is_mode: bool = True):
         self.check_nan = check_nan
+        self.is_mode = is_mode
 
     def note(self, node: Node) -> None:
         """Notes where the user's program made a node."""
-        node.metadata[_LINE] = [user_line()]
+        if state.trace is not None:
+            node.metadata[_TRACED_AT] = present_traceback()
+        if self.is_mode:
+            node.metadata[_LINE] = [user_line()]
 
     def run(self, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        """Returns what the backward of a node computes; in a trace its equations say that they are the node's.
+
+        Raises:
+          AnomalyError: If that has a NaN.
+        """
+        if state.trace is None:
+            return self._look(node, cotangents, create_graph)
+        place = None if node.runs_user_code else node.metadata.get(_TRACED_AT)
+        with run_by(TapeNode(node.name(), node.sequence_number), place):
+            if self.is_mode:
+                return self._look(node, cotangents, create_graph)
+            return node.backward(cotangents, create_graph)
+
+    def _look(self, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         """Returns what the backward of a node computes.
 
         Raises:
@@ -46,7 +73,7 @@ class Watch:
         except AnomalyError:
             raise
         except Exception as error:
-            error.add_note(f"In the backward of {node.name()}, {self._origin(node)}")
+            self.explain(error, node)
             raise
         if self.check_nan:
             for index, gradient in enumerate(gradients):
@@ -57,6 +84,11 @@ class Watch:
                         f"{node.find_nan(given) or 'It is the backward of an operation ' + self._origin(node)}"
                     )
         return gradients
+
+    def explain(self, error: Exception, node: Node) -> None:
+        """Has an error say, in the mode, in the backward of which operation it happened."""
+        if self.is_mode:
+            error.add_note(f"In the backward of {node.name()}, {self._origin(node)}")
 
     def _origin(self, node: Node) -> str:
         lines = node.metadata.get(_LINE)
@@ -90,10 +122,13 @@ def describe(value: Any) -> str:
     shown = np.abs(shown) if shown.dtype.kind == "c" else shown.astype(np.float64)
     is_nan = np.isnan(shown)
     n, rest = int(is_nan.sum()), shown[~is_nan]
-    parts = [f"{n} NaN"] if n else []
-    if rest.size:
-        parts.append(f"{'else ' if n else ''}from {rest.min():.4g} to {rest.max():.4g}")
-    return f"{text} with {', '.join(parts)}" if parts else text
+    span = f"from {rest.min():.4g} to {rest.max():.4g}" if rest.size else ""
+    return f"{text} with {n} NaN{', else ' if span else ''}{span}" if n else f"{text} {span}".rstrip()
+
+
+def watch_outside_of_the_mode() -> Watch | None:
+    """Returns what `state.anomaly` is where the mode is off."""
+    return None if state.trace is None else Watch(False, is_mode=False)
 
 
 class set_detect_anomaly:
@@ -109,7 +144,7 @@ class set_detect_anomaly:
 
     def __init__(self, mode: bool, check_nan: bool = True):
         self._before = state.anomaly
-        state.anomaly = Watch(check_nan) if mode else None
+        state.anomaly = Watch(check_nan) if mode else watch_outside_of_the_mode()
 
     def __enter__(self) -> None:
         pass
@@ -146,7 +181,7 @@ class detect_anomaly:
 
 def is_anomaly_enabled() -> bool:
     """Returns whether anomaly mode is on."""
-    return state.anomaly is not None
+    return state.anomaly is not None and state.anomaly.is_mode
 
 
 def is_anomaly_check_nan_enabled() -> bool:

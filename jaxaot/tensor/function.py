@@ -168,6 +168,7 @@ class FunctionNode(Node):
     """
 
     holds_residuals = True
+    runs_user_code = True
 
     def __init__(
         self, name: str, backward: Callable[..., Any], ctx: Any, inputs: Sequence[Any], edges: Sequence[Edge | None]

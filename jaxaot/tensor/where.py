@@ -11,6 +11,12 @@ from jaxaot._jax import OWN_PATHS
 _SKIPPED = (*OWN_PATHS, os.sep + "jax" + os.sep, os.sep + "jaxlib" + os.sep)
 
 
+def with_source(place: str) -> str:
+    """Returns `file:line` with what is written there."""
+    path, _, number = place.rpartition(":")
+    return f"{place}  {linecache.getline(path, int(number)).strip()}".rstrip() if number.isdigit() else place
+
+
 def user_line() -> str:
     """Returns `file:line  source` of the user's code that is running."""
     frame = sys._getframe(1)

@@ -109,7 +109,12 @@ def _attach(node: FunctionNode, inputs: Sequence[Any], results: Sequence[Any], w
         found = node.gradients(given)
         return [found[k] if found[k] is not None else wrap_array(jnp.zeros(*node.argument_types[k])) for k in places]
 
-    body = trace_body(run, specs)
+    try:
+        body = trace_body(run, specs)
+    except Exception as error:
+        if state.anomaly is not None:
+            state.anomaly.explain(error, node)
+        raise
     if body.writes or body.moves or body.counts:
         raise FunctionResultError(
             f"The backward of {node.name()} writes in place to a tensor that it did not make: one that was saved, or "

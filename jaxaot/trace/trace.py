@@ -41,6 +41,7 @@ from jaxaot.plan.call import (
 from jaxaot.plan.places import ArrayInput, OutsideObject, PlacePlan, PlaceWrite
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
+from jaxaot.tensor.anomaly import watch_outside_of_the_mode
 from jaxaot.tensor.cells import cell_kinds, is_cell, is_leaf, is_object
 from jaxaot.tensor.create import scalar_tensor
 from jaxaot.tensor.generator import Generator, default_generator
@@ -196,11 +197,12 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
         raise TraceError("A trace is already running in this thread; call the function itself inside it.")
     # what a checkpointed function around it does is the call, not the trace
     region, state.region, state.trace = state.region, None, trace
+    anomaly, state.anomaly = state.anomaly, state.anomaly or watch_outside_of_the_mode()
     RUNNING.append(trace)
     try:
         closed = jax.make_jaxpr(staged)()
     finally:
-        state.region, state.trace = region, None
+        state.region, state.trace, state.anomaly = region, None, anomaly
         state.grad_enabled, state.autocast = grad_enabled, autocast
         del state.autocast_before[n_contexts:]
         places.close()

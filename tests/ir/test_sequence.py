@@ -7,6 +7,8 @@ import numpy as np
 
 import jaxaot as ja
 from jaxaot.ir.sequence import sequence_rows, sequence_table
+from jaxaot.ir.tape import node_of
+from jaxaot.ir.walk import source_line
 
 F = ja.nn.functional
 
@@ -82,3 +84,16 @@ def test_scopes_of_the_user_are_shown():
     rows = sequence_rows(ja.trace(fn, ja.ones(3, requires_grad=True)).joint().jaxpr)
     assert [row.source for row in rows if row.equation == "cos"] == ["block/sin"]
     assert np.unique([row.number for row in rows if row.is_backward]).tolist() == [0, 1]
+
+
+def test_equations_of_a_backward_inside_have_the_lines_and_the_names_of_the_forward():
+    def step(x):
+        y = x.sin()
+        z = y.exp()
+        return ja.autograd.grad(z.sum(), x)[0]
+
+    first = step.__code__.co_firstlineno
+    eqns = ja.trace(step, ja.ones(3, requires_grad=True)).jaxpr.jaxpr.eqns
+    found = {(node.name, int(source_line(eqn).split(":")[1]) - first) for eqn in eqns if (node := node_of(eqn))}
+    assert {("SinBackward0", 1), ("ExpBackward0", 2), ("SumBackward0", 3)} >= found >= {("SinBackward0", 1)}
+    assert all(node_of(eqn) is None for eqn in eqns if eqn.primitive.name == "sin")

@@ -369,17 +369,18 @@ def test_eagerly(seed):
 
 @pytest.mark.parametrize("seed", seeds(30, 4))
 def test_in_a_compiled_function(seed):
-    """The backwards are inside, and the hooks change gradients but cannot look at them."""
+    """The backwards are inside, and the hooks change gradients but cannot look at them.
+
+    Where a derivative of a recorded backward does not depend on a leaf, that gets zeros there, and eagerly nothing.
+    """
     steps, expected, log = expected_of(make_steps(seed))
     refused = {int(name.split()[0]) for name, _ in log if name.endswith("is refused")}
     steps = [step for number, step in enumerate(steps) if number not in refused]
-    leaves = make_leaves(ja)
     fn = ja.compile(lambda *leaves: Run(ja, leaves, is_logging=False).run(steps))
-    found = plain(fn(*leaves))
-    assert same(found, expected), differences(found, expected)
-    again = make_leaves(ja)
-    found = plain(fn(*again))
-    assert same(found, expected) and fn.cache_info().misses == 1, differences(found, expected)
+    for _ in range(2):
+        found = plain(fn(*make_leaves(ja)))
+        found = [None if e is None and not np.any(f) else f for f, e in zip(found, expected, strict=True)]
+        assert same(found, expected) and fn.cache_info().misses == 1, differences(found, expected)
 
 
 def differences(found: Any, expected: Any) -> str:

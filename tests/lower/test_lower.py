@@ -73,7 +73,7 @@ def test_compiler_options_reach_xla():
 def test_the_interpreter_shows_each_equation():
     seen = []
     graph = graph_of(lambda x: jnp.sin(x) * 2.0, 1.0)
-    Interpreter(graph, observe=lambda eqn, results: seen.append((eqn.primitive.name, float(results[0])))).call(0.0)
+    Interpreter(graph, observe=lambda eqn, _, results: seen.append((eqn.primitive.name, float(results[0])))).call(0.0)
     assert seen == [("sin", 0.0), ("mul", 0.0)]
 
 
