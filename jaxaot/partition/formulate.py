@@ -44,6 +44,10 @@ class Choices:
         }
         return Choices(relaxed, self.fixed)
 
+    def saving(self, positions: frozenset[int]) -> Choices:
+        """The same, but the equations at some positions are not repeated at any budget."""
+        return Choices({**self.by_position, **dict.fromkeys(positions, Choice.SAVE)}, self.fixed | positions)
+
 
 def choose(graph: Classified, policy: Policy) -> Choices:
     """Returns what a policy says on each equation that is not backward; one that is not pure is always saved.

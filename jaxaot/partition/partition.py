@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +27,7 @@ from jaxaot.partition.split import split
 from jaxaot.partition.tags import Tags, check_names, gather_notes, is_note, must_save_lines, read_tags, without_notes
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.partition.variants import Variant, Variants
+from jaxaot.partition.waists import waists
 from jaxaot.plan.stages import JointGraph, Partition
 
 _TRIALS_TO_FIT = 14
@@ -73,6 +75,7 @@ class Cutter:
       cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
       may_offload: Whether values may be moved to the host's memory.
       recompute_collectives: Whether the backward may repeat exchanges between devices.
+      saves_waists: Whether what is alive at the waists of the forward is saved at every budget, see `waists.py`.
     """
 
     joint: JointGraph
@@ -80,6 +83,7 @@ class Cutter:
     cost: Cost | None = None
     may_offload: bool = False
     recompute_collectives: bool = False
+    saves_waists: bool = False
 
     def __post_init__(self) -> None:
         check_names(self.joint, get_policy(self.policy))
@@ -105,7 +109,8 @@ class Cutter:
         return self._said(self.graph, self.function)
 
     def _said(self, graph: Classified, policy: Policy) -> Choices:
-        return read_tags(graph, self.save_within).applied(choose(graph, policy), policy)
+        said = read_tags(graph, self.save_within).applied(choose(graph, policy), policy)
+        return said.saving(waists(graph, self._time)) if self.saves_waists else said
 
     @cached_property
     def function(self) -> Policy:
@@ -183,7 +188,7 @@ class Cutter:
           BudgetError: If that cannot be.
         """
         try:
-            found = self._attempt(lambda: self.budgets.within(limit))
+            found = self._best_within(limit)
         except BudgetError as error:
             raise _naming_marks(error, self.graph) from None
         label = f"{policy_label(self.policy)} within {format_bytes(limit)}"
@@ -192,31 +197,64 @@ class Cutter:
         plan = dataclasses.replace(parts.plan, recompute_seconds=found.cost / 1e12, least_seconds=least_seconds)
         return dataclasses.replace(parts, plan=plan)
 
+    def _best_within(self, limit: int) -> Any:
+        """Returns the best solution within a budget; one that saves the waists, if that is known to take no longer.
+
+        Raises:
+          BudgetError: If there is none.
+        """
+        found = self._attempt(lambda: self.budgets.within(limit))
+        if self.saves_waists or found.cost == found.least_cost:
+            return found
+        try:
+            lean = self._lean.budgets.within(limit)
+        except (BudgetError, NoCut):
+            return found
+        return found if found.cost < lean.cost else dataclasses.replace(lean, least_cost=found.least_cost)
+
+    @cached_property
+    def _lean(self) -> Cutter:
+        """The same that saves the waists at every budget."""
+        return dataclasses.replace(self, saves_waists=True)
+
     def _fitting(self, fit: Fit) -> Partition:
         """Returns the fastest partition found whose memory, everything counted, stays within a limit.
+
+        Raises:
+          BudgetError: If there is none.
+        """
+        tried = [self._fastest_fitting(fit), self._lean._fastest_fitting(fit)]
+        found = [parts for parts, _ in tried if parts is not None]
+        if not found:
+            least = min(least for _, least in tried)
+            raise BudgetError(
+                f"The function does not fit in {format_bytes(fit.bytes)}: even with all that can be recomputed it "
+                f"needs about {format_bytes(least)} for inputs, outputs, what is saved and temporaries. Write "
+                f"`memory_budget='fit:{least}B'` or more, or make the batch smaller."
+            )
+        return min(found, key=lambda parts: parts.plan.recompute_seconds or 0.0)
+
+    def _fastest_fitting(self, fit: Fit) -> tuple[Partition | None, int]:
+        """Returns the fastest partition found that fits, and the least memory of those that were tried.
 
         The peak need not fall with what is saved, because recomputed values take memory too: so corners are tried from
         the fastest on, and then budgets between the first that fits and the one before.
         """
         corners = self.budgets.corners()[::-1]
-        tried, least, found = None, None, None
+        tried, found, least = None, None, sys.maxsize
         for corner in corners[:: max(1, len(corners) // _TRIALS_TO_FIT)]:
             trial = self.within(corner.weight)
             peak = memory_timeline(trial).peak_bytes
-            least = peak if least is None else min(least, peak)
+            least = min(least, peak)
             if peak <= fit.bytes:
                 found = trial
                 break
             tried = corner
         if found is None:
-            raise BudgetError(
-                f"The function does not fit in {format_bytes(fit.bytes)}: even with all that can be recomputed it "
-                f"needs about {format_bytes(least or 0)} for inputs, outputs, what is saved and temporaries. Write "
-                f"`memory_budget='fit:{least}B'` or more, or make the batch smaller."
-            )
+            return None, least
         low, high = found.plan.extra_bytes, found.plan.extra_bytes if tried is None else tried.weight
         for _ in range(_TRIALS_TO_FIT):
-            if high - low <= max(1, low // 1000):
+            if high - low <= max(1, low // 200):
                 break
             middle = (low + high) // 2
             trial = self.within(middle)
@@ -224,7 +262,7 @@ class Cutter:
                 found, low = trial, middle
             else:
                 high = middle
-        return found
+        return found, least
 
     def _split(self, variant: Variant, solution: Solution, label: str) -> Partition:
         formulation = variant.formulation
