@@ -23,7 +23,9 @@
     │   ├── SavedTensorDetachedError      what a backward saved was detached in place since, where that is checked
     │   ├── InferenceTensorError          a tensor of `inference_mode` where gradients are recorded
     │   ├── SavedHooksError               hooks on a saved tensor that cannot be set
-    │   │   └── SavedHooksDisabledError   `saved_tensors_hooks` where they are forbidden
+    │   │   ├── SavedHooksDisabledError   `saved_tensors_hooks` where they are forbidden
+    │   │   ├── UntraceableHooksError     hooks around `ja.remat` that no graph can carry out
+    │   │   └── PackedDerivativeError     a second derivative of what hooks packed, under `ja.remat`
     │   ├── PackHookWroteError            a pack hook that writes to the tensor that it gets
     │   ├── FunctionResultError           a custom Function that returns, saves or marks what it cannot
     │   ├── GradientMismatchError         a gradient that finite differences do not agree with
@@ -215,6 +217,21 @@ class SavedHooksError(AutogradError):
     """Hooks on a saved tensor that cannot be set: it was freed, has hooks already, or is None.
 
     `y.grad_fn._raw_saved_self.register_hooks(pack, unpack)` takes one pair, before the backward.
+    """
+
+
+class UntraceableHooksError(SavedHooksError):
+    """Hooks on saved tensors around a function under `ja.remat` that no graph can carry out.
+
+    `pack = lambda x: x.numpy()` asks for values, which a graph does not have. Write hooks that are functions of the
+    tensor alone, such as `lambda x: x.to(ja.bfloat16)`.
+    """
+
+
+class PackedDerivativeError(SavedHooksError):
+    """A second derivative of a function under `ja.remat` whose residuals were packed by hooks on saved tensors.
+
+    Integers and rounded floats have no derivative. Call `jax.hessian(ja.remat(f))(x)` outside of the hooks.
     """
 
 

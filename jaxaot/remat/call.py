@@ -3,12 +3,16 @@
 Undifferentiated, it is its graph. Differentiated, it is the forward of a partition, made for the inputs that have a
 tangent, followed by a linear map (`linear.py`) whose transpose is the backward. Mapped over an axis it is the same
 primitive with the mapped graph, so that the partition is made of what really runs.
+
+Under hooks on saved tensors the two graphs of the partition pack and unpack what crosses (`passes/saved_hooks.py`).
+What was packed has lost its derivative, so such a function has first derivatives only.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,16 +20,20 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
+from jaxaot.autograd.saved_hooks import HookPair
 from jaxaot.config import Config
-from jaxaot.errors import NotDifferentiableError
+from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
 from jaxaot.ir.rewrite import inline
+from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.partition import partition
 from jaxaot.passes.pipeline import joint_passes, run_passes
+from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import Partition
 from jaxaot.remat.linear import LinearMap, depending, derivative_of
+from jaxaot.trace.hooks import trace_hooks
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -36,15 +44,18 @@ class Cut:
       parts: The partition.
       outputs: The positions of the outputs that depend on these inputs.
       derivative: From (residuals, tangents of these inputs) to tangents of these outputs.
+      is_packed: Whether residuals are packed.
     """
 
     parts: Partition
     outputs: tuple[int, ...]
     derivative: LinearMap
+    is_packed: bool
 
     def forward(self, primals: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Returns outputs and residuals."""
-        results = jaxpr_as_fun(self.parts.forward)(*primals)
+        run = jaxpr_as_fun(self.parts.forward)
+        results = (_differentiated_once(run) if self.is_packed else run)(*primals)
         n_outputs = self.parts.joint.n_outputs
         held = {FromPrimal: primals, FromOutput: results[:n_outputs], FromForward: results[n_outputs:]}
         return list(results[:n_outputs]), [held[type(s)][s.index] for s in self.parts.plan.residuals]
@@ -58,10 +69,12 @@ class RematCall:
       policy: What may be saved, see `jaxaot.partition.policies`.
       memory_budget: The most that may be saved.
       settings: The settings in force when it was traced.
+      hooks: The pair of hooks on saved tensors in force then, or None.
     """
 
-    def __init__(self, graph: Any, policy: Any, memory_budget: Any, settings: Config):
+    def __init__(self, graph: Any, policy: Any, memory_budget: Any, settings: Config, hooks: HookPair | None):
         self.graph, self.policy, self.memory_budget, self.settings = graph, policy, memory_budget, settings
+        self.hooks = hooks
         self._cuts: dict[tuple[int, ...], Cut | None] = {}
         self._mapped: dict[Any, RematCall] = {}
 
@@ -80,6 +93,7 @@ class RematCall:
         Raises:
           PolicyError: If the policy returns nonsense.
           BudgetError: If the budget cannot be met.
+        UntraceableHooksError: If residuals are to be packed by hooks that cannot be part of a graph.
         """
         if perturbed not in self._cuts:
             self._cuts[perturbed] = self._make_cut(perturbed)
@@ -93,9 +107,12 @@ class RematCall:
             return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
         joint = run_passes(joint, joint_passes(self.settings.passes), check=self.settings.check_graphs)
         parts = partition(joint, self.policy, self.memory_budget, **cut_options(self.settings))
+        if self.hooks is not None:
+            parts = _packed(parts, self.hooks)
         cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
         n_residuals = len(parts.plan.residuals)
-        return Cut(parts, outputs, derivative_of(parts.backward, n_residuals, gradients, cotangents))
+        derivative = derivative_of(parts.backward, n_residuals, gradients, cotangents)
+        return Cut(parts, outputs, derivative, self.hooks is not None)
 
     def mapped(self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Any]) -> tuple[Any, list[Any]]:
         """Returns the same mapped over an axis, and where the axis is in each output.
@@ -110,12 +127,48 @@ class RematCall:
         key = axis, dims, tuple(avals)
         if key not in self._mapped:
             graph = jax.make_jaxpr(axis.vmap(jaxpr_as_fun(self.graph), dims, out_dims))(*avals)
-            self._mapped[key] = RematCall(inline(graph), self.policy, self.memory_budget, self.settings)
+            self._mapped[key] = RematCall(inline(graph), self.policy, self.memory_budget, self.settings, self.hooks)
         return self._mapped[key], out_dims
 
     def __call__(self, *args: Any) -> list[Any]:
         """Returns the outputs for some inputs."""
         return list(rematerialized_p.bind(*args, jaxpr=self.graph, call=self))
+
+
+def _packed(parts: Partition, hooks: HookPair) -> Partition:
+    """Returns a partition whose residuals are packed inside the graphs.
+
+    Raises:
+      UntraceableHooksError: If that cannot be.
+    """
+    parts = pack_residuals(parts, hooks, functools.cache(trace_hooks))
+    if parts.plan.packed_between:
+        types = {short_aval(parts.backward.in_avals[i]) for i in parts.plan.packed_between}
+        raise UntraceableHooksError(
+            f"The hooks on saved tensors {hooks} around a function under `ja.remat` cannot be part of its graphs, "
+            f"where they would pack {', '.join(sorted(types))}: they ask for values, keep them elsewhere, draw random "
+            "numbers or use other tensors. JAX runs no Python between a forward and its backward. Write hooks that are "
+            "functions of the tensor alone, such as those of `ja.autograd.graph`: "
+            "`saved_tensors_hooks(*ja.autograd.graph.to_dtype(ja.bfloat16))`."
+        )
+    return parts
+
+
+def _differentiated_once(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a forward that packs; to differentiate it again is an error."""
+
+    @jax.custom_jvp
+    def forward(*primals: Any) -> Any:
+        return run(*primals)
+
+    @forward.defjvp
+    def refuse(primals: Any, tangents: Any) -> Any:
+        raise PackedDerivativeError(
+            "A function under `ja.remat` is differentiated twice while hooks on saved tensors are in force: what they "
+            "packed has lost its derivative. Take derivatives of higher order outside of `saved_tensors_hooks`."
+        )
+
+    return forward
 
 
 def _is_inexact(value: Any) -> bool:

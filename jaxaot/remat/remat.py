@@ -17,6 +17,7 @@ import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
+from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, TensorTypeError
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.policies import get_policy
@@ -71,6 +72,9 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
     On CPU XLA drops the barriers of a plain `jax.jit`, and with them the recomputation: jit the outermost function by
     `ja.jit`. On GPU and TPU any `jax.jit` will do.
 
+    Where it is called inside of `ja.autograd.graph.saved_tensors_hooks`, what crosses is packed by these hooks;
+    under `jax.jit` those count that are in force when JAX traces.
+
     Arrays, Python floats and complex numbers among the arguments are traced; ints, strings, None, functions and other
     objects are part of the program. What `fn` writes to the Variables of flax nnx modules among the arguments is
     written back. Apart from that `fn` has to be pure, as under `jax.jit`: its graph is kept and used again for
@@ -86,6 +90,7 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
     Raises:
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
+      UntraceableHooksError: When it is differentiated under hooks on saved tensors that cannot be part of a graph.
     """
     if fn is None:
         return functools.partial(remat, policy=policy, memory_budget=memory_budget)
@@ -127,7 +132,9 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
         chosen = settings.policy if policy is None else policy
         budget = settings.memory_budget if memory_budget is None else memory_budget
         static_key = tuple((type(x), x) for x in statics)
-        key = tree, sorts, cells.structure, static_key, chosen, budget, settings
+        # in a compiled function its own graphs pack what crosses
+        hooks = state.saved_hooks if state.trace is None else None
+        key = tree, sorts, cells.structure, static_key, chosen, budget, settings, hooks
         graph = graph_of(given, flat, [*cells.arrays, *values], key)
         if not graph.call.is_differentiable:
             return given(*args, **kwargs)
@@ -149,7 +156,8 @@ def graph_of(
       fn: The function, for which graphs are kept.
       flat: The same from a list of arrays, the first of them those in cells, to its result and what is in cells then.
       values: The arrays.
-      key: All that the graph depends on besides `fn` and the types of the arrays; its policy, budget and settings last.
+      key: All that the graph depends on besides `fn` and the types of the arrays; its policy, budget, settings and
+        hooks last.
     """
     kept: OrderedDict[Any, Graph] = OrderedDict()
     cache_key: Any = (key, tuple(map(jax.typeof, values)), trace_context())
@@ -195,8 +203,8 @@ def _trace(fn: Any, flat: Any, values: Sequence[Any], key: Any) -> Graph:
         [var for var, _ in fixed],
         jaxpr.effects,
     )
-    *_, policy, budget, settings = key
-    call = RematCall(close_jaxpr(graph, [value for _, value in fixed]), policy, budget, settings)
+    *_, policy, budget, settings, hooks = key
+    call = RematCall(close_jaxpr(graph, [value for _, value in fixed]), policy, budget, settings, hooks)
     return Graph(call, [value for _, value in held], out_tree, written)
 
 

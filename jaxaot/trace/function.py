@@ -20,6 +20,7 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Node
+from jaxaot.autograd.saved_hooks import without_saved_hooks
 from jaxaot.errors import AutogradError, FunctionResultError
 from jaxaot.ops.promotion import strong
 from jaxaot.ops.table import op_of
@@ -268,7 +269,8 @@ def _row(fn: Callable[..., Any], leaves: Sequence[Any], tree: Any, is_value: Seq
         given = iter(values)
         filled = [next(given) if wanted else leaf for leaf, wanted in zip(fixed, is_value, strict=True)]
         args, kwargs = jax.tree.unflatten(tree, filled)
-        found, result_tree[0] = jax.tree.flatten(fn(*args, **kwargs))
+        with without_saved_hooks():  # the tape packs what the op saves
+            found, result_tree[0] = jax.tree.flatten(fn(*args, **kwargs))
         return found
 
     name = getattr(fn, "__name__", "jax_function")
