@@ -19,6 +19,7 @@ from jaxaot.tensor.grad import grad as grad
 from jaxaot.tensor.gradcheck import gradcheck as gradcheck
 from jaxaot.tensor.gradcheck import gradgradcheck as gradgradcheck
 from jaxaot.trace import function as function
+from jaxaot.trace import functional as functional
 from jaxaot.trace.function import Function as Function
 from jaxaot.trace.function import jax_function as jax_function
 from jaxaot.trace.function import once_differentiable as once_differentiable

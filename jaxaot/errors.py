@@ -33,6 +33,7 @@
     │   ├── HookResultError               a hook on a gradient that returned what cannot take its place
     │   ├── DualTensorError               a dual tensor that there cannot be
     │   ├── ScalerOrderError              calls of a GradScaler that do not follow one another so
+    │   ├── IndependentInputError         an output that depends on no input, where that is asked for
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph
     │   ├── ConcretizationError           Python needs the value of a traced tensor
@@ -297,6 +298,14 @@ class UnusedInputError(AutogradError):
     """`autograd.grad` was asked for the gradient of an input that the output does not depend on.
 
     Pass `allow_unused=True` to get `None` for it.
+    """
+
+
+class IndependentInputError(AutogradError):
+    """A function of `ja.autograd.functional` whose output does not depend on an input, with `strict=True`.
+
+    `ja.autograd.functional.hessian(lambda x: (2 * x).sum(), x, strict=True)`: the gradient is 2 whatever `x` is. Leave
+    `strict` out to get zeros.
     """
 
 
