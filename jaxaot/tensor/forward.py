@@ -145,6 +145,25 @@ class DualLevel:
                 shown = as_strided(shown, size, stride, moved + shown._offset)
             return shown if layout.is_conj == held.is_conj else conj(shown)
 
+    def tangents(self, values: Sequence[Any]) -> list[Tensor | None]:
+        """Returns the tangents of some values; None for those that have none or are no tensors."""
+        if not self._held or state.infers:
+            return [None] * len(values)
+        return [self.tangent(v) if isinstance(v, Tensor) and is_inexact(v._layout.dtype) else None for v in values]
+
+    def has_tangents(self, values: Sequence[Any]) -> bool:
+        """Returns whether one of some values has a tangent."""
+        return any(tangent is not None for tangent in self.tangents(values))
+
+    def frozen_tangents(self, values: Sequence[Any]) -> list[Tensor | None]:
+        """Returns the tangents of some values as tensors that no write reaches."""
+        with _paused():
+            return [None if tangent is None else _frozen(tangent) for tangent in self.tangents(values)]
+
+    def paused(self) -> _paused:
+        """Returns a context in which no tangents are computed."""
+        return _paused()
+
     def hold(self, tensor: Tensor, tangent: Tensor) -> None:
         """Makes a tangent that of a tensor that owns its tangent, as it is or in memory of the tensor's strides."""
         layout = tensor._layout
@@ -160,7 +179,7 @@ class DualLevel:
         """Takes the tangent of a tensor away."""
         self._held.pop(id(self._owner(tensor)), None)
 
-    def _store(self, tensor: Tensor, tangent: Tensor) -> None:
+    def store(self, tensor: Tensor, tangent: Tensor) -> None:
         """Writes the tangent of a tensor that was written in place."""
         present = self.tangent(tensor)
         if present is None:
@@ -183,13 +202,8 @@ class DualLevel:
             return [], None, {}
         dynamic = converted(spec, dynamic)
         flat, lengths = (list(dynamic), None) if not spec.has_lists else flatten(spec, dynamic)
-        found = {}
-        for i, value in enumerate(flat):
-            if isinstance(value, Tensor) and is_inexact(value._layout.dtype):
-                tangent = self.tangent(value)
-                if tangent is not None:
-                    found[i] = tangent
-        return flat, lengths, found
+        found = self.tangents(flat)
+        return flat, lengths, {i: tangent for i, tangent in enumerate(found) if tangent is not None}
 
     def call(self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
         """Runs an op out of place, and gives its results their tangents."""
@@ -239,7 +253,7 @@ class DualLevel:
         with _paused():
             call_inplace(spec, dynamic, static, generator)
         if tangent is not None:
-            self._store(target, tangent)
+            self.store(target, tangent)
         self._note(target, note)
         return target
 

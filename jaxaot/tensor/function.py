@@ -16,14 +16,14 @@ import jax.numpy as jnp
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node
-from jaxaot.errors import AutogradError, BackwardTwiceError, FunctionResultError
+from jaxaot.errors import AutogradError, BackwardTwiceError, DualTensorError, FunctionResultError
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tensor.grad import recording, wrap_gradient
 from jaxaot.tensor.history import History
 from jaxaot.tensor.nodes import materialize
 from jaxaot.tensor.pulls import standing
 from jaxaot.tensor.saved import FREED, Packed, Version, check_saveable, pack, version_of
-from jaxaot.tensor.tensor import Tensor
+from jaxaot.tensor.tensor import Tensor, wrap_array
 from jaxaot.tensor.views import detached
 from jaxaot.tensor.write import apart_from_hooks, check_writable, record_write
 from jaxaot.views.layout import Layout, dense_like
@@ -39,22 +39,20 @@ class FunctionCtx:
     def __init__(self, needs_input_grad: tuple[bool, ...]):
         self.needs_input_grad = needs_input_grad
         self._to_save: tuple[Tensor | None, ...] = ()
+        self._for_forward: tuple[Tensor | None, ...] = ()
+        self._pushing: tuple[Tensor | None, ...] | None = None
         self._saved: FunctionSaved | None = None
         self._dirty: tuple[Tensor, ...] = ()
         self._non_differentiable: tuple[Tensor, ...] = ()
         self._materializes_grads = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Saves tensors, or None, for `saved_tensors`."""
-        for tensor in tensors:
-            if tensor is not None and not isinstance(tensor, Tensor):
-                raise FunctionResultError(
-                    f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}. "
-                    "Set anything else as an attribute: `ctx.size = 3`."
-                )
-        self._to_save = tensors
+        """Saves tensors, or None, for the `saved_tensors` of `backward`."""
+        self._to_save = _saveable("save_for_backward", tensors)
 
-    save_for_forward = save_for_backward
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Saves tensors, or None, for the `saved_tensors` of `jvp`; where nothing is, they are those of `backward`."""
+        self._for_forward = _saveable("save_for_forward", tensors)
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Says which arguments the forward wrote in place; they have to be returned."""
@@ -75,7 +73,19 @@ class FunctionCtx:
         Raises:
           BackwardTwiceError: If they were freed by an earlier backward.
         """
+        if self._pushing is not None:
+            return self._pushing
         return () if self._saved is None else self._saved.tensors()
+
+
+def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
+    for tensor in tensors:
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise FunctionResultError(
+                f"{method} can only save variables, but argument is of type {type(tensor).__name__}. Set anything else "
+                "as an attribute: `ctx.size = 3`."
+            )
+    return tensors
 
 
 class FunctionSaved:
@@ -83,6 +93,7 @@ class FunctionSaved:
 
     Attributes:
       held: The arrays; None once released, a stand-in if they are to be computed again.
+      dual: The level of forward mode that the call was made in, and the tangents of what `backward` gets.
     """
 
     def __init__(self, ctx: FunctionCtx, node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]):
@@ -92,8 +103,10 @@ class FunctionSaved:
         self._outputs: list[int | None] = []
         self._versions: list[Version] = []
         self._shown: Any = None
+        self._n = len(ctx._to_save)
+        self.dual: Any = (None, ())
         self.held: Any = []
-        for tensor in ctx._to_save:
+        for tensor in (*ctx._to_save, *(ctx._for_forward if state.trace is not None else ())):
             output = _place(tensor, outputs) if _place(tensor, inputs) is None or _is_in(tensor, ctx._dirty) else None
             place = _place(tensor, inputs)
             self._outputs.append(output)
@@ -115,7 +128,20 @@ class FunctionSaved:
         return value
 
     def tensors(self) -> tuple[Tensor | None, ...]:
-        """Returns tensors that stand where the values came from."""
+        """Returns tensors that stand where the values came from, for `backward`; dual as these were."""
+        shown = self._all()[: self._n]
+        level, tangents = self.dual
+        if level is not None and state.dual is level:
+            for tensor, tangent in zip(shown, tangents, strict=True):
+                if tensor is not None and tangent is not None:
+                    level.hold(tensor, tangent)
+        return shown
+
+    def for_forward(self) -> tuple[Tensor | None, ...]:
+        """Returns, in a trace, such tensors for `jvp`."""
+        return self._all()[self._n :] or self.tensors()
+
+    def _all(self) -> tuple[Tensor | None, ...]:
         if self.held is None:
             raise BackwardTwiceError(FREED)
         if self._shown is not None:
@@ -210,6 +236,51 @@ class FunctionNode(Node):
             )
         return [self._fitted(g, i) for i, g in enumerate(found[:n])]
 
+    def tangents(self, push: Callable[..., Any], given: Sequence[Any], results: Sequence[Any]) -> list[Tensor | None]:
+        """Returns what the user's `jvp` returns: for each result its tangent, or None.
+
+        Args:
+          push: The user's `jvp`.
+          given: For each argument its tangent; None for what is no tensor.
+          results: What the forward returned.
+        """
+        given = list(given)
+        if self.ctx._materializes_grads:
+            for i, wanted in enumerate(self.argument_types):
+                if given[i] is None and wanted is not None:
+                    given[i] = wrap_array(jnp.zeros(*wanted))
+        found = push(self.ctx, *given)
+        found = list(found) if isinstance(found, (tuple, list)) else [found]
+        if len(found) != len(results):
+            raise FunctionResultError(
+                f"Function's jvp returned an invalid number of forward gradients (expected {len(results)} but got "
+                f"{len(found)}). Return one for each result of {self.name()}, None for those that have none."
+            )
+        for i, (tangent, result) in enumerate(zip(found, results, strict=True)):
+            if tangent is None:
+                continue
+            if not isinstance(tangent, Tensor):
+                raise FunctionResultError(
+                    f"expected Variable or None (got {type(tangent).__name__}) for grad output {i}: `jvp` of "
+                    f"{self.name()} has to return tensors."
+                )
+            if (
+                not isinstance(result, Tensor)
+                or not is_inexact(result.dtype)
+                or _is_in(result, self.ctx._non_differentiable)
+            ):
+                raise FunctionResultError(
+                    f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not "
+                    "a differentiable Tensor.You should return None at that position instead."
+                )
+            if tangent.shape != result.shape:
+                raise FunctionResultError(
+                    "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
+                    f"is not supported. Tensor is of size {list(result.shape)} while the given forward gradient is of "
+                    f"size {list(tangent.shape)}."
+                )
+        return [t if t is None or t.dtype == r.dtype else t.to(r.dtype) for t, r in zip(found, results, strict=True)]
+
     def _fitted(self, gradient: Any, position: int) -> Tensor | None:
         """Returns a gradient as a tensor of its argument's shape and dtype; None if it is not wanted."""
         wanted = self.argument_types[position]
@@ -282,20 +353,54 @@ Attach = Callable[[FunctionNode, Sequence[Array], Sequence[Any], list[int]], Seq
 
 
 def call_function(
-    name: str, run: Callable[[FunctionCtx], Any], backward: Callable[..., Any], args: Sequence[Any], attach: Attach
+    name: str,
+    run: Callable[[FunctionCtx], Any],
+    backward: Callable[..., Any],
+    push: Callable[..., Any],
+    args: Sequence[Any],
+    attach: Attach,
 ) -> Any:
-    """Returns the results of a custom Function, recorded.
+    """Returns the results of a custom Function, recorded, and with tangents where an argument has one.
 
     Args:
       name: Of the node.
       run: Takes the ctx to what the forward returns.
       backward: The user's.
+      push: The user's `jvp`.
       args: The arguments of the forward.
       attach: In a trace, returns the values of some results with the gradients of the user's backward.
 
     Raises:
       FunctionResultError: If what is marked does not fit what is returned.
     """
+    level = state.dual
+    if level is None or not level.has_tangents(args):
+        return _call_recorded(name, run, backward, args, attach)[0]
+    with level.paused():
+        returned, node, results, to_save = _call_recorded(name, run, backward, args, attach)
+        ctx = node.ctx
+        ctx._pushing = ctx._for_forward or to_save
+        try:
+            found = node.tangents(push, level.tangents(args), results)
+        finally:
+            ctx._pushing = None
+    shown = returned if isinstance(returned, (tuple, list)) else (returned,)
+    for result, tangent in zip(shown, found, strict=True):
+        if isinstance(result, Tensor) and _is_in(result, ctx._dirty):
+            zeros = lambda x=result: wrap_array(jnp.zeros(x._layout.size, x.dtype))
+            level.store(result, zeros() if tangent is None else tangent)
+        elif tangent is not None:
+            level.own(result)
+            level.hold(result, tangent)
+    if ctx._saved is not None:
+        ctx._saved.dual = (level, level.frozen_tangents(to_save))
+    return returned
+
+
+def _call_recorded(
+    name: str, run: Callable[[FunctionCtx], Any], backward: Callable[..., Any], args: Sequence[Any], attach: Attach
+) -> tuple[Any, FunctionNode, list[Any], tuple[Tensor | None, ...]]:
+    """Returns what the caller gets, the node, what the forward returned, and what it saved for `backward`."""
     ctx = FunctionCtx(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
     edges = [x._gradient_edge() if isinstance(x, Tensor) and state.grad_enabled else None for x in args]
     if_dirty = [
@@ -311,6 +416,7 @@ def call_function(
     carried = [x._read() for x, edge in zip(args, edges, strict=True) if edge is not None] if state.trace else []
     with recording(False):
         returned = run(ctx)
+    saved = ctx._to_save
     results = list(returned) if isinstance(returned, (tuple, list)) else [returned]
     _check_dirty(name, ctx, args, results)
     is_differentiable = [
@@ -319,7 +425,7 @@ def call_function(
     ]
     shown = [_as_result(r, args, ctx) for r in results]
     if not records:
-        return _like(returned, shown)
+        return _like(returned, shown), node, results, saved
     if ctx._dirty:
         node.edges = tuple(if_dirty[i] if _is_in(x, ctx._dirty) else edges[i] for i, x in enumerate(args))
     node.finish(args, results)
@@ -337,7 +443,7 @@ def call_function(
                 isinstance(x, Tensor) and x._storage is shown[i]._storage for x in args
             ):
                 shown[i]._creation = "custom"
-    return _like(returned, shown)
+    return _like(returned, shown), node, results, saved
 
 
 def _like(returned: Any, results: list[Any]) -> Any:
@@ -389,3 +495,10 @@ def no_rule(name: str) -> Callable[..., Any]:
         raise AutogradError(f"You must implement `{name}` for your custom autograd.Function.")
 
     return missing
+
+
+def no_jvp(*_: Any, **__: Any) -> Any:
+    """Raises: a Function has no `jvp`, and forward mode needs it."""
+    raise DualTensorError(
+        "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+    )

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from jaxaot.autograd.modes import state
+from jaxaot.tensor.function import no_jvp
 from jaxaot.tensor.kernels import conjugate
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.trees import to_arrays, to_tensors
@@ -39,6 +40,21 @@ def _called(transformed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 def _in_torchs_convention(gradients: Any) -> Any:
     return jax.tree.map(conjugate, gradients)
+
+
+def _in_forward_mode(transformed: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function that says what is missing where forward mode meets a function that has a backward alone."""
+
+    @functools.wraps(transformed)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return transformed(*args, **kwargs)
+        except TypeError as error:
+            if "custom_vjp" not in str(error):
+                raise
+            return no_jvp()
+
+    return run
 
 
 def _argnums(argnums: Argnums) -> Any:
@@ -94,12 +110,12 @@ def jvp(fn: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any],
     def transformed(primals: Any, tangents: Any) -> Any:
         return jax.jvp(_pure(fn), tuple(primals), tuple(tangents), has_aux=has_aux)
 
-    return _called(transformed, (tuple(primals), tuple(tangents)), {})
+    return _in_forward_mode(_called)(transformed, (tuple(primals), tuple(tangents)), {})
 
 
 def linearize(fn: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """Returns what `fn` returns, and its derivative there as a linear function of tangents."""
-    output, push = jax.linearize(_pure(fn), *to_arrays(primals))
+    output, push = _in_forward_mode(jax.linearize)(_pure(fn), *to_arrays(primals))
     return to_tensors(output), lambda *tangents: to_tensors(push(*to_arrays(tangents)))
 
 
@@ -120,7 +136,7 @@ def hessian(fn: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
 def _jacobian(jacobian: Any, fn: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
     transformed = jacobian(_pure(fn), _argnums(argnums), has_aux=has_aux)
-    return functools.wraps(fn)(lambda *args, **kwargs: _called(transformed, args, kwargs))
+    return functools.wraps(fn)(lambda *args, **kwargs: _in_forward_mode(_called)(transformed, args, kwargs))
 
 
 def vmap(fn: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0) -> Callable[..., Any]:
@@ -135,7 +151,8 @@ def vmap(fn: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0) -> Callabl
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         axes = in_dims if isinstance(in_dims, tuple) else tuple(map(_axis_of, args))
-        return jax.vmap(_pure(fn), axes, out_dims)(*args, **kwargs)
+        mapped = lambda *args, **kwargs: run_pure(fn, args, kwargs, maps=True)
+        return jax.vmap(mapped, axes, out_dims)(*args, **kwargs)
 
     def _axis_of(arg: Any) -> Any:
         return in_dims if any(isinstance(x, (jax.Array, np.ndarray)) for x in jax.tree.leaves(arg)) else None

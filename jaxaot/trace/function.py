@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_batching import custom_vmap
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
@@ -25,14 +26,17 @@ from jaxaot.errors import AutogradError, FunctionResultError
 from jaxaot.ops.promotion import strong
 from jaxaot.ops.table import op_of
 from jaxaot.tensor.dispatch import call
-from jaxaot.tensor.function import FunctionNode, call_function, no_rule
+from jaxaot.tensor.function import FunctionNode, call_function, no_jvp, no_rule
 from jaxaot.tensor.grad import recording
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import conjugate
 from jaxaot.tensor.tensor import Tensor, wrap_array
-from jaxaot.trace.body import Body, trace_body
+from jaxaot.tensor.trees import to_tensors
+from jaxaot.trace.body import trace_body
 from jaxaot.trace.effects import Keys
 from jaxaot.trace.leaves import LeafSpec
+from jaxaot.trace.pure import is_mapped, run_pure
+from jaxaot.trace.steered import steered
 
 
 class Function:
@@ -52,13 +56,25 @@ class Function:
         y = Double.apply(x)
 
     The gradient is the user's wherever the call stands: eagerly, in `ja.compile`, `ja.functionalize`, `ja.checkpoint`.
-    Instead of taking `ctx` in `forward`, a Function may have a `setup_context(ctx, inputs, output)`.
+    Instead of taking `ctx` in `forward`, a Function may have a `setup_context(ctx, inputs, output)`. Forward mode needs
+    a `jvp(ctx, *tangents)`, and `ja.func.vmap` a `vmap(info, in_dims, *args)`, which returns (output, out_dims), or
+    `generate_vmap_rule = True` where the other methods can be mapped as they are.
     """
 
     forward: Any = staticmethod(no_rule("forward"))
     backward: Any = staticmethod(no_rule("backward"))
     vjp: Any = staticmethod(no_rule("backward"))
+    jvp: Any = staticmethod(no_jvp)
     setup_context: Any = None
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Returns (output, out_dims) for arguments that are mapped over some of their dims."""
+        raise AutogradError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
 
     def __init__(self, *_: Any, **__: Any):
         raise AutogradError(
@@ -76,80 +92,143 @@ class Function:
             args = bound.args if has_setup else bound.args[1:]
 
         def run(ctx: Any) -> Any:
+            maps = is_mapped()
             if not has_setup:
+                if maps and not cls.generate_vmap_rule:
+                    raise AutogradError(
+                        "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
+                        "...), it must override the setup_context staticmethod. Here that is so for `ja.func.vmap`."
+                    )
                 return cls.forward(ctx, *args)
-            returned = cls.forward(*args)
+            returned = _run_mapped(cls, args) if maps else cls.forward(*args)
             cls.setup_context(ctx, args, returned)
             return returned
 
         own = "vjp" if cls.vjp is not Function.vjp else "backward"
-        return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), args, _attach)
+        has_backward = own == "vjp" or cls.backward is not Function.backward
+        attach = functools.partial(_attach, None if cls.jvp is Function.jvp else cls.jvp, has_backward)
+        return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), cls.jvp, args, attach)
 
 
-def _attach(node: FunctionNode, inputs: Sequence[Any], results: Sequence[Any], wanted: list[int]) -> Sequence[Array]:
-    """Returns the values of some results, with the gradients of the user's backward.
+def _attach(
+    push: Callable[..., Any] | None,
+    has_backward: bool,
+    node: FunctionNode,
+    inputs: Sequence[Any],
+    results: Sequence[Any],
+    wanted: list[int],
+) -> Sequence[Array]:
+    """Returns the values of some results, with the gradients of the user's backward, and the tangents of the `jvp`.
 
     Args:
+      push: The user's `jvp`; None if there is none.
+      has_backward: Whether there is a `backward`.
       node: The call.
       inputs: Of the arguments that have an edge, the values that carry their gradients.
       results: What was returned.
       wanted: Positions of the results that gradients flow to.
     """
-    trace = state.trace
     saved = node.ctx._saved
     saved.tensors()
     places = [k for k, edge in enumerate(node.edges) if edge is not None]
     with recording(False):
         raw = [strong(value := results[i]._read(), value.dtype) for i in wanted]
-    specs = [LeafSpec(tuple(r.shape), np.dtype(r.dtype), True, True) for r in raw]
 
-    def run(cotangents: list[Any]) -> list[Any]:
+    def pull(cotangents: list[Any]) -> list[Any]:
         given: list[Any] = [None] * len(results)
         for i, cotangent in zip(wanted, cotangents, strict=True):
             given[i] = cotangent
         found = node.gradients(given)
         return [found[k] if found[k] is not None else wrap_array(jnp.zeros(*node.argument_types[k])) for k in places]
 
-    try:
-        body = trace_body(run, specs)
-    except Exception as error:
-        if state.anomaly is not None:
-            state.anomaly.explain(error, node)
-        raise
-    if body.writes or body.moves or body.counts:
-        raise FunctionResultError(
-            f"The backward of {node.name()} writes in place to a tensor that it did not make: one that was saved, or "
-            "one from outside. It is part of a graph here, and may run at any time or never. Write out of place, "
-            "or to a clone."
-        )
-    outputs, captured = {}, []
-    keys = Keys(trace) if body.generators else None
-    for position, origin in enumerate(body.captured):
-        match origin:
-            case ("stream", generator):
-                assert keys is not None
-                captured.append(keys.of(generator))
-            case ("storage", storage):
-                owner = body.owners.get(id(storage))
-                records = owner is not None and owner.requires_grad
-                captured.append(trace.read(storage, owner if records else None, records))
-                output = saved.output_of(storage)
-                if output in wanted:
-                    outputs[position] = wanted.index(output)
-            case (_, history, storage):
-                captured.append(trace.read(storage, history, True))
-    rule = _rule(body, outputs, len(places))
-    attached = rule(tuple(raw), tuple(strong(x, x.dtype) for x in inputs), tuple(captured))
+    def pushed(tangents: list[Any]) -> list[Any]:
+        given: list[Any] = [None] * len(node.argument_types)
+        for k, tangent in zip(places, tangents, strict=True):
+            given[k] = tangent
+        node.ctx._pushing = saved.for_forward()
+        try:
+            found = node.tangents(push, given, results)  # type: ignore[arg-type]
+        finally:
+            node.ctx._pushing = None
+        zeros = lambda i: wrap_array(jnp.zeros(results[i]._layout.size, results[i].dtype))
+        return [zeros(i) if (made := found[i]) is None else made for i in wanted]
+
+    back = _Way(node, pull, [(r.shape, r.dtype) for r in raw], wanted) if has_backward or push is None else None
+    there = None if push is None else _Way(node, pushed, [node.argument_types[k] for k in places], wanted)
+    carried = tuple(strong(x, x.dtype) for x in inputs)
+    if there is None:
+        assert back is not None, "one way there is"
+        attached = _rule(back, len(places))(tuple(raw), carried, back.captured)
+    else:
+        captured = there.captured, () if back is None else back.captured
+        attached = _steered_rule(there, back)(tuple(raw), carried, captured)
     saved.carry(dict(zip(wanted, attached, strict=True)))
     return attached
 
 
-def _rule(body: Body, outputs: dict[int, int], n_inputs: int) -> Callable[..., tuple[Array, ...]]:
+class _Way:
+    """A derivative of the user's, traced: its body, and what that captured.
+
+    Attributes:
+      captured: The values that it captured.
+    """
+
+    def __init__(self, node: FunctionNode, run: Callable[[list[Any]], list[Any]], types: Any, wanted: list[int]):
+        """Traces it.
+
+        Args:
+          node: The call.
+          run: Takes cotangents or tangents to what the user's method makes of them.
+          types: Shapes and dtypes of what it takes.
+          wanted: Positions of the results that gradients flow to.
+        """
+        try:
+            body = trace_body(run, [LeafSpec(tuple(shape), np.dtype(dtype), True, True) for shape, dtype in types])
+        except Exception as error:
+            if state.anomaly is not None:
+                state.anomaly.explain(error, node)
+            raise
+        if body.writes or body.moves or body.counts:
+            raise FunctionResultError(
+                f"The backward or jvp of {node.name()} writes in place to a tensor that it did not make: one that was "
+                "saved, or one from outside. It is part of a graph here, and may run at any time or never. Write out "
+                "of place, or to a clone."
+            )
+        trace = state.trace
+        self._body = body
+        self._outputs: dict[int, int] = {}  # captured values that are results: to be differentiated again as such
+        captured = []
+        keys = Keys(trace) if body.generators else None
+        for position, origin in enumerate(body.captured):
+            match origin:
+                case ("stream", generator):
+                    assert keys is not None
+                    captured.append(keys.of(generator))
+                case ("storage", storage):
+                    owner = body.owners.get(id(storage))
+                    records = owner is not None and owner.requires_grad
+                    captured.append(trace.read(storage, owner if records else None, records))
+                    output = node.ctx._saved.output_of(storage)
+                    if output in wanted:
+                        self._outputs[position] = wanted.index(output)
+                case (_, history, storage):
+                    captured.append(trace.read(storage, history, True))
+        self.captured = tuple(captured)
+
+    def values(self, shown: Sequence[Any], captured: Sequence[Any]) -> list[Any]:
+        """Returns what was captured, with results in the place of those that they are."""
+        return [shown[self._outputs[i]] if i in self._outputs else value for i, value in enumerate(captured)]
+
+    def __call__(self, values: Sequence[Any], given: Sequence[Any], n: int) -> list[Any]:
+        """Returns the first `n` results for what it captured and what it is given."""
+        return list(self._body(*given, *values)[:n])
+
+
+def _rule(back: _Way, n_inputs: int) -> Callable[..., tuple[Array, ...]]:
     """Returns the identity on results, with the gradients of a traced backward.
 
     Args:
-      body: From cotangents and captured values to gradients.
-      outputs: Captured values that are results, by their positions: as such they are to be differentiated again.
+      back: The backward.
       n_inputs: The number of gradients.
     """
 
@@ -162,13 +241,120 @@ def _rule(body: Body, outputs: dict[int, int], n_inputs: int) -> Callable[..., t
         return shown, (shown, captured)
 
     def backward(kept: Any, cotangents: Any) -> Any:
-        shown, captured = kept
-        values = [shown[outputs[i]] if i in outputs else value for i, value in enumerate(captured)]
-        found = body(*map(conjugate, cotangents), *values)[:n_inputs]
+        found = back(back.values(*kept), [conjugate(ct) for ct in cotangents], n_inputs)
         return None, tuple(map(conjugate, found)), None
 
     attached.defvjp(forward, backward)
     return attached
+
+
+def _steered_rule(there: _Way, back: _Way | None) -> Callable[..., tuple[Array, ...]]:
+    """Returns the identity on results, with the tangents of a traced `jvp` and the gradients of a traced backward."""
+
+    @jax.custom_jvp
+    def attached(results: Any, inputs: Any, captured: Any) -> Any:
+        return results
+
+    @attached.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        shown = attached(*primals)
+        pushing = there.values(shown, primals[2][0])
+        pulling = [] if back is None else back.values(shown, primals[2][1])
+        n, n_inputs = len(pushing), len(primals[1])
+
+        def push(*operands: Any) -> Sequence[Any]:
+            return there(operands[:n], operands[n + len(pulling) :], len(shown))
+
+        def pull(*operands: Any) -> Sequence[Any]:
+            cotangents = [conjugate(ct) for ct in operands[n + len(pulling) :]]
+            assert back is not None, "there is a way back"
+            return [conjugate(g) for g in back(operands[n : n + len(pulling)], cotangents, n_inputs)]
+
+        way_back = None if back is None else pull
+        return shown, tuple(steered(push, way_back, [*pushing, *pulling], tangents[1]))
+
+    return attached
+
+
+# -- under vmap --------------------------------------------------------------------------------------------------------
+
+_HELP = "See `ja.autograd.Function`."
+
+
+class VmapInfo(NamedTuple):
+    """What a `vmap` staticmethod is told: the size of the mapped dim, and what random numbers do there."""
+
+    batch_size: int
+    randomness: str
+
+
+def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
+    """Returns what the forward of a Function returns inside of `ja.func.vmap`.
+
+    Raises:
+      AutogradError: If it is mapped and does not say how.
+    """
+    places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+    values = [args[i]._read() for i in places]
+    has_rule = cls.vmap is not Function.vmap
+    if cls.generate_vmap_rule and not has_rule:
+        return cls.forward(*args)
+
+    def filled(given: Sequence[Any]) -> list[Any]:
+        full = list(args)
+        for place, value in zip(places, given, strict=True):
+            full[place] = value
+        return full
+
+    @custom_vmap
+    def forward(*values: Any) -> Any:
+        return run_pure(lambda *given: cls.forward(*filled(given)), values, {})
+
+    @forward.def_vmap
+    def _(axis_size: int, in_batched: Sequence[bool], *values: Any) -> Any:
+        if cls.generate_vmap_rule:
+            raise AutogradError(
+                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden "
+                "vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to "
+                f"avoid ambiguity. {_HELP}"
+            )
+        if not has_rule:
+            raise AutogradError(
+                f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and "
+                f"implement the vmap staticmethod or set generate_vmap_rule=True. {_HELP}"
+            )
+        in_dims: list[int | None] = [None] * len(args)
+        for place, is_batched in zip(places, in_batched, strict=True):
+            in_dims[place] = 0 if is_batched else None
+        info = VmapInfo(axis_size, "error")
+        returned = run_pure(lambda *given: cls.vmap(info, tuple(in_dims), *filled(given)), values, {})
+        if not isinstance(returned, tuple) or len(returned) != 2:
+            kind = Tensor if isinstance(returned, jax.Array) else type(returned)
+            raise FunctionResultError(
+                "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
+                f"compatible with the output. Got a {kind} instead"
+            )
+        return _with_dims_first(*returned)
+
+    return to_tensors(forward(*values))
+
+
+def _with_dims_first(output: Any, out_dims: Any) -> tuple[Any, Any]:
+    """Returns the output of a `vmap` staticmethod with the mapped dims first, and which results have one.
+
+    Raises:
+      FunctionResultError: If there is no dim for each result.
+    """
+    leaves, tree = jax.tree.flatten(output)
+    dims, dims_tree = jax.tree.flatten(out_dims, is_leaf=lambda x: x is None)
+    if dims_tree != tree and not (len(dims) == 1 and not isinstance(out_dims, (tuple, list))):
+        raise FunctionResultError(
+            "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
+            f"out_dims={out_dims} to be compatible with the structure of `output`. {_HELP}"
+        )
+    dims = dims * len(leaves) if len(dims) != len(leaves) else dims
+    moved = [x if dim is None else jnp.moveaxis(x, dim, 0) for x, dim in zip(leaves, dims, strict=True)]
+    return jax.tree.unflatten(tree, moved), jax.tree.unflatten(tree, [dim is not None for dim in dims])
 
 
 # -- derivatives that end there ----------------------------------------------------------------------------------------

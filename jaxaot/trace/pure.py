@@ -26,11 +26,16 @@ class _InlineState(TraceState):
     """A trace whose outside values are constants of the surrounding JAX program, not inputs of a graph of its own.
 
     Within a trace of ours, what it reaches and draws are that trace's.
+
+    Attributes:
+      outer: The trace of ours that it runs in, or None.
+      is_mapped: Whether `ja.func.vmap` runs it, or one around it.
     """
 
     def __init__(self, outer: TraceState | None) -> None:
         super().__init__()
         self.outer = outer
+        self.is_mapped = isinstance(outer, _InlineState) and outer.is_mapped
 
     def adopt(self, storage: Storage) -> None:
         if self.outer is not None and storage.trace is not self:
@@ -94,8 +99,19 @@ def inline_trace() -> Iterator[_InlineState]:
         RUNNING.remove(trace)
 
 
-def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def is_mapped() -> bool:
+    """Returns whether tensor operations are part of a function that `ja.func.vmap` maps."""
+    return isinstance(state.trace, _InlineState) and state.trace.is_mapped
+
+
+def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any, *, maps: bool = False) -> Any:
     """Returns `fn(*args, **kwargs)` with arrays in place of tensors, changing nothing outside.
+
+    Args:
+      fn: The function.
+      args: Its arguments.
+      kwargs: Its keyword arguments.
+      maps: Whether `ja.func.vmap` maps it.
 
     Raises:
       TraceError: If `fn` writes to a tensor that it was not passed.
@@ -119,6 +135,7 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         return tensor
 
     with inline_trace() as trace:
+        trace.is_mapped = trace.is_mapped or maps
         call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf, trace) for leaf in leaves])
         result = fn(*call_args, **call_kwargs)
         refuse_lasting_hooks(trace, jax.tree.leaves(result))
