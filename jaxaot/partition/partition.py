@@ -30,7 +30,7 @@ from jaxaot.partition.variants import Variant, Variants
 from jaxaot.partition.waists import waists
 from jaxaot.plan.stages import JointGraph, Partition
 
-_TRIALS_TO_FIT = 14
+_TRIALS_TO_FIT = 10
 
 
 def partition(
@@ -242,7 +242,7 @@ class Cutter:
         """
         corners = self.budgets.corners()[::-1]
         tried, found, least = None, None, sys.maxsize
-        for corner in corners[:: max(1, len(corners) // _TRIALS_TO_FIT)]:
+        for corner in corners[:: -(-len(corners) // _TRIALS_TO_FIT)]:
             trial = self.within(corner.weight)
             peak = memory_timeline(trial).peak_bytes
             least = min(least, peak)
