@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from jaxaot import config
@@ -291,6 +292,9 @@ def _batched(
         )
     (n,) = sizes
     keeps = create_graph if retain_graph is None else retain_graph
+    mapped = None if create_graph else _mapped(outputs, inputs, cotangents or (), keeps, *options)
+    if mapped is not None:
+        return mapped
     rows = []
     for i in range(n):
         chosen = [None if g is None else g[i] for g in cotangents or ()]
@@ -298,3 +302,47 @@ def _batched(
     with recording(create_graph):
         stack = lambda found: None if found[0] is None else call(lookup("stack"), (list(found),), (0,))
         return tuple(map(stack, zip(*rows, strict=True)))
+
+
+def _mapped(
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    cotangents: Sequence[Tensor | None],
+    keeps: bool,
+    allow_unused: bool | None,
+    materialize_grads: bool,
+) -> tuple[Tensor | None, ...] | None:
+    """Returns stacked gradients by one backward that JAX maps; None where that cannot be.
+
+    Hooks may keep what they see, and a custom backward may ask for values, so these run once for each index; and so
+    does what is not plainly eager, and what is wrong, so that the error is that of a single backward.
+    """
+    is_plain = state.trace is None and state.dual is None and state.anomaly is None and state.compiles_tape is None
+    roots = [edge_of(y) for y in outputs]
+    edges = [edge_of(x) for x in inputs]
+    pairs = list(zip(outputs, cotangents, strict=False))
+    if not is_plain or len(pairs) < len(roots) or any(edge is None for edge in (*roots, *edges)):
+        return None
+    if any(ct is None or not isinstance(y, Tensor) or ct.shape[1:] != y.shape for y, ct in pairs):
+        return None
+    targets = [edge for edge in edges if edge is not None]
+    starts = [(edge, None) for edge in roots if edge is not None]
+    nodes = nodes_in_order(starts, targets)
+    if any(node.hooks is not None or getattr(node, "is_watched", False) for node in nodes):
+        return None
+
+    def run(rows: Sequence[Any]) -> list[Any]:
+        begun = [(edge, row) for (edge, _), row in zip(starts, rows, strict=True)]
+        found = run_engine(begun, True, False, targets, False)
+        return [found.get(edge) for edge in targets]
+
+    try:
+        with recording(False):
+            found = jax.vmap(run)([materialize(ct) for _, ct in pairs if ct is not None])
+    except Exception:
+        return None
+    if any(gradient is None for gradient in found) and (materialize_grads or not allow_unused):
+        return None
+    for node in () if keeps else nodes:
+        node.release()
+    return tuple(None if gradient is None else wrap_gradient(gradient) for gradient in found)
