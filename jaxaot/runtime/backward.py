@@ -118,7 +118,7 @@ class CompiledNode(Node):
         if create_graph:
             return self._recorded(self._held(True), cotangents)
         residuals = self._held(False)
-        if self.consuming is not None and self._is_last(residuals):
+        if self.consuming is not None and self._is_last(residuals, cotangents):
             gradients = self.consuming[0](*residuals, *self._full(cotangents))
             self.release()
         else:
@@ -141,13 +141,13 @@ class CompiledNode(Node):
             residuals = [r.read() if isinstance(r, Refilled) else r for r in residuals]
         return residuals
 
-    def _is_last(self, residuals: Sequence[Any]) -> bool:
+    def _is_last(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> bool:
         """Returns whether nobody will need the residuals again: the graph is freed, and nobody else holds them."""
         running = state.backward_pass
         if running is None or running.keeps_graph or residuals is not self.residuals or self.consuming is None:
             return False
-        if state.anomaly is not None or is_tracer(residuals[self.consuming[1][0]]):
-            return False  # a NaN is looked for in what they hold; in a trace nothing is reused
+        if state.anomaly is not None or any(map(is_tracer, (residuals[self.consuming[1][0]], *cotangents))):
+            return False  # a NaN is looked for in what they hold; what is traced or mapped may run again
         return all(getrefcount(residuals[i]) <= HELD_ONCE for i in self.consuming[1])
 
     def _full(self, cotangents: Sequence[Any]) -> list[Any]:

@@ -127,3 +127,16 @@ def test_settings_and_threads(expected):
     for worker in workers:
         worker.join()
     assert not failed
+
+
+def test_a_mapped_backward_keeps_them(compiled, expected):
+    x, w = leaves()
+    y = ja.compile(lambda x, w: (x @ w).sin() @ w)(x, w)
+    cotangents = ja.ones(3, 16, 16)
+    mapped = ja.autograd.grad(y, x, cotangents, is_grads_batched=True)[0]
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
+    y = ja.compile(lambda x, w: (x @ w).sin() @ w)(x, w)
+    (one,) = ja.autograd.grad(y, x, cotangents[0])
+    for row in mapped:
+        np.testing.assert_allclose(row.numpy(), one.numpy(), rtol=1e-4, atol=1e-5)
