@@ -26,11 +26,15 @@ from jaxaot._typing import Shape
 from jaxaot.tensor.generator import Generator
 from jaxaot.tensor.tensor import Tensor
 
+TOOLS = frozenset({
+    "pytest", "_pytest", "pluggy", "hypothesis", "IPython", "ipykernel", "traitlets", "matplotlib", "pandas",
+    "pygments", "rich", "tqdm", "wandb", "mlflow", "tensorboard", "tensorboardX", "absl",
+})  # fmt: skip
+"""Packages whose objects lead to nothing that a function computes with."""
 FOREIGN = frozenset({
     "jax", "jaxlib", "numpy", "builtins", "jaxaot", "torch", "typing", "collections", "functools", "scipy", "flax",
     "optax", "orbax", "chex", "treescope", "ml_dtypes", "abc", "enum", "threading", "logging", "io", "weakref",
-    "contextlib", "contextvars", "pytest", "_pytest", "pluggy", "hypothesis", "IPython", "ipykernel", "traitlets",
-    "matplotlib", "pandas", "pygments", "rich", "tqdm", "wandb", "mlflow", "tensorboard", "tensorboardX", "absl",
+    "contextlib", "contextvars", *TOOLS,
 })  # fmt: skip
 """Packages whose code and objects hold nothing that decides what a function computes, or nothing of the user's."""
 

@@ -18,13 +18,15 @@ import jax
 import numpy as np
 
 from jaxaot.plan.call import Path, function_behind
-from jaxaot.tensor.cells import FOREIGN
+from jaxaot.tensor.cells import FOREIGN, TOOLS
 from jaxaot.tensor.tensor import Tensor
 
 LEAVES = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.generic, jax.Array, range, slice)
 KEYS = (str, int, bool, float, tuple, enum.Enum)
 """Keys of dicts that paths lead through."""
 LIMIT = 500_000
+_DEAD_ENDS = {"threading", "logging", "io", *TOOLS}
+"""Packages whose objects are not looked into."""
 
 
 def is_foreign(module: str | None) -> bool:
@@ -100,7 +102,7 @@ def children(value: Any, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any
                 child = function_behind(member) or member
                 if not name.startswith("__") or name == "__call__":
                     yield ("class", name), child, True
-    elif isinstance(value, (set, frozenset)) or type(value).__module__.split(".")[0] in ("threading", "logging", "io"):
+    elif isinstance(value, (set, frozenset)) or str(type(value).__module__).split(".")[0] in _DEAD_ENDS:
         return
     else:
         attributes = getattr(value, "__dict__", None)

@@ -69,7 +69,6 @@ def test_calls_leave_nothing_behind(make):
             call()
         assert alive() - objects <= 8
         assert resident_bytes() - bytes_before < 8 << 20, "memory grows"
-        assert not [o for o in gc.get_objects() if isinstance(o, Node) and not gc.get_referrers(o)]
         before = alive()
         gc.collect()
         assert alive() == before, "tensors were held by cycles"
