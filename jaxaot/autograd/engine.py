@@ -62,7 +62,6 @@ class BackwardPass:
 def run_backward(
     roots: Sequence[tuple[Edge, Any]],
     calls: Calls,
-    *,
     keep_graph: bool,
     create_graph: bool,
     inputs: Sequence[Edge] | None = None,
@@ -81,8 +80,11 @@ def run_backward(
     Returns:
       The gradients that arrived at `inputs`, if they are not added up.
     """
-    waiting, targets, leading = _reached(roots, inputs)
-    entered = None if targets is None or leading is None else leading | targets
+    if inputs is None:
+        waiting, targets, leading, entered = _dependencies(roots), None, None, None
+    else:
+        waiting, targets, leading = _reached(roots, inputs)
+        entered = None if targets is None or leading is None else leading | targets
     needed = entered if accumulates else leading
     wanted = _NO_EDGES if accumulates else frozenset(inputs or ())
     running = BackwardPass(waiting, entered, keep_graph)

@@ -73,11 +73,10 @@ def _run(
     accumulates: bool,
 ) -> dict[Edge, Any]:
     """Runs the tape backward as `run_backward` does, or as a program where that is asked for."""
-    compiler = state.compiles_tape
     if state.trace is not None:
         _check_own(roots, inputs)
-    elif compiler is not None and state.anomaly is None and not create_graph:
-        return compiler.run(roots, keep_graph, inputs, accumulates)
+    elif state.compiles_tape is not None and state.anomaly is None and not create_graph:
+        return state.compiles_tape.run(roots, keep_graph, inputs, accumulates)
     return run_engine(roots, keep_graph, create_graph, inputs, accumulates)
 
 
@@ -106,14 +105,7 @@ def run_engine(
     accumulates: bool,
 ) -> dict[Edge, Any]:
     """Runs the tape backward node by node, see `run_backward`."""
-    return run_backward(
-        roots,
-        _calls(create_graph),
-        keep_graph=keep_graph,
-        create_graph=create_graph,
-        inputs=inputs,
-        accumulates=accumulates,
-    )
+    return run_backward(roots, _calls(create_graph), keep_graph, create_graph, inputs, accumulates)
 
 
 _ones_of: dict[Layout, Array] = {}
