@@ -23,6 +23,7 @@ from jaxaot.trace.snapshot import Undo, snapshot
 
 _MOST_TAPES = 64
 _MOST_NODES = 20_000
+_MOST_REASONS = 64
 _running: contextvars.ContextVar[Tape] = contextvars.ContextVar("jaxaot_tape")
 
 
@@ -99,20 +100,31 @@ class TapeCompiler:
     def _run(
         self, roots: Sequence[tuple[Edge, Any]], keep_graph: bool, inputs: Sequence[Edge] | None, accumulates: bool
     ) -> dict[Edge, Any]:
+        tape = Tape.of(roots, inputs, accumulates)
         try:
-            tape = read_tape(roots, inputs, accumulates)
+            found = self._by_program(tape)
+            if found is None:
+                return run_engine(roots, keep_graph, False, inputs, accumulates)
+        finally:
+            if keep_graph:
+                tape.drop_again()
+        if not keep_graph:
+            tape.release()
+        return found
+
+    def _by_program(self, tape: Tape) -> dict[Edge, Any] | None:
+        """Returns the gradients at the inputs of a tape; None if the engine has to find them."""
+        try:
+            read_tape(tape)
             if len(tape.nodes) > _MOST_NODES:
                 raise NotCompilable(f"a tape of {len(tape.nodes)} nodes is too long for one program")
             known = self._look_up(tape)
             if known.reason is not None:
                 raise NotCompilable(known.reason)
-            found = self._call(known, tape)
+            return self._call(known, tape)
         except NotCompilable as error:
             self._note(str(error))
-            return run_engine(roots, keep_graph, False, inputs, accumulates)
-        if not keep_graph:
-            tape.release()
-        return found
+            return None
 
     def _look_up(self, tape: Tape) -> _Known:
         with self._lock:
@@ -165,7 +177,9 @@ class TapeCompiler:
     def _note(self, reason: str) -> None:
         with self._lock:
             self._n_eager += 1
-            self._reasons[reason] = self._reasons.get(reason, 0) + 1
+            self._reasons[reason] = self._reasons.pop(reason, 0) + 1
+            if len(self._reasons) > _MOST_REASONS:
+                self._reasons.popitem(last=False)
 
     def cache_info(self) -> TapeCacheInfo:
         """Returns how many backwards found a program, how many programs were made, and what the engine ran."""

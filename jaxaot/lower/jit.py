@@ -19,6 +19,7 @@ import jax
 from jaxaot import config
 from jaxaot._jax import is_outermost, is_tracer, jaxpr_as_fun
 from jaxaot.config import Config
+from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.executable import Executable
@@ -254,6 +255,8 @@ class Jitted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not is_outermost():
+            if self._objects.are_in((args, kwargs)):  # `jax.jit` would drop what the function changes in them
+                return self._fn(*args, **kwargs)
             return self._inside(*args, **kwargs)
         if self._of_objects is not None and self._objects.are_in((args, kwargs)):
             return self._of_objects(*args, **kwargs)
@@ -272,19 +275,39 @@ class Jitted:
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`."""
         with _as_one_program():
-            return (self._current().jitted if is_outermost() else self._inside).lower(*args, **kwargs)
+            return self._staged("lower", args, kwargs).lower(*args, **kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the function traced for some arguments or types, as one program, a `jax.stages.Traced`."""
         with _as_one_program():
-            return (self._current().jitted if is_outermost() else self._inside).trace(*args, **kwargs)
+            return self._staged("trace", args, kwargs).trace(*args, **kwargs)
+
+    def _staged(self, method: str, args: Any, kwargs: Any) -> Any:
+        """Returns what `jax.jit` made for the place of the call.
+
+        Raises:
+          UsageError: If arguments hold objects.
+        """
+        self._check_plain(method, args, kwargs)
+        return self._current().jitted if is_outermost() else self._inside
+
+    def _check_plain(self, method: str, args: Any, kwargs: Any) -> None:
+        if self._objects.are_in((args, kwargs)):
+            name = getattr(self._fn, "__name__", "fn")
+            raise UsageError(
+                f"`{name}.{method}` was given flax nnx objects, and what it returns is of a function of arrays, which "
+                f"cannot write back what `{name}` changes in them. Pass `nnx.split(model)` and merge it inside; or use "
+                f"`ja.compile({name})`, whose `explain(...)` shows all that a call does."
+            )
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the types of the results for some arguments or types."""
+        self._check_plain("eval_shape", args, kwargs)
         return self._inside.eval_shape(*args, **kwargs)
 
     def explain(self, *args: Any, **kwargs: Any) -> None:
         """Prints what the passes for the platform do to the graph of a call; nothing is compiled or run by it."""
+        self._check_plain("explain", args, kwargs)
         opened = inline(self._inside.trace(*args, **kwargs).jaxpr, also_custom=True)
         print(Executable(opened, name=getattr(self._fn, "__name__", "fn")).explain())
 

@@ -90,8 +90,8 @@ def _check_own(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None)
     for node in nodes_in_order(roots, inputs):
         if node.sequence_number < trace.first_node and node not in trace.own_nodes:
             raise AutogradError(
-                f"A backward inside a traced function reached {node.name()}, which was recorded before that was "
-                "called: what it saved is another value at each call, and no input of the graph. Run the forward "
+                f"A backward inside a traced function reached {node.name()}, which was recorded before the function "
+                "was called: what it saved is another value at each call, and no input of the graph. Run the forward "
                 "inside of the function as well; or the backward outside of it, where `with ja.compiled_autograd():` "
                 "compiles it."
             )
@@ -331,7 +331,7 @@ def _mapped(
     try:
         with recording(False):
             found = jax.vmap(run)([materialize(ct) for _, ct in pairs if ct is not None])
-    except Exception:
+    except Exception:  # what cannot be mapped, such as a hook that asks for values; an error comes again one by one
         return None
     if any(gradient is None for gradient in found) and (materialize_grads or not allow_unused):
         return None

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxaot.autograd.engine import nodes_in_order
@@ -24,7 +25,10 @@ from jaxaot.tensor.saved import Packed, SavedValues
 from jaxaot.tensor.tensor import Tensor
 
 Roots = Sequence[tuple[Edge, Any]]
-_NUMBERS = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)
+_NUMBERS = (int, float, complex, np.number)
+_CONSTANTS = (bool, str, bytes, type(None), np.bool_, np.dtype)
+_LARGEST_EXPONENT = 4
+"""Programs are specialised on whole numbers up to this one, which are mostly exponents; others are inputs."""
 
 
 class NotCompilable(Exception):
@@ -58,6 +62,7 @@ class Tape:
       arrays: What is held, each array once, then the cotangents.
       tensors: The leaves, and what keeps its gradient.
       held: The nodes that hold something, and where each value of it is found.
+      recomputed: Nodes whose values were dropped and computed again for this backward, with what stood for them.
       world: What hooks, custom Functions and unpacking may reach: `functions`, `contexts` and `packed`.
     """
 
@@ -70,6 +75,12 @@ class Tape:
     tensors: list[Tensor] = dataclasses.field(default_factory=list)
     world: Any = None
     held: list[tuple[Node, list[_Place]]] = dataclasses.field(default_factory=list)
+    recomputed: list[tuple[Node, Any]] = dataclasses.field(default_factory=list)
+
+    @classmethod
+    def of(cls, roots: Roots, inputs: Sequence[Edge] | None, accumulates: bool) -> Tape:
+        """Returns the tape of a backward, which is yet to be read."""
+        return cls(roots, inputs, accumulates, nodes_in_order(roots, inputs))
 
     @property
     def has_code(self) -> bool:
@@ -104,20 +115,20 @@ class Tape:
         for node in self.nodes:
             node.release()
 
+    def drop_again(self) -> None:
+        """Drops what was computed again for this backward."""
+        while self.recomputed:
+            node, dropped = self.recomputed.pop()
+            node.swap_held(dropped, True)
 
-def read_tape(roots: Roots, inputs: Sequence[Edge] | None, accumulates: bool) -> Tape:
-    """Returns the tape of a backward.
 
-    Args:
-      roots: Edges to start from, each with its cotangent.
-      inputs: Edges at which gradients are wanted; None for all leaves.
-      accumulates: Whether leaves add their gradients up.
+def read_tape(tape: Tape) -> None:
+    """Fills a tape; what was dropped is computed again, and then held by its node.
 
     Raises:
       NotCompilable: If a part of it cannot be part of a program.
     """
-    tape = Tape(roots, inputs, accumulates, nodes_in_order(roots, inputs))
-    return _Reader(tape).read()
+    _Reader(tape).read()
 
 
 class _Reader:
@@ -129,7 +140,7 @@ class _Reader:
         self._number = {node: i for i, node in enumerate(tape.nodes)}
         self._places: dict[int, int] = {}
 
-    def read(self) -> Tape:
+    def read(self) -> None:
         tape = self.tape
         forms = [self._node(node) for node in tape.nodes]
         n_held = len(tape.arrays)
@@ -141,7 +152,6 @@ class _Reader:
             tape.accumulates,
             n_held,
         )
-        return tape
 
     def _edge(self, edge: Edge | None) -> Any:
         return None if edge is None else (self._number.get(edge.node, -1), edge.index)
@@ -197,8 +207,10 @@ class _Reader:
             version.check()
         while not isinstance(held, (list, tuple, SavedValues)):
             held = held.again()
+        if held is not node.held:
+            self.tape.recomputed.append((node, node.swap_held(held, True)))
         places = [self._place(value) for value in (held.items if isinstance(held, SavedValues) else held)]
-        if places or held is not node.held:
+        if places:
             self.tape.held.append((node, places))
         return tuple((place.kind, type(place.value), place.value, place.layout) for place in places)
 
@@ -212,6 +224,9 @@ class _Reader:
             self.world.functions.append(value.hooks.unpack)
             self.world.packed.append(value)
             return _Place("packed", len(self.world.packed) - 1, value.layout)
-        if isinstance(value, _NUMBERS):
+        if isinstance(value, _CONSTANTS) or (isinstance(value, int) and abs(value) <= _LARGEST_EXPONENT):
             return _Place("same", value)
+        if isinstance(value, _NUMBERS):
+            self.tape.arrays.append(jnp.asarray(value))
+            return _Place("array", len(self.tape.arrays) - 1)
         raise NotCompilable(f"a node holds a {type(value).__name__}")

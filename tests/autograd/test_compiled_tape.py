@@ -206,6 +206,59 @@ def test_another_shape_structure_or_function_compiles_again():
     assert run(2, scaled(Other, 2.0)) == 5  # the same code
 
 
+@pytest.mark.parametrize("factors", [(0.1, 0.2, 0.3), (10, 20, 30), (0.0, -0.0), (float("nan"), float("nan"))])
+def test_numbers_are_inputs(factors):
+    compiler = ja.autograd.TapeCompiler()
+    w = ja.ones(2, requires_grad=True)
+    for factor in factors:
+        w.grad = None
+        y = w * factor
+        with ja.compiled_autograd(compiler):
+            y.sum().backward()
+        assert str(w.grad.tolist()) == str([float(np.float32(factor))] * 2)
+    assert compiler.cache_info()[:2] == (len(factors) - 1, 1)
+
+
+def test_small_exponents_are_constants():
+    compiler = ja.autograd.TapeCompiler()
+    w = ja.full((2,), 3.0, requires_grad=True)
+    for exponent, gradient in ((2, 6), (3, 27), (2, 6), (5, 405), (6, 1458)):
+        w.grad = None
+        with ja.compiled_autograd(compiler):
+            (w**exponent).sum().backward()
+        assert w.grad.tolist() == pytest.approx([gradient] * 2)
+    assert compiler.cache_info()[:2] == (2, 3)
+
+
+@pytest.mark.parametrize("hook", [lambda g: g * 2, lambda g: g * float(g.sum())])
+def test_what_was_dropped_is_computed_once_and_dropped_again(hook):
+    n_runs = 0
+
+    def layer(x):
+        nonlocal n_runs
+        n_runs += 1
+        return x.sin().exp()
+
+    w = ja.ones(3, requires_grad=True)
+    y = ja.checkpoint(layer, w)
+    y.register_hook(hook)
+    compiler = ja.autograd.TapeCompiler()
+    for n, keeps in ((2, True), (3, True), (4, False)):
+        with ja.compiled_autograd(compiler):
+            y.sum().backward(retain_graph=keeps)
+        assert n_runs == n
+    with pytest.raises(AutogradError):
+        y.sum().backward()
+
+
+def test_reasons_are_bounded():
+    compiler = ja.autograd.TapeCompiler()
+    for i in range(80):
+        compiler._note(f"reason {i}")
+    assert len(compiler.eager_reasons()) == 64
+    assert compiler.cache_info().eager == 80
+
+
 def test_what_a_hook_closes_over_is_an_input():
     compiler = ja.autograd.TapeCompiler()
     scale, w = ja.tensor(2.0), ja.ones(2, requires_grad=True)

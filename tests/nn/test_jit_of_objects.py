@@ -131,3 +131,22 @@ def test_a_bad_call():
         np.testing.assert_array_equal(a, b)
     with pytest.raises(TypeError, match="Error interpreting argument to <function step"):
         fn("a", "b", "c", "d")
+
+
+@pytest.mark.parametrize("method", ["lower", "trace", "eval_shape", "explain"])
+def test_stages_are_of_functions_of_arrays(method):
+    model, _ = made()
+    predict = ja.jit(lambda model, x: model(x))
+    with pytest.raises(UsageError, match=f"{method}` was given flax nnx objects.*nnx.split"):
+        getattr(predict, method)(model, data()[0])
+    assert int(model.calls[...]) == 0
+
+
+def test_inside_another_transformation_changes_are_kept():
+    inner = ja.jit(lambda model, x: model(x))
+    model, _ = made()
+    x, y = data()
+    nnx.jit(lambda model, x: inner(model, x))(model, x)
+    assert int(model.calls[...]) == 1
+    nnx.grad(lambda model: ((inner(model, x) - y) ** 2).mean())(model)
+    assert int(model.calls[...]) == 2
