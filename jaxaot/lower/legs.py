@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,9 @@ _N_PLACES = 200
 
 _ENOUGH = 0.75
 """To what share of their memory a cut has to bring the temporaries, for it to be worth what crosses."""
+
+_LONGEST_CHAIN = 8
+"""How many equations are computed again to have one value less cross."""
 
 _SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
 _NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
@@ -221,7 +224,7 @@ def _move_later(
     """Returns two legs between which less crosses.
 
     A cheap equation that only the right leg needs moves there, if what it reads crosses anyway or is no more than what
-    it makes. And what one simple equation makes of values that cross, for one reader, is computed in both legs.
+    it makes. And what a few simple equations make of values that cross is computed in both legs.
     """
     needed = {var for eqn in right for var in variables(eqn.invars)} | returned
     n_reads = Counter(var for eqn in left for var in variables(eqn.invars))
@@ -237,24 +240,40 @@ def _move_later(
                 needed |= operands
                 continue
         kept.append(eqn)
-    left, n_readers = kept[::-1], Counter(var for eqn in [*moved, *right] for var in set(variables(eqn.invars)))
+    left = kept[::-1]
     producer = {var: eqn for eqn in left for var in eqn.outvars}
     crossing = OrderedSet(var for eqn in left for var in eqn.outvars if var in needed)
-    redone = []
+    redone: list[Any] = []
     for var in reversed(list(crossing)):
-        eqn = producer[var]
-        if var in returned or not _is_movable(eqn) or len(eqn.outvars) > 1 or aval_bytes(var.aval) <= SMALL_BYTES:
+        if var in returned or aval_bytes(var.aval) <= SMALL_BYTES:
             continue
-        if kind(eqn) >= Kind.TRANSCENDENTAL or eqn.primitive.name == "div" or n_readers[var] > 1:
-            continue
-        made = [v for v in variables(eqn.invars) if v in producer]
-        if all(v in crossing or aval_bytes(v.aval) <= SMALL_BYTES for v in made):
+        chain = _chain(var, producer, crossing)
+        if chain is not None:
             crossing.discard(var)
-            for v in made:
-                crossing.add(v)
-            redone.append(eqn)
+            redone += chain
+            for v in variables(atom for eqn in chain for atom in eqn.invars):
+                if v in producer and producer[v] not in chain:
+                    crossing.add(v)
     right = _before_first_readers([*redone[::-1], *moved[::-1]], right)
     return (left, right) if left and right else None
+
+
+def _chain(var: Any, producer: Mapping[Any, Any], crossing: Collection[Any]) -> list[Any] | None:
+    """Returns simple equations that compute a value from others that cross, the last one first; None if none do."""
+    chain: list[Any] = []
+    pending = [var]
+    while pending:
+        eqn = producer[pending.pop()]
+        if eqn in chain:
+            continue
+        is_simple = kind(eqn) < Kind.TRANSCENDENTAL and eqn.primitive.name != "div" and len(eqn.outvars) == 1
+        if not is_simple or not _is_movable(eqn) or len(chain) == _LONGEST_CHAIN:
+            return None
+        chain.append(eqn)
+        for v in variables(eqn.invars):
+            if v in producer and v not in crossing and aval_bytes(v.aval) > SMALL_BYTES:
+                pending.append(v)
+    return chain
 
 
 def _before_first_readers(early: list[Any], eqns: list[Any]) -> list[Any]:

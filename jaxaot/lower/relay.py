@@ -21,8 +21,8 @@ from jaxaot.lower.legs import (
     temporary_bytes,
 )
 
-_SURE = 2
-"""How many times the limit an estimate has to be for a graph to be cut before XLA was asked."""
+_MOST = 2
+"""How many times the estimate XLA may need: a graph that is estimated at less than its part is not looked at."""
 
 _MAX_LEGS = 64
 
@@ -75,7 +75,7 @@ class Relay:
         k = 0
         while k < len(groups):
             estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
-            if estimate <= _SURE * limit or not cut(k, limit):
+            if estimate <= limit or not cut(k, limit):
                 k += 1
         while True:
             self.course = plan_course(closed, groups, donated)
@@ -131,7 +131,7 @@ def can_be_cut(closed: Any) -> bool:
     eqns = closed.jaxpr.eqns
     if any(map(has_side_effects, eqns)):
         return False
-    return temporary_bytes(eqns, set()) > LIMIT_BYTES // _SURE
+    return temporary_bytes(eqns, set()) > LIMIT_BYTES // _MOST
 
 
 def explain_cut(closed: Any) -> str:
@@ -140,9 +140,9 @@ def explain_cut(closed: Any) -> str:
         return "one program, which keeps the order of the side effects"
     estimate = temporary_bytes(closed.jaxpr.eqns, set(closed.jaxpr.outvars))
     needs = f"temporaries of about {format_bytes(estimate)}, and {format_bytes(LIMIT_BYTES)} are kept between calls"
-    if estimate <= LIMIT_BYTES // _SURE:
+    if estimate <= LIMIT_BYTES // _MOST:
         return f"one program: {needs}"
-    return f"several programs: {needs}" if estimate > _SURE * LIMIT_BYTES else f"as many programs as XLA needs: {needs}"
+    return f"several programs: {needs}" if estimate > LIMIT_BYTES else f"as many programs as XLA needs: {needs}"
 
 
 def _generate(course: Course, runs: Sequence[Any], n_inputs: int) -> Callable[..., Any]:

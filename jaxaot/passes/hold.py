@@ -1,22 +1,25 @@
-"""Holding values in memory: what several equations read is computed once.
+"""Holding values in memory: what is cheaper to read than to compute again is computed once.
 
-XLA on CPU copies a chain of cheap equations into each fusion that reads its result. Where the chain goes on from layer
-to layer, as the residual stream of a transformer does, each copy reads what all layers before it wrote, so that time
-and compile time grow with the square of the depth. A barrier stops that: what is behind it reads one array.
+XLA on CPU makes one kernel of a chain of cheap equations, and copies the chain into the kernel of each reader of its
+result. Where the chain goes on from layer to layer, as the residual stream of a transformer does, each copy reads what
+all layers before it wrote, so that time and compile time grow with the square of the depth. A barrier stops that: what
+is behind it reads one array. But an array more is also one more to write, and where readers have what the chain reads
+at hand, or lie in one kernel, it is better computed again.
 
-A *large* value has more than `SMALL_BYTES`. The *sources* of a value are the large values in memory that the chain of
-cheap equations above it reads.
+A *large* value has more than `SMALL_BYTES`. A *kernel* computes one value in memory from other values in memory, its
+*sources*, by the cheap equations between them.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from jaxaot._jax import DropVar
 from jaxaot.ir.build import barrier, is_rewritable
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.walk import aval_bytes, users, variables
+from jaxaot.ir.walk import aval_bytes, variables
 
 SMALL_BYTES = 1 << 16
 """Values up to this size stay in a cache of the core: to compute them again costs little."""
@@ -24,64 +27,153 @@ SMALL_BYTES = 1 << 16
 CACHE_BYTES = 16 << 20
 """Graphs whose large values are no more than this in all are left alone: an MLP lost a twentieth by barriers."""
 
+_N_SWEEPS = 3
+"""How often the choice is gone over: what pays for one value depends on others."""
+
+_OP_BYTES = {Kind.POINTWISE: 1, Kind.TRANSCENDENTAL: 12}
+"""How many bytes could be read in the time of one element of an equation."""
+
 _NOT_COPIED = {"div", "sqrt", "rsqrt", "rem"}
 """Primitives that XLA takes for expensive and does not copy, besides the transcendental ones."""
 
+_SAME_MEMORY = {"reshape", "squeeze", "expand_dims"}
+
 
 def hold(closed: Any) -> Any:
-    """Returns the graph with barriers behind large values that XLA would compute again for each reader.
+    """Returns the graph with barriers behind large values that are cheaper to read than to compute for each reader.
 
         c = add a b                             c = add a b
-        d = mul c 2.0                   →       e = optimization_barrier c
-        return reduce_sum c, d                  d = mul e 2.0
-                                                return reduce_sum e, d
+        d = mul c 2.0                           h = optimization_barrier c
+        e = sin c                       →       d = mul h 2.0
+        return reduce_sum c, d, e               e = sin h
+                                                return reduce_sum h, d, e
 
-    That is each value with several readers whose chain has several sources: to read the value is then less than to
-    read them. And it is each result of a matrix product, which is in memory anyway: behind a barrier the product keeps
-    its form, while XLA's simplifier would move transposes and reshapes of what follows into it.
+    Whether a value is, is told from the bytes that kernels read and write and from their arithmetic. Results of matrix
+    products are in memory anyway: behind a barrier the product keeps its form, while XLA's simplifier would move
+    transposes and reshapes of what follows into it.
     """
     jaxpr = closed.jaxpr
     made = (aval_bytes(var.aval) for eqn in jaxpr.eqns for var in eqn.outvars)
     if sum(n_bytes for n_bytes in made if n_bytes > SMALL_BYTES) <= CACHE_BYTES:
         return closed
-    readers = users(jaxpr)
-    returned = set(variables(jaxpr.outvars))
-    sources: dict[Any, frozenset[Any]] = {}
-    held: dict[Any, Any] = {}
+    held = _Kernels(jaxpr).choose()
+    replaced: dict[Any, Any] = {}
     eqns: list[Any] = []
     for eqn in jaxpr.eqns:
-        eqns.append(eqn.replace(invars=substitute(eqn.invars, held)))
+        eqns.append(eqn.replace(invars=substitute(eqn.invars, replaced)))
         if not is_rewritable(eqn):
             continue
+        large = [var for var in eqn.outvars if not isinstance(var, DropVar) and aval_bytes(var.aval) > SMALL_BYTES]
+        large = large if kind(eqn) is Kind.MATMUL else [var for var in large if var in held]
+        if large:
+            barred, targets = barrier(large, eqn)
+            eqns.append(barred)
+            replaced.update(zip(large, targets, strict=True))
+    return rebuild(closed, eqns, substitute(jaxpr.outvars, replaced))
+
+
+class _Kernels:
+    """What XLA makes kernels of, while some values are held.
+
+    Attributes:
+      held: The values with a barrier.
+    """
+
+    def __init__(self, jaxpr: Any):
+        self.held: set[Any] = set()
+        self._same: dict[Any, Any] = {}  # what shows the memory of another value
+        self._producer: dict[Any, Any] = {}  # of what XLA fuses into its readers
+        self._readers: dict[Any, list[Any]] = {}
+        self._written: set[Any] = set()  # in memory whether a barrier is there or not
+        self._read: set[Any] = set()  # of these: what XLA does not copy
+        for eqn in jaxpr.eqns:
+            self._add(eqn)
+        self._written |= set(map(self._of, variables(jaxpr.outvars)))
+        self._candidates = [var for var, eqn in self._producer.items() if self._is_candidate(var, eqn)]
+
+    def _add(self, eqn: Any) -> None:
         which = kind(eqn)
-        if which > Kind.TRANSCENDENTAL:
-            if which is Kind.MATMUL:
-                _hold_large(eqn, eqns, held)
-            continue
-        read = [sources.get(var, _large([var])) for var in variables(eqn.invars)]
-        found = frozenset[Any]().union(*read)
-        for var in eqn.outvars:
-            n_readers = len(readers.get(var, ())) + (var in returned)
-            if n_readers < 2:
-                sources[var] = found
-            elif which is Kind.TRANSCENDENTAL or eqn.primitive.name in _NOT_COPIED:
-                sources[var] = _large([var])
-            elif len(found) > 1 and which is not Kind.VIEW and _large([var]):
-                _hold_large(eqn, eqns, held)
-                sources[var] = frozenset([var])
-            else:
-                sources[var] = found
-    return rebuild(closed, eqns, substitute(jaxpr.outvars, held))
+        is_fused = which <= Kind.TRANSCENDENTAL and len(eqn.outvars) == 1 and is_rewritable(eqn)
+        is_fused = is_fused and eqn.primitive.name != "optimization_barrier"
+        if is_fused and eqn.primitive.name in _SAME_MEMORY:
+            for var in variables(eqn.invars):
+                self._same[eqn.outvars[0]] = self._of(var)
+            return
+        for var in dict.fromkeys(map(self._of, variables(eqn.invars))):
+            self._readers.setdefault(var, []).append(eqn)
+            if not is_fused and which is not Kind.REDUCTION:
+                self._written.add(var)
+        if is_fused:
+            self._producer[eqn.outvars[0]] = eqn
 
+    def _is_candidate(self, var: Any, eqn: Any) -> bool:
+        """Returns whether a value may be held; notes that it is in memory if XLA will not copy it."""
+        which = kind(eqn)
+        if which <= Kind.CAST or len(self._readers.get(var, ())) + (var in self._written) < 2:
+            return False
+        if which is Kind.TRANSCENDENTAL or eqn.primitive.name in _NOT_COPIED:
+            self._written.add(var)
+            self._read.add(var)
+            return False
+        return aval_bytes(var.aval) > SMALL_BYTES
 
-def _large(atoms: Any) -> frozenset[Any]:
-    return frozenset(var for var in atoms if aval_bytes(var.aval) > SMALL_BYTES)
+    def _of(self, var: Any) -> Any:
+        return self._same.get(var, var)
 
+    def choose(self) -> set[Any]:
+        """Returns the values to hold: at first all with several readers, then only those with which it takes less."""
+        self.held = set(self._candidates)
+        for _ in range(_N_SWEEPS):
+            before = set(self.held)
+            for var in self._candidates:
+                self._settle(var)
+            if self.held == before:
+                break
+        return self.held
 
-def _hold_large(eqn: Any, eqns: list[Any], held: dict[Any, Any]) -> None:
-    """Adds a barrier behind the large results of an equation."""
-    large = [var for var in eqn.outvars if not isinstance(var, DropVar) and aval_bytes(var.aval) > SMALL_BYTES]
-    if large:
-        made, targets = barrier(large, eqn)
-        eqns.append(made)
-        held.update(zip(large, targets, strict=True))
+    def _settle(self, var: Any) -> None:
+        """Holds a value, or not, whichever makes the kernels that it is part of take less time."""
+        self.held.discard(var)
+        kernels = self._kernels_with(var)
+        without = sum(map(self._cost, kernels))
+        self.held.add(var)
+        own = 0 if var in self._written else self._cost(self._producer[var]) + aval_bytes(var.aval)
+        if own + sum(map(self._cost, kernels)) > without:
+            self.held.discard(var)
+
+    def _kernels_with(self, var: Any) -> list[Any]:
+        """Returns the last equation of each kernel that computes a value if it is not held, but for its own."""
+        found: dict[int, Any] = {}
+        pending, seen = [var], {var}
+        while pending:
+            for eqn in self._readers.get(pending.pop(), ()):
+                target = eqn.outvars[0]
+                if kind(eqn) is Kind.REDUCTION:
+                    found[id(eqn)] = eqn
+                elif self._producer.get(target) is eqn and target not in seen:
+                    seen.add(target)
+                    if self._is_stored(target) or target in self._written:
+                        found[id(eqn)] = eqn
+                    if not self._is_stored(target):
+                        pending.append(target)
+        return list(found.values())
+
+    def _is_stored(self, var: Any) -> bool:
+        """Returns whether readers read a value from memory."""
+        return var in self.held or var in self._read or var not in self._producer
+
+    def _cost(self, last: Any) -> int:
+        """Returns the bytes that a kernel reads, and those that could be read in the time of its arithmetic."""
+        cost = 0
+        pending, seen = [last], set()
+        while pending:
+            eqn = pending.pop()
+            cost += _OP_BYTES.get(kind(eqn), 0) * math.prod(eqn.outvars[0].aval.shape)
+            for var in map(self._of, variables(eqn.invars)):
+                if var not in seen:
+                    seen.add(var)
+                    if self._is_stored(var):
+                        cost += aval_bytes(var.aval)
+                    else:
+                        pending.append(self._producer[var])
+        return cost
