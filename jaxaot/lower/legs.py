@@ -76,20 +76,28 @@ class Course:
     outputs: tuple[int, ...]
 
 
-def temporary_bytes(eqns: Sequence[Any], returned: Collection[Any], ceiling: int = LIMIT_BYTES) -> int:
+def temporary_bytes(
+    eqns: Sequence[Any], returned: Collection[Any], ceiling: int = LIMIT_BYTES, reuses: bool = True
+) -> int:
     """Returns an estimate of the memory that equations need for temporaries, from shapes alone.
 
     Args:
       eqns: The equations of a leg.
       returned: The variables that leave it.
       ceiling: Values above it are not counted: the allocator gives each of them back however they are grouped.
+      reuses: Whether the memory of what nobody reads any more is reused; XLA, which runs what is independent side by
+        side, does so where the equations depend on each other.
     """
     spans = _spans(eqns, returned, ceiling)
-    return _peak(spans[spans[:, 1] < len(eqns)], len(eqns))
+    return _bytes_of(spans[spans[:, 1] < len(eqns)], len(eqns), reuses)
 
 
 def divide(
-    eqns: Sequence[Any], returned: Collection[Any], known: Collection[Any], limit: int = LIMIT_BYTES
+    eqns: Sequence[Any],
+    returned: Collection[Any],
+    known: Collection[Any],
+    limit: int = LIMIT_BYTES,
+    reuses: bool = True,
 ) -> tuple[list[Any], list[Any]] | None:
     """Returns the equations of a leg as two legs that need less memory for temporaries, or None if none do.
 
@@ -98,17 +106,18 @@ def divide(
       returned: The variables that leave the leg.
       known: The variables that are there before it.
       limit: What is little enough, so that the bytes that cross decide.
+      reuses: Whether memory is taken to be reused.
     """
     n = len(eqns)
     spans = _spans(eqns, returned, limit)
     spans = spans[spans[:, 1] < n]
-    before = _peak(spans, n)
+    before = _bytes_of(spans, n, reuses)
     if before <= limit:
         return None
 
     def rank(place: int) -> tuple[int, int, int]:
-        left = _peak(spans[spans[:, 1] < place], n)
-        right = _peak(spans[spans[:, 0] >= place], n)
+        left = _bytes_of(spans[spans[:, 1] < place], n, reuses)
+        right = _bytes_of(spans[spans[:, 0] >= place], n, reuses)
         crossing = spans[(spans[:, 0] < place) & (spans[:, 1] >= place)][:, 2].sum()
         return max(left, right, limit // 4), int(crossing), place
 
@@ -211,7 +220,10 @@ def _spans(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) -> Any:
     return np.array(found, np.int64).reshape(-1, 3)
 
 
-def _peak(spans: Any, n: int) -> int:
+def _bytes_of(spans: Any, n: int, reuses: bool) -> int:
+    """Returns the memory that values take at once, or all of them together if none is reused."""
+    if not reuses:
+        return int(spans[:, 2].sum())
     change = np.zeros(n + 2, np.int64)
     np.add.at(change, spans[:, 0], spans[:, 2])
     np.add.at(change, spans[:, 1] + 1, -spans[:, 2])

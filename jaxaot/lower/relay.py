@@ -63,9 +63,13 @@ class Relay:
         groups: list[Any] = [list(closed.jaxpr.eqns)]
         whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
 
-        def cut(k: int, at_most: int) -> bool:
-            returned = returned_by(groups, k, outvars)
-            halves = divide(groups[k], returned, known_before(groups, k, closed), at_most)
+        def cut(k: int, measured: int | None = None) -> bool:
+            returned, known = returned_by(groups, k, outvars), known_before(groups, k, closed)
+            halves = None
+            for reuses in (True, False) if measured else (True,):  # of what XLA needs more than estimated, halves will
+                estimate = temporary_bytes(groups[k], returned, reuses=reuses)
+                at_most = limit if measured is None else int(limit * min(1.0, estimate / measured))
+                halves = halves or divide(groups[k], returned, known, at_most, reuses)
             if halves is None or len(groups) >= _MAX_LEGS:
                 whole.add(id(groups[k]))
                 return False
@@ -75,7 +79,7 @@ class Relay:
         k = 0
         while k < len(groups):
             estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
-            if estimate <= limit or not cut(k, limit):
+            if estimate <= limit or not cut(k):
                 k += 1
         while True:
             self.course = plan_course(closed, groups, donated)
@@ -83,9 +87,7 @@ class Relay:
             self.temporary_bytes = self._measure(runs)
             for k in reversed(range(len(groups))):
                 if self.temporary_bytes[k] > limit and id(groups[k]) not in whole:
-                    estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
-                    # what XLA needs more than estimated, the halves will need more too
-                    cut(k, int(limit * min(1.0, estimate / self.temporary_bytes[k])))
+                    cut(k, self.temporary_bytes[k])
             if len(groups) == len(runs):
                 break
         self.call: Callable[..., Any] = (
