@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot._jax import jaxpr_as_fun
+from jaxaot._jax import Literal, jaxpr_as_fun
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower import jit as jit_module
 from jaxaot.lower import legs, relay
@@ -114,11 +114,44 @@ def test_legs_that_are_alike_are_compiled_once(monkeypatch):
     closed = graph_of(lambda x, w: jnp.tanh(jnp.tanh(jnp.tanh(x @ w) @ w) @ w), *args)
     course = plan_course(closed, [closed.jaxpr.eqns[i : i + 2] for i in (0, 2, 4)], ())
     assert len({str(leg.jaxpr) for leg in course.legs}) == 1
-    monkeypatch.setattr(relay, "temporary_bytes", lambda eqns, returned: len(eqns) << 20)
+    monkeypatch.setattr(relay, "temporary_bytes", lambda eqns, returned, **_: len(eqns) << 20)
     monkeypatch.setattr(relay, "divide", lambda eqns, *_: (eqns[:2], eqns[2:]) if len(eqns) > 2 else None)
     found = Relay(closed, (), "stack", None, limit=1 << 20)
     assert len(found.course.legs) == 3 and len(found.programs) == 2  # the first leg donates nothing
     agree(found.call(*args), jax.jit(jaxpr_as_fun(closed))(*args))
+
+
+def test_what_xla_does_not_reuse_is_divided_by_all_that_is_made():
+    closed = graph_of(
+        lambda x, w: functools.reduce(lambda x, _: x @ w, range(8), x), jnp.ones((64, 64)), WEIGHTS[0][:64, :64]
+    )
+    eqns, known = closed.jaxpr.eqns, set(closed.jaxpr.invars)
+    one = 64 * 64 * 4
+    assert legs.temporary_bytes(eqns, set(closed.jaxpr.outvars)) == 2 * one
+    assert legs.temporary_bytes(eqns, set(closed.jaxpr.outvars), reuses=False) == 7 * one
+    assert divide(eqns, set(closed.jaxpr.outvars), known, 2 * one) is None
+    left, right = divide(eqns, set(closed.jaxpr.outvars), known, 2 * one, reuses=False)
+    assert [len(left), len(right)] == [4, 4]
+
+
+def test_a_few_simple_equations_are_done_again_in_the_next_leg():
+    def fn(x, w):
+        inner = jnp.tanh(x @ w)
+        slope = 0.5 * (1.0 + inner)
+        return ((x * slope) @ w) * slope * inner
+
+    x = jnp.ones((64, 64))
+    closed = graph_of(fn, x, x)
+    eqns, outvars = closed.jaxpr.eqns, set(closed.jaxpr.outvars)
+    left, right = divide(eqns, outvars, set(closed.jaxpr.invars), 64 * 64 * 4)
+    names = lambda leg: [eqn.primitive.name for eqn in leg]
+    made = {var for eqn in left for var in eqn.outvars}
+    crossing = {var for eqn in right for var in eqn.invars if not isinstance(var, Literal) and var in made}
+    crossing -= {var for eqn in right for var in eqn.outvars}
+    assert {eqn.primitive.name for eqn in left for var in eqn.outvars if var in crossing} <= {"tanh", "dot_general"}
+    assert names(right).count("add") == 1  # 1 + inner, once more
+    course = plan_course(closed, [left, right], ())
+    agree(run_legs(course, (x, x)), jax.jit(jaxpr_as_fun(closed))(x, x))
 
 
 def test_values_between_legs_are_let_go():
