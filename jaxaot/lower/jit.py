@@ -10,6 +10,7 @@ import contextlib
 import contextvars
 import functools
 import inspect
+import operator
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -151,6 +152,37 @@ def _without_objects(fn: Callable[..., Any], objects: Objects) -> Callable[..., 
     return checked
 
 
+class _Described(NamedTuple):
+    """What the trace of a call depends on.
+
+    Attributes:
+      leaves: The arrays that it takes.
+      avals: Their types.
+      rest: The structure of the arguments, static ones, and the settings of JAX; hashable.
+    """
+
+    leaves: list[Any]
+    avals: list[Any]
+    rest: Any
+
+    def key(self) -> Any:
+        return tuple(self.avals), self.rest
+
+    def is_like(self, other: _Described) -> bool:
+        """Returns whether types are the very same objects, as results of one program have, and the rest is equal."""
+        return all(map(operator.is_, self.avals, other.avals)) and self.rest == other.rest
+
+    def without_arrays(self) -> _Described:
+        return self._replace(leaves=[])
+
+
+class _Recent(NamedTuple):
+    """The latest call that ran legs, and what runs them."""
+
+    call: _Described
+    run: Callable[..., Any]
+
+
 class _Version:
     """A function jitted under some passes.
 
@@ -170,31 +202,37 @@ class _Version:
         tuned = _TunedFunction(fn, self._static, passes, settings.check_graphs) if passes else fn
         self.jitted = jax.jit(tuned, **{**options, "compiler_options": self._compiler_options})
         self._relays: dict[Any, Callable[..., Any]] = {}
+        self._recent: _Recent | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._relays:
-            key, leaves = self._key(args, kwargs)
-            run = self._relays.get(key)
+            call = self._described(args, kwargs)
+            recent = self._recent
+            if recent is not None and recent.call.is_like(call):
+                return recent.run(call.leaves)
+            run = self._relays.get(call.key())
             if run is not None:
-                return run(leaves)
+                self._recent = _Recent(call.without_arrays(), run)
+                return run(call.leaves)
         try:
             return self.jitted(*args, **kwargs)
         except _NeedsLegs as needed:
             tuned, out_tree = needed.tuned, needed.out_tree
-        key, leaves = self._key(args, kwargs)
-        run = self._relays[key] = self._relay(tuned, out_tree, args, kwargs)
-        return run(leaves)
+        call = self._described(args, kwargs)
+        run = self._relays[call.key()] = self._relay(tuned, out_tree, args, kwargs)
+        return run(call.leaves)
 
     def clear(self) -> None:
         """Drops all that was compiled."""
         self.jitted.clear_cache()
         self._relays.clear()
+        self._recent = None
 
-    def _key(self, args: Any, kwargs: Any) -> tuple[Any, list[Any]]:
-        """Returns what the trace of a call depends on, and the arrays that it takes."""
+    def _described(self, args: Any, kwargs: Any) -> _Described:
         moving, static = self._static.split(args, kwargs)
         leaves, tree = jax.tree.flatten(list(moving.values()))
-        return (tuple(moving), tree, tuple(map(jax.typeof, leaves)), tuple(static.items()), jax_settings()), leaves
+        avals = [leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf) for leaf in leaves]
+        return _Described(leaves, avals, (tuple(moving), tree, tuple(static.items()), jax_settings()))
 
     def _relay(self, tuned: Tuned, out_tree: Any, args: Any, kwargs: Any) -> Callable[..., Any]:
         """Returns the function that runs the legs of a graph for the arrays of a call."""

@@ -25,8 +25,8 @@ from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.walk import aval_bytes, variables
 
-LIMIT_BYTES = 30 << 20
-"""What the temporaries of a leg should stay below: a little less than the allocator's 32 MiB."""
+LIMIT_BYTES = 63 << 19
+"""What the temporaries of a leg have to stay below: a little less than the allocator's 32 MiB."""
 
 SMALL_BYTES = 1024
 """Values up to this size cross cuts as they are: nothing is gained by computing them later."""
@@ -42,6 +42,7 @@ _LONGEST_CHAIN = 8
 
 _SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
 _NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
+_IN_PLACE = {"dynamic_update_slice", "scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -200,8 +201,9 @@ def _spans(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) -> Any:
         last[var] = len(eqns)
         n_reads[var] += 1
     source: dict[Any, Any] = {}
-    for eqn in eqns:
-        if eqn.primitive.name in _SAME_MEMORY:
+    for i, eqn in enumerate(eqns):
+        is_written = eqn.primitive.name in _IN_PLACE and all(last[var] == i for var in variables(eqn.invars[:1]))
+        if eqn.primitive.name in _SAME_MEMORY or is_written:
             for before, after in zip(eqn.invars, eqn.outvars, strict=False):
                 if not isinstance(before, Literal):
                     source[after] = source.get(before, before)

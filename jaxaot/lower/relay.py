@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -23,6 +23,9 @@ from jaxaot.lower.legs import (
 
 _MOST = 2
 """How many times the estimate XLA may need: a graph that is estimated at less than its part is not looked at."""
+
+_USUAL = 1.2
+"""How many times the estimate XLA usually needs: a graph is cut before XLA was asked if that is too much."""
 
 _MAX_LEGS = 64
 
@@ -59,6 +62,7 @@ class Relay:
         self._options = dict(compiler_options) if compiler_options else None
         self._name, self._before_tracing = name, before_tracing
         self.programs: dict[Any, Any] = {}
+        self._measured: dict[Any, int] = {}
         outvars = closed.jaxpr.outvars
         groups: list[Any] = [list(closed.jaxpr.eqns)]
         whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
@@ -66,9 +70,7 @@ class Relay:
         def cut(k: int, measured: int | None = None) -> bool:
             returned, known = returned_by(groups, k, outvars), known_before(groups, k, closed)
             halves = None
-            for reuses in (True, False) if measured else (True,):  # of what XLA needs more than estimated, halves will
-                estimate = temporary_bytes(groups[k], returned, reuses=reuses)
-                at_most = limit if measured is None else int(limit * min(1.0, estimate / measured))
+            for at_most, reuses in _limits(groups[k], returned, limit, measured):
                 halves = halves or divide(groups[k], returned, known, at_most, reuses)
             if halves is None or len(groups) >= _MAX_LEGS:
                 whole.add(id(groups[k]))
@@ -79,7 +81,7 @@ class Relay:
         k = 0
         while k < len(groups):
             estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
-            if estimate <= limit or not cut(k):
+            if _USUAL * estimate <= limit or not cut(k):
                 k += 1
         while True:
             self.course = plan_course(closed, groups, donated)
@@ -114,14 +116,30 @@ class Relay:
         """Compiles legs, and returns what XLA says that each needs for temporaries."""
         lowered: dict[Any, Any] = {}
         for run, leg in zip(runs, self.course.legs, strict=True):
-            if run not in lowered:
+            if run not in lowered and run not in self._measured:
                 avals = leg.jaxpr.in_avals
                 specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
                 lowered[run] = run.lower(*specs)
         with concurrent.futures.ThreadPoolExecutor() as pool:  # XLA compiles without holding Python's lock
             compiled = dict(zip(lowered, pool.map(lambda one: one.compile(), lowered.values()), strict=True))
-        analyses = {run: program.memory_analysis() for run, program in compiled.items()}
-        return [analyses[run].temp_size_in_bytes if analyses[run] else 0 for run in runs]
+        for run, program in compiled.items():
+            analysis = program.memory_analysis()
+            self._measured[run] = analysis.temp_size_in_bytes if analysis else 0
+        return [self._measured[run] for run in runs]
+
+
+def _limits(eqns: Sequence[Any], returned: Collection[Any], limit: int, measured: int | None) -> list[tuple[int, bool]]:
+    """Returns to what to divide a leg by its estimates, and whether these reuse memory; the likelier one first.
+
+    What XLA needs more for the leg than estimated it needs for its halves too.
+    """
+    if measured is None:
+        return [(int(limit / _USUAL), True)]
+    peak, total = (temporary_bytes(eqns, returned, reuses=reuses) for reuses in (True, False))
+    found = [
+        (int(limit * min(1.0, estimate / measured)), reuses) for estimate, reuses in ((peak, True), (total, False))
+    ]
+    return found[::-1] if measured**2 > peak * total else found
 
 
 def can_be_cut(closed: Any) -> bool:
@@ -144,7 +162,8 @@ def explain_cut(closed: Any) -> str:
     needs = f"temporaries of about {format_bytes(estimate)}, and {format_bytes(LIMIT_BYTES)} are kept between calls"
     if estimate <= LIMIT_BYTES // _MOST:
         return f"one program: {needs}"
-    return f"several programs: {needs}" if estimate > LIMIT_BYTES else f"as many programs as XLA needs: {needs}"
+    is_sure = _USUAL * estimate > LIMIT_BYTES
+    return f"several programs: {needs}" if is_sure else f"as many programs as XLA needs: {needs}"
 
 
 def _generate(course: Course, runs: Sequence[Any], n_inputs: int) -> Callable[..., Any]:

@@ -37,6 +37,8 @@ def _flattened(dot: Any) -> list[Any]:
         tuple(axis for axis in range(atom.aval.ndim) if axis not in used)
         for atom, used in ((left, {*contract_left, *batch_left}), (right, {*contract_right, *batch_right}))
     )
+    if not free_left or not free_right:  # a vector: XLA computes it in a loop, into which it takes what is read
+        return [dot]
     # a pair of axes is contracted in any order, so in that of the left operand
     pairs = sorted(zip(contract_left, contract_right, strict=True))
     groups_left, groups_right = [], []

@@ -7,8 +7,8 @@ XLA does on the platform. In order:
 1. joint: `cse`, `dce`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `share`, `fold_transposes`, `flatten_dots`, `order_operands`, `hold`, which comes last of these because the
-   others rewrite what it puts barriers behind;
+4. lowered: `share`, `fold_transposes`, `spread`, `flatten_dots`, `order_operands`, `hold`, which comes last of these
+   because the others rewrite what it puts barriers behind;
 5. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`).
 """
 
@@ -22,6 +22,7 @@ from jaxaot.passes.fold_transposes import fold_transposes
 from jaxaot.passes.hold import hold
 from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.share import share
+from jaxaot.passes.spread import spread
 
 JOINT: tuple[str, ...] = ("cse", "dce")
 """What runs on a joint graph by default."""
@@ -29,6 +30,7 @@ JOINT: tuple[str, ...] = ("cse", "dce")
 LOWERED: dict[str, Callable[[Any], Any]] = {
     "share": share,
     "fold_transposes": fold_transposes,
+    "spread": spread,
     "flatten_dots": flatten_dots,
     "order_operands": order_operands,
     "hold": hold,

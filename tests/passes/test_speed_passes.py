@@ -11,13 +11,16 @@ from jaxaot.errors import CompilerError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes import hold as hold_module
+from jaxaot.passes import spread as spread_module
 from jaxaot.passes.flatten_dots import flatten_dots
 from jaxaot.passes.fold_transposes import fold_transposes
 from jaxaot.passes.hold import hold
 from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
 from jaxaot.passes.share import share
+from jaxaot.passes.spread import spread
 from jaxaot.passes.table import DEFAULTS, LEGS, LOWERED
+from tests.passes.convolution_programs import convolution_program
 from tests.passes.matrix_programs import matrix_program
 
 
@@ -25,6 +28,9 @@ from tests.passes.matrix_programs import matrix_program
 def everything_is_large(monkeypatch):
     monkeypatch.setattr(hold_module, "SMALL_BYTES", 0)
     monkeypatch.setattr(hold_module, "CACHE_BYTES", 0)
+    monkeypatch.setattr(spread_module, "SEED_FLOPS", 0)
+    monkeypatch.setattr(spread_module, "FLOPS_PER_BYTE", 0)
+    monkeypatch.setattr(spread_module, "n_cores", lambda: 2)
 
 
 def graph_of(fn, *args):
@@ -56,6 +62,52 @@ def test_gradients_are_kept(name, seed, everything_is_large):
     assert types(passed) == types(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.abs(want).max()))
+
+
+@pytest.mark.parametrize("name", ["spread", "all"])
+@pytest.mark.parametrize("seed", range(8))
+def test_gradients_of_convolutions_are_kept(name, seed, everything_is_large):
+    fn, args = convolution_program(seed)
+    closed = graph_of(fn, *args)
+    passed = run_passes(closed, list(LOWERED) if name == "all" else [name], check=True)
+    assert types(passed) == types(closed)
+    assert len(passed.jaxpr.eqns) > len(closed.jaxpr.eqns)
+    for got, want in zip(run(passed, args), run(closed, args), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * float(jnp.abs(want).max()))
+
+
+def attention(q, k, v):
+    return jax.nn.softmax(q @ k.swapaxes(-1, -2), -1) @ v
+
+
+def test_attention_is_cut_once_along_the_batch(everything_is_large):
+    q = jnp.ones((4, 3, 6, 5))
+    spread_out = spread(share(graph_of(attention, q, q, q)))
+    assert names(spread_out).count("slice") == 6 and names(spread_out).count("concatenate") == 1
+    assert [eqn.invars[0].aval.shape[0] for eqn in dots(spread_out)] == [2] * 4
+    assert names(spread(graph_of(attention, *[jnp.ones((3, 3, 6, 5))] * 3))).count("dot_general") == 2
+
+
+def test_sums_over_the_batch_are_sums_of_sums(everything_is_large):
+    def fn(x, k):
+        y = jax.lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        return jax.nn.relu(y - y.mean((0, 1, 2)))
+
+    spread_out = spread(graph_of(fn, jnp.ones((4, 6, 6, 3)), jnp.ones((3, 3, 3, 2))))
+    assert names(spread_out).count("reduce_sum") == names(spread_out).count("conv_general_dilated") == 2
+    check_graph(spread_out)
+
+
+def test_one_core_and_little_work_are_left_alone(monkeypatch):
+    closed = graph_of(attention, *[jnp.ones((4, 2, 128, 64))] * 3)
+    monkeypatch.setattr(spread_module, "n_cores", lambda: 1)
+    assert spread(closed) is closed
+    monkeypatch.setattr(spread_module, "n_cores", lambda: 2)
+    assert len(dots(spread(closed))) == 4
+    small = graph_of(attention, *[jnp.ones((4, 2, 16, 16))] * 3)
+    assert spread(small) is small
+    thin = graph_of(lambda x, y: jnp.einsum("bij,bjk->bik", x, y), jnp.ones((64, 64, 4)), jnp.ones((64, 4, 512)))
+    assert spread(thin) is thin  # it would take longer to put the result together
 
 
 def test_half_precision_stays_what_it_is(everything_is_large):

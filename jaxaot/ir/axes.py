@@ -1,0 +1,197 @@
+"""Along which axes an equation can be computed in parts.
+
+A *way* through an equation says: if these operands are cut along these axes into parts of one size, and the others are
+whole, then the results of the parts, side by side along an axis, are the result; or added up, where the axis is summed
+over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from jax import lax
+
+from jaxaot.ir.build import is_rewritable
+from jaxaot.ir.primitives import KINDS, Kind, is_pure
+
+
+class Way(NamedTuple):
+    """One way to compute an equation in parts.
+
+    Attributes:
+      operands: For each operand the axis along which it is cut, or None if each part takes the whole.
+      result: The axis along which the results lie side by side, or None if they are combined.
+      combine: The primitive that combines two results.
+    """
+
+    operands: tuple[int | None, ...]
+    result: int | None
+    combine: Any = None
+
+
+def ways(eqn: Any) -> list[Way]:
+    """Returns the ways through an equation; none if it is not known what it does to axes."""
+    if len(eqn.outvars) != 1 or not is_pure(eqn) or not is_rewritable(eqn):
+        return []
+    rule = _RULES.get(eqn.primitive.name)
+    if rule is not None:
+        return list(rule(eqn))
+    return list(_of_elements(eqn)) if eqn.primitive.name in _ELEMENTWISE else []
+
+
+def params_of_part(eqn: Any, way: Way, n: int) -> dict[str, Any]:
+    """Returns the parameters of an equation that computes one of `n` parts."""
+    name = {"broadcast_in_dim": "shape", "reshape": "new_sizes", "slice": "limit_indices"}.get(eqn.primitive.name)
+    if name is None or way.result is None:
+        return eqn.params
+    sizes = list(eqn.params[name])
+    sizes[way.result] //= n
+    return {**eqn.params, name: tuple(sizes)}
+
+
+_NOT_ELEMENTWISE = {"concatenate", "stack", "pad", "tile", "iota", "empty", "empty2", "axis_index"}
+_ELEMENTWISE = {
+    name
+    for name, kind in KINDS.items()
+    if kind in (Kind.CAST, Kind.POINTWISE, Kind.TRANSCENDENTAL) and name not in _NOT_ELEMENTWISE
+} | {"copy", "copy_p", "real", "imag"}
+
+
+def _of_elements(eqn: Any) -> Iterator[Way]:
+    """Yields all axes; an operand with one element along an axis, or without axes, is taken whole by each part."""
+    shape = eqn.outvars[0].aval.shape
+    shapes = [atom.aval.shape for atom in eqn.invars]
+    if all(len(s) in (len(shape), 0) for s in shapes):
+        for axis, size in enumerate(shape):
+            yield Way(tuple(axis if s and s[axis] == size else None for s in shapes), axis)
+
+
+def _of_transpose(eqn: Any) -> Iterator[Way]:
+    for result, operand in enumerate(eqn.params["permutation"]):
+        yield Way((operand,), result)
+
+
+def _of_reshape(eqn: Any) -> Iterator[Way]:
+    """Yields pairs of axes with as much before them, which then lie in the same order in memory."""
+    before, after = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
+    if len(eqn.invars) > 1 or eqn.params["dimensions"] is not None or 0 in before:
+        return
+    for operand in range(len(before)):
+        for result in range(len(after)):
+            if math.prod(before[:operand]) == math.prod(after[:result]) and before[operand] > 1 < after[result]:
+                yield Way((operand,), result)
+
+
+def _of_broadcast(eqn: Any) -> Iterator[Way]:
+    if len(eqn.invars) > 1:
+        return
+    sizes, dims = eqn.invars[0].aval.shape, eqn.params["broadcast_dimensions"]
+    for result, size in enumerate(eqn.params["shape"]):
+        operand = dims.index(result) if result in dims else None
+        yield Way((None if operand is None or sizes[operand] != size else operand,), result)
+
+
+def _of_squeeze(eqn: Any) -> Iterator[Way]:
+    removed = eqn.params["dimensions"]
+    for operand in range(eqn.invars[0].aval.ndim):
+        if operand not in removed:
+            yield Way((operand,), operand - sum(axis < operand for axis in removed))
+
+
+def _of_slice(eqn: Any) -> Iterator[Way]:
+    shape = eqn.invars[0].aval.shape
+    strides = eqn.params["strides"] or (1,) * len(shape)
+    bounds = zip(eqn.params["start_indices"], eqn.params["limit_indices"], strides, shape, strict=True)
+    for axis, (start, limit, stride, size) in enumerate(bounds):
+        if (start, limit, stride) == (0, size, 1):
+            yield Way((axis,), axis)
+
+
+def _of_concatenate(eqn: Any) -> Iterator[Way]:
+    for axis in range(eqn.outvars[0].aval.ndim):
+        if axis != eqn.params["dimension"]:
+            yield Way((axis,) * len(eqn.invars), axis)
+
+
+def _of_pad(eqn: Any) -> Iterator[Way]:
+    for axis, amounts in enumerate(eqn.params["padding_config"]):
+        if tuple(amounts) == (0, 0, 0):
+            yield Way((axis, None), axis)
+
+
+def _of_scan_along(eqn: Any) -> Iterator[Way]:
+    for axis in range(eqn.outvars[0].aval.ndim):
+        if axis != eqn.params["axis"]:
+            yield Way((axis,), axis)
+
+
+def _of_reduction(combine: Any) -> Callable[[Any], Iterator[Way]]:
+    def rule(eqn: Any) -> Iterator[Way]:
+        axes = eqn.params["axes"]
+        for operand in range(eqn.invars[0].aval.ndim):
+            if operand in axes:
+                yield Way((operand,), None, combine)
+            else:
+                yield Way((operand,), operand - sum(axis < operand for axis in axes))
+
+    return rule
+
+
+def _of_window(eqn: Any) -> Iterator[Way]:
+    """Yields the axes along which windows have one element, of windows over one operand or two."""
+    ndim = eqn.outvars[0].aval.ndim
+    ones = (1,) * ndim
+    steps = [eqn.params.get(name) or ones for name in ("window_strides", "base_dilation", "window_dilation")]
+    for axis, (size, padding) in enumerate(zip(eqn.params["window_dimensions"], eqn.params["padding"], strict=True)):
+        if size == 1 and tuple(padding) == (0, 0) and all(step[axis] == 1 for step in steps):
+            yield Way((axis,) * len(eqn.invars), axis)
+
+
+def _of_dot(eqn: Any) -> Iterator[Way]:
+    (contract_left, contract_right), (batch_left, batch_right) = eqn.params["dimension_numbers"]
+    left, right = (atom.aval.ndim for atom in eqn.invars)
+    for result, axes in enumerate(zip(batch_left, batch_right, strict=True)):
+        yield Way(axes, result)
+    for axes in zip(contract_left, contract_right, strict=True):
+        yield Way(axes, None, lax.add_p)
+    result = len(batch_left)
+    for axis in range(left):
+        if axis not in (*contract_left, *batch_left):
+            yield Way((axis, None), result)
+            result += 1
+    for axis in range(right):
+        if axis not in (*contract_right, *batch_right):
+            yield Way((None, axis), result)
+            result += 1
+
+
+def _of_convolution(eqn: Any) -> Iterator[Way]:
+    numbers = eqn.params["dimension_numbers"]
+    if eqn.params["batch_group_count"] == 1:
+        yield Way((numbers.lhs_spec[0], None), numbers.out_spec[0])
+        if eqn.params["feature_group_count"] == 1:
+            yield Way((numbers.lhs_spec[1], numbers.rhs_spec[1]), None, lax.add_p)
+
+
+_RULES: dict[str, Callable[[Any], Iterator[Way]]] = {
+    "transpose": _of_transpose,
+    "reshape": _of_reshape,
+    "broadcast_in_dim": _of_broadcast,
+    "squeeze": _of_squeeze,
+    "slice": _of_slice,
+    "concatenate": _of_concatenate,
+    "pad": _of_pad,
+    **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), _of_scan_along),
+    "reduce_sum": _of_reduction(lax.add_p),
+    "reduce_max": _of_reduction(lax.max_p),
+    "reduce_min": _of_reduction(lax.min_p),
+    "reduce_prod": _of_reduction(lax.mul_p),
+    "reduce_and": _of_reduction(lax.and_p),
+    "reduce_or": _of_reduction(lax.or_p),
+    **dict.fromkeys(("reduce_window_sum", "reduce_window_max", "reduce_window_min"), _of_window),
+    "select_and_scatter_add": _of_window,
+    "dot_general": _of_dot,
+    "conv_general_dilated": _of_convolution,
+}

@@ -1,0 +1,269 @@
+"""Spreading over cores: what XLA computes on one core is computed in as many parts as there are cores.
+
+XLA on CPU runs a plain matrix product on all cores, but a batch of them, or a convolution, on one. Equations that do
+not depend on each other run side by side; so in parts along the batch, these products take less time. What lies
+between two of them, the softmax of an attention or the batch norm of a convolutional network, is computed in parts as
+well, so that nothing has to be put together in between.
+
+A *seed* is an equation that is computed on one core and takes long. A *region* is what is computed in parts: seeds,
+and what lies between them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from jax import lax
+
+from jaxaot._jax import Literal, ShapedArray, make_var
+from jaxaot.ir.axes import Way, params_of_part, ways
+from jaxaot.ir.cost import eqn_flops
+from jaxaot.ir.primitives import Kind, kind
+from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.walk import aval_bytes, producers, users, variables
+
+SEED_FLOPS = 1 << 22
+"""What takes less is done before another core has begun: about 50 microseconds."""
+
+FLOPS_PER_BYTE = 10
+"""What one core computes in the time in which a byte is copied."""
+
+_MOST_PARTS = 8
+
+
+def n_cores() -> int:
+    """Returns how many cores XLA may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def spread(closed: Any) -> Any:
+    """Returns the graph with batched products and convolutions in parts, one for each core.
+
+        c: f32[32,128,128] = dot_general[batch=((0,),(0,))] a b        a0 = slice[0:16] a;  a1 = slice[16:32] a
+        d = exp c                                                →     b0 = slice[0:16] b;  b1 = slice[16:32] b
+        return d                                                       c0 = dot_general a0 b0
+                                                                       c1 = dot_general a1 b1
+                                                                       c = concatenate c0 c1
+                                                                       d = exp c
+                                                                       return d
+
+    Sums over the batch are sums of the sums of the parts. Parts are made where the work that is shared takes longer
+    than what has to be cut and put together.
+    """
+    n_parts = min(n_cores(), _MOST_PARTS)
+    if n_parts < 2:
+        return closed
+    growth = _Growth(closed.jaxpr, n_parts)
+    chosen = {i: growth.ways[i] for region in growth.regions() if growth.pays(region) for i in region}
+    if not chosen:
+        return closed
+    return _Parts(closed.jaxpr, chosen, growth.axes, n_parts).rebuild(closed)
+
+
+class _Growth:
+    """Grows regions from seeds, as far as the axes of parts go through equations.
+
+    Attributes:
+      ways: Position of an equation that could be computed in parts → the way.
+      axes: Variable that could be in parts → the axis along which it is cut.
+    """
+
+    def __init__(self, jaxpr: Any, n_parts: int):
+        self._jaxpr, self._n_parts = jaxpr, n_parts
+        self._producer, self._readers = producers(jaxpr), users(jaxpr)
+        self.ways: dict[int, Way] = {}
+        self.axes: dict[Any, int] = {}
+        self._seeds = {i for i, eqn in enumerate(jaxpr.eqns) if _is_seed(eqn)}
+        for i in sorted(self._seeds):
+            if i not in self.ways:
+                found = sorted((way for way in self._ways(i)), key=lambda way: way.operands[0] != 0)
+                if found:
+                    self._grow(i, found[0])
+
+    def _ways(self, i: int) -> list[Way]:
+        """Returns the ways through an equation that agree with the axes chosen so far."""
+        eqn = self._jaxpr.eqns[i]
+        which = kind(eqn)
+        if which > Kind.REDUCTION and which not in (Kind.MATMUL, Kind.CONVOLUTION, Kind.GATHER):
+            return []
+        found = [way for way in ways(eqn) if self._fits(eqn, way)]
+        if which is Kind.MATMUL:  # one product of plain matrices runs on all cores anyway
+            found = [way for way in found if way.result is not None and None not in way.operands]
+        return found
+
+    def _fits(self, eqn: Any, way: Way) -> bool:
+        (target,) = eqn.outvars
+        wanted: dict[Any, int | None] = {target: way.result}
+        for atom, axis in zip(eqn.invars, way.operands, strict=True):
+            if isinstance(atom, Literal):
+                if axis is not None:
+                    return False
+            elif atom.aval.ndim and wanted.setdefault(atom, axis) != axis:
+                return False
+        return all(
+            self.axes.get(var, axis) == axis and (axis is None or _is_multiple(var.aval.shape[axis], self._n_parts))
+            for var, axis in wanted.items()
+        )
+
+    def _grow(self, first: int, way: Way) -> None:
+        pending = [(first, way)]
+        while pending:
+            i, way = pending.pop()
+            if i in self.ways or way not in self._ways(i):
+                continue
+            eqn = self._jaxpr.eqns[i]
+            self.ways[i] = way
+            cut = [(v, axis) for v, axis in zip(eqn.invars, way.operands, strict=True) if axis is not None]
+            cut += [(eqn.outvars[0], way.result)] if way.result is not None else []
+            for var, axis in cut:
+                self.axes[var] = axis
+                near = [self._producer[var]] if var in self._producer else []
+                for j in (*near, *self._readers.get(var, ())):
+                    if j not in self.ways:
+                        pending += [(j, option) for option in self._ways(j)[::-1] if self._cuts(j, option, var)]
+
+    def _cuts(self, i: int, way: Way, var: Any) -> bool:
+        """Returns whether a way through an equation cuts a variable."""
+        eqn = self._jaxpr.eqns[i]
+        pairs = (*zip(eqn.invars, way.operands, strict=True), (eqn.outvars[0], way.result))
+        return any(atom is var and axis is not None for atom, axis in pairs)
+
+    def regions(self) -> list[list[int]]:
+        """Returns the positions of the equations of each region: seeds, and what lies between them or sums them up."""
+        order = sorted(self.ways)
+        below: set[int] = set()
+        for i in order:
+            if i in self._seeds or any(self._maker(var) in below for var in self._cut_operands(i)):
+                below.add(i)
+        above: set[int] = set()
+        for i in reversed(order):
+            way = self.ways[i]
+            readers = self._readers.get(self._jaxpr.eqns[i].outvars[0], ()) if way.result is not None else ()
+            if i in self._seeds or way.result is None or any(j in above for j in readers):
+                above.add(i)
+        group: dict[int, int] = {}
+
+        def root(i: int) -> int:
+            while group.setdefault(i, i) != i:
+                i = group[i]
+            return i
+
+        kept = below & above
+        for i in sorted(kept):
+            for var in self._cut_operands(i):
+                for j in (self._maker(var), *self._readers[var]):
+                    if j in kept and self._cuts(j, self.ways[j], var):
+                        group[root(j)] = root(i)
+        found: dict[int, list[int]] = {}
+        for i in sorted(kept):
+            found.setdefault(root(i), []).append(i)
+        return list(found.values())
+
+    def _cut_operands(self, i: int) -> list[Any]:
+        pairs = zip(self._jaxpr.eqns[i].invars, self.ways[i].operands, strict=True)
+        return [atom for atom, axis in pairs if axis is not None]
+
+    def _maker(self, var: Any) -> int | None:
+        """Returns the position of the equation that makes a variable in parts; None if none does."""
+        i = self._producer.get(var)
+        return i if i in self.ways else None
+
+    def pays(self, region: Sequence[int]) -> bool:
+        """Returns whether what the cores share takes longer than cutting operands and putting results together."""
+        eqns, own = self._jaxpr.eqns, set(region)
+        flops = sum(eqn_flops(eqns[i]) for i in region if i in self._seeds)
+        made = {eqns[i].outvars[0] for i in region if self.ways[i].result is not None}
+        cut = {var for i in region for var in self._cut_operands(i)} - made
+        whole = made & set(variables(self._jaxpr.outvars))
+        whole |= {var for var in made if not own.issuperset(self._readers.get(var, ()))}
+        copied = sum(aval_bytes(var.aval) for var in (*cut, *whole))
+        return flops * (self._n_parts - 1) > copied * FLOPS_PER_BYTE * self._n_parts
+
+
+def _is_seed(eqn: Any) -> bool:
+    which = kind(eqn)
+    if which is Kind.MATMUL:
+        is_single = eqn.primitive.name == "dot_general" and bool(eqn.params["dimension_numbers"][1][0])
+    else:
+        is_single = which is Kind.CONVOLUTION
+    return is_single and eqn_flops(eqn) >= SEED_FLOPS
+
+
+def _is_multiple(size: int, n: int) -> bool:
+    return size > 0 and size % n == 0
+
+
+class _Parts:
+    """Writes a graph in which some equations are computed in parts."""
+
+    def __init__(self, jaxpr: Any, chosen: Mapping[int, Way], axes: Mapping[Any, int], n_parts: int):
+        self._jaxpr, self._chosen, self._axes, self._n_parts = jaxpr, chosen, axes, n_parts
+        self._eqns: list[Any] = []
+        self._parts: dict[Any, list[Any]] = {}
+        self._apart: dict[Any, Any] = {}  # variables that are not whole yet → the equation that made their parts
+
+    def rebuild(self, closed: Any) -> Any:
+        """Returns the graph."""
+        for i, eqn in enumerate(self._jaxpr.eqns):
+            way = self._chosen.get(i)
+            if way is None:
+                self._make_whole(eqn.invars)
+                self._eqns.append(eqn)
+            else:
+                self._compute(eqn, way)
+        self._make_whole(self._jaxpr.outvars)
+        return rebuild(closed, self._eqns, self._jaxpr.outvars)
+
+    def _compute(self, eqn: Any, way: Way) -> None:
+        self._make_whole(atom for atom, axis in zip(eqn.invars, way.operands, strict=True) if axis is None)
+        operands = [
+            [atom] * self._n_parts if axis is None else self._parts_of(atom, axis, eqn)
+            for atom, axis in zip(eqn.invars, way.operands, strict=True)
+        ]
+        (target,) = eqn.outvars
+        results = [self._var(target, way.result) for _ in range(self._n_parts)]
+        params = params_of_part(eqn, way, self._n_parts)
+        for k, result in enumerate(results):
+            invars = [parts[k] for parts in operands]
+            self._eqns.append(eqn.replace(invars=invars, outvars=[result], params=params))
+        if way.result is None:
+            total = results[0]
+            for k, part in enumerate(results[1:], 2):
+                following = target if k == self._n_parts else self._var(target, None)
+                self._add(eqn, way.combine, {}, [total, part], following)
+                total = following
+        else:
+            self._parts[target] = results
+            self._apart[target] = eqn
+
+    def _parts_of(self, var: Any, axis: int, eqn: Any) -> list[Any]:
+        """Returns the parts of a variable; one that is whole is cut."""
+        if var not in self._parts:
+            size = var.aval.shape[axis] // self._n_parts
+            self._parts[var] = [self._var(var, axis) for _ in range(self._n_parts)]
+            for k, part in enumerate(self._parts[var]):
+                start, limit = [0] * var.aval.ndim, list(var.aval.shape)
+                start[axis], limit[axis] = k * size, (k + 1) * size
+                params = {"start_indices": tuple(start), "limit_indices": tuple(limit), "strides": None}
+                self._add(eqn, lax.slice_p, params, [var], part)
+        return self._parts[var]
+
+    def _make_whole(self, atoms: Iterable[Any]) -> None:
+        """Puts the parts of variables together where that was not done."""
+        for var in variables(atoms):
+            eqn = self._apart.pop(var, None)
+            if eqn is not None:
+                self._add(eqn, lax.concatenate_p, {"dimension": self._axes[var]}, self._parts[var], var)
+
+    def _var(self, like: Any, axis: int | None) -> Any:
+        shape = list(like.aval.shape)
+        if axis is not None:
+            shape[axis] //= self._n_parts
+        return make_var(ShapedArray(tuple(shape), like.aval.dtype, weak_type=like.aval.weak_type))
+
+    def _add(self, eqn: Any, primitive: Any, params: Any, invars: Sequence[Any], target: Any) -> None:
+        made = eqn.replace(primitive=primitive, params=params, invars=list(invars), outvars=[target], effects=set())
+        self._eqns.append(made)

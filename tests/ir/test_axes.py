@@ -1,0 +1,123 @@
+"""An equation computed in parts along any of its ways is the equation."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+from jaxaot._jax import Literal
+from jaxaot.ir import axes
+from jaxaot.ir.axes import params_of_part, ways
+from jaxaot.ir.primitives import KINDS
+from jaxaot.ir.rewrite import inline
+
+
+def normal(*shape):
+    return jax.random.normal(jax.random.key(sum(shape)), shape)
+
+
+def dot(*dims):
+    return lambda x, y: lax.dot_general(x, y, dims)
+
+
+def window(reducer, init, **options):
+    return lambda x: lax.reduce_window(x, init, reducer, **options)
+
+
+def convolution(**options):
+    numbers = ("NHWC", "HWIO", "NHWC")
+    return lambda x, k: lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=numbers, **options)
+
+
+def pooled_slope(x):
+    pool = window(lax.max, -jnp.inf, window_dimensions=(1, 2, 2, 1), window_strides=(1, 2, 2, 1), padding="VALID")
+    return jax.grad(lambda x: (pool(x) ** 2).sum())(x)
+
+
+POOL = {"window_dimensions": (1, 3, 1), "window_strides": (1, 2, 1), "padding": ((0, 0), (1, 1), (0, 0))}
+
+CASES = {
+    "elementwise": (lambda x, y: jnp.where(x > 0, x * y, 2.0), [(4, 6), (4, 6)], 4),
+    "of one element": (lambda x, y: lax.sub(x, y), [(4, 6), (4, 1)], 2),
+    "cast": (lambda x: x.astype(jnp.bfloat16), [(4, 6)], 2),
+    "transpose": (lambda x: x.transpose(2, 0, 1), [(2, 4, 6)], 3),
+    "reshape that merges": (lambda x: lax.reshape(x, (8, 6)), [(2, 4, 6)], 2),
+    "reshape that splits": (lambda x: lax.reshape(x, (2, 4, 2, 3)), [(8, 6)], 2),
+    "reshape with one element": (lambda x: lax.reshape(x, (4, 1, 6)), [(1, 4, 6)], 2),
+    "broadcast": (lambda x: lax.broadcast_in_dim(x, (2, 4, 6), (0, 2)), [(1, 6)], 3),
+    "squeeze": (lambda x: lax.squeeze(x, (0, 2)), [(1, 4, 1, 6)], 2),
+    "slice": (lambda x: x[:, 1:3, ::2], [(4, 6, 8)], 1),
+    "concatenate": (lambda x, y: jnp.concatenate([x, y], 1), [(4, 2), (4, 6)], 1),
+    "pad": (lambda x: lax.pad(x, 0.0, ((0, 0, 0), (1, 2, 0))), [(4, 6)], 1),
+    "sum": (lambda x: x.sum((0, 2)), [(2, 4, 6)], 3),
+    "max": (lambda x: x.max(1), [(2, 4)], 2),
+    "min": (lambda x: x.min(0), [(2, 4)], 2),
+    "product": (lambda x: x.prod(0), [(2, 4)], 2),
+    "all": (lambda x: (x > -1).all(0), [(2, 4)], 4),
+    "any": (lambda x: (x > 1).any(1), [(2, 4)], 4),
+    "cumulative sum": (lambda x: jnp.cumsum(x, 1), [(4, 6)], 1),
+    "window": (window(lax.max, -jnp.inf, **POOL), [(2, 7, 4)], 2),
+    "window of sums": (window(lax.add, 0.0, **POOL), [(2, 7, 4)], 2),
+    "slope of a window": (pooled_slope, [(2, 4, 4, 2)], 2),
+    "matrices": (dot(((1,), (0,)), ((), ())), [(4, 6), (6, 8)], 3),
+    "batched": (dot(((2,), (2,)), ((0,), (1,))), [(2, 4, 6), (8, 2, 6)], 4),
+    "several contracted": (dot(((0, 2), (1, 0)), ((), ())), [(2, 4, 6), (6, 2)], 3),
+    "convolution": (convolution(), [(2, 6, 6, 4), (3, 3, 4, 2)], 2),
+    "grouped convolution": (convolution(feature_group_count=2), [(2, 6, 6, 4), (3, 3, 2, 2)], 1),
+    "gradient of a kernel": (
+        lambda x, k, g: jax.vjp(lambda k: convolution()(x, k), k)[1](g)[0],
+        [(2, 6, 6, 4), (3, 3, 4, 2), (2, 6, 6, 2)],
+        2,
+    ),
+}
+
+
+def in_parts(eqn, way, values, n):
+    operands = [
+        [value] * n if axis is None else np.split(np.asarray(value), n, axis)
+        for value, axis in zip(values, way.operands, strict=True)
+    ]
+    params = params_of_part(eqn, way, n)
+    parts = [eqn.primitive.bind(*map(jnp.asarray, (part[k] for part in operands)), **params) for k in range(n)]
+    if way.result is None:
+        return functools.reduce(way.combine.bind, parts)
+    return jnp.concatenate(parts, way.result)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_parts_are_the_whole(name):
+    fn, shapes, least = CASES[name]
+    values = [normal(*shape) for shape in shapes]
+    closed = inline(jax.make_jaxpr(fn)(*values), also_custom=True)
+    env = dict(zip(closed.jaxpr.invars, values, strict=True))
+    read = lambda atom: atom.val if isinstance(atom, Literal) else env[atom]
+    n_ways = 0
+    for eqn in closed.jaxpr.eqns:
+        operands = [read(atom) for atom in eqn.invars]
+        bound = eqn.primitive.bind(*operands, **eqn.params)
+        results = bound if eqn.primitive.multiple_results else [bound]
+        env.update(zip(eqn.outvars, results, strict=True))
+        for way in ways(eqn):
+            sizes = [np.shape(v)[axis] for v, axis in zip(operands, way.operands, strict=True) if axis is not None]
+            if way.result is not None:
+                sizes.append(eqn.outvars[0].aval.shape[way.result])
+            if any(size % 2 for size in sizes):
+                continue
+            n_ways += 1
+            got = in_parts(eqn, way, operands, 2)
+            assert got.dtype == results[0].dtype
+            np.testing.assert_allclose(np.float32(got), np.float32(results[0]), rtol=1e-5, atol=1e-5)
+    assert n_ways >= least
+
+
+def test_of_what_is_not_known_there_is_no_way():
+    for fn in (lambda x: jnp.sort(x), lambda x: lax.cumsum(x, 0), lambda x: x[::-1], lambda x: lax.top_k(x, 2)):
+        closed = inline(jax.make_jaxpr(fn)(normal(4)))
+        assert all(not ways(eqn) for eqn in closed.jaxpr.eqns)
+
+
+def test_rules_are_of_primitives_that_exist():
+    assert set(axes._RULES) <= set(KINDS)
