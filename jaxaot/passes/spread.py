@@ -30,6 +30,9 @@ SEED_FLOPS = 1 << 22
 FLOPS_PER_BYTE = 10
 """What one core computes in the time in which a byte is copied."""
 
+FLOPS_PER_EQUATION = 1_000_000
+"""What one core computes in the time that another kernel takes besides its work."""
+
 _MOST_PARTS = 8
 
 
@@ -180,7 +183,8 @@ class _Growth:
         whole = made & set(variables(self._jaxpr.outvars))
         whole |= {var for var in made if not own.issuperset(self._readers.get(var, ()))}
         copied = sum(aval_bytes(var.aval) for var in (*cut, *whole))
-        return flops * (self._n_parts - 1) > copied * FLOPS_PER_BYTE * self._n_parts
+        spent = copied * FLOPS_PER_BYTE + len(region) * (self._n_parts - 1) * FLOPS_PER_EQUATION
+        return flops * (self._n_parts - 1) > spent * self._n_parts
 
 
 def _is_seed(eqn: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import Literal, jaxpr_as_fun
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower import jit as jit_module
@@ -20,7 +21,6 @@ from jaxaot.lower.options import keeping_barriers
 from jaxaot.lower.relay import Relay, can_be_cut
 from jaxaot.lower.tune import tune
 from jaxaot.passes.table import LOWERED
-from tests.passes.matrix_programs import matrix_program
 
 WEIGHTS = [0.1 * jax.random.normal(jax.random.key(i), (128, 128)) for i in range(20)]
 X = jax.random.normal(jax.random.key(99), (8192, 128))

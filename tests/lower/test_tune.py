@@ -7,6 +7,7 @@ import pytest
 from jax import lax
 
 import jaxaot as ja
+from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
@@ -15,7 +16,6 @@ from jaxaot.lower.tune import tune
 from jaxaot.passes import hold as hold_module
 from jaxaot.passes import spread as spread_module
 from jaxaot.passes.table import LOWERED
-from tests.passes.matrix_programs import matrix_program
 
 
 @pytest.fixture
@@ -25,6 +25,7 @@ def everything_is_large(monkeypatch):
     monkeypatch.setattr(hold_module, "CACHE_BYTES", 0)
     monkeypatch.setattr(spread_module, "SEED_FLOPS", 0)
     monkeypatch.setattr(spread_module, "FLOPS_PER_BYTE", 0)
+    monkeypatch.setattr(spread_module, "FLOPS_PER_EQUATION", 0)
     monkeypatch.setattr(spread_module, "n_cores", lambda: 2)
 
 

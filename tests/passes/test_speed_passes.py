@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from benchmarks.random_convolutions import convolution_program
+from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.errors import CompilerError
 from jaxaot.ir.check import check_graph
@@ -20,8 +22,6 @@ from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
 from jaxaot.passes.share import share
 from jaxaot.passes.spread import spread
 from jaxaot.passes.table import DEFAULTS, LEGS, LOWERED
-from tests.passes.convolution_programs import convolution_program
-from tests.passes.matrix_programs import matrix_program
 
 
 @pytest.fixture
@@ -30,6 +30,7 @@ def everything_is_large(monkeypatch):
     monkeypatch.setattr(hold_module, "CACHE_BYTES", 0)
     monkeypatch.setattr(spread_module, "SEED_FLOPS", 0)
     monkeypatch.setattr(spread_module, "FLOPS_PER_BYTE", 0)
+    monkeypatch.setattr(spread_module, "FLOPS_PER_EQUATION", 0)
     monkeypatch.setattr(spread_module, "n_cores", lambda: 2)
 
 
@@ -99,7 +100,7 @@ def test_sums_over_the_batch_are_sums_of_sums(everything_is_large):
 
 
 def test_one_core_and_little_work_are_left_alone(monkeypatch):
-    closed = graph_of(attention, *[jnp.ones((4, 2, 128, 64))] * 3)
+    closed = graph_of(attention, *[jnp.ones((8, 8, 256, 64))] * 3)
     monkeypatch.setattr(spread_module, "n_cores", lambda: 1)
     assert spread(closed) is closed
     monkeypatch.setattr(spread_module, "n_cores", lambda: 2)

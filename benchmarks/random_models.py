@@ -1,0 +1,98 @@
+"""Gradients of random models by `ja.jit` and by `jax.jit`: do the passes lose anywhere?
+
+    python -m benchmarks.random_models --models 44
+
+Half of the models are made of matrix products, norms, attentions and chains, half are convolutional networks, of random
+sizes. Each is compiled by both and timed in turns. Shown is how the ratios are distributed, and the models that lose
+most; a model whose ratio is above `--limit` is timed once more with four times as many rounds, because a busy machine
+makes a few of them look slow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import pathlib
+import random
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from benchmarks.random_convolutions import convolution_program
+from benchmarks.random_matrices import matrix_program
+from benchmarks.runner import machine, measure
+
+LIMIT = 1.05
+
+
+def model(seed: int) -> tuple[str, Callable[..., Any], Any]:
+    """Returns what a model is called, the function that takes its gradients, and its arguments."""
+    rng = random.Random(seed)
+    batch = rng.choice((4, 8, 16))
+    if seed % 2:
+        size, width = rng.choice((8, 16, 32)), rng.choice((8, 16, 32))
+        return f"convolutions {batch}×{size}×{size}×{width}", *convolution_program(seed, batch, size, width)
+    size = rng.choice((32, 64, 128, 256))
+    return f"matrices {batch}×{size}×{size}", *matrix_program(seed, batch=batch, size=size)
+
+
+def ratio_of(seed: int, n_rounds: int) -> tuple[str, float, float]:
+    """Returns the name of a model, the least time of `jax.jit`, and the ratio of that of `ja.jit` to it."""
+    import jaxaot as ja
+
+    name, fn, args = model(seed)
+    runs = {"jax.jit": jax.jit(fn), "ja.jit": ja.jit(fn)}
+    contestants = {kind: functools.partial(_finished, run, args) for kind, run in runs.items()}
+    result = measure(name, contestants, "jax.jit", n_rounds=n_rounds)
+    plain, ours = (min(result.find(kind).rounds) for kind in contestants)
+    return name, plain, ours / plain
+
+
+def _finished(run: Callable[..., Any], args: Any) -> Any:
+    return jax.block_until_ready(run(*args))
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--models", type=int, default=44, help="how many models")
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first one")
+    parser.add_argument("--rounds", type=int, default=9, help="how often each contestant is timed")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="the ratio above which a model is timed again")
+    parser.add_argument("--json", type=pathlib.Path, help="write every ratio to this file")
+    options = parser.parse_args()
+    from rich.console import Console
+    from rich.table import Table
+
+    found = {}
+    for seed in range(options.first, options.first + options.models):
+        name, plain, ratio = ratio_of(seed, options.rounds)
+        if ratio > options.limit:
+            name, plain, ratio = ratio_of(seed, 4 * options.rounds)
+        found[seed] = {"model": name, "jax.jit": plain, "ratio": ratio}
+        jax.clear_caches()
+    table = Table(title="Gradients of random models, ja.jit / jax.jit", title_justify="left")
+    for column in ("seed", "model", "jax.jit", "ratio"):
+        table.add_column(column, justify="left" if column == "model" else "right")
+    for seed, row in sorted(found.items(), key=lambda item: -item[1]["ratio"])[:8]:
+        table.add_row(str(seed), row["model"], f"{row['jax.jit'] * 1e3:.2f} ms", f"{row['ratio']:.3f}")
+    console = Console(width=110)
+    console.print(table)
+    ratios = sorted(row["ratio"] for row in found.values())
+    low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    n_slower = sum(ratio > options.limit for ratio in ratios)
+    console.print(
+        f"least {ratios[0]:.2f}, quartiles {low:.2f}, {middle:.2f}, {high:.2f}, most {ratios[-1]:.2f}; ", end=""
+    )
+    console.print(f"{n_slower} of {len(ratios)} above {options.limit}")
+    described = machine()
+    console.print(", ".join(f"{name} {value}" for name, value in described.items()), style="dim")
+    if options.json is not None:
+        options.json.write_text(json.dumps({"machine": described, "models": found}, indent=2), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
