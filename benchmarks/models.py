@@ -180,6 +180,45 @@ def nnx_transformer(n_layers: int = 4, width: int = 128, length: int = 64, batch
     return Model(f"flax nnx transformer, {n_layers} layers", loss, parameters, (x, labels))
 
 
+def nnx_gpt(n_layers: int = 4, width: int = 128, n_heads: int = 4, length: int = 128, batch: int = 8) -> Any:
+    """Returns a GPT as a module of flax nnx, the function that takes it and data to a loss, and the data."""
+    from flax import nnx
+
+    vocabulary = 256
+
+    class Block(nnx.Module):
+        def __init__(self, rngs: nnx.Rngs):
+            self.norm1, self.norm2 = nnx.LayerNorm(width, rngs=rngs), nnx.LayerNorm(width, rngs=rngs)
+            self.attention = nnx.MultiHeadAttention(n_heads, width, use_bias=False, decode=False, rngs=rngs)
+            self.up = nnx.Linear(width, 4 * width, use_bias=False, rngs=rngs)
+            self.down = nnx.Linear(4 * width, width, use_bias=False, rngs=rngs)
+
+        def __call__(self, x: Any, mask: Any) -> Any:
+            x = x + self.attention(self.norm1(x), mask=mask)
+            return x + self.down(nnx.gelu(self.up(self.norm2(x))))
+
+    class GPT(nnx.Module):
+        def __init__(self, rngs: nnx.Rngs):
+            self.tokens = nnx.Embed(vocabulary, width, rngs=rngs)
+            self.positions = nnx.Param(0.02 * rngs.params.normal((length, width)))
+            self.blocks = nnx.List([Block(rngs) for _ in range(n_layers)])
+            self.norm = nnx.LayerNorm(width, rngs=rngs)
+
+        def __call__(self, tokens: Any) -> Any:
+            x = self.tokens(tokens) + self.positions[...]
+            mask = nnx.make_causal_mask(tokens)
+            for block in self.blocks:
+                x = block(x, mask)
+            return self.tokens.attend(self.norm(x))
+
+    def loss(model: Any, tokens: Any, targets: Any) -> Any:
+        logits = jax.nn.log_softmax(model(tokens))
+        return -jnp.take_along_axis(logits, targets[..., None], -1).mean()
+
+    data = jax.random.randint(jax.random.key(3), (2, batch, length), 0, vocabulary)
+    return GPT(nnx.Rngs(0)), loss, tuple(data)
+
+
 def linen_vit(n_layers: int = 4, width: int = 128, size: int = 32, patch: int = 4, batch: int = 8) -> Model:
     """Returns a vision transformer in flax linen."""
     from flax import linen

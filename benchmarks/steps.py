@@ -1,7 +1,8 @@
 """Training steps that the benchmarks share: functions of a state and some data to the state after the step and a loss.
 
-Those of JAX are updates by SGD of the models in `models.py`, by optax's AdamW for the models of flax, and a step of
-decoding. The GPT and the MLP are written once more in PyTorch's words, for PyTorch and for tensors of jaxaot.
+Those of JAX are updates by SGD of the models in `models.py`, by optax's AdamW for the models of flax, of which one
+takes objects, and a step of decoding. The GPT and the MLP are written once more in PyTorch's words, for PyTorch and for
+tensors of jaxaot.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ class Step:
       state: A tree of arrays, which may be donated.
       data: What comes after the state.
       words: The same loss in PyTorch's words: takes the namespace, a tree of tensors and the data; None if not written.
+      has_objects: Whether the state is flax nnx objects, which the function takes one by one and changes.
     """
 
     fn: Callable[..., Any]
     state: Any
     data: tuple[Any, ...]
     words: Callable[..., Any] | None = None
+    has_objects: bool = False
 
 
 def descent(model: Model, words: Callable[..., Any] | None = None) -> Step:
@@ -61,6 +64,21 @@ def adam(model: Model) -> Step:
         return (optax.apply_updates(parameters, updates), moments), loss
 
     return Step(step, (model.parameters, optimizer.init(model.parameters)), model.data)
+
+
+def of_objects() -> Step:
+    """Returns the step of optax's AdamW on a GPT in flax nnx, as its users write it."""
+    import optax
+    from flax import nnx
+
+    model, loss, data = models.nnx_gpt()
+
+    def step(model: Any, optimizer: Any, *data: Any) -> Any:
+        value, gradients = nnx.value_and_grad(loss)(model, *data)
+        optimizer.update(model, gradients)
+        return value
+
+    return Step(step, (model, nnx.Optimizer(model, optax.adamw(RATE), wrt=nnx.Param)), data, has_objects=True)
 
 
 def in_half_precision(step: Step) -> Step:
@@ -143,6 +161,7 @@ STEPS: dict[str, Callable[[], Step]] = {
     **{f"gpt-{n}": lambda n=n: descent(models.gpt(n), functools.partial(gpt_words, 4)) for n in (2, 4, 8, 12, 16)},
     "mlp": mlp,
     "resnet": lambda: descent(models.resnet()),
+    "gpt-4-nnx": of_objects,
     "nnx": lambda: adam(models.nnx_transformer()),
     "vit": lambda: adam(models.linen_vit()),
     "scan": lambda: descent(models.gpt(4, is_scanned=True)),

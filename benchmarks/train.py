@@ -1,4 +1,4 @@
-"""Training steps of `ja.jit` and `ja.compile` against `jax.jit` with donation, PyTorch eager and `torch.compile`.
+"""Training steps of `ja.jit` and `ja.compile` against `jax.jit` with donation, `nnx.jit`, PyTorch and `torch.compile`.
 
     python -m benchmarks.train gpt-4 mlp --rounds 12
 
@@ -39,6 +39,21 @@ def of_jax(step: Step, jit: Callable[..., Any]) -> Callable[[], Any]:
     def call() -> Any:
         state[0], loss = run(state[0], *step.data)
         return jax.block_until_ready((state[0], loss))[1]
+
+    return call
+
+
+def of_objects(step: Step, jit: Callable[..., Any]) -> Callable[[], Any]:
+    """Returns a function that takes a step each time on flax nnx objects, under `nnx.jit` or what is called like it."""
+    from flax import nnx
+
+    run = jit(step.fn)
+    variables = [value for _, value in nnx.iter_graph(step.state) if isinstance(value, nnx.Variable)]
+
+    def call() -> Any:
+        loss = run(*step.state, *step.data)
+        jax.block_until_ready([variable.get_value() for variable in variables])
+        return loss
 
     return call
 
@@ -101,6 +116,10 @@ def contestants(step: Step) -> dict[str, Callable[[], Callable[[], Any]]]:
     """Returns what makes each contestant of a step, by name."""
     import jaxaot as ja
 
+    if step.has_objects:
+        from flax import nnx
+
+        return {name: lambda jit=jit: of_objects(step, jit) for name, jit in (("nnx.jit", nnx.jit), ("ja.jit", ja.jit))}
     found: dict[str, Callable[[], Any]] = {
         BASELINE: lambda: of_jax(step, jax.jit),
         "ja.jit": lambda: of_jax(step, ja.jit),
@@ -207,7 +226,8 @@ def main() -> None:
         table.add_column(column, justify="left" if column in ("model", "contestant") else "right")
     record: dict[str, Any] = {}
     for model in options.models or STEPS:
-        names = [n for n in contestants(STEPS[model]()) if not options.only or n in (BASELINE, *options.only)]
+        every = list(contestants(STEPS[model]()))
+        names = [name for name in every if not options.only or name in (every[0], *options.only)]
         running = race(model, names, options.rounds)
         record[model] = {c.name: {"first": c.first_seconds, "loss": c.loss, "seconds": c.seconds} for c in running}
         for i, contestant in enumerate(running):
