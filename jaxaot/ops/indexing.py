@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -232,26 +233,64 @@ def reduce_into(self: Array, places: tuple[Any, ...], src: Array, reduce: str, i
 
 
 def _scattered_product(start: Array, places: tuple[Any, ...], src: Array) -> Array:
-    """Returns `start` with `src` multiplied in, by zeros counted and the rest multiplied apart.
-
-    d/dx of the product is the product of the other factors: of all but x where x is the only zero.
-    """
-    frozen, frozen_src = lax.stop_gradient(start), lax.stop_gradient(src)
-    value = frozen.at[places].multiply(frozen_src)
+    """Returns `start` with `src` multiplied in."""
     if not is_inexact(start.dtype):
-        return value
+        return start.at[places].multiply(src)
+    cells = jnp.arange(start.size).reshape(start.shape).at[places].get(mode="fill", fill_value=start.size)
+    cells = jnp.broadcast_to(cells, src.shape)
+    return _product_of_cells(start.reshape(-1), cells.reshape(-1), src.reshape(-1)).reshape(start.shape)
+
+
+@jax.custom_jvp
+def _product_of_cells(start: Array, cells: Array, src: Array) -> Array:
+    """Returns a vector with each of `src` multiplied into the cell that it belongs to."""
+    return start.at[cells].multiply(src, mode="drop")
+
+
+@_product_of_cells.defjvp
+def _product_of_cells_jvp(primals: Any, tangents: Any) -> Any:
+    slope, slope_src = _other_factors(*primals)
+    start, _, src = tangents
+    return _product_of_cells(*primals), (start * slope).at[primals[1]].add(src * slope_src, mode="drop")
+
+
+@jax.custom_jvp
+def _other_factors(start: Array, cells: Array, src: Array) -> tuple[Array, Array]:
+    """Returns of each factor the product of the others in its cell: of all but it where it is the only zero."""
     one = jnp.ones((), start.dtype)
-    nonzero = jnp.where(frozen == 0, one, frozen).at[places].multiply(jnp.where(frozen_src == 0, one, frozen_src))
-    n_zeros = (frozen == 0).astype(default_int()).at[places].add((frozen_src == 0).astype(default_int()))
+    nonzero = jnp.where(start == 0, one, start).at[cells].multiply(jnp.where(src == 0, one, src), mode="drop")
+    n_zeros = (start == 0).astype(default_int()).at[cells].add((src == 0).astype(default_int()), mode="drop")
 
     def others(x: Array, n: Array, product: Array) -> Array:
         is_zero = x == 0
         rest = jnp.where(is_zero, product, product / jnp.where(is_zero, one, x))
         return jnp.where(n - is_zero.astype(n.dtype) > 0, 0, rest)
 
-    slope, slope_src = others(frozen, n_zeros, nonzero), others(frozen_src, n_zeros[places], nonzero[places])
-    linear = ((start - frozen) * slope).at[places].add((src - frozen_src) * slope_src)
-    return value + linear
+    return others(start, n_zeros, nonzero), others(src, n_zeros[cells], nonzero[cells])
+
+
+@_other_factors.defjvp
+def _other_factors_jvp(primals: Any, tangents: Any) -> Any:
+    start, cells, src = primals
+
+    def by_products(start: Array, src: Array) -> Any:
+        product, pull = jax.vjp(lambda x, y: _product_in_order(x, cells, y), start, src)
+        return pull(jnp.ones_like(product))
+
+    return _other_factors(*primals), jax.jvp(by_products, (start, src), (tangents[0], tangents[2]))[1]
+
+
+def _product_in_order(start: Array, cells: Array, src: Array) -> Array:
+    """Returns `_product_of_cells` by multiplications alone, so that derivatives of any order are right at zeros too."""
+    own = jnp.arange(start.size, dtype=cells.dtype)
+    cells, values = jnp.concatenate([own, cells]), jnp.concatenate([start, src])
+    order = jnp.argsort(cells)
+
+    def joined(left: Any, right: Any) -> Any:
+        return right[0], jnp.where(left[0] == right[0], left[1] * right[1], right[1])
+
+    cells, running = lax.associative_scan(joined, (cells[order], values[order]))
+    return running[jnp.searchsorted(cells, own, side="right") - 1]
 
 
 @register_op(

@@ -431,3 +431,25 @@ def test_a_gradient_penalty_trains_as_with_torch():
     for wrap in (lambda fn: fn, ja.compile):
         for ours, theirs in zip(train(ja, wrap), train(torch), strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("source", ([2.0, 3.0, 4.0], [0.0, 3.0, 4.0], [0.0, 0.0, 4.0]))
+@pytest.mark.parametrize("include_self", (True, False))
+def test_scattered_products_have_derivatives_of_any_order_at_zeros_too(source, include_self):
+    def factors(x, s):
+        own = (x[0], x[1]) if include_self else (1, 1)
+        return jnp.stack([own[0] * s[0] * s[1], own[1] * s[2], x[2]])
+
+    pure = lambda x, s: jnp.sum(factors(x, s))
+    x, s = ja.tensor([1.5, 2.5, 3.5], requires_grad=True), ja.tensor(source, requires_grad=True)
+    of_rows = ja.index_reduce(x, 0, ja.tensor([0, 0, 1]), s, "prod", include_self=include_self)
+    of_cells = ja.scatter_reduce(x, 0, ja.tensor([0, 0, 1]), s, "prod", include_self=include_self)
+    grads = lambda value: [
+        g for g in ja.autograd.grad(value, (x, s), create_graph=True, allow_unused=True) if g is not None
+    ]
+    for value in (of_rows.sum(), of_cells.sum()):
+        ours, theirs = value, pure
+        for _ in range(3):
+            ours = sum(g.sum() for g in grads(ours))
+            theirs = lambda x, s, f=theirs: sum(g.sum() for g in jax.grad(f, (0, 1))(x, s))
+            np.testing.assert_allclose(ours.item(), theirs(jnp.array([1.5, 2.5, 3.5]), jnp.array(source)), rtol=1e-5)

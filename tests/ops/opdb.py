@@ -1,8 +1,8 @@
 """PyTorch's own operator samples (`op_db`), run through the facade and compared.
 
-`python -m tests.ops.opdb [--samples N] [--measure forward,gradient,inplace] [NAME …]` prints the misses of the named
-ops (`linalg.` selects a namespace; none selects all). `--part k/n --results FILE` runs every n-th op and keeps what
-came out; `--table FILE …` writes the table of docs/coverage.md from such files.
+`python -m tests.ops.opdb [--samples N] [--measure forward,gradient,inplace,second] [NAME …]` prints the misses of the
+named ops (`linalg.` selects a namespace; none selects all). `--part k/n --results FILE` runs every n-th op and keeps
+what came out; `--table FILE …` writes the table of docs/coverage.md from such files.
 
 An op is found by its name: `linalg.norm` is `ja.linalg.norm`, `bfloat16` is `ja.Tensor.bfloat16`. Forward compares
 values, shapes and kinds of dtype; gradient those of all float operands for random cotangents; in place the operand
@@ -33,6 +33,7 @@ import jaxaot as ja
 from jaxaot.tensor.dispatch import clear_kernels
 
 MEASURES = ("forward", "gradient", "inplace")
+"""What is measured of every op; `second` besides, where it is asked for by name."""
 
 OUT_OF_SCOPE = {
     "jiterator": "compiles CUDA source",
@@ -56,6 +57,7 @@ RANDOM = {
 """Ops whose values are drawn, or left as they are: only shapes and dtypes are compared, unless nothing is drawn."""
 
 TYPES = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float16, torch.bfloat16, torch.float64)
+WIDE_TYPES = (torch.float64, torch.complex128)
 
 
 MISSES: dict[tuple[str, str], str] = {
@@ -63,6 +65,9 @@ MISSES: dict[tuple[str, str], str] = {
     ("istft", "gradient"): "PyTorch has no gradient of the window where none is needed; ours is there",
     ("logcumsumexp", "gradient"): "PyTorch's float32 backward is off by 2e-3; ours agrees with float64",
     ("as_strided_scatter", "gradient"): "PyTorch 2.13 keeps the gradient where it was overwritten, and drops the rest",
+    ("as_strided_scatter", "second"): "as for the gradient",
+    ("istft", "second"): "as for the gradient",
+    ("nn.functional.linear_cross_entropy.chunked", "second"): "PyTorch's of one row is not that of its own plain form",
     ("unravel_index", "forward"): "a sample has a dim of 2⁶³ − 1, which int32 cannot hold; with x64 on it agrees",
 }
 """(op, measure) → why it does not agree on all samples. Everything else does, and the test says so."""
@@ -221,8 +226,13 @@ def kind_of(array):
     return "bool" if array.dtype == bool else "int"
 
 
-def difference(expected, got, values=True):
-    """Returns how a result differs from PyTorch's, or None."""
+def is_low(dtype):
+    """Returns whether a dtype has so few digits that two ways to the same value differ much."""
+    return dtype in (torch.float16, torch.bfloat16)
+
+
+def difference(expected, got, values=True, tolerance=None):
+    """Returns how a result differs from PyTorch's by more than the tolerance, or than that of its dtype, or None."""
     if not isinstance(expected, torch.Tensor):
         if isinstance(expected, (torch.Size, tuple)):
             return None if tuple(expected) == tuple(got) else f"{got} instead of {tuple(expected)}"
@@ -239,12 +249,13 @@ def difference(expected, got, values=True):
         return f"{b.dtype} instead of {a.dtype}"
     if not values or a.size == 0:
         return None
-    low = min(np.dtype(a.dtype).itemsize, np.dtype(b.dtype).itemsize) <= 2 and kind_of(a) == "float"
+    tolerance = tolerance or (
+        2e-2 if is_low(expected.dtype) or (got.dtype.itemsize <= 2 and kind_of(a) == "float") else 3e-4
+    )
     wide = np.complex128 if kind_of(a) == "complex" else np.float64
     a, b = np.asarray(a).astype(wide), np.asarray(b).astype(wide)
     finite = np.abs(a[np.isfinite(a)])
     scale = max(1.0, float(finite.max())) if finite.size else 1.0
-    tolerance = 2e-2 if low else 3e-4
     close = np.isclose(b, a, rtol=tolerance, atol=tolerance * 0.3 * scale, equal_nan=True)
     if close.all():
         return None
@@ -280,8 +291,8 @@ def error_text(error):
     return f"{type(error).__name__}: {str(error)[:200]}{where}"
 
 
-def samples_of(op, requires_grad, limit):
-    dtype = chosen_dtype(op)
+def samples_of(op, requires_grad, limit, dtype=None):
+    dtype = dtype or chosen_dtype(op)
     samples = list(op.sample_inputs("cpu", dtype, requires_grad=requires_grad))
     if limit and len(samples) > limit:
         samples = [samples[round(i * (len(samples) - 1) / (limit - 1))] for i in range(limit)]
@@ -377,46 +388,55 @@ def measure_gradient(op, fn, outcome, limit):
             outcome.miss(f"{shown(sample)}: {found}")
 
 
-def second_derivatives(library, call, leaves):
+def second_derivatives(library, results, leaves):
     """Returns the gradients of a number made of all gradients of an op; None if these do not depend on its operands."""
-    results = [r for r in flat_outputs(call()) if isinstance(r, library.Tensor) and r.requires_grad]
-    number = lambda x: (x.real.sum() + x.imag.sin().sum()) if x.is_complex() else (x * 0.7).sin().sum()
+    results = [r for r in flat_outputs(results) if isinstance(r, library.Tensor) and r.requires_grad]
+    bend = lambda x: (x * 0.7 + 0.2).asinh().sum()  # smooth, curved at 0, and true to the digits of what is large
+    number = lambda x: (x.real.sum() + bend(x.imag)) if x.is_complex() else bend(x)
     first = library.autograd.grad(sum(map(number, results)), leaves, create_graph=True, allow_unused=True)
     live = [g for g in first if g is not None and g.requires_grad]
     return library.autograd.grad(sum(map(number, live)), leaves, allow_unused=True) if live else None
 
 
 def measure_second(op, fn, outcome, limit):
-    """Compares second derivatives; not among `MEASURES`, as it compiles much."""
-    for sample in samples_of(op, True, limit):
-        leaves = []
-        arguments = convert((sample.input, *sample.args), leaves), convert(sample.kwargs, leaves)
-        theirs = lambda sample=sample: processed(
-            wrapped(op, op.op)(sample.input, *sample.args, **sample.kwargs), sample
-        )
-        ours = lambda sample=sample, a=arguments: processed(wrapped(op, fn)(*a[0], **a[1]), sample)
-        try:
-            expected = second_derivatives(torch, theirs, [leaf for leaf, _ in leaves])
-        except Exception:
-            continue  # what PyTorch does not differentiate twice is not a sample
-        if expected is None or is_drawn(op, sample) or not all(e is None or e.isfinite().all() for e in expected):
-            continue
-        outcome.n += 1
-        try:
-            got = second_derivatives(ja, ours, [leaf for _, leaf in leaves]) or [None] * len(expected)
-            found = None
-            for position, (e, g) in enumerate(zip(expected, got, strict=True)):
-                if e is None or g is None:
-                    other = g if e is None else e
-                    if other is not None and bool((other != 0).any()):
-                        found = f"second derivative {position}: {'not None' if e is None else 'None'}"
-                else:
-                    text = difference(e, g)
-                    found = found or (text and f"second derivative {position}: {text}")
-        except Exception as error:
-            found = error_text(error)
-        if found:
-            outcome.miss(f"{shown(sample)}: {found}")
+    """Compares second derivatives; measured only where it is asked for, as it compiles much.
+
+    Both libraries compute in float64: near a pole of an op float32 leaves no digit of its second derivative.
+    """
+    dtype = next((dtype for dtype in WIDE_TYPES if dtype in op.supported_backward_dtypes("cpu")), None)
+    with jax.enable_x64(True):
+        for sample in samples_of(op, True, limit, dtype):
+            compare_second(op, fn, outcome, sample)
+
+
+def compare_second(op, fn, outcome, sample):
+    leaves = []
+    arguments = convert((sample.input, *sample.args), leaves), convert(sample.kwargs, leaves)
+    try:
+        results = processed(wrapped(op, op.op)(sample.input, *sample.args, **sample.kwargs), sample)
+        expected = second_derivatives(torch, results, [leaf for leaf, _ in leaves])
+    except Exception:
+        return  # what PyTorch does not differentiate twice is not a sample
+    if expected is None or is_drawn(op, sample) or not all(e is None or e.isfinite().all() for e in expected):
+        return
+    outcome.n += 1
+    lossy = any(isinstance(r, torch.Tensor) and is_low(r.dtype) for r in flat_outputs(results))
+    try:
+        results = processed(wrapped(op, fn)(*arguments[0], **arguments[1]), sample)
+        got = second_derivatives(ja, results, [leaf for _, leaf in leaves]) or [None] * len(expected)
+        found = None
+        for position, (e, g) in enumerate(zip(expected, got, strict=True)):
+            if e is None or g is None:
+                other = g if e is None else e
+                if other is not None and bool((other != 0).any()):
+                    found = f"second derivative {position}: {'not None' if e is None else 'None'}"
+            else:
+                text = difference(e, g, tolerance=5e-2 if lossy else 1e-6)
+                found = found or (text and f"second derivative {position}: {text}")
+    except Exception as error:
+        found = error_text(error)
+    if found:
+        outcome.miss(f"{shown(sample)}: {found}")
 
 
 def measure_inplace(op, fn, outcome, limit):
@@ -463,7 +483,7 @@ def measures_of(op):
         and dtype.is_floating_point | dtype.is_complex
         and dtype in op.supported_backward_dtypes("cpu")
     ):
-        found.append("gradient")
+        found += ["gradient", "second"]
     if op.inplace_variant is not None:
         found.append("inplace")
     return found

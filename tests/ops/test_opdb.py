@@ -27,8 +27,9 @@ def test_at_least_97_percent_agree(measure):
     assert sum((name, measure) in opdb.MISSES for name in names) <= 0.03 * len(names)
 
 
-@pytest.mark.parametrize("op", [op for op in OPS[3::28] if "gradient" in opdb.measures_of(op)], ids=opdb.full_name)
+TWICE = [op for op in OPS if "second" in opdb.measures_of(op) and (opdb.full_name(op), "second") not in opdb.MISSES]
+
+
+@pytest.mark.parametrize("op", TWICE[3::24], ids=opdb.full_name)
 def test_second_derivatives_of_a_sample_of_the_ops(op):
-    outcome = opdb.Outcome()
-    opdb.measure_second(op, opdb.find(op), outcome, limit=2)
-    assert not outcome.misses
+    assert not opdb.run_op(op, ("second",), limit=2)["second"].misses
