@@ -73,6 +73,8 @@ class OpSpec:
       is_inplace_only: Whether only `name_` exists for users, as for `fill_`.
       overwrites: Whether the result does not depend on the values of `self`, only on its shape and dtype.
       is_differentiable: Whether gradients flow through it.
+      is_backward: Whether it takes what another op held, and cotangents, to gradients: of these only those require grad
+        that depend on an argument that does.
       is_factory: Whether its forms also take `device=`, `requires_grad=`, `layout=`, `memory_format=`, `pin_memory=`.
       namespaces: Where the function form lives: `""` for `ja`, or `"nn.functional"`, `"linalg"`, `"special"`, `"fft"`.
       aliases: Other names of the same op.
@@ -98,6 +100,7 @@ class OpSpec:
     is_inplace_only: bool = False
     overwrites: bool = False
     is_differentiable: bool = True
+    is_backward: bool = False
     is_factory: bool = False
     namespaces: tuple[str, ...] = ("",)
     aliases: tuple[str, ...] = ()
@@ -212,15 +215,16 @@ def _strengthen(value: Any) -> Any:
     return strong(value, value.dtype)
 
 
-def op_of(fn: Callable[..., Any], schema: str) -> OpSpec:
+def op_of(fn: Callable[..., Any], schema: str, is_backward: bool = False) -> OpSpec:
     """Returns an op that is in no table: a function of jax values, to be called on tensors.
 
     Args:
       fn: Takes the parameters of the schema by name.
       schema: Its signature.
+      is_backward: See `OpSpec`.
     """
     parsed = parse_schema(schema)
-    made = OpSpec(name=parsed.name, schema=parsed, fn=fn)
+    made = OpSpec(name=parsed.name, schema=parsed, fn=fn, is_backward=is_backward)
     vars(made)["check"] = None
     return made
 

@@ -13,6 +13,7 @@ from jaxaot._jax import is_tracer
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import BackwardTwiceError, StorageSizeError
+from jaxaot.ir.reach import Apart, without_unreached
 from jaxaot.tensor.kernels import conjugate, read_through
 from jaxaot.tensor.pulls import cut_by, pull_by, storage_edge
 from jaxaot.tensor.saved import FREED, Version
@@ -83,10 +84,13 @@ class CompiledNode(Node):
       second: The backward as a function that can be differentiated.
       consuming: The same as `run`, reusing the buffers of some residuals, and the positions of these; None if there
         is none.
+      apart: For each gradient the outputs that its input leads to, where that is not all of them.
       versions: How inputs and outputs were that the backward needs; None where that is not checked.
     """
 
-    __slots__ = ("avals", "bases", "consuming", "has_complex", "has_refills", "residuals", "run", "second", "versions")
+    __slots__ = (
+        "apart", "avals", "bases", "consuming", "has_complex", "has_refills", "residuals", "run", "second", "versions",
+    )  # fmt: skip
 
     holds_residuals = True
     is_joined = True
@@ -102,6 +106,7 @@ class CompiledNode(Node):
         has_refills: bool = False,
         second: Any = None,
         consuming: tuple[Callable[..., Sequence[Any]], Sequence[int]] | None = None,
+        apart: Apart = None,
     ):
         super().__init__("CompiledBackward", edges, len(avals))
         self.run = run
@@ -112,6 +117,7 @@ class CompiledNode(Node):
         self.has_refills = has_refills
         self.second = second
         self.consuming = consuming
+        self.apart = apart
         self.versions: Sequence[Version] | None = None
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
@@ -123,7 +129,9 @@ class CompiledNode(Node):
             self.release()
         else:
             gradients = self.run(*residuals, *self._full(cotangents))
-        return self._shown(gradients) if self.has_complex or self.bases is not None else gradients
+        if self.has_complex or self.bases is not None:
+            gradients = self._shown(gradients)
+        return without_unreached(gradients, cotangents, self.apart)
 
     def _held(self, with_extra: bool) -> Sequence[Any]:
         """Returns the residuals, and if asked for what only the derivative of the backward needs."""
@@ -175,7 +183,8 @@ class CompiledNode(Node):
         bases = self.bases or [None] * len(self.edges)
         edges = [storage_edge(edge, base) for edge, base in zip(self.edges, bases, strict=True)]
         gradients = pull_by(second.row, second.values(residuals), second.edges(edges), cotangents)
-        return [cut_by(gradient, base) for gradient, base in zip(gradients, bases, strict=True)]
+        gradients = [cut_by(gradient, base) for gradient, base in zip(gradients, bases, strict=True)]
+        return without_unreached(gradients, cotangents, self.apart)
 
     def release(self) -> None:
         self.residuals = self.versions = None

@@ -19,6 +19,7 @@ import jax
 from jaxaot import config
 from jaxaot.autograd.modes import state, threads
 from jaxaot.config import Config
+from jaxaot.ir.reach import outputs_apart, reached_inputs
 from jaxaot.ops.promotion import is_complex
 from jaxaot.partition.segments import FromInput, ValueSource
 from jaxaot.plan.alias import (
@@ -417,6 +418,10 @@ class _Writer:
             is_unused = bool(joint.zero_gradients) and joint.zero_gradients[k]
             edges.append("None" if is_unused else f"history_edge({source.history(tensor)})")
             bases.append(self._base(tensor))
+        apart = None
+        if len(traced.alias.differentiable) > 1:
+            reached = reached_inputs(traced.jaxpr)
+            apart = outputs_apart([reached[k] for k in traced.alias.differentiable], joint.differentiable_inputs)
         types = [aval.dtype for aval in (*traced.jaxpr.in_avals, *out_avals)]
         has_complex = any(is_complex(dtype) for dtype in types)
         listed = lambda texts: f"({''.join(text + ', ' for text in texts)})"
@@ -426,7 +431,7 @@ class _Writer:
         cut = "None" if all(base == "None" for base in bases) else listed(bases)
         source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
                    f"{cut}, {has_complex}, {has_refills}, {source.constant(program.second)}, "
-                   f"{source.constant(program.consuming)})")  # fmt: skip
+                   f"{source.constant(program.consuming)}, {source.constant(apart)})")  # fmt: skip
 
     def _versions(self, plan: SavePlan) -> None:
         """Notes how the tensors are whose values the backward needs; those that the call itself writes are not."""

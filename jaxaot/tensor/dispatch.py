@@ -181,7 +181,7 @@ def _call_recorded(
         tensors[i]._storage.is_shared = True
     node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
     for index, tensor in enumerate(tensors):
-        if kernel.differentiable[index]:
+        if kernel.recorded[index]:
             tensor._history = History(tensor._layout, 0, True, node, index)
     if kernel.is_saving:
         node.originals = _originals(kernel, flat, tensors[kernel.held_results[0]] if kernel.held_results else None)
@@ -410,7 +410,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     for index, (result, layout) in enumerate(zip(results[:n], layouts[:n], strict=True)):
         storage = trace.new_storage(result, layout)
         tensor = wrap(storage, layout, 0, trace)
-        if node is not None and node.differentiable[index]:
+        if node is not None and node.recorded[index]:
             tensor._history = History(layout, 0, True, node, index, trace)
             tensor._history.ghost = result
             storage.writer = tensor._history
@@ -460,7 +460,7 @@ def _evaluate_traced(
     edges = [v._gradient_edge() for v, wanted in zip(flat, mask, strict=True) if wanted]
     n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
     node = TracedOpNode(spec, edges, values, nest, static, key, mask, results[:n])
-    return results, node if any(node.differentiable) else None
+    return results, node if any(node.recorded) else None
 
 
 # -- in place ----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -20,6 +20,7 @@ import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DtypeError, ShapeMismatchError
+from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
 from jaxaot.ops.promotion import can_store, is_bool, is_complex, is_inexact, strong
 from jaxaot.ops.table import OpSpec, op_of
 from jaxaot.tensor.residuals import ARGUMENT, choose_residuals
@@ -182,6 +183,8 @@ class GradKernel:
       routes: Where each saved value is: (0, i) for operand i, (1, i) for output i.
       pick_leaves: Takes (*operands, *outputs) to the saved values.
       differentiable: Which results are float, so that gradients flow to them.
+      recorded: Which of them require grad.
+      apart: For each gradient the float results, counted apart, that it comes from, where that is not all of them.
       n_outputs: The number of results.
       is_recorded: Whether gradients flow to any result.
       is_plain: Whether there is one result and nothing written.
@@ -205,6 +208,7 @@ class GradKernel:
         "__dict__",
         "_has_one_result",
         "_pull_again",
+        "apart",
         "differentiable",
         "held_arguments",
         "held_results",
@@ -222,6 +226,7 @@ class GradKernel:
         "places",
         "pull",
         "recipe",
+        "recorded",
         "relays",
         "routes",
         "run",
@@ -246,6 +251,8 @@ class GradKernel:
         self.routes: tuple[tuple[int, int], ...] = ()
         self.sources: tuple[tuple[str, int], ...] = ()
         self.differentiable: tuple[bool, ...] = ()
+        self.recorded: Sequence[bool] = ()
+        self.apart: Apart = None
         self.n_outputs = 1
         self.pick_leaves: Callable[[Sequence[Any]], Sequence[Any]] = tuple
         self.is_recorded = False
@@ -286,15 +293,23 @@ class GradKernel:
             traced = [i for i, value in enumerate(values) if is_tracer(value)]
             given = [values[i] for i in traced] + ([] if key is None else [key])
 
-            def filled(*given: Any) -> tuple[list[Any], list[Any]]:
+            def filled(given: Sequence[Any]) -> tuple[list[Any], Any]:
                 full = list(values)
                 for place, value in zip(traced, given, strict=False):
                     full[place] = value
-                return graph(full, None if key is None else given[-1])
+                return full, None if key is None else given[-1]
 
-            closed, shapes = jax.make_jaxpr(filled, return_shape=True)(*given)
+            def plain(*given: Any) -> list[Any]:
+                full, own_key = filled(given)
+                return [r for r in spec.evaluate(recipe.nest(full), static, own_key) if r is not None]
+
+            closed, shapes = jax.make_jaxpr(lambda *given: graph(*filled(given)), return_shape=True)(*given)
             present = [i for i, shape in enumerate(shapes[0]) if shape is not None]
             residuals = choose_residuals(closed, len(present), [traced.index(i) for i in places])
+            self.recorded = self.differentiable
+            if len(present) > 1 or spec.is_backward:
+                reached = reached_inputs(jax.make_jaxpr(plain)(*given))
+                self._note_reached(spec.is_backward, dict(zip(present, reached, strict=True)), traced)
             made = residuals.forward(*given)
             outputs: list[Any] = [None] * len(shapes[0])
             for i, value in zip(present, made, strict=False):
@@ -336,6 +351,19 @@ class GradKernel:
         self.pull = jax.jit(pull)
         self._pull_again = lambda saved, cotangents: pull_back(residuals.leaves_again(*saved), cotangents)
 
+    def _note_reached(self, is_backward: bool, reached: Mapping[int, frozenset[int]], traced: Sequence[int]) -> None:
+        """Notes which results and gradients have to do with one another.
+
+        Args:
+          is_backward: Whether only those results require grad that depend on a differentiated argument.
+          reached: For each result that there is, what it depends on: positions in `traced`.
+          traced: Positions of arguments.
+        """
+        places = [traced.index(i) for i in self.places]
+        self.apart = outputs_apart([reached[i] for i, d in enumerate(self.differentiable) if d], places)
+        if is_backward:
+            self.recorded = [d and not reached[i].isdisjoint(places) for i, d in enumerate(self.differentiable)]
+
     @functools.cached_property
     def pull_row(self) -> OpSpec:
         """The pull as an op, whose derivative is the second one of this op."""
@@ -348,7 +376,7 @@ class GradKernel:
             relays = self.relays = self._find_relay(leaves, cotangents)
         if relays and cotangents[0].dtype == relays:
             return [cotangents[0]] * len(self.places)
-        return self.pull(leaves, cotangents)
+        return without_unreached(self.pull(leaves, cotangents), cotangents, self.apart)
 
     def _find_relay(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Any:
         if not self.is_plain:
@@ -370,7 +398,7 @@ class GradKernel:
         steps = zip(is_tensor, self.recipe.steps, strict=True)
         self.held_arguments = tuple(i for i, (given, step) in enumerate(steps) if given and step[1] in held)
         n = len(self.layouts)
-        self.is_recorded = True in self.differentiable
+        self.is_recorded = True in self.recorded
         self.n_outputs = len(self.differentiable)
         self.is_plain = self.is_recorded and n == 1 and self._has_one_result
         touched = (*self.recipe.layouts, *self.layouts)
@@ -399,7 +427,7 @@ def pull_row(name: str, fn: Callable[[Sequence[Any], Sequence[Any]], Sequence[An
       fn: Takes what the node holds and the cotangents of its results, or None, to gradients.
     """
     row = lambda held, cotangents: fn(held, cotangents)
-    return op_of(row, f"{name}(Tensor?[] held, Tensor?[] cotangents) -> Tensor[]")
+    return op_of(row, f"{name}(Tensor?[] held, Tensor?[] cotangents) -> Tensor[]", is_backward=True)
 
 
 def _picker(positions: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:

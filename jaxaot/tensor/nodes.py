@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from jaxaot.autograd.hooks import LeafHooks, NodeHooks
 from jaxaot.autograd.modes import state, threads
 from jaxaot.autograd.node import Edge, Node, next_number
 from jaxaot.errors import AutogradError, BackwardTwiceError
+from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.hooks import call_hooks, call_on_leaf, call_post_hooks, call_prehooks
@@ -123,14 +125,15 @@ class OpNode(Node):
         kernel = self.kernel
         if kernel.relays and cotangents[0].dtype == kernel.relays:
             return [cotangents[0]] * len(kernel.places)
-        return pull_by(kernel.pull_row, leaves, [self._edge_of(*source) for source in kernel.sources], cotangents)
+        gradients = pull_by(kernel.pull_row, leaves, [self._edge_of(*source) for source in kernel.sources], cotangents)
+        return without_unreached(gradients, cotangents, kernel.apart)
 
     def _edge_of(self, origin: str, index: int) -> Edge | None:
         """Returns where gradients of a saved value go."""
         kernel = self.kernel
         if origin == "argument":
             return self.edges[kernel.places.index(index)] if index in kernel.places else None
-        return Edge(self, index) if origin == "result" and kernel.differentiable[index] else None
+        return Edge(self, index) if origin == "result" and kernel.recorded[index] else None
 
     def release(self) -> None:
         if self.leaves:  # what saved nothing can run again
@@ -152,9 +155,15 @@ class OpNode(Node):
 
 
 class TracedOpNode(Node):
-    """An operation of a trace; its gradient is only derived if a backward runs inside the trace."""
+    """An operation of a trace; its gradient is only derived if a backward runs inside the trace.
 
-    __slots__ = ("differentiable", "key", "mask", "nest", "spec", "static", "values")
+    Attributes:
+      differentiable: Which results are float, so that gradients flow to them.
+      recorded: Which of them require grad.
+      mask: Which arguments have gradients.
+    """
+
+    __slots__ = ("__dict__", "differentiable", "key", "mask", "nest", "recorded", "spec", "static", "values")
 
     def __init__(
         self,
@@ -175,31 +184,58 @@ class TracedOpNode(Node):
         self.key = key
         self.mask = mask
         self.differentiable = [r is not None and is_inexact(r.dtype) for r in results]
+        self.recorded = self.differentiable
+        if spec.is_backward:
+            reached = iter(self._reached)
+            places = {i for i, is_wanted in enumerate(mask) if is_wanted}
+            self.recorded = [d and not next(reached).isdisjoint(places) for d in self.differentiable]
+
+    @functools.cached_property
+    def _reached(self) -> list[frozenset[int]]:
+        """For each float result, the arguments that it depends on."""
+        values = self.values or ()
+        arrays = [i for i, value in enumerate(values) if hasattr(value, "dtype")]
+
+        def smooth(*given: Any) -> list[Any]:
+            filled = list(values)
+            for place, value in zip(arrays, given, strict=True):
+                filled[place] = value
+            return self._smooth(filled)
+
+        found = reached_inputs(jax.make_jaxpr(smooth)(*[values[i] for i in arrays]))
+        return [frozenset(arrays[i] for i in sources) for sources in found]
+
+    def _apart(self, cotangents: Sequence[Any]) -> Apart:
+        """Returns which gradients come from which results, where some of these have no cotangent."""
+        if all(cotangent is not None for cotangent in cotangents):
+            return None
+        return outputs_apart(self._reached, [i for i, is_wanted in enumerate(self.mask) if is_wanted])
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         values = self.values
         if values is None:
             raise BackwardTwiceError(FREED)
         wanted = [ct for ct, d in zip(cotangents, self.differentiable, strict=True) if d]
+        apart = self._apart(wanted)
         if not create_graph:
-            return self._pull(values, wanted)
+            return without_unreached(self._pull(values, wanted), wanted, apart)
         if state.dual is not None and (found := state.dual.pull(self, wanted)) is not None:
             return found
         from jaxaot.tensor.pulls import pull_by
 
         edges = iter(self.edges)
         own = [next(edges) if is_wanted else None for is_wanted in self.mask]
-        return pull_by(pull_row(self._name, self._pull), values, own, wanted)
+        return without_unreached(pull_by(pull_row(self._name, self._pull), values, own, wanted), wanted, apart)
 
     def _pull(self, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Returns the gradients as a function of the op's arguments and of the cotangents of its float results."""
-
-        def smooth(filled: Sequence[Any]) -> list[Any]:
-            results = self.spec.evaluate(self.nest(filled), self.static, self.key)
-            return [r for r, d in zip(results, self.differentiable, strict=False) if d]
-
         with jax.named_scope(f"backward/{self.spec.name}"):
-            return pull_op(smooth, values, self.mask, cotangents)
+            return pull_op(self._smooth, values, self.mask, cotangents)
+
+    def _smooth(self, values: Sequence[Any]) -> list[Any]:
+        """Returns the float results as a function of the arguments."""
+        results = self.spec.evaluate(self.nest(values), self.static, self.key)
+        return [r for r, d in zip(results, self.differentiable, strict=False) if d]
 
     def release(self) -> None:
         self.values = None
