@@ -9,10 +9,11 @@ return views that own their tangent themselves.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -164,6 +165,15 @@ class DualLevel:
         """Returns a context in which no tangents are computed."""
         return _paused()
 
+    @contextlib.contextmanager
+    def closed(self) -> Iterator[None]:
+        """Inside, tensors with tangents are refused."""
+        before, state.dual = state.dual, _ClosedLevel(self)
+        try:
+            yield
+        finally:
+            state.dual = before
+
     def hold(self, tensor: Tensor, tangent: Tensor) -> None:
         """Makes a tangent that of a tensor that owns its tangent, as it is or in memory of the tensor's strides."""
         layout = tensor._layout
@@ -305,6 +315,32 @@ class DualLevel:
         """Returns the gradients of an op on dual tensors, which are dual too; None of any other op."""
         found = self._calls.get(id(node))
         return None if found is None else call(found.row, (found.values, list(cotangents)), (), found.generator)
+
+
+class _ClosedLevel(DualLevel):
+    """A level as a function of `ja.func` sees it: JAX knows the tangents of what the function is passed, no others."""
+
+    def __init__(self, level: DualLevel):
+        super().__init__()
+        self._owners, self._held, self._calls = level._owners, level._held, level._calls
+
+    def tangents(self, values: Sequence[Any]) -> list[Tensor | None]:
+        self._refuse(*(v for v in values if isinstance(v, Tensor)))
+        return [None] * len(values)
+
+    def note_view(self, view: Tensor, parent: Tensor, steps: ViewChain) -> None:
+        self._refuse(parent)
+
+    def _refuse(self, *tensors: Tensor) -> None:
+        for tensor in tensors:
+            if self.tangent(tensor) is not None:
+                raise DualTensorError(
+                    f"A function that `ja.func` transforms reached a dual tensor of shape {list(tensor.shape)} that it "
+                    "was not passed: its tangent would be lost. Pass it as an argument,\n\n"
+                    "    ja.func.grad(lambda x, d: f(x, d))(x, d)   # instead of ja.func.grad(lambda x: f(x, d))(x)\n\n"
+                    "or, if its tangent is not to count, take `ja.autograd.forward_ad.unpack_dual(d).primal` "
+                    "before the call."
+                )
 
 
 class _Run(NamedTuple):

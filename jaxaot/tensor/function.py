@@ -497,8 +497,14 @@ def no_rule(name: str) -> Callable[..., Any]:
     return missing
 
 
-def no_jvp(*_: Any, **__: Any) -> Any:
-    """Raises: a Function has no `jvp`, and forward mode needs it."""
-    raise DualTensorError(
-        "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+def jvp_missing(name: str | None = None) -> DualTensorError:
+    """Returns the error that a Function has no `jvp`, and forward mode needs it."""
+    which = "" if name is None else f" `{name}` has none: write `{name}.jvp(ctx, *tangents)`."
+    return DualTensorError(
+        f"You must implement the jvp function for custom autograd.Function to use it with forward mode AD.{which}"
     )
+
+
+def no_jvp(*_: Any, **__: Any) -> Any:
+    """Raises `jvp_missing`: what stands for a `jvp` that there is not."""
+    raise jvp_missing()

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from jaxaot.autograd.modes import state
+from jaxaot.errors import DualTensorError
 from jaxaot.tensor.function import no_jvp
 from jaxaot.tensor.kernels import conjugate
 from jaxaot.tensor.tensor import Tensor
@@ -33,9 +34,39 @@ def _called(transformed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     is_recorded = state.grad_enabled and any(
         isinstance(leaf, Tensor) and leaf.requires_grad for leaf in jax.tree.leaves((args, kwargs))
     )
-    if is_recorded or state.trace is not None or (state.dual is not None and state.dual.has_duals()):
+    has_duals = state.dual is not None and state.dual.has_duals()
+    transformed = _without_other_duals(transformed)
+    if is_recorded or state.trace is not None or has_duals:
         return jax_function(transformed)(*args, **kwargs)
     return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))
+
+
+def _without_other_duals(transformed: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function of arrays that refuses dual tensors, which are none of its arguments."""
+    level = state.dual
+    if level is None or not level.has_duals():
+        return transformed
+
+    @functools.wraps(transformed)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with level.closed():
+            return transformed(*args, **kwargs)
+
+    return run
+
+
+def _refuse_duals(name: str, values: Any) -> None:
+    """Raises if one of some values has a tangent, for a function that is not recorded.
+
+    Raises:
+      DualTensorError: If one has.
+    """
+    if state.dual is not None and state.dual.has_tangents(jax.tree.leaves(values)):
+        raise DualTensorError(
+            f"`ja.func.{name}` was passed a dual tensor, and what it returns has no tangents. `ja.func.grad`, `jacrev` "
+            "and `jvp` carry them, and so does `ja.autograd.grad` of what the function returns; or take "
+            "`ja.autograd.forward_ad.unpack_dual(d).primal` before the call."
+        )
 
 
 def _in_torchs_convention(gradients: Any) -> Any:
@@ -95,9 +126,11 @@ def vjp(fn: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
       *primals: What it is called with.
       has_aux: Whether it returns a pair of tensors and something else, which is returned last.
     """
-    output, pull_back, *aux = jax.vjp(_pure(fn), *to_arrays(primals), has_aux=has_aux)
+    _refuse_duals("vjp", primals)
+    output, pull_back, *aux = _without_other_duals(jax.vjp)(_pure(fn), *to_arrays(primals), has_aux=has_aux)
 
     def gradients(cotangents: Any) -> Any:
+        _refuse_duals("vjp", cotangents)
         found = to_tensors(_in_torchs_convention(pull_back(_in_torchs_convention(to_arrays(cotangents)))))
         return found[0] if len(primals) == 1 else found
 
@@ -115,8 +148,14 @@ def jvp(fn: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any],
 
 def linearize(fn: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """Returns what `fn` returns, and its derivative there as a linear function of tangents."""
-    output, push = _in_forward_mode(jax.linearize)(_pure(fn), *to_arrays(primals))
-    return to_tensors(output), lambda *tangents: to_tensors(push(*to_arrays(tangents)))
+    _refuse_duals("linearize", primals)
+    output, push = _in_forward_mode(_without_other_duals(jax.linearize))(_pure(fn), *to_arrays(primals))
+
+    def pushed(*tangents: Any) -> Any:
+        _refuse_duals("linearize", tangents)
+        return to_tensors(push(*to_arrays(tangents)))
+
+    return to_tensors(output), pushed
 
 
 def jacrev(fn: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:

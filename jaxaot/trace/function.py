@@ -26,7 +26,7 @@ from jaxaot.errors import AutogradError, FunctionResultError
 from jaxaot.ops.promotion import strong
 from jaxaot.ops.table import op_of
 from jaxaot.tensor.dispatch import call
-from jaxaot.tensor.function import FunctionNode, call_function, no_jvp, no_rule
+from jaxaot.tensor.function import FunctionNode, call_function, jvp_missing, no_jvp, no_rule
 from jaxaot.tensor.grad import recording
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import conjugate
@@ -104,10 +104,15 @@ class Function:
             cls.setup_context(ctx, args, returned)
             return returned
 
+        def jvp_of_nobody(*_: Any) -> Any:
+            raise jvp_missing(cls.__name__)
+
+        has_jvp = cls.jvp is not Function.jvp
         own = "vjp" if cls.vjp is not Function.vjp else "backward"
         has_backward = own == "vjp" or cls.backward is not Function.backward
-        attach = functools.partial(_attach, None if cls.jvp is Function.jvp else cls.jvp, has_backward)
-        return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), cls.jvp, args, attach)
+        attach = functools.partial(_attach, cls.jvp if has_jvp else None, has_backward)
+        push = cls.jvp if has_jvp else jvp_of_nobody
+        return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), push, args, attach)
 
 
 def _attach(
@@ -158,7 +163,7 @@ def _attach(
     carried = tuple(strong(x, x.dtype) for x in inputs)
     if there is None:
         assert back is not None, "one way there is"
-        attached = _rule(back, len(places))(tuple(raw), carried, back.captured)
+        attached = _rule(node.name(), back, len(places))(tuple(raw), carried, back.captured)
     else:
         captured = there.captured, () if back is None else back.captured
         attached = _steered_rule(there, back)(tuple(raw), carried, captured)
@@ -224,10 +229,11 @@ class _Way:
         return list(self._body(*given, *values)[:n])
 
 
-def _rule(back: _Way, n_inputs: int) -> Callable[..., tuple[Array, ...]]:
+def _rule(name: str, back: _Way, n_inputs: int) -> Callable[..., tuple[Array, ...]]:
     """Returns the identity on results, with the gradients of a traced backward.
 
     Args:
+      name: Of the node.
       back: The backward.
       n_inputs: The number of gradients.
     """
@@ -244,6 +250,7 @@ def _rule(back: _Way, n_inputs: int) -> Callable[..., tuple[Array, ...]]:
         found = back(back.values(*kept), [conjugate(ct) for ct in cotangents], n_inputs)
         return None, tuple(map(conjugate, found)), None
 
+    backward.__name__ = name
     attached.defvjp(forward, backward)
     return attached
 

@@ -49,6 +49,7 @@ from jaxaot.tensor.iterated import Iterated, is_iterator
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.tracing import RUNNING, TRACING, TraceState, ValueAsked, lift_p
 from jaxaot.trace.alias import Escapes, collect_escapes, no_aliases, plan_aliases
+from jaxaot.trace.forward_mode import check_forward_mode
 from jaxaot.trace.grad_hooks import refuse_lasting_hooks
 from jaxaot.trace.guards import PLAIN, Reached, python_guards
 from jaxaot.trace.paths import find_paths
@@ -210,6 +211,7 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
         RUNNING.remove(trace)
         if put_back is not None and trace.is_broken:  # the function will run again
             put_back()
+    check_forward_mode(closed)
     unfinished, escapes, writes = plans.pop()
     modes = (grad_enabled, autocast)
     return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, writes, modes)

@@ -375,3 +375,60 @@ def test_under_autocast_and_in_a_checkpoint():
         fw.unpack_dual(y).tangent.backward()
     expected = (2 * a.cos() - a * a.sin()) * t
     np.testing.assert_allclose(w.grad.numpy(), expected.numpy(), rtol=1e-4)
+
+
+TRANSFORMED = {
+    "grad": lambda f, x: ja.func.grad(f)(x),
+    "vjp": lambda f, x: ja.func.vjp(f, x)[0],
+    "jvp": lambda f, x: ja.func.jvp(f, (x,), (x,))[1],
+    "linearize": lambda f, x: ja.func.linearize(f, x)[0],
+    "jacrev": lambda f, x: ja.func.jacrev(f)(x),
+    "jacfwd": lambda f, x: ja.func.jacfwd(f)(x),
+    "hessian": lambda f, x: ja.func.hessian(f)(x),
+    "vmap": lambda f, x: ja.func.vmap(f)(x),
+    "grad of vmap": lambda f, x: ja.func.grad(lambda x: ja.func.vmap(f)(x).sum())(x),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_a_transformed_function_reaches_no_dual_tensor_that_it_was_not_passed(name):
+    fw, run = ja.autograd.forward_ad, TRANSFORMED[name]
+    x, plain = ja.tensor(X), ja.tensor(X)
+    with fw.dual_level():
+        d = fw.make_dual(plain, ja.tensor(T))
+        for reach in (lambda x: (x * d[0]).sum(), lambda x: (x * d.sum()).sum(), lambda x: x.clone().mul_(d[1]).sum()):
+            with pytest.raises(errors.DualTensorError, match=r"(?s)not passed.*ja.func.grad\(lambda x, d: f"):
+                run(reach, x)
+        primal = fw.unpack_dual(d).primal
+        for other in (plain, primal):  # the same memory, without the tangent
+            assert fw.unpack_dual(run(lambda x: (x * x * other[0]).sum(), x)).tangent is None
+        assert fw.unpack_dual(d * 2).tangent.tolist() == [2.0, 4.0, -6.0]
+    run(lambda x: (x * d[0]).sum(), x)
+
+
+@pytest.mark.oracle
+def test_a_gradient_of_a_dual_argument_has_a_tangent():
+    torch = pytest.importorskip("torch")
+    found = []
+    for lib in (torch, ja):
+        fw = lib.autograd.forward_ad
+        with fw.dual_level():
+            d = fw.make_dual(lib.tensor(X), lib.tensor(T))
+            gradient = lib.func.grad(lambda x, d: (x * x * d).sum())(lib.tensor(X), d)
+            found.append(fw.unpack_dual(gradient).tangent.numpy())
+    np.testing.assert_allclose(*found, rtol=1e-5)
+
+
+def test_what_is_not_recorded_is_passed_no_dual_tensor():
+    fw, x = ja.autograd.forward_ad, ja.tensor(X)
+    with fw.dual_level():
+        d = fw.make_dual(x, ja.tensor(T))
+        f = lambda x: x * x
+        for call in (
+            lambda: ja.func.vjp(f, d),
+            lambda: ja.func.vjp(f, x)[1](d),
+            lambda: ja.func.linearize(f, d),
+            lambda: ja.func.linearize(f, x)[1](d),
+        ):
+            with pytest.raises(errors.DualTensorError, match="what it returns has no tangents"):
+                call()

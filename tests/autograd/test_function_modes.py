@@ -337,3 +337,58 @@ def test_forward_mode_twice():  # PyTorch loses a term: in a jvp, its nested lev
         found = outer(ja.func.jacfwd(lambda x: square(ja, f, x)))(ja.tensor(X))
         expected = ja.func.jacfwd(ja.func.jacfwd(plain))(ja.tensor(X))
         np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-5)
+
+
+class BackwardAlone(ja.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
+def by_duals(fn):
+    fw = ja.autograd.forward_ad
+
+    def pushed(x):
+        with fw.dual_level():
+            return fw.unpack_dual(fn(fw.make_dual(x, x))).tangent
+
+    return pushed
+
+
+def in_a_loop(x):
+    return ja.scan(lambda c, _: (BackwardAlone.apply(c), c), x, ja.ones(2))[0]
+
+
+@pytest.mark.parametrize(
+    "forward_mode",
+    [
+        by_duals(BackwardAlone.apply),
+        by_duals(ja.compile(BackwardAlone.apply)),
+        ja.compile(by_duals(BackwardAlone.apply)),
+        ja.compile(lambda x: ja.func.jvp(BackwardAlone.apply, (x,), (x,))[1]),
+        ja.compile(lambda x: ja.func.linearize(BackwardAlone.apply, x)[1](x)),
+        ja.compile(lambda x: ja.func.jvp(in_a_loop, (x,), (x,))[1]),
+    ],
+)
+def test_forward_mode_names_the_function_that_has_a_backward_alone(forward_mode):
+    with pytest.raises(ja.JaxaotError, match=r"jvp function.*`BackwardAlone` has none.*BackwardAlone.jvp\(ctx"):
+        forward_mode(ja.ones(2))
+
+
+def test_a_function_of_jax_that_has_a_backward_alone():
+    import jax
+
+    @jax.custom_vjp
+    def clipped(x):
+        return x
+
+    clipped.defvjp(lambda x: (x, None), lambda _, g: (g,))
+    fn = ja.compile(lambda x: ja.func.jvp(ja.autograd.jax_function(clipped), (x,), (x,))[1])
+    with pytest.raises(ja.JaxaotError, match=r"jax\.custom_jvp"):
+        fn(ja.ones(2))
+    unused = ja.compile(lambda x: ja.func.jvp(ja.autograd.jax_function(clipped), (x,), (x,))[0])
+    assert unused(ja.ones(2)).tolist() == [1.0, 1.0]
