@@ -6,27 +6,30 @@ began and with the same random numbers; each node then takes the residuals of th
 the function does to tensors it does again to what they were, and then a `Journal` puts back how they are. So hooks,
 gradients of tensors that the function reaches, several backwards and nested regions are those of the tape.
 
-Hooks on saved tensors that are around the call have nothing to pack. What is saved under hooks that the function sets
-up is packed by them, and not dropped.
+Hooks on saved tensors that are around the call pack the tensors that are passed by position, which the second run
+needs; there is nothing else to pack. What is saved under hooks that the function sets up is packed by them, and not
+dropped.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 
 from jaxaot.autograd.modes import state
-from jaxaot.autograd.node import Node, next_number
-from jaxaot.autograd.saved_hooks import without_saved_hooks
+from jaxaot.autograd.node import Edge, Node, next_number
+from jaxaot.autograd.saved_hooks import HookPair, without_saved_hooks
 from jaxaot.errors import AutogradError, RecomputeMismatchError
 from jaxaot.tensor.generator import Generator
-from jaxaot.tensor.nodes import AccumulateGrad, ViewNode
-from jaxaot.tensor.saved import is_packed
+from jaxaot.tensor.nodes import AccumulateGrad, ViewNode, materialize
+from jaxaot.tensor.pulls import standing
+from jaxaot.tensor.saved import Packed, is_packed, pack
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor
+from jaxaot.views.layout import dense_like
 
 _STORAGE_FIELDS = ("array", "layout", "is_shared", "n_written")
 _TAKEN = object()
@@ -170,6 +173,25 @@ class _SecondRun(_Run):
         self.holders.append(holder)
 
 
+class _PackedArgument(NamedTuple):
+    """An argument that a pair of hooks packed, and where its gradients go."""
+
+    packed: Packed
+    edge: Edge | None
+
+    def unpack(self) -> Tensor:
+        """Returns a tensor in its place."""
+        return standing(self.packed.array(), self.edge, self.packed.layout)
+
+
+def _packed(value: Any, hooks: HookPair) -> Any:
+    """Returns an argument as a region keeps it."""
+    if not isinstance(value, Tensor):
+        return value
+    packed = pack(hooks, materialize(value), dense_like(value._layout, value.dtype))
+    return _PackedArgument(packed, value._gradient_edge() if value.requires_grad else None)
+
+
 class Region(_Run):
     """A call of a function whose residuals are dropped; a first run, and what later runs start from.
 
@@ -181,8 +203,11 @@ class Region(_Run):
 
     def __init__(self, fn: Callable[..., Any], args: Any, kwargs: Any, is_strict: bool):
         super().__init__(state.region)
-        self.inputs: Any = (fn, args, kwargs, self.journal)
+        hooks = state.saved_hooks
+        kept = args if hooks is None else tuple(_packed(value, hooks) for value in args)
+        self.inputs: Any = (fn, kept, kwargs, self.journal)
         self._is_strict = is_strict
+        self._packed = {id(x) for x, held in zip(args, kept, strict=True) if isinstance(held, _PackedArgument)}
         self._read: dict[int, weakref.ref[Storage]] = {}
         self._draws = _Draws()
         self._grad_enabled, self._autocast = state.grad_enabled, state.autocast
@@ -191,12 +216,12 @@ class Region(_Run):
         self._held: list[Any] | None = None
         self._is_running = True
 
-    def run(self) -> Any:
+    def run(self, args: Any) -> Any:
         """Returns the results of the function, run for the first time."""
-        fn, args, kwargs, journal = self.inputs
+        fn, _, kwargs, journal = self.inputs
         streams = state.streams
         for leaf in jax.tree.leaves((args, kwargs)):
-            if isinstance(leaf, Tensor):
+            if isinstance(leaf, Tensor) and id(leaf) not in self._packed:
                 journal.note(leaf)
         state.region, state.streams = self, self._draws
         try:
@@ -217,7 +242,8 @@ class Region(_Run):
             self.outer.watch(values)
         for value in values:
             if isinstance(value, Tensor):
-                self._read[id(value._storage)] = weakref.ref(value._storage)
+                if id(value) not in self._packed and id(value._base_tensor) not in self._packed:
+                    self._read[id(value._storage)] = weakref.ref(value._storage)
             elif isinstance(value, (list, tuple)):
                 self.watch(value)
 
@@ -244,6 +270,7 @@ class Region(_Run):
             if storage is not None and id(storage) not in made:
                 self.journal.note_storage(storage)
         self._read.clear()
+        self._packed.clear()
 
     def swap_held(self, held: Any, is_same: bool = False) -> Any:
         """Puts something in place of the inputs, and returns these."""
@@ -274,6 +301,7 @@ class Region(_Run):
         if isinstance(self.inputs, Dropped):
             self.inputs = self.inputs.again()
         fn, args, kwargs, journal = self.inputs
+        args = tuple(value.unpack() if isinstance(value, _PackedArgument) else value for value in args)
         before = state.region, state.streams, state.trace, state.grad_enabled, state.autocast
         run = _SecondRun()
         positions = {generator: generator.position for generator in self._draws.began}
@@ -335,4 +363,4 @@ def run_dropping(fn: Callable[..., Any], args: Any, kwargs: Any, is_strict: bool
       kwargs: Its keyword arguments.
       is_strict: Whether the second run has to give residuals of the same types, not just do the same operations.
     """
-    return Region(fn, args, kwargs, is_strict).run() if state.grad_enabled else fn(*args, **kwargs)
+    return Region(fn, args, kwargs, is_strict).run(args) if state.grad_enabled else fn(*args, **kwargs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -168,6 +170,39 @@ def around_a_checkpoint(lib, log):
     return x.grad, w.grad
 
 
+def arguments_of_a_checkpoint(lib, log):
+    """Tensors passed by position are packed; what is in containers, passed by name or reached is not."""
+    x, w = leaves(lib)
+    c, z = lib.ones(2) * 3.0, (x * 2).unsqueeze(0).t()
+
+    def fn(first, z, pair, *, by_name, number):
+        z = z * 1.0
+        z.mul_(first.exp().unsqueeze(1))
+        return (z.squeeze(1) * pair[0] * by_name * c * w * number).sin().sum()
+
+    def call(first, z, w):
+        return fn(first, z, (w, 1), by_name=w, number=2)
+
+    with lib.autograd.graph.saved_tensors_hooks(*log.pair("around", 1.5)):
+        value = checkpoint(lib, call, x[:1], z, w)
+    value.backward(retain_graph=True)
+    value.backward()
+    return x.grad, w.grad
+
+
+def nested_checkpoints(lib, log):
+    x, w = leaves(lib)
+
+    def outer(x, w):
+        y = checkpoint(lib, lambda a, w: a.sin() * w, x.exp(), w)
+        return y.tanh() * x
+
+    with lib.autograd.graph.saved_tensors_hooks(*log.pair("around", 1.5)):
+        value = checkpoint(lib, outer, x, w).sum()
+    value.backward()
+    return x.grad, w.grad
+
+
 def within_a_checkpoint(lib, log):
     """What is saved under hooks that the function sets up itself is kept, packed."""
     x, w = leaves(lib)
@@ -186,7 +221,8 @@ def within_a_checkpoint(lib, log):
     return x.grad, w.grad
 
 
-PROGRAMS = [eager, recorded, ops_recorded, around_a_checkpoint, within_a_checkpoint]
+PROGRAMS = [eager, recorded, ops_recorded, around_a_checkpoint, arguments_of_a_checkpoint, nested_checkpoints,
+            within_a_checkpoint]  # fmt: skip
 
 
 @pytest.mark.oracle
@@ -201,6 +237,19 @@ def test_as_in_torch(fn):
     for expected, got in zip(flat(results[0]), flat(results[1]), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-4)
     assert packed(logs[1]) == packed(logs[0])
+
+
+def test_a_packed_argument_of_a_checkpoint_is_not_kept_besides():
+    x, _ = leaves(ja)
+    with hooks(lambda t: t.numpy().copy(), ja.tensor):
+        z = x * 2
+        y = ja.checkpoint(lambda z: (z.view(-1) * z).exp(), z)
+    held = weakref.ref(z._storage.array)
+    del z
+    assert held() is None
+    y.sum().backward()
+    two = 2 * np.asarray(x.tolist())
+    np.testing.assert_allclose(x.grad.numpy(), 4 * two * np.exp(two * two), rtol=1e-5)
 
 
 def flat(value):
