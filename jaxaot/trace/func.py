@@ -119,7 +119,7 @@ def grad(fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) ->
 
 
 def vjp(fn: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """Returns what `fn` returns, and a function from cotangents of that to gradients of the primals.
+    """Returns what `fn` returns, and a function from cotangents of that to a tuple of gradients, one of each primal.
 
     Args:
       fn: Takes tensors to tensors.
@@ -131,8 +131,7 @@ def vjp(fn: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     def gradients(cotangents: Any) -> Any:
         _refuse_duals("vjp", cotangents)
-        found = to_tensors(_in_torchs_convention(pull_back(_in_torchs_convention(to_arrays(cotangents)))))
-        return found[0] if len(primals) == 1 else found
+        return to_tensors(_in_torchs_convention(pull_back(_in_torchs_convention(to_arrays(cotangents)))))
 
     return to_tensors(output), gradients, *map(to_tensors, aux)
 

@@ -35,6 +35,7 @@ CASES = {
     "grad_and_value": lambda f, x, w: f.grad_and_value(lambda x, w: (scalar(x, w), x * 2), has_aux=True)(x, w),
     "grad of grad": lambda f, x, w: f.grad(lambda x: f.grad(scalar)(x, w).sin().sum())(x),
     "vjp": lambda f, x, w: (lambda out, pull: (out, *pull(out.cos())))(*f.vjp(vector, x, w)),
+    "vjp of one": lambda f, x, w: (lambda out, pull: (out, *pull(out.cos())))(*f.vjp(lambda x: vector(x, w), x)),
     "jvp": lambda f, x, w: f.jvp(vector, (x, w), (x.cos(), w * 2)),
     "jacrev": lambda f, x, w: f.jacrev(vector, argnums=(0, 1))(x, w),
     "jacfwd": lambda f, x, w: f.jacfwd(vector)(x, w),
