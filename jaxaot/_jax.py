@@ -379,3 +379,30 @@ def is_plainly_placed(aval: Any) -> bool:
     """Returns whether an array's type says nothing of a mesh."""
     sharding = getattr(aval, "sharding", None)
     return (sharding is None or sharding.mesh.empty) and not type_varies_over(aval)
+
+
+def scan_counts(scan: Any) -> tuple[int, int]:
+    """Returns how many operands of a `scan` its body sees whole, and how many go from turn to turn."""
+    params = scan.params
+    if "ft_in" not in params:
+        return params["num_consts"], params["num_carry"]
+    consts, carry, _ = params["ft_in"].unpack()  # since JAX 0.11
+    return len(consts), len(carry)
+
+
+def scan_params(scan: Any, n_consts: int, n_carry: int, n_rows: int, n_stacked: int) -> dict[str, Any]:
+    """Returns the parameters of a `scan` that say what its operands and results are.
+
+    Args:
+      scan: An equation that is a `scan`.
+      n_consts: How many operands its body sees whole.
+      n_carry: How many go from turn to turn.
+      n_rows: How many it sees row by row.
+      n_stacked: How many results are made row by row.
+    """
+    if "ft_in" not in scan.params:
+        return {"num_consts": n_consts, "num_carry": n_carry}
+    from jax._src import flattree
+
+    pack = lambda *sizes: flattree.pack(tuple(map(flattree.nones, sizes)))
+    return {"ft_in": pack(n_consts, n_carry, n_rows), "ft_out": pack(n_carry, n_stacked)}

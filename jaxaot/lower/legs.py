@@ -209,6 +209,10 @@ def _spans(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) -> Any:
                     source[after] = source.get(before, before)
     for after, before in source.items():
         last[before] = max(last.get(before, 0), last.get(after, 0))
+    for eqn in reversed(eqns):  # what is computed where it is read needs its operands there
+        if kind(eqn) <= Kind.TRANSCENDENTAL and all(n_reads[var] <= 1 for var in eqn.outvars):
+            for var in variables(eqn.invars):
+                last[var] = max(last[var], *(last.get(out, 0) for out in eqn.outvars))
     found = []
     for i, eqn in enumerate(eqns):
         if eqn.primitive.name in _NOT_IN_MEMORY:

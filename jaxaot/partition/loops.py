@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from jaxaot._jax import stacked_aval
+from jaxaot._jax import scan_counts, scan_params, stacked_aval
 from jaxaot.partition.form import CARRY, AbstractForm, Exit, Slot
 
 _WHOLE, _ROWS = "whole", "rows"
@@ -19,11 +19,11 @@ class Loop(AbstractForm):
         return [eqn.params["jaxpr"]]
 
     def operand_hows(self, eqn: Any) -> Sequence[Hashable]:
-        n_consts, n_carry = eqn.params["num_consts"], eqn.params["num_carry"]
+        n_consts, n_carry = scan_counts(eqn)
         return (_WHOLE,) * n_consts + (CARRY,) * n_carry + (_ROWS,) * (len(eqn.invars) - n_consts - n_carry)
 
     def result_hows(self, eqn: Any) -> Sequence[Hashable]:
-        n_carry = eqn.params["num_carry"]
+        _, n_carry = scan_counts(eqn)
         return (CARRY,) * n_carry + (_ROWS,) * (len(eqn.outvars) - n_carry)
 
     def is_pair(self, forward: Any, backward: Any) -> bool:
@@ -39,5 +39,6 @@ class Loop(AbstractForm):
         return Exit(_ROWS, stacked_aval(eqn.params["length"], aval))
 
     def params(self, eqn: Any, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
-        hows = [slot.how for slot in operands]
-        return {"jaxpr": bodies[0], "num_consts": hows.count(_WHOLE), "num_carry": hows.count(CARRY)}
+        taken, given = [slot.how for slot in operands], [slot.how for slot in results]
+        counts = [*map(taken.count, (_WHOLE, CARRY, _ROWS)), given.count(_ROWS)]
+        return {"jaxpr": bodies[0], **scan_params(eqn, *counts)}
