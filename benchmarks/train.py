@@ -207,7 +207,7 @@ def race(model: str, names: list[str], n_rounds: int) -> list[Contestant]:
 
 
 def main() -> None:
-    """Prints the table."""
+    """Prints a table for each model."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("models", nargs="*", metavar="MODEL", help=f"which of {', '.join(STEPS)}; all if left out")
     parser.add_argument("--rounds", type=int, default=12, help="how often each contestant has its turn")
@@ -221,27 +221,25 @@ def main() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title="Training steps", title_justify="left")
-    for column in ("model", "contestant", "first call", "min", "quartile", "median", "ratio"):
-        table.add_column(column, justify="left" if column in ("model", "contestant") else "right")
+    console = Console(width=110)
     record: dict[str, Any] = {}
     for model in options.models or STEPS:
         every = list(contestants(STEPS[model]()))
         names = [name for name in every if not options.only or name in (every[0], *options.only)]
         running = race(model, names, options.rounds)
         record[model] = {c.name: {"first": c.first_seconds, "loss": c.loss, "seconds": c.seconds} for c in running}
-        for i, contestant in enumerate(running):
+        table = Table(title=model, title_justify="left")
+        for column in ("contestant", "first call", "min", "quartile", "median", "ratio"):
+            table.add_column(column, justify="left" if column == "contestant" else "right", min_width=10)
+        for contestant in running:
             seconds = contestant.seconds
             low, middle, _ = statistics.quantiles(seconds, n=4, method="inclusive")
             table.add_row(
-                model if i == 0 else "",
                 contestant.name,
                 *map(seconds_text, (contestant.first_seconds, min(seconds), low, middle)),
                 f"{min(seconds) / min(running[0].seconds):.3f}",
-                end_section=contestant is running[-1],
             )
-    console = Console(width=110)
-    console.print(table)
+        console.print(table)
     described = machine()
     console.print(", ".join(f"{name} {value}" for name, value in described.items()), style="dim")
     if options.json is not None:

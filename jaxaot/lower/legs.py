@@ -212,7 +212,7 @@ def _spans(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) -> Any:
     for eqn in reversed(eqns):  # what is computed where it is read needs its operands there
         if kind(eqn) <= Kind.TRANSCENDENTAL and all(n_reads[var] <= 1 for var in eqn.outvars):
             for var in variables(eqn.invars):
-                last[var] = max(last[var], *(last.get(out, 0) for out in eqn.outvars))
+                last[var] = max([last[var], *(last.get(out, 0) for out in eqn.outvars)])
     found = []
     for i, eqn in enumerate(eqns):
         if eqn.primitive.name in _NOT_IN_MEMORY:

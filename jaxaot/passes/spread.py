@@ -1,4 +1,4 @@
-"""Spreading over cores: what XLA computes on one core is computed in as many parts as there are cores.
+"""Spreading over cores: what XLA computes on one core is computed in parts, up to as many as there are cores.
 
 XLA on CPU runs a plain matrix product on all cores, but a batch of them, or a convolution, on one. Equations that do
 not depend on each other run side by side; so in parts along the batch, these products take less time. What lies
@@ -33,8 +33,6 @@ FLOPS_PER_BYTE = 10
 FLOPS_PER_EQUATION = 1_000_000
 """What one core computes in the time that another kernel takes besides its work."""
 
-_MOST_PARTS = 8
-
 
 def n_cores() -> int:
     """Returns how many cores XLA may use."""
@@ -43,7 +41,7 @@ def n_cores() -> int:
 
 
 def spread(closed: Any) -> Any:
-    """Returns the graph with batched products and convolutions in parts, one for each core.
+    """Returns the graph with batched products and convolutions in parts that run side by side.
 
         c: f32[32,128,128] = dot_general[batch=((0,),(0,))] a b        a0 = slice[0:16] a;  a1 = slice[16:32] a
         d = exp c                                                →     b0 = slice[0:16] b;  b1 = slice[16:32] b
@@ -53,17 +51,17 @@ def spread(closed: Any) -> Any:
                                                                        d = exp c
                                                                        return d
 
-    Sums over the batch are sums of the sums of the parts. Parts are made where the work that is shared takes longer
-    than what has to be cut and put together.
+    There are as many parts as there are cores, or a half or a quarter of that if the batch has no multiple of it. Sums
+    over the batch are sums of the sums of the parts, but for those of half precision, which would be rounded twice.
+    Parts are made where the work that is shared takes longer than what has to be cut and put together.
     """
-    n_parts = min(n_cores(), _MOST_PARTS)
-    if n_parts < 2:
-        return closed
-    growth = _Growth(closed.jaxpr, n_parts)
-    chosen = {i: growth.ways[i] for region in growth.regions() if growth.pays(region) for i in region}
-    if not chosen:
-        return closed
-    return _Parts(closed.jaxpr, chosen, growth.axes, n_parts).rebuild(closed)
+    for n_parts in (8, 4, 2):
+        if n_parts <= n_cores():
+            growth = _Growth(closed.jaxpr, n_parts)
+            chosen = {i: growth.ways[i] for region in growth.regions() if growth.pays(region) for i in region}
+            if chosen:
+                return _Parts(closed.jaxpr, chosen, growth.axes, n_parts).rebuild(closed)
+    return closed
 
 
 class _Growth:
@@ -99,6 +97,8 @@ class _Growth:
 
     def _fits(self, eqn: Any, way: Way) -> bool:
         (target,) = eqn.outvars
+        if way.combine in (lax.add_p, lax.mul_p) and target.aval.dtype.itemsize < 4:
+            return False
         wanted: dict[Any, int | None] = {target: way.result}
         for atom, axis in zip(eqn.invars, way.operands, strict=True):
             if isinstance(atom, Literal):
