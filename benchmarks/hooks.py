@@ -24,7 +24,7 @@ from rich.table import Table
 import jaxaot as ja
 from benchmarks import models
 from benchmarks.models import Model
-from benchmarks.runner import arguments, machine, measure, show, write_json
+from benchmarks.runner import arguments, measure, show, show_machine, write_json
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 
@@ -154,10 +154,10 @@ def main() -> None:
     options = arguments(__doc__).parse_args()
     cases = [(dense_layers(), "save_all"), (models.gpt(4), "save_all"), (models.gpt(4), "min_cut")]
     results = [compare(model, policy, options.rounds) for model, policy in cases]
-    Console().print(", ".join(f"{name} {value}" for name, value in machine().items()), style="dim")
+    show_machine(Console())
     if options.json is not None:
         show("Hooks on saved tensors", results)
-        write_json(options.json, "hooks", results)
+        write_json(options.json, title="hooks", results=results)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from rich.table import Table
 import jaxaot as ja
 from benchmarks import models
 from benchmarks.models import Model
-from benchmarks.runner import Result, arguments, machine, measure, show, write_json
+from benchmarks.runner import Result, arguments, measure, show, show_machine, write_json
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.partition.partition import Cutter
 from jaxaot.passes.pipeline import run_passes
@@ -206,10 +206,10 @@ def main() -> None:
     parser.add_argument("tables", nargs="*", choices=[*TABLES, []], help="which tables; all if left out")
     options = parser.parse_args()
     results = [result for name in options.tables or TABLES for result in TABLES[name](options.rounds)]
-    Console().print(", ".join(f"{name} {value}" for name, value in machine().items()), style="dim")
+    show_machine(Console())
     if options.json is not None:
         show("Partition", results)
-        write_json(options.json, "partition", results)
+        write_json(options.json, title="partition", results=results)
 
 
 if __name__ == "__main__":

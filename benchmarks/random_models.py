@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import pathlib
 import random
 import statistics
@@ -23,7 +22,7 @@ import jax
 
 from benchmarks.random_convolutions import convolution_program
 from benchmarks.random_matrices import matrix_program
-from benchmarks.runner import machine, measure
+from benchmarks.runner import measure, show_machine, write_json
 
 LIMIT = 1.05
 
@@ -88,10 +87,8 @@ def main() -> None:
         f"least {ratios[0]:.2f}, quartiles {low:.2f}, {middle:.2f}, {high:.2f}, most {ratios[-1]:.2f}; ", end=""
     )
     console.print(f"{n_slower} of {len(ratios)} above {options.limit}")
-    described = machine()
-    console.print(", ".join(f"{name} {value}" for name, value in described.items()), style="dim")
-    if options.json is not None:
-        options.json.write_text(json.dumps({"machine": described, "models": found}, indent=2), encoding="utf-8")
+    show_machine(console)
+    write_json(options.json, models=found)
 
 
 if __name__ == "__main__":

@@ -174,13 +174,19 @@ def show(title: str, results: list[Result]) -> None:
             )
     console = Console(width=None if os.isatty(1) else 120)
     console.print(table)
+    show_machine(console)
+
+
+def show_machine(console: Any) -> None:
+    """Prints what the numbers were measured on."""
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()), style="dim")
 
 
-def write_json(path: pathlib.Path, title: str, results: list[Result], **more: Any) -> None:
-    """Writes every round of every contestant."""
-    record = {"title": title, "machine": machine(), "results": list(map(dataclasses.asdict, results)), **more}
-    path.write_text(json.dumps(record, indent=2), encoding="utf-8")
+def write_json(path: pathlib.Path | None, **record: Any) -> None:
+    """Writes a record and the machine, if there is a path; results with every round of every contestant."""
+    if path is not None:
+        record = {"machine": machine(), **record}
+        path.write_text(json.dumps(record, indent=2, default=dataclasses.asdict), encoding="utf-8")
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
@@ -194,5 +200,4 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
 def report(title: str, results: list[Result], options: argparse.Namespace) -> None:
     """Prints the results, and writes them if asked to."""
     show(title, results)
-    if options.json is not None:
-        write_json(options.json, title, results)
+    write_json(options.json, title=title, results=results)

@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.runner import find_torch, machine, seconds_text
+from benchmarks.runner import find_torch, seconds_text, show_machine, write_json
 from benchmarks.steps import RATE, STEPS, Step
 
 BASELINE = "jax.jit"
@@ -240,12 +240,8 @@ def main() -> None:
                 f"{min(seconds) / min(running[0].seconds):.3f}",
             )
         console.print(table)
-    described = machine()
-    console.print(", ".join(f"{name} {value}" for name, value in described.items()), style="dim")
-    if options.json is not None:
-        import json
-
-        options.json.write_text(json.dumps({"machine": described, "models": record}, indent=2), encoding="utf-8")
+    show_machine(console)
+    write_json(options.json, models=record)
 
 
 if __name__ == "__main__":

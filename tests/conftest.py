@@ -50,3 +50,17 @@ def _compiled_tape(request):
 
     with ja.compiled_autograd():
         yield
+
+
+@pytest.fixture
+def everything_is_large(monkeypatch):
+    """The speed passes and the tuner take every value for large, and every product for worth it."""
+    from jaxaot.lower import tune
+    from jaxaot.passes import hold, spread
+
+    for module in (hold, tune):
+        monkeypatch.setattr(module, "SMALL_BYTES", 0)
+    monkeypatch.setattr(hold, "CACHE_BYTES", 0)
+    for name in ("SEED_FLOPS", "FLOPS_PER_BYTE", "FLOPS_PER_EQUATION"):
+        monkeypatch.setattr(spread, name, 0)
+    monkeypatch.setattr(spread, "n_cores", lambda: 2)

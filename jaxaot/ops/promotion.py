@@ -52,6 +52,12 @@ def default_int() -> np.dtype:
     return jax.dtypes.canonicalize_dtype(np.int64)
 
 
+def fits_default_int(value: int) -> bool:
+    """Whether an array of `default_int` can hold a number."""
+    info = np.iinfo(default_int())
+    return int(info.min) <= value <= int(info.max)
+
+
 def default_float() -> np.dtype:
     """Returns the dtype of `tensor(1.0)`: float32, as in PyTorch."""
     return np.dtype(np.float32)

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxaot.autograd.modes import state
 from jaxaot.errors import DtypeError, TensorTypeError, TensorValueError
-from jaxaot.ops.promotion import default_float, default_int, is_inexact, kind
+from jaxaot.ops.promotion import default_float, default_int, is_inexact, is_integral, kind
 from jaxaot.tensor.tensor import INFERENCE, Tensor, wrap_array
 
 _warned: set[str] = set()
@@ -72,16 +72,36 @@ def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool
             plain = np.array(values)
         except ValueError as error:
             raise TensorValueError(f"expected sequences of equal length: {error}") from error
-        if plain.dtype == object or plain.dtype.kind in "USMm":
+        if plain.dtype == object and all(type(value) is int for value in plain.flat):
+            pass  # numbers of more than 64 bits
+        elif plain.dtype == object or plain.dtype.kind in "USMm":
             raise TensorTypeError(f"could not infer dtype of {type(data).__name__}; a tensor is made of numbers")
         if wanted is None:
             empty = plain.size == 0
             wanted = (np.dtype(bool), default_int(), default_float(), np.dtype(np.complex64))[
-                2 if empty else kind(plain.dtype)
+                2 if empty else 1 if plain.dtype == object else kind(plain.dtype)
             ]
+        if is_integral(wanted):
+            _check_holds(wanted, plain)
         array = jnp.asarray(plain.astype(wanted))
     array = _placed(array, device)
     return _leaf(wrap_array(array), requires_grad)
+
+
+def _check_holds(dtype: np.dtype, numbers: np.ndarray) -> None:
+    """Raises if integers of a dtype cannot hold numbers; negative ones count from the end of unsigned dtypes.
+
+    Raises:
+      TensorValueError: If they cannot.
+    """
+    info = np.iinfo(dtype)
+    least, most = int(info.min) or -int(info.max), int(info.max)
+    for number in (numbers.min(), numbers.max()) if numbers.size and numbers.dtype.kind != "c" else ():
+        if not least <= number <= most:
+            raise TensorValueError(
+                f"value cannot be converted to type {dtype} without overflow: {number}. Pass a dtype that holds it; "
+                "64 bits need `jax.config.update('jax_enable_x64', True)`."
+            )
 
 
 def _leaf(made: Tensor, requires_grad: bool) -> Tensor:

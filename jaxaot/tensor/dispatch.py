@@ -7,6 +7,7 @@ words and JAX's runs here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import ref
@@ -17,8 +18,8 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
-from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
-from jaxaot.ops.promotion import is_inexact
+from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError, TensorValueError
+from jaxaot.ops.promotion import default_int, fits_default_int, is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.casting import call_cast, without_autocast
 from jaxaot.tensor.chains import clear_chains
@@ -39,6 +40,8 @@ _grad_kernels: dict[Any, GradKernel] = {}
 _write_kernels: dict[Any, WriteKernel] = {}
 
 _NUMBERS = (bool, int, float, complex)
+_SURELY_INT = 1 << 31
+"""Whole numbers below it fit `int32`, and so any default dtype of integers."""
 
 STAND_INS: dict[type, Any] = {}
 """What stands for a tensor in a trace, such as `x[mask]`: type → how an op runs on it, with the arguments of `call`.
@@ -87,7 +90,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     operands: list[Any] = []
     mask = _gather(spec, flat, key, operands)
     if mask < 0:
-        return call(spec, converted(spec, dynamic), static, generator)
+        return call(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
         operands.append((generator or default_generator).draw())
     if mask and spec.is_differentiable and state.grad_enabled:
@@ -283,6 +286,8 @@ def _gather(
             if defaults and value is defaults[position]:
                 key.append(_DEFAULT)
                 step = ("constant", value)
+            elif kind is int and not -_SURELY_INT <= value < _SURELY_INT and not fits_default_int(value):
+                return -1
             else:
                 key.append(kind)
                 operands.append(value)
@@ -339,15 +344,20 @@ def flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int 
     return flat, tuple(lengths)
 
 
-def converted(spec: OpSpec, dynamic: Sequence[Any]) -> list[Any]:
-    """Returns dynamic arguments with jax and NumPy values as tensors and numbers."""
+def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> list[Any]:
+    """Returns dynamic arguments with jax and NumPy values as tensors and numbers.
+
+    A whole number too large for JAX's integers is a float where the result is one.
+    """
     from jaxaot.tensor.create import from_jax
 
     def convert(value: Any, name: str) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if type(value) is int and not fits_default_int(value):
+            return _as_float(value, name)
         if value is None or type(value) in _NUMBERS or type(value) is Tensor:
             return value
-        if isinstance(value, np.generic):
-            return value.item()
         if isinstance(value, (jax.Array, np.ndarray)):
             return from_jax(jax.numpy.asarray(value))
         if type(value) in STAND_INS:
@@ -356,6 +366,19 @@ def converted(spec: OpSpec, dynamic: Sequence[Any]) -> list[Any]:
             f"{spec.name}(): argument '{name}' must be Tensor, not {type(value).__name__}. The signature is "
             f"`{spec.schema}`."
         )
+
+    def _as_float(value: int, name: str) -> float:
+        leaves = [v for given in dynamic for v in (given if isinstance(given, (list, tuple)) else (given,))]
+        dtypes = [v.dtype for v in leaves if isinstance(v, Tensor)] + [v for v in static if isinstance(v, np.dtype)]
+        if not any(map(is_inexact, dtypes)):
+            raise TensorValueError(
+                f"{spec.name}(): argument '{name}' is {value}, which {default_int()} cannot hold. Write it as a float, "
+                "or give JAX 64 bits: `jax.config.update('jax_enable_x64', True)`."
+            )
+        try:
+            return float(value)
+        except OverflowError:
+            return math.copysign(math.inf, value)
 
     return [
         [convert(v, p.name) for v in value] if isinstance(value, (list, tuple)) else convert(value, p.name)
@@ -401,7 +424,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     for value in dynamic:
         if type(value) in STAND_INS:
             return STAND_INS[type(value)](spec, dynamic, static, generator)
-    flat, values, lengths, records, key = _read_traced(spec, dynamic, generator)
+    flat, values, lengths, records, key = _read_traced(spec, dynamic, static, generator)
     results, node = _evaluate_traced(spec, flat, values, lengths, static, records, key)
     trace = state.trace
     n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
@@ -419,8 +442,8 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     return _unpack(spec, tensors)
 
 
-def _read_traced(spec: OpSpec, dynamic: Sequence[Any], generator: Any) -> Any:
-    dynamic = converted(spec, dynamic)
+def _read_traced(spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Any:
+    dynamic = converted(spec, dynamic, static)
     flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
     records = (
         state.grad_enabled
@@ -513,7 +536,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if spec.has_any:
         key.append(tuple(map(type, static)))
     if _gather(spec, flat, key, operands, target, window) < 0:
-        return call_inplace(spec, converted(spec, dynamic), static, generator)
+        return call_inplace(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
         operands.append((generator or default_generator).draw())
     cache_key = tuple(key)
@@ -574,7 +597,7 @@ def _cast_row() -> OpSpec:
 
 
 def _call_inplace_traced(spec: OpSpec, target: Tensor, dynamic: Sequence[Any], static: Any, generator: Any) -> Tensor:
-    flat, values, lengths, records, key = _read_traced(spec, dynamic, generator)
+    flat, values, lengths, records, key = _read_traced(spec, dynamic, static, generator)
     operands = (apart_from_hooks(target), *flat[1:]) if records else flat
     results, node = _evaluate_traced(spec, operands, values, lengths, static, records, key)
     value = fit_into(results[0], target._layout.size, target.dtype)

@@ -206,11 +206,11 @@ class DualLevel:
 
     # -- ops -------------------------------------------------------------------------------------------------------
 
-    def _opened(self, spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], Any, dict[int, Tensor]]:
+    def _opened(self, spec: OpSpec, dynamic: Sequence[Any], static: Any) -> tuple[list[Any], Any, dict[int, Tensor]]:
         """Returns an op's flat arguments, the lengths of their lists, and the tangents of those that have one."""
         if not self._held or state.infers:
             return [], None, {}
-        dynamic = converted(spec, dynamic)
+        dynamic = converted(spec, dynamic, static)
         flat, lengths = (list(dynamic), None) if not spec.has_lists else flatten(spec, dynamic)
         found = self.tangents(flat)
         return flat, lengths, {i: tangent for i, tangent in enumerate(found) if tangent is not None}
@@ -219,7 +219,7 @@ class DualLevel:
         """Runs an op out of place, and gives its results their tangents."""
         if spec.is_cast and state.autocast is not None:
             return call_cast(call, spec, dynamic, static, generator)
-        flat, lengths, tangents = self._opened(spec, dynamic)
+        flat, lengths, tangents = self._opened(spec, dynamic, static)
         if not tangents or not spec.is_differentiable:
             with _paused():
                 return call(spec, dynamic, static, generator)
@@ -242,7 +242,7 @@ class DualLevel:
     ) -> Tensor:
         """Runs an op, writes its result to the first argument, and its tangent to that of the first argument."""
         target = dynamic[0]
-        flat, lengths, tangents = self._opened(spec, dynamic)
+        flat, lengths, tangents = self._opened(spec, dynamic, static)
         if not tangents or not is_inexact(target._layout.dtype):
             with _paused():
                 return call_inplace(spec, dynamic, static, generator)
@@ -276,7 +276,7 @@ class DualLevel:
           DualTensorError: If a tensor has a tangent.
         """
         outs = out if isinstance(out, (tuple, list)) else (out,)
-        _, _, tangents = self._opened(spec, dynamic)
+        _, _, tangents = self._opened(spec, dynamic, static)
         if tangents or any(isinstance(x, Tensor) and self.tangent(x) is not None for x in outs):
             raise DualTensorError(
                 f"Trying to use forward AD with {spec.name}_out that does not support it because it is an out= "

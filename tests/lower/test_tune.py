@@ -11,22 +11,8 @@ from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
-from jaxaot.lower import tune as tune_module
 from jaxaot.lower.tune import tune
-from jaxaot.passes import hold as hold_module
-from jaxaot.passes import spread as spread_module
 from jaxaot.passes.table import LOWERED
-
-
-@pytest.fixture
-def everything_is_large(monkeypatch):
-    for module in (hold_module, tune_module):
-        monkeypatch.setattr(module, "SMALL_BYTES", 0)
-    monkeypatch.setattr(hold_module, "CACHE_BYTES", 0)
-    monkeypatch.setattr(spread_module, "SEED_FLOPS", 0)
-    monkeypatch.setattr(spread_module, "FLOPS_PER_BYTE", 0)
-    monkeypatch.setattr(spread_module, "FLOPS_PER_EQUATION", 0)
-    monkeypatch.setattr(spread_module, "n_cores", lambda: 2)
 
 
 def looped(seed):

@@ -14,7 +14,6 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.errors import CompilerError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
-from jaxaot.passes import hold as hold_module
 from jaxaot.passes import spread as spread_module
 from jaxaot.passes.flatten_dots import flatten_dots
 from jaxaot.passes.fold_transposes import fold_transposes
@@ -24,16 +23,6 @@ from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
 from jaxaot.passes.share import share
 from jaxaot.passes.spread import spread
 from jaxaot.passes.table import DEFAULTS, LEGS, LOWERED
-
-
-@pytest.fixture
-def everything_is_large(monkeypatch):
-    monkeypatch.setattr(hold_module, "SMALL_BYTES", 0)
-    monkeypatch.setattr(hold_module, "CACHE_BYTES", 0)
-    monkeypatch.setattr(spread_module, "SEED_FLOPS", 0)
-    monkeypatch.setattr(spread_module, "FLOPS_PER_BYTE", 0)
-    monkeypatch.setattr(spread_module, "FLOPS_PER_EQUATION", 0)
-    monkeypatch.setattr(spread_module, "n_cores", lambda: 2)
 
 
 def graph_of(fn, *args):

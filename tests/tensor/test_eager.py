@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot import errors
 
 
 def n_compiles(fn) -> int:
@@ -180,3 +181,29 @@ def test_a_subclass_is_refused_by_name():
 
         class Labelled(ja.Tensor):
             pass
+
+
+def test_whole_numbers_of_more_than_32_bits():
+    wide = 5_000_000_000
+    for number in (wide, -wide, 2**70):
+        for fn in (lambda x, n: x * n, lambda x, n: x.clone().add_(n), lambda x, n: x.clamp(0, abs(n)).div(n)):
+            expected = fn(ja.ones(2), float(number)).tolist()
+            assert fn(ja.ones(2), number).tolist() == expected
+            assert ja.compile(fn)(ja.ones(2), number).tolist() == expected
+    assert ja.full((1,), wide, dtype=ja.float32).item() == ja.tensor(wide, dtype=ja.float32).item() == float(wide)
+    x = ja.tensor([1, 2])
+    for fn in (
+        lambda: x * wide,
+        lambda: x.add_(wide),
+        lambda: ja.full((1,), wide),
+        lambda: ja.compile(ja.add)(x, wide),
+    ):
+        with pytest.raises(errors.TensorValueError, match="5000000000, which int32 cannot hold"):
+            fn()
+    assert x.tolist() == [1, 2]
+    for value, dtype in ((wide, None), (2**70, None), ([1, -wide], None), ([300], ja.uint8), (-300, ja.uint8)):
+        with pytest.raises(errors.TensorValueError, match="cannot be converted"):
+            ja.tensor(value, dtype=dtype)
+    assert ja.tensor([-1], dtype=ja.uint8).tolist() == [255]  # as in PyTorch
+    with jax.enable_x64(True):
+        assert (ja.tensor([1, 2]) * wide).tolist() == [wide, 2 * wide]
