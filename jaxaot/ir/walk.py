@@ -178,14 +178,44 @@ def equation_key(eqn: Any, canonical: Callable[[Any], Any] = lambda atom: atom) 
     return eqn.primitive, atoms, _Ordered(params), id(eqn.ctx)
 
 
-def equation_content(eqn: Any) -> Hashable:
+def equation_content(eqn: Any, canonical: Callable[[Any], Any] = lambda atom: atom) -> Hashable:
     """Returns a value that is equal for equations of different traces that compute the same from the same operands.
 
     Sub-jaxprs are compared by their text and arrays by their bytes, so that a key costs more than `equation_key`.
+
+    Args:
+      eqn: The equation.
+      canonical: Maps a variable to what stands for it.
     """
-    atoms = tuple(literal_key(atom) if isinstance(atom, Literal) else atom for atom in eqn.invars)
+    atoms = tuple(literal_key(atom) if isinstance(atom, Literal) else canonical(atom) for atom in eqn.invars)
     params = tuple(sorted((name, _content(value)) for name, value in eqn.params.items()))
     return eqn.primitive, atoms, _Ordered(params), repr(eqn.ctx)
+
+
+def graph_content(jaxpr: Any) -> Hashable | None:
+    """Returns a value that is equal for graphs of different traces that compute the same; None if it cannot be told.
+
+    It can not where a body holds a function with a rule of its own: its text does not say what the rule is.
+
+    Args:
+      jaxpr: A graph whose calls were opened.
+    """
+    number: dict[Any, int] = {var: i for i, var in enumerate((*jaxpr.constvars, *jaxpr.invars))}
+    named = lambda atom: literal_key(atom) if isinstance(atom, Literal) else number[atom]
+    found: list[Hashable] = [str([var.aval for var in (*jaxpr.constvars, *jaxpr.invars)])]
+    for eqn in jaxpr.eqns:
+        if any(_has_own_rule(inner) for body in sub_jaxprs(eqn) for inner in body.eqns):
+            return None
+        found.append(equation_content(eqn, number.__getitem__))
+        for var in eqn.outvars:
+            number[var] = len(number)
+    return (*found, tuple(map(named, jaxpr.outvars)))
+
+
+def _has_own_rule(eqn: Any) -> bool:
+    if eqn.primitive.name.startswith("custom_"):
+        return True
+    return any(_has_own_rule(inner) for body in sub_jaxprs(eqn) for inner in body.eqns)
 
 
 def _content(value: Any) -> Hashable:

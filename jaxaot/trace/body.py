@@ -30,6 +30,7 @@ from jaxaot.tensor.tensor import Tensor, wrap_array
 from jaxaot.tensor.tracing import TraceState
 from jaxaot.trace.grad_hooks import refuse_lasting_hooks
 from jaxaot.trace.leaves import LeafSpec, spec_of
+from jaxaot.trace.steered import forward_alone
 from jaxaot.trace.trace import hoist
 
 
@@ -69,13 +70,14 @@ class Body:
 
     Attributes:
       graph: From its arguments and what it captured to its results, the storages written and the histories moved on.
-      captured: What each further input of the graph is: `("storage", storage)`, `("ghost", history, storage)` or
-        `("stream", generator)`.
+      captured: What each further input of the graph is: `("storage", storage)`, `("ghost", history, storage)`,
+        `("stream", generator)`, or `("key", generator, n)` if it draws as the surrounding function does.
       owners: By the id of a storage, the history whose gradients the input of that storage carries.
       results: Of the function.
       writes: What it wrote.
       moves: What it moved on.
       counts: By how much write counters grew, each with a captured tensor that has it.
+      draws: How many keys of each generator it took for itself.
     """
 
     graph: Any
@@ -85,6 +87,7 @@ class Body:
     writes: tuple[Write, ...]
     moves: tuple[Move, ...]
     counts: tuple[tuple[Tensor, int], ...]
+    draws: dict[Generator, int]
 
     @property
     def generators(self) -> list[Generator]:
@@ -101,13 +104,17 @@ class _BodyTrace(TraceState):
 
     Attributes:
       is_loop: Whether the body runs again on what it left, so that gradients do not flow from it into the graph before.
+      outer: The surrounding trace, or None.
+      has_streams: Whether it draws from streams of its own; else it takes the keys that the surrounding function would.
       ghosts: By id, what carried the gradients of a captured history when the body began.
       stream_seeds: Generator → the seed of its stream.
     """
 
-    def __init__(self, is_loop: bool) -> None:
+    def __init__(self, is_loop: bool, outer: TraceState | None, has_streams: bool) -> None:
         super().__init__()
         self.is_loop = is_loop
+        self.has_streams = has_streams
+        self.outer = outer
         self.ghosts: dict[int, Any] = {}
         self.stream_seeds: dict[Generator, Array] = {}
 
@@ -131,7 +138,19 @@ class _BodyTrace(TraceState):
         self.adopt_history(history, storage)
         self.histories[id(history)] = (history, before)
 
+    def read(self, storage: Storage, history: Any, records: bool) -> Array:
+        if not self.has_streams and not records and history is not None and history.requires_grad:
+            return forward_alone(super().read(storage, history, True))
+        return super().read(storage, history, records)
+
+    def reserve(self, generator: Generator) -> int:
+        if self.has_streams or self.outer is None:
+            return super().reserve(generator)
+        return self.outer.reserve(generator)
+
     def key(self, generator: Generator, n: int) -> Array:
+        if not self.has_streams:
+            return self.lift((2,), np.uint32, ("key", generator, n))
         if generator not in self.stream_seeds:
             self.stream_seeds[generator] = self.lift((2,), np.uint32, ("stream", generator))
         return jax.random.fold_in(self.stream_seeds[generator], jnp.uint32(n))
@@ -154,20 +173,22 @@ def trace_body(
     *,
     promoted: Sequence[tuple[History, Storage]] = (),
     is_loop: bool = False,
+    has_streams: bool = True,
 ) -> Body:
-    """Returns the graph of a function within the running trace, and what it does to what it captures.
+    """Returns the graph of a function, and what it does to what it captures from the surrounding trace or from outside.
 
     Args:
       fn: Takes and returns tensors and arrays, in a list.
       arguments: What it takes.
       promoted: Histories that do not require grad, but are to be taken as if they did.
       is_loop: Whether the body will run again on what it leaves.
+      has_streams: Whether random numbers are those of streams, so that they do not depend on how often bodies run.
 
     Raises:
       CapturedTensorChangedError: If it changes more of a captured tensor than its values.
     """
     outer, grad_enabled = state.trace, state.grad_enabled
-    trace = _BodyTrace(is_loop)
+    trace = _BodyTrace(is_loop, outer, has_streams)
     found: dict[str, Any] = {}
 
     def staged(*symbols: Any) -> list[Any]:
@@ -221,6 +242,7 @@ def trace_body(
         writes=tuple(Write(storage, place, ours.get(id(writer), writer)) for storage, place, writer in found["writes"]),
         moves=tuple(moves),
         counts=found["counts"],
+        draws=trace.draws,
     )
 
 
@@ -281,8 +303,10 @@ def _without_unused(graph: Any, n_arguments: int, origins: Sequence[Any]) -> tup
     return close_jaxpr(pruned, graph.consts), tuple(origin for _, origin in kept)
 
 
-def _note_reached(outer: TraceState, trace: _BodyTrace) -> None:
+def _note_reached(outer: TraceState | None, trace: _BodyTrace) -> None:
     """Tells the surrounding trace which tensors the body reached, and what it left behind."""
+    if outer is None:
+        return
     for tensor, _ in trace.noted.values():
         outer.note(tensor)
     for tensor, _ in trace.grad_reads.values():

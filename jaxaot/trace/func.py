@@ -14,31 +14,43 @@ import jax
 import numpy as np
 
 from jaxaot.autograd.modes import state
-from jaxaot.errors import DualTensorError
 from jaxaot.tensor.function import no_jvp
 from jaxaot.tensor.kernels import conjugate
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.trees import to_arrays, to_tensors
-from jaxaot.trace.function import jax_function
-from jaxaot.trace.pure import run_pure
+from jaxaot.trace.pure import ReachesTape, refusing_recorded_reads, run_pure
+from jaxaot.trace.recorded import recorded
 
 Argnums = int | Sequence[int]
 
 
-def _pure(fn: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **kwargs: run_pure(fn, args, kwargs)
+def _pure(fn: Callable[..., Any], differentiates: bool = True) -> Callable[..., Any]:
+    """Returns a function as one of arrays.
+
+    Args:
+      fn: The function.
+      differentiates: Whether gradients are taken of it, in reverse mode.
+    """
+    return lambda *args, **kwargs: run_pure(fn, args, kwargs, differentiates=differentiates)
 
 
 def _called(transformed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Returns what a function of arrays makes of tensors, as tensors."""
+    """Returns what a function of arrays makes of tensors, as tensors.
+
+    It is recorded where something requires grad that it is passed or reads, in a trace, and where there are duals.
+    """
     is_recorded = state.grad_enabled and any(
         isinstance(leaf, Tensor) and leaf.requires_grad for leaf in jax.tree.leaves((args, kwargs))
     )
     has_duals = state.dual is not None and state.dual.has_duals()
     transformed = _without_other_duals(transformed)
-    if is_recorded or state.trace is not None or has_duals:
-        return jax_function(transformed)(*args, **kwargs)
-    return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))
+    if not is_recorded and state.trace is None and not has_duals:
+        try:
+            with refusing_recorded_reads():
+                return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))
+        except ReachesTape:
+            pass
+    return recorded(transformed, args, kwargs)
 
 
 def _without_other_duals(transformed: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,20 +65,6 @@ def _without_other_duals(transformed: Callable[..., Any]) -> Callable[..., Any]:
             return transformed(*args, **kwargs)
 
     return run
-
-
-def _refuse_duals(name: str, values: Any) -> None:
-    """Raises if one of some values has a tangent, for a function that is not recorded.
-
-    Raises:
-      DualTensorError: If one has.
-    """
-    if state.dual is not None and state.dual.has_tangents(jax.tree.leaves(values)):
-        raise DualTensorError(
-            f"`ja.func.{name}` was passed a dual tensor, and what it returns has no tangents. `ja.func.grad`, `jacrev` "
-            "and `jvp` carry them, and so does `ja.autograd.grad` of what the function returns; or take "
-            "`ja.autograd.forward_ad.unpack_dual(d).primal` before the call."
-        )
 
 
 def _in_torchs_convention(gradients: Any) -> Any:
@@ -126,35 +124,42 @@ def vjp(fn: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
       *primals: What it is called with.
       has_aux: Whether it returns a pair of tensors and something else, which is returned last.
     """
-    _refuse_duals("vjp", primals)
-    output, pull_back, *aux = _without_other_duals(jax.vjp)(_pure(fn), *to_arrays(primals), has_aux=has_aux)
+
+    def forward(*primals: Any) -> Any:
+        return jax.vjp(_pure(fn), *primals, has_aux=has_aux)
+
+    output, pull, *aux = _called(forward, primals, {})
+
+    def pull_back(pull: Any, cotangents: Any) -> Any:
+        return _in_torchs_convention(pull(_in_torchs_convention(cotangents)))
 
     def gradients(cotangents: Any) -> Any:
-        _refuse_duals("vjp", cotangents)
-        return to_tensors(_in_torchs_convention(pull_back(_in_torchs_convention(to_arrays(cotangents)))))
+        return _called(pull_back, (pull, cotangents), {})
 
-    return to_tensors(output), gradients, *map(to_tensors, aux)
+    return output, gradients, *aux
 
 
 def jvp(fn: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False) -> Any:
     """Returns what `fn` returns, and its derivative in a direction; with `has_aux`, then what it returns besides."""
 
     def transformed(primals: Any, tangents: Any) -> Any:
-        return jax.jvp(_pure(fn), tuple(primals), tuple(tangents), has_aux=has_aux)
+        return jax.jvp(_pure(fn, False), tuple(primals), tuple(tangents), has_aux=has_aux)
 
     return _in_forward_mode(_called)(transformed, (tuple(primals), tuple(tangents)), {})
 
 
 def linearize(fn: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """Returns what `fn` returns, and its derivative there as a linear function of tangents."""
-    _refuse_duals("linearize", primals)
-    output, push = _in_forward_mode(_without_other_duals(jax.linearize))(_pure(fn), *to_arrays(primals))
+
+    def forward(*primals: Any) -> Any:
+        return jax.linearize(_pure(fn, False), *primals)
+
+    output, push = _in_forward_mode(_called)(forward, primals, {})
 
     def pushed(*tangents: Any) -> Any:
-        _refuse_duals("linearize", tangents)
-        return to_tensors(push(*to_arrays(tangents)))
+        return _called(lambda push, *tangents: push(*tangents), (push, *tangents), {})
 
-    return to_tensors(output), pushed
+    return output, pushed
 
 
 def jacrev(fn: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
@@ -173,7 +178,7 @@ def hessian(fn: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
 
 def _jacobian(jacobian: Any, fn: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
-    transformed = jacobian(_pure(fn), _argnums(argnums), has_aux=has_aux)
+    transformed = jacobian(_pure(fn, jacobian is not jax.jacfwd), _argnums(argnums), has_aux=has_aux)
     return functools.wraps(fn)(lambda *args, **kwargs: _in_forward_mode(_called)(transformed, args, kwargs))
 
 

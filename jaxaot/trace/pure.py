@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,23 +20,73 @@ from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor, wrap
 from jaxaot.tensor.tracing import RUNNING, TraceState
 from jaxaot.trace.grad_hooks import refuse_lasting_hooks
+from jaxaot.trace.steered import forward_alone
 from jaxaot.views.layout import contiguous
+
+
+class ReachesTape(BaseException):
+    """Ends a pure function that reads a tensor from outside whose gradients are recorded; see `ValueAsked`."""
+
+
+_watches: contextvars.ContextVar[bool] = contextvars.ContextVar("jaxaot_watches_reads", default=False)
+
+
+@contextlib.contextmanager
+def refusing_recorded_reads() -> Iterator[None]:
+    """Inside, a pure function that reads a tensor from outside whose gradients are recorded raises `ReachesTape`."""
+    token = _watches.set(state.grad_enabled)
+    try:
+        yield
+    finally:
+        _watches.reset(token)
 
 
 class _InlineState(TraceState):
     """A trace whose outside values are constants of the surrounding JAX program, not inputs of a graph of its own.
 
-    Within a trace of ours, what it reaches and draws are that trace's.
+    Within a trace of ours, what it reaches and draws are that trace's, and gradients flow to there.
 
     Attributes:
       outer: The trace of ours that it runs in, or None.
       is_mapped: Whether `ja.func.vmap` runs it, or one around it.
+      records_outside: Whether gradients are recorded where it was begun.
     """
 
     def __init__(self, outer: TraceState | None) -> None:
         super().__init__()
         self.outer = outer
+        self.records_outside = state.grad_enabled
         self.is_mapped = isinstance(outer, _InlineState) and outer.is_mapped
+
+    def read(self, storage: Storage, history: Any, records: bool) -> Any:
+        if history is None or not history.requires_grad:
+            return super().read(storage, history, records)
+        if history.trace is not self:
+            if self.outer is not None:
+                self._follow(history, storage, self.outer)
+            elif records and _watches.get():
+                raise ReachesTape
+        value = super().read(storage, history, True)
+        return value if records else forward_alone(value)
+
+    def _follow(self, history: History, storage: Storage, outer: TraceState) -> None:
+        """Makes what carries the gradients of a history in the surrounding trace carry them in this one."""
+        _, before = self.storages.get(id(storage), (storage, {}))
+        if storage.trace is self and not before:
+            return  # memory that was made here
+        own = {name: getattr(storage, name) for name in before}
+        for name, value in before.items():
+            setattr(storage, name, value)
+        carrier = outer.read(storage, history, self.records_outside)
+        before.update({name: getattr(storage, name) for name in before})
+        for name, value in own.items():
+            setattr(storage, name, value)
+        if not own:
+            self.adopt(storage)
+        if storage.writer is None and id(storage) not in self.written and not storage.was_read:
+            storage.array, storage.writer = carrier, history
+        self.histories[id(history)] = (history, history.snapshot())
+        history.trace, history.ghost = self, carrier
 
     def adopt(self, storage: Storage) -> None:
         if self.outer is not None and storage.trace is not self:
@@ -104,7 +155,9 @@ def is_mapped() -> bool:
     return isinstance(state.trace, _InlineState) and state.trace.is_mapped
 
 
-def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any, *, maps: bool = False) -> Any:
+def run_pure(
+    fn: Callable[..., Any], args: Any, kwargs: Any, *, maps: bool = False, differentiates: bool = False
+) -> Any:
     """Returns `fn(*args, **kwargs)` with arrays in place of tensors, changing nothing outside.
 
     Args:
@@ -112,6 +165,7 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any, *, maps: bool = Fal
       args: Its arguments.
       kwargs: Its keyword arguments.
       maps: Whether `ja.func.vmap` maps it.
+      differentiates: Whether gradients of it are taken, so that `no_grad` around the call does not count.
 
     Raises:
       TraceError: If `fn` writes to a tensor that it was not passed.
@@ -136,6 +190,7 @@ def run_pure(fn: Callable[..., Any], args: Any, kwargs: Any, *, maps: bool = Fal
 
     with inline_trace() as trace:
         trace.is_mapped = trace.is_mapped or maps
+        state.grad_enabled = state.grad_enabled or differentiates
         call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf, trace) for leaf in leaves])
         result = fn(*call_args, **call_kwargs)
         refuse_lasting_hooks(trace, jax.tree.leaves(result))

@@ -29,6 +29,18 @@ def steered(
     return steered_p.bind(*residuals, *tangents, push=pushed, pull=pulled, n_residuals=len(residuals))
 
 
+@jax.custom_jvp
+def forward_alone(value: Any) -> Any:
+    """Returns a value through which tangents flow and cotangents do not, as PyTorch's `no_grad` has it."""
+    return value
+
+
+@forward_alone.defjvp
+def _forward_alone_jvp(primals: Any, tangents: Any) -> Any:
+    zeros = lambda cotangent: [jnp.zeros_like(cotangent)]
+    return forward_alone(*primals), steered(lambda tangent: [tangent], zeros, (), tangents)[0]
+
+
 def _evaluate(*operands: Any, push: Any, pull: Any, n_residuals: int) -> Sequence[Any]:
     return jaxpr_as_fun(push)(*operands)
 

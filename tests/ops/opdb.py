@@ -346,6 +346,20 @@ def measure_forward(op, fn, outcome, limit):
             outcome.miss(f"{shown(sample)}: {found}")
 
 
+def gradient_difference(name, expected, got, **how):
+    """Returns what is wrong about the first wrong one of some gradients, None if nothing is; None stands for zeros."""
+    for position, (e, g) in enumerate(zip(expected, got, strict=True)):
+        if e is None or g is None:
+            other = g if e is None else e
+            is_wrong = other is not None and bool((other != 0).any())
+            text = f"{'not None' if e is None else 'None'}, unlike PyTorch's" if is_wrong else None
+        else:
+            text = difference(e, g, **how)
+        if text:
+            return f"{name} {position}: {text}"
+    return None
+
+
 def measure_gradient(op, fn, outcome, limit):
     for sample in samples_of(op, True, limit):
         leaves = []
@@ -373,15 +387,7 @@ def measure_gradient(op, fn, outcome, limit):
                 [ja.tensor(array_of(c)) for c in cotangents],
                 allow_unused=True,
             )
-            found = None
-            for position, (e, g) in enumerate(zip(expected, grads, strict=True)):
-                if e is None or g is None:
-                    other = g if e is None else e
-                    if other is not None and bool((other != 0).any()):
-                        found = f"gradient {position}: {'not None' if e is None else 'None'}, unlike PyTorch's"
-                else:
-                    text = difference(e, g, values=not is_drawn(op, sample))
-                    found = found or (text and f"gradient {position}: {text}")
+            found = gradient_difference("gradient", expected, grads, values=not is_drawn(op, sample))
         except Exception as error:
             found = error_text(error)
         if found:
@@ -424,15 +430,7 @@ def compare_second(op, fn, outcome, sample):
     try:
         results = processed(wrapped(op, fn)(*arguments[0], **arguments[1]), sample)
         got = second_derivatives(ja, results, [leaf for _, leaf in leaves]) or [None] * len(expected)
-        found = None
-        for position, (e, g) in enumerate(zip(expected, got, strict=True)):
-            if e is None or g is None:
-                other = g if e is None else e
-                if other is not None and bool((other != 0).any()):
-                    found = f"second derivative {position}: {'not None' if e is None else 'None'}"
-            else:
-                text = difference(e, g, tolerance=5e-2 if lossy else 1e-6)
-                found = found or (text and f"second derivative {position}: {text}")
+        found = gradient_difference("second derivative", expected, got, tolerance=5e-2 if lossy else 1e-6)
     except Exception as error:
         found = error_text(error)
     if found:

@@ -89,3 +89,80 @@ def test_custom_functions_keep_their_backward():
 
     assert ja.func.grad(lambda x: Tripled.apply(x).sum())(ja.ones(2)).tolist() == [3, 3]
     assert ja.func.vmap(ja.func.grad(lambda x: Tripled.apply(x).sum()))(ja.ones(2, 2)).tolist() == [[3, 3]] * 2
+
+
+AROUND = {  # of x * y * y with respect to y at 3, which x sees
+    "grad": lambda lib, f, y: lib.func.grad(f)(y),
+    "vjp": lambda lib, f, y: lib.func.vjp(f, y)[1](lib.tensor(1.0))[0],
+    "jvp": lambda lib, f, y: lib.func.jvp(f, (y,), (lib.tensor(1.0),))[1],
+    "linearize": lambda lib, f, y: lib.func.linearize(f, y)[1](lib.tensor(1.0)),
+    "jacrev": lambda lib, f, y: lib.func.jacrev(f)(y),
+    "jacfwd": lambda lib, f, y: lib.func.jacfwd(f)(y),
+    "vmap": lambda lib, f, y: lib.func.vmap(f)(y.expand(2) + 0).sum() / y,
+}
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("inner", AROUND)
+@pytest.mark.parametrize("outer", ["grad", "jvp", "leaf"])
+def test_a_function_reads_arguments_of_the_one_around_it(outer, inner, is_compiled):
+    y = ja.tensor(3.0)
+    slope = lambda x: AROUND[inner](ja, lambda y: x * y * y, y)
+    run = slope if outer == "leaf" else lambda x: AROUND[outer](ja, slope, x)
+    x = ja.tensor(2.0, requires_grad=outer == "leaf")
+    result = (ja.compile(run) if is_compiled else run)(x)
+    if outer == "leaf":
+        assert result.item() == 12
+        result.backward()
+    assert (x.grad if outer == "leaf" else result).item() == 6
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_gradients_flow_to_what_a_function_reads(is_compiled):
+    w, x = ja.tensor([2.0, 3.0], requires_grad=True), ja.tensor([1.0, 5.0])
+    for read, expected in (
+        (lambda: w, [2, 10]), (lambda: w[0], [12, 0]), (lambda: w * 2, [4, 20]), (lambda: (w * 2)[1], [0, 24]),
+    ):  # fmt: skip
+        read, w.grad = read(), None
+        run = lambda x, read=read: ja.func.grad(lambda x: (read * x * x).sum())(x)
+        (ja.compile(run) if is_compiled else run)(x).sum().backward()
+        assert w.grad.tolist() == expected
+    for read in (w.detach(), w.detach()[:1]):
+        assert not ja.func.grad(lambda x, read=read: (read * x * x).sum())(x).requires_grad
+    with ja.no_grad():
+        slope = ja.func.grad(lambda x: (w * x * x).sum())(x)
+    assert slope.tolist() == [4, 30] and not slope.requires_grad
+
+
+@pytest.mark.oracle
+def test_no_grad_is_for_reverse_mode_and_for_functions_outside():
+    torch = pytest.importorskip("torch")
+    shown = []
+    for lib in (torch, ja):
+        x, y = lib.tensor([2.0]), lib.tensor([3.0])
+
+        def inner(x, kind, lib=lib, y=y):
+            with lib.no_grad():
+                return getattr(lib.func, kind)(lambda y: x * y * y)(y).sum()
+
+        pairs = [(outer, kind) for outer in ("jacrev", "jacfwd") for kind in ("jacrev", "jacfwd")]
+        shown.append([getattr(lib.func, outer)(lambda x, kind=kind: inner(x, kind))(x).item() for outer, kind in pairs])
+    assert shown[0] == shown[1] == [0, 0, 6, 6]
+
+
+def test_what_a_recorded_function_draws_is_what_it_would_have_drawn():
+    w = ja.ones(4, requires_grad=True)
+    noisy = lambda x, w: (x * w * ja.rand(4)).sum()
+    ja.manual_seed(0)
+    expected = [ja.func.grad(lambda x: noisy(x, ja.ones(4)))(ja.ones(4)).tolist(), ja.rand(2).tolist()]
+    ja.manual_seed(0)
+    assert [ja.func.grad(lambda x: noisy(x, w))(ja.ones(4)).tolist(), ja.rand(2).tolist()] == expected
+    ja.manual_seed(0)
+    assert ja.compile(lambda x: ja.func.grad(lambda x: noisy(x, w))(x))(ja.ones(4)).tolist() == expected[0]
+
+
+def test_functions_that_are_alike_are_compiled_once():
+    w = ja.ones(3, requires_grad=True)
+    slopes = [ja.func.grad(lambda x, k=k: (x * w).sin().sum() * k)(ja.ones(3)) for k in (2.0, 2.0, 3.0)]
+    kernels = [slope.grad_fn.kernel for slope in slopes]
+    assert kernels[0] is kernels[1] and kernels[1] is not kernels[2]
