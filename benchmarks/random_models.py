@@ -15,14 +15,14 @@ import functools
 import pathlib
 import random
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
 
 from benchmarks.random_convolutions import convolution_program
 from benchmarks.random_matrices import matrix_program
-from benchmarks.runner import measure, show_machine, write_json
+from benchmarks.runner import measure, seconds_text, show_machine, write_json
 
 LIMIT = 1.05
 
@@ -38,57 +38,72 @@ def model(seed: int) -> tuple[str, Callable[..., Any], Any]:
     return f"matrices {batch}×{size}×{size}", *matrix_program(seed, batch=batch, size=size)
 
 
-def ratio_of(seed: int, n_rounds: int) -> tuple[str, float, float]:
-    """Returns the name of a model, the least time of `jax.jit`, and the ratio of that of `ja.jit` to it."""
+def ratio_of(name: str, fn: Callable[..., Any], args: Any, n_rounds: int) -> tuple[float, float]:
+    """Returns the least time of `jax.jit` on a function, and the ratio of that of `ja.jit` to it."""
     import jaxaot as ja
 
-    name, fn, args = model(seed)
     runs = {"jax.jit": jax.jit(fn), "ja.jit": ja.jit(fn)}
     contestants = {kind: functools.partial(_finished, run, args) for kind, run in runs.items()}
     result = measure(name, contestants, "jax.jit", n_rounds=n_rounds)
     plain, ours = (min(result.find(kind).rounds) for kind in contestants)
-    return name, plain, ours / plain
+    return plain, ours / plain
 
 
 def _finished(run: Callable[..., Any], args: Any) -> Any:
     return jax.block_until_ready(run(*args))
 
 
-def main() -> None:
-    """Prints the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--models", type=int, default=44, help="how many models")
-    parser.add_argument("--first", type=int, default=0, help="the seed of the first one")
-    parser.add_argument("--rounds", type=int, default=9, help="how often each contestant is timed")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="the ratio above which a model is timed again")
-    parser.add_argument("--json", type=pathlib.Path, help="write every ratio to this file")
-    options = parser.parse_args()
+def compare(title: str, cases: Iterable[tuple[str, Callable[..., Any], Any]], options: argparse.Namespace) -> None:
+    """Times functions, each with its name and arguments, and prints those that lose most and how ratios are spread."""
     from rich.console import Console
     from rich.table import Table
 
     found = {}
-    for seed in range(options.first, options.first + options.models):
-        name, plain, ratio = ratio_of(seed, options.rounds)
+    for name, fn, args in cases:
+        plain, ratio = ratio_of(name, fn, args, options.rounds)
         if ratio > options.limit:
-            name, plain, ratio = ratio_of(seed, 4 * options.rounds)
-        found[seed] = {"model": name, "jax.jit": plain, "ratio": ratio}
+            plain, ratio = ratio_of(name, fn, args, 4 * options.rounds)
+        found[name] = {"jax.jit": plain, "ratio": ratio}
         jax.clear_caches()
-    table = Table(title="Gradients of random models, ja.jit / jax.jit", title_justify="left")
-    for column in ("seed", "model", "jax.jit", "ratio"):
-        table.add_column(column, justify="left" if column == "model" else "right")
-    for seed, row in sorted(found.items(), key=lambda item: -item[1]["ratio"])[:8]:
-        table.add_row(str(seed), row["model"], f"{row['jax.jit'] * 1e3:.2f} ms", f"{row['ratio']:.3f}")
+    table = Table(title=f"{title}, ja.jit / jax.jit", title_justify="left")
+    for column in ("function", "jax.jit", "ratio"):
+        table.add_column(column, justify="left" if column == "function" else "right")
+    for name, row in sorted(found.items(), key=lambda item: -item[1]["ratio"])[:8]:
+        table.add_row(name, seconds_text(row["jax.jit"]), f"{row['ratio']:.3f}")
     console = Console(width=110)
     console.print(table)
     ratios = sorted(row["ratio"] for row in found.values())
     low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
     n_slower = sum(ratio > options.limit for ratio in ratios)
     console.print(
-        f"least {ratios[0]:.2f}, quartiles {low:.2f}, {middle:.2f}, {high:.2f}, most {ratios[-1]:.2f}; ", end=""
+        f"least {ratios[0]:.2f}, quartiles {low:.2f}, {middle:.2f}, {high:.2f}, most {ratios[-1]:.2f}; "
+        f"{n_slower} of {len(ratios)} above {options.limit}"
     )
-    console.print(f"{n_slower} of {len(ratios)} above {options.limit}")
     show_machine(console)
-    write_json(options.json, models=found)
+    write_json(options.json, functions=found)
+
+
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """Returns the options of a comparison."""
+    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=9, help="how often each contestant is timed")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="the ratio above which a function is timed again")
+    parser.add_argument("--json", type=pathlib.Path, help="write every ratio to this file")
+    return parser
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = arguments(__doc__)
+    parser.add_argument("--models", type=int, default=44, help="how many models")
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first one")
+    options = parser.parse_args()
+    seeds = range(options.first, options.first + options.models)
+    compare(
+        "Gradients of random models",
+        ((f"{seed}: {name}", *rest) for seed in seeds for name, *rest in [model(seed)]),
+        options,
+    )
 
 
 if __name__ == "__main__":
