@@ -15,7 +15,7 @@ import functools
 import pathlib
 import random
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -53,13 +53,14 @@ def _finished(run: Callable[..., Any], args: Any) -> Any:
     return jax.block_until_ready(run(*args))
 
 
-def compare(title: str, cases: Iterable[tuple[str, Callable[..., Any], Any]], options: argparse.Namespace) -> None:
+def compare(title: str, cases: Sequence[tuple[str, Callable[..., Any], Any]], options: argparse.Namespace) -> None:
     """Times functions, each with its name and arguments, and prints those that lose most and how ratios are spread."""
     from rich.console import Console
+    from rich.progress import track
     from rich.table import Table
 
     found = {}
-    for name, fn, args in cases:
+    for name, fn, args in track(cases, "timing", console=Console(stderr=True), transient=True):
         plain, ratio = ratio_of(name, fn, args, options.rounds)
         if ratio > options.limit:
             plain, ratio = ratio_of(name, fn, args, 4 * options.rounds)
@@ -98,11 +99,9 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=44, help="how many models")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first one")
     options = parser.parse_args()
-    seeds = range(options.first, options.first + options.models)
+    models = {seed: model(seed) for seed in range(options.first, options.first + options.models)}
     compare(
-        "Gradients of random models",
-        ((f"{seed}: {name}", *rest) for seed in seeds for name, *rest in [model(seed)]),
-        options,
+        "Gradients of random models", [(f"{seed}: {name}", *rest) for seed, (name, *rest) in models.items()], options
     )
 
 

@@ -1,4 +1,4 @@
-"""Seeds of random programs: some run by default, all of them in CI."""
+"""Seeds of random programs, and cases of one kind: some run by default, all of them in CI."""
 
 import os
 
@@ -10,3 +10,8 @@ def seeds(n, n_quick):
     n_quick = int(os.environ.get("JAXAOT_PROGRAMS", n_quick))
     n = max(n, n_quick)
     return [pytest.param(seed, marks=() if seed < n_quick else pytest.mark.slow) for seed in range(n)]
+
+
+def some(cases, n_quick):
+    """Returns cases of one test, those after the first `n_quick` marked slow."""
+    return [pytest.param(case, marks=() if i < n_quick else pytest.mark.slow) for i, case in enumerate(cases)]

@@ -23,6 +23,7 @@ def kernel():
     asyncio.run(manager.shutdown_kernel(now=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_the_notebook_runs(path, kernel, monkeypatch):
     client = pytest.importorskip("nbclient")

@@ -19,6 +19,7 @@ from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.counts import costs_of
 from jaxaot.lower.options import keeping_barriers, without_options_inside
 from jaxaot.lower.relay import Relay, can_be_cut, explain_cut
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
@@ -184,8 +185,10 @@ class Executable:
         return self.compiled.memory_analysis()
 
     def cost_analysis(self) -> dict[str, float]:
-        """Returns what XLA says of FLOPs and bytes accessed; empty where it says nothing."""
-        return dict(self.compiled.cost_analysis() or {})
+        """Returns what XLA says of FLOPs and bytes accessed by a call; empty where it says nothing."""
+        if self.relay is not None:
+            return self.relay.cost_analysis()
+        return costs_of(self.compiled)
 
     def explain(self) -> str:
         """Returns what the passes for the platform do to the graph, one line each; nothing is compiled by it."""

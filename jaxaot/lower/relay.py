@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import jax
 
 from jaxaot._jax import has_side_effects, jaxpr_as_fun
 from jaxaot._util import format_bytes
+from jaxaot.lower.counts import costs_of
 from jaxaot.lower.legs import (
     LIMIT_BYTES,
     Course,
@@ -62,7 +64,7 @@ class Relay:
         self._options = dict(compiler_options) if compiler_options else None
         self._name, self._before_tracing = name, before_tracing
         self.programs: dict[Any, Any] = {}
-        self._measured: dict[Any, int] = {}
+        self._compiled: dict[Any, Any] = {}
         outvars = closed.jaxpr.outvars
         groups: list[Any] = [list(closed.jaxpr.eqns)]
         whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
@@ -116,16 +118,23 @@ class Relay:
         """Compiles legs, and returns what XLA says that each needs for temporaries."""
         lowered: dict[Any, Any] = {}
         for run, leg in zip(runs, self.course.legs, strict=True):
-            if run not in lowered and run not in self._measured:
+            if run not in lowered and run not in self._compiled:
                 avals = leg.jaxpr.in_avals
                 specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
                 lowered[run] = run.lower(*specs)
         with concurrent.futures.ThreadPoolExecutor() as pool:  # XLA compiles without holding Python's lock
-            compiled = dict(zip(lowered, pool.map(lambda one: one.compile(), lowered.values()), strict=True))
-        for run, program in compiled.items():
-            analysis = program.memory_analysis()
-            self._measured[run] = analysis.temp_size_in_bytes if analysis else 0
-        return [self._measured[run] for run in runs]
+            compiled = pool.map(lambda one: one.compile(), lowered.values())
+            self._compiled.update(zip(lowered, compiled, strict=True))
+        self._runs = runs
+        analyses = [self._compiled[run].memory_analysis() for run in runs]
+        return [analysis.temp_size_in_bytes if analysis else 0 for analysis in analyses]
+
+    def cost_analysis(self) -> dict[str, float]:
+        """Returns what XLA says of FLOPs and bytes accessed, of all legs together; empty where it says nothing."""
+        found: Counter[str] = Counter()
+        for run in self._runs:
+            found.update(costs_of(self._compiled[run]))
+        return dict(found)
 
 
 def _limits(eqns: Sequence[Any], returned: Collection[Any], limit: int, measured: int | None) -> list[tuple[int, bool]]:

@@ -12,7 +12,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.autograd.node import Node
-from tests.seeds import seeds
+from tests.seeds import seeds, some
 
 X, W = [0.3, 1.2, -0.7], [1.3, 0.2, -0.4]
 
@@ -62,7 +62,7 @@ def orders():
     return jax.jit(lambda x, w: [pure(x, w) for pure in pures])(jnp.array(X), jnp.array(W))
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", some(ROUTES, 3))
 def test_orders_one_to_four_are_those_of_jax(route):
     x, w = ja.tensor(X, requires_grad=True), ja.tensor(W, requires_grad=True)
     value = ROUTES[route](program)(x, w)
@@ -433,7 +433,7 @@ def test_a_gradient_penalty_trains_as_with_torch():
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("source", ([2.0, 3.0, 4.0], [0.0, 3.0, 4.0], [0.0, 0.0, 4.0]))
+@pytest.mark.parametrize("source", some(([0.0, 3.0, 4.0], [2.0, 3.0, 4.0], [0.0, 0.0, 4.0]), 1))
 @pytest.mark.parametrize("include_self", (True, False))
 def test_scattered_products_have_derivatives_of_any_order_at_zeros_too(source, include_self):
     def factors(x, s):

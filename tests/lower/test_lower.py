@@ -59,6 +59,13 @@ def test_analysis():
     assert repr(executable) == "Executable(graph: 1 inputs, 1 outputs, 1 equations, donated ())"
 
 
+def test_barriers_move_no_bytes():
+    barred = lambda x: jnp.sin(jax.lax.optimization_barrier(x + 1.0)) * 2.0
+    x = jnp.ones((64, 128), jnp.bfloat16)
+    found = Executable(graph_of(barred, x)).cost_analysis()["bytes accessed"]
+    assert found == 4 * x.nbytes  # each of the two kernels reads and writes once
+
+
 def test_compiler_options_reach_xla():
     def fn(x):
         return jax.lax.optimization_barrier(x * 2.0) * 3.0

@@ -13,6 +13,7 @@ from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.tune import tune
 from jaxaot.passes.table import LOWERED
+from tests.seeds import seeds
 
 
 def looped(seed):
@@ -40,7 +41,7 @@ def eqns_of(closed, name):
     return [eqn for eqn in closed.jaxpr.eqns if eqn.primitive.name == name]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4, 2))
 def test_values_and_gradients_are_kept(seed, everything_is_large):
     fn, args = looped(seed)
     closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)

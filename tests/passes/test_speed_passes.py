@@ -45,7 +45,7 @@ def types(closed):
     return [(aval.shape, aval.dtype, aval.weak_type) for aval in closed.out_avals]
 
 
-@pytest.mark.parametrize(("name", "seed"), [*itertools.product(LOWERED, range(4)), *(("all", i) for i in range(8))])
+@pytest.mark.parametrize(("name", "seed"), [*itertools.product(LOWERED, range(2)), *(("all", i) for i in range(6))])
 def test_gradients_are_kept(name, seed, everything_is_large):
     fn, args = matrix_program(seed)
     closed = graph_of(fn, *args)
@@ -55,7 +55,7 @@ def test_gradients_are_kept(name, seed, everything_is_large):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.abs(want).max()))
 
 
-@pytest.mark.parametrize(("name", "seed"), [("spread", 0), ("spread", 1), *(("all", i) for i in range(6))])
+@pytest.mark.parametrize(("name", "seed"), [("spread", 0), *(("all", i) for i in range(3))])
 def test_gradients_of_convolutions_are_kept(name, seed, everything_is_large):
     fn, args = convolution_program(seed)
     closed = graph_of(fn, *args)

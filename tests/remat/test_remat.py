@@ -15,7 +15,7 @@ import jaxaot as ja
 from jaxaot.partition.policies import policy_names
 from jaxaot.remat.remat import _graphs
 from tests.partition.programs import random_arguments, random_program
-from tests.seeds import seeds
+from tests.seeds import seeds, some
 
 X = jnp.linspace(0.0, 1.0, 16).reshape(4, 4)
 W = X.T + 0.1
@@ -82,7 +82,7 @@ SECOND = {
 }
 
 
-@pytest.mark.parametrize("name", [*FIRST, *SECOND])
+@pytest.mark.parametrize("name", some([*FIRST, *SECOND], 17))
 def test_under_a_transformation(name):
     make = (FIRST | SECOND)[name]
     same(lambda wrap: make(wrap(loss)))
@@ -102,7 +102,7 @@ def test_gradients_are_the_same_bits_where_the_operations_are_the_same():
         np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("seed", seeds(16, 5))
+@pytest.mark.parametrize("seed", seeds(16, 3))
 def test_random_programs(seed):
     program, args = random_program(seed), random_arguments(seed)
 

@@ -20,6 +20,7 @@ from jaxaot.errors import (
 )
 from jaxaot.joint import build_joint
 from jaxaot.partition.partition import partition
+from tests.seeds import some
 
 F = ja.nn.functional
 
@@ -118,7 +119,7 @@ def test_eagerly_nothing_changes(block):
     check_same(outcome(block, lambda fn, h: ja.checkpoint(lambda h: ja.checkpoint(fn, h), h)), wanted)
 
 
-@pytest.mark.parametrize("options", [{}, {"policy": "save_matmuls"}, {"memory_budget": 0.5}])
+@pytest.mark.parametrize("options", some([{}, {"policy": "save_matmuls"}, {"memory_budget": 0.5}], 1))
 @pytest.mark.parametrize("block", PROGRAMS)
 def test_compiled_nothing_changes(block, options):
     wanted = outcome(block, lambda fn, h: fn(h))
