@@ -90,7 +90,7 @@ class _InlineState(TraceState):
 
     def adopt(self, storage: Storage) -> None:
         if self.outer is not None and storage.trace is not self:
-            self.outer.adopt(storage)
+            self.outer.read(storage, None, False)  # before it is noted how the storage was: that notes the read
         super().adopt(storage)
 
     def symbol_of(self, storage: Storage) -> Any:

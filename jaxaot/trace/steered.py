@@ -31,14 +31,17 @@ def steered(
 
 @jax.custom_jvp
 def forward_alone(value: Any) -> Any:
-    """Returns a value through which tangents flow and cotangents do not, as PyTorch's `no_grad` has it."""
+    """Returns a value through which tangents flow and cotangents do not, as PyTorch's `no_grad` has it.
+
+    Nor do cotangents of the tangents: what is computed of them is not recorded either.
+    """
     return value
 
 
 @forward_alone.defjvp
 def _forward_alone_jvp(primals: Any, tangents: Any) -> Any:
     zeros = lambda cotangent: [jnp.zeros_like(cotangent)]
-    return forward_alone(*primals), steered(lambda tangent: [tangent], zeros, (), tangents)[0]
+    return forward_alone(*primals), steered(lambda tangent: [forward_alone(tangent)], zeros, (), tangents)[0]
 
 
 def _evaluate(*operands: Any, push: Any, pull: Any, n_residuals: int) -> Sequence[Any]:

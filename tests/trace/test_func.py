@@ -134,6 +134,25 @@ def test_gradients_flow_to_what_a_function_reads(is_compiled):
     assert slope.tolist() == [4, 30] and not slope.requires_grad
 
 
+@pytest.mark.parametrize("first", ["detached", "itself"])
+def test_a_detached_tensor_is_a_constant_beside_what_it_was_detached_from(first):
+    w, x = ja.tensor([0.5, 1.5], requires_grad=True), ja.ones(2)
+    product = (lambda u: w.detach() * u * w) if first == "detached" else (lambda u: w * u * w.detach())
+    (ja.func.jacfwd(product)(x) @ x).sum().backward()
+    assert w.grad.tolist() == [0.5, 1.5]
+
+
+def test_tangents_under_no_grad_are_not_recorded():
+    def quiet(x):
+        with ja.no_grad():
+            return x * 2
+
+    t = ja.ones(2, requires_grad=True)
+    tangent = ja.func.jvp(lambda x: quiet(x) + x, (ja.ones(2),), (t,))[1]
+    tangent.sum().backward()
+    assert tangent.tolist() == [3, 3] and t.grad.tolist() == [1, 1]
+
+
 @pytest.mark.oracle
 def test_no_grad_is_for_reverse_mode_and_for_functions_outside():
     torch = pytest.importorskip("torch")
