@@ -27,7 +27,7 @@ from jaxaot.ir.walk import aval_bytes, producers, users, variables
 SEED_FLOPS = 1 << 22
 """What takes less is done before another core has begun: about 50 microseconds."""
 
-FLOPS_PER_BYTE = 10
+FLOPS_PER_BYTE = 12
 """What one core computes in the time in which a byte is copied."""
 
 FLOPS_PER_EQUATION = 1_000_000

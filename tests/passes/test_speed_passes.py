@@ -215,6 +215,15 @@ def test_what_several_read_is_held(everything_is_large):
     assert of(lambda a, b: a * (a * b + a) - b * 3.0 + a * 2.0 - b * 4.0, total, wave) == ["sub"]  # of nine it is more
 
 
+def test_a_graph_of_one_kernel_is_left_alone(everything_is_large):
+    def chain(x, y):
+        shared = jnp.sin(x) * y
+        return shared * x, shared * y, shared + 1.0
+
+    closed = graph_of(chain, jnp.ones((8, 8)), jnp.ones((8, 8)))
+    assert hold(closed) is closed
+
+
 def test_what_one_kernel_reads_twice_is_not_held(everything_is_large):
     def gelu_gradient(x, g):
         inner = jnp.tanh(0.8 * (x + 0.04 * x**3))
