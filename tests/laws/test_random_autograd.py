@@ -358,7 +358,7 @@ def by_hook(log: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return sorted(log, key=lambda entry: entry[0])
 
 
-@pytest.mark.parametrize("seed", seeds(30, 8))
+@pytest.mark.parametrize("seed", seeds(20, 8))
 def test_eagerly(seed):
     steps, expected, log = expected_of(make_steps(seed))
     run = Run(ja, make_leaves(ja))

@@ -17,8 +17,8 @@ from tests.laws.programs import Program, as_real, compare, generate, make_inputs
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle
 
-N_PROGRAMS = int(os.environ.get("JAXAOT_PROGRAMS", "100"))
-CHUNK = 25
+N_PROGRAMS = int(os.environ.get("JAXAOT_PROGRAMS", "60"))
+CHUNK = 20
 CHUNKS = range(0, N_PROGRAMS, CHUNK)
 
 
