@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.random_models import arguments, compare
+from benchmarks.random_models import compare, options_of
 from jaxaot.errors import AutogradError
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.relay import can_be_cut
@@ -129,7 +129,7 @@ def is_rewritten(fn: Callable[..., Any], arrays: Sequence[Any]) -> bool:
 
 def main() -> None:
     """Prints the table."""
-    options = arguments(__doc__).parse_args()
+    options = options_of(__doc__).parse_args()
     known = [case for spec in rows() for case in functions_of(spec)]
     rewritten = [case for case in known if is_rewritten(*case[1:])]
     print(

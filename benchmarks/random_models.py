@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import pathlib
 import random
 import statistics
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ import jax
 
 from benchmarks.random_convolutions import convolution_program
 from benchmarks.random_matrices import matrix_program
-from benchmarks.runner import measure, seconds_text, show_machine, write_json
+from benchmarks.runner import arguments, measure, seconds_text, show_machine, write_json
 
 LIMIT = 1.05
 
@@ -87,18 +86,17 @@ def compare(title: str, cases: Sequence[tuple[str, Callable[..., Any], Any]], op
     write_json(options.json, functions=found)
 
 
-def arguments(description: str | None) -> argparse.ArgumentParser:
+def options_of(description: str | None) -> argparse.ArgumentParser:
     """Returns the options of a comparison."""
-    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=9, help="how often each contestant is timed")
+    parser = arguments(description)
+    parser.set_defaults(rounds=9)
     parser.add_argument("--limit", type=float, default=LIMIT, help="the ratio above which a function is timed again")
-    parser.add_argument("--json", type=pathlib.Path, help="write every ratio to this file")
     return parser
 
 
 def main() -> None:
     """Prints the table."""
-    parser = arguments(__doc__)
+    parser = options_of(__doc__)
     parser.add_argument("--models", type=int, default=44, help="how many models")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first one")
     options = parser.parse_args()

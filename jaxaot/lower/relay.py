@@ -64,7 +64,7 @@ class Relay:
         self._options = dict(compiler_options) if compiler_options else None
         self._name, self._before_tracing = name, before_tracing
         self.programs: dict[Any, Any] = {}
-        self._compiled: dict[Any, Any] = {}
+        self._measured: dict[Any, int] = {}
         outvars = closed.jaxpr.outvars
         groups: list[Any] = [list(closed.jaxpr.eqns)]
         whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
@@ -116,24 +116,29 @@ class Relay:
 
     def _measure(self, runs: Sequence[Any]) -> list[int]:
         """Compiles legs, and returns what XLA says that each needs for temporaries."""
+        for run, program in self._compile(runs, self._measured).items():
+            analysis = program.memory_analysis()
+            self._measured[run] = analysis.temp_size_in_bytes if analysis else 0
+        return [self._measured[run] for run in runs]
+
+    def _compile(self, runs: Sequence[Any], known: Collection[Any] = ()) -> dict[Any, Any]:
+        """Returns the compiled program of each leg but the known ones."""
         lowered: dict[Any, Any] = {}
         for run, leg in zip(runs, self.course.legs, strict=True):
-            if run not in lowered and run not in self._compiled:
+            if run not in lowered and run not in known:
                 avals = leg.jaxpr.in_avals
                 specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
                 lowered[run] = run.lower(*specs)
         with concurrent.futures.ThreadPoolExecutor() as pool:  # XLA compiles without holding Python's lock
-            compiled = pool.map(lambda one: one.compile(), lowered.values())
-            self._compiled.update(zip(lowered, compiled, strict=True))
-        self._runs = runs
-        analyses = [self._compiled[run].memory_analysis() for run in runs]
-        return [analysis.temp_size_in_bytes if analysis else 0 for analysis in analyses]
+            return dict(zip(lowered, pool.map(lambda one: one.compile(), lowered.values()), strict=True))
 
     def cost_analysis(self) -> dict[str, float]:
-        """Returns what XLA says of FLOPs and bytes accessed, of all legs together; empty where it says nothing."""
+        """Returns what XLA says of FLOPs and bytes accessed, of all legs together; compiles them once more."""
+        runs = [self._jit(k, leg) for k, leg in enumerate(self.course.legs)]
+        costs = {run: costs_of(program) for run, program in self._compile(runs).items()}
         found: Counter[str] = Counter()
-        for run in self._runs:
-            found.update(costs_of(self._compiled[run]))
+        for run in runs:
+            found.update(costs[run])
         return dict(found)
 
 

@@ -67,8 +67,9 @@ def recorded(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
     with _outermost():
         body = trace_body(run, [spec_of(value) for value in given], has_streams=False)
-    operands = _Operands(given, body)
-    row = _row(getattr(fn, "__name__", ""), body, operands.sources)
+    graph = inline(body.graph)  # so that constants of inner calls are operands too, and not part of a row
+    operands = _Operands(given, body, graph.consts)
+    row = _row(getattr(fn, "__name__", ""), graph, operands.sources)
     results = iter(call(row, (operands.values,), ()))
     if state.trace is None:
         for generator, n_draws in body.draws.items():
@@ -107,7 +108,7 @@ class _Operands:
       sources: How each input of the graph follows from them; None if it is the next one.
     """
 
-    def __init__(self, given: Sequence[Any], body: Body):
+    def __init__(self, given: Sequence[Any], body: Body, consts: Sequence[Any]):
         self.values: list[Any] = list(given)
         self.sources: list[_Source | None] = [None] * len(given)
         for origin in body.captured:
@@ -119,7 +120,7 @@ class _Operands:
                 case (_, generator, n):
                     self.sources.append(None)
                     self.values.append(from_jax(_key(generator, n)))
-        self.values += [from_jax(jnp.asarray(const)) for const in body.graph.consts]
+        self.values += [from_jax(jnp.asarray(const)) for const in consts]
 
     def _add(self, storage: Storage, history: History | None, has_value: bool) -> None:
         """Adds the value of a storage, whose gradients go where those of a history do.
@@ -155,30 +156,30 @@ def _key(generator: Any, n: int) -> Any:
     return jax.random.fold_in(jnp.asarray(generator._words), jnp.uint32(generator.offset + n))
 
 
-def _row(name: str, body: Body, sources: Sequence[_Source | None]) -> OpSpec:
-    """Returns the op of a body; one that is alike is taken again."""
+def _row(name: str, graph: Any, sources: Sequence[_Source | None]) -> OpSpec:
+    """Returns the op of a graph; one that is alike is taken again."""
     key = None
     if state.trace is None and not any(sources):
-        content = graph_content(inline(body.graph).jaxpr)
+        content = graph_content(graph.jaxpr)
         key = None if content is None else (name, content)
     row = _rows.get(key) if key is not None else None
     if row is None:
-        row = _new_row(name, body, sources)
+        row = _new_row(name, graph, sources)
         if key is not None:
             remember(_rows, key, row, _MOST_ROWS)
     return row
 
 
-def _new_row(name: str, body: Body, sources: Sequence[_Source | None]) -> OpSpec:
-    jaxpr, n_consts, n_results = body.graph.jaxpr, len(body.graph.consts), len(body.results)
+def _new_row(name: str, graph: Any, sources: Sequence[_Source | None]) -> OpSpec:
+    jaxpr, n_consts = graph.jaxpr, len(graph.consts)
 
     def run(values: Sequence[Any]) -> list[Any]:
         n_inputs = len(values) - n_consts
-        graph = close_jaxpr(jaxpr, list(values[n_inputs:]))
+        filled = close_jaxpr(jaxpr, list(values[n_inputs:]))
         inputs, place = [], 0
         for source in sources:
             inputs.append(values[place] if source is None else source(values))
             place += 1 if source is None else 2
-        return list(jaxpr_as_fun(graph)(*inputs))[:n_results]
+        return list(jaxpr_as_fun(filled)(*inputs))
 
     return op_of(run, f"{name if name.isidentifier() else 'recorded'}(Tensor[] values) -> Tensor[]")

@@ -185,3 +185,11 @@ def test_functions_that_are_alike_are_compiled_once():
     slopes = [ja.func.grad(lambda x, k=k: (x * w).sin().sum() * k)(ja.ones(3)) for k in (2.0, 2.0, 3.0)]
     kernels = [slope.grad_fn.kernel for slope in slopes]
     assert kernels[0] is kernels[1] and kernels[1] is not kernels[2]
+
+
+def test_functions_that_are_alike_but_for_an_array_inside_are_not_one():
+    w = ja.ones(3, requires_grad=True)
+    for scale in (2.0, 5.0):
+        array = np.full(3, scale, np.float32)
+        scaled = ja.autograd.jax_function(jax.jit(lambda x, array=array: x * array))
+        assert ja.func.vmap(lambda x, scaled=scaled: scaled(x) * w)(ja.ones(1, 3)).tolist() == [[scale] * 3]
