@@ -124,7 +124,7 @@ def is_rewritten(fn: Callable[..., Any], arrays: Sequence[Any]) -> bool:
         return False
     tuned = tune(opened, lowered_passes(None, "cpu"))
     cleaned = [str(dce(share(graph))) for graph in (opened, tuned.jaxpr)]
-    return cleaned[0] != cleaned[1] or can_be_cut(tuned.jaxpr)
+    return cleaned[0] != cleaned[1] or tuned.n_by_eigen > 0 or can_be_cut(tuned.jaxpr)
 
 
 def main() -> None:

@@ -21,12 +21,15 @@ import jax
 
 from benchmarks.random_convolutions import convolution_program
 from benchmarks.random_matrices import matrix_program
-from benchmarks.runner import arguments, measure, seconds_text, show_machine, write_json
+from benchmarks.runner import arguments, measure, seconds_text, show_machine, time_calls, write_json
 
 LIMIT = 1.05
 
 SHORT_SECONDS = 0.05
 """What takes less is timed four times as often where it seems to lose, what takes longer as often again."""
+
+LONG_SECONDS = 0.3
+"""What takes more is timed three times."""
 
 
 def model(seed: int) -> tuple[str, Callable[..., Any], Any]:
@@ -46,6 +49,8 @@ def ratio_of(name: str, fn: Callable[..., Any], args: Any, n_rounds: int) -> tup
 
     runs = {"jax.jit": jax.jit(fn), "ja.jit": ja.jit(fn)}
     contestants = {kind: functools.partial(_finished, run, args) for kind, run in runs.items()}
+    if min(time_calls(contestants["jax.jit"], 1) for _ in range(2)) > LONG_SECONDS:
+        n_rounds = min(n_rounds, 3)
     result = measure(name, contestants, "jax.jit", n_rounds=n_rounds)
     plain, ours = (min(result.find(kind).rounds) for kind in contestants)
     return plain, ours / plain

@@ -63,4 +63,6 @@ def everything_is_large(monkeypatch):
     monkeypatch.setattr(hold, "CACHE_BYTES", 0)
     for name in ("SEED_FLOPS", "FLOPS_PER_BYTE", "FLOPS_PER_EQUATION"):
         monkeypatch.setattr(spread, name, 0)
+    monkeypatch.setattr(spread, "LEAST_SEEDS", 1)
+    monkeypatch.setattr(spread, "SHARED_FLOPS", 1 << 40)
     monkeypatch.setattr(spread, "n_cores", lambda: 2)

@@ -167,14 +167,6 @@ def _of_dot(eqn: Any) -> Iterator[Way]:
             result += 1
 
 
-def _of_convolution(eqn: Any) -> Iterator[Way]:
-    numbers = eqn.params["dimension_numbers"]
-    if eqn.params["batch_group_count"] == 1:
-        yield Way((numbers.lhs_spec[0], None), numbers.out_spec[0])
-        if eqn.params["feature_group_count"] == 1:
-            yield Way((numbers.lhs_spec[1], numbers.rhs_spec[1]), None, lax.add_p)
-
-
 _RULES: dict[str, Callable[[Any], Iterator[Way]]] = {
     "transpose": _of_transpose,
     "reshape": _of_reshape,
@@ -193,5 +185,4 @@ _RULES: dict[str, Callable[[Any], Iterator[Way]]] = {
     **dict.fromkeys(("reduce_window_sum", "reduce_window_max", "reduce_window_min"), _of_window),
     "select_and_scatter_add": _of_window,
     "dot_general": _of_dot,
-    "conv_general_dilated": _of_convolution,
 }

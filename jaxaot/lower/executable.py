@@ -20,7 +20,7 @@ from jaxaot._typing import Array
 from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.counts import costs_of
-from jaxaot.lower.options import keeping_barriers, without_options_inside
+from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions, without_options_inside
 from jaxaot.lower.relay import Relay, can_be_cut, explain_cut
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
@@ -127,8 +127,10 @@ class Executable:
 
     @cached_property
     def compiler_options(self) -> dict[str, Any] | None:
-        """The options for XLA, with those that the barriers of the graph need."""
+        """The options for XLA, with those that the barriers and convolutions of the graph need."""
         options = keeping_barriers(self._given_options) if _has_barriers(self.tuned.jaxpr) else self._given_options
+        if self.tuned.n_by_eigen:
+            options = with_eigen_convolutions(options)
         return dict(options) if options else None
 
     @cached_property
@@ -198,6 +200,8 @@ class Executable:
             why = "the graph makes nothing large" if has_some else f"none on {platform} under these settings"
             return f"{self.name}: no passes, {why}"
         lines = [f"{self.name} on {platform}", *map(str, self.tuned.results)]
+        if self.tuned.n_by_eigen:
+            lines.append(f"eigen_convolutions: {self.tuned.n_by_eigen} on all cores")
         if self.tuned.has_legs:
             lines.append(f"legs: {explain_cut(self.tuned.jaxpr)}")
         return "\n  ".join(lines)

@@ -11,6 +11,7 @@ import contextvars
 import functools
 import inspect
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -24,8 +25,8 @@ from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.executable import Executable
-from jaxaot.lower.options import keeping_barriers
-from jaxaot.lower.relay import Relay, can_be_cut
+from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
+from jaxaot.lower.relay import LIMIT_BYTES, Relay, can_be_cut, is_free_of_effects
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
 
@@ -44,8 +45,8 @@ def _as_one_program() -> Iterator[None]:
         _is_whole.reset(token)
 
 
-class _NeedsLegs(Exception):
-    """Ends the tracing of a function whose graph is to be cut.
+class _NeedsRelay(Exception):
+    """Ends the tracing of a function whose graph is to be cut, or compiled under options of its own.
 
     Attributes:
       tuned: The graph.
@@ -53,7 +54,7 @@ class _NeedsLegs(Exception):
     """
 
     def __init__(self, tuned: Tuned, out_tree: Any):
-        super().__init__("the graph is to be cut")
+        super().__init__("the graph is run by a relay")
         self.tuned, self.out_tree = tuned, out_tree
 
 
@@ -134,10 +135,17 @@ class _TunedFunction:
         opened = inline(closed, also_custom=True)
         if is_worth_tuning(opened):
             tuned = tune(opened, self._passes, self._checks)
-            if tuned.has_legs and not _is_whole.get() and can_be_cut(tuned.jaxpr):
-                raise _NeedsLegs(tuned, out_tree)
+            if not _is_whole.get() and _needs_relay(tuned):
+                raise _NeedsRelay(tuned, out_tree)
             closed = tuned.jaxpr
         return jax.tree.unflatten(out_tree, jaxpr_as_fun(closed)(*leaves))
+
+
+def _needs_relay(tuned: Tuned) -> bool:
+    """Returns whether a graph may be cut, or needs options for XLA, which `jax.jit` takes before there is a graph."""
+    if tuned.has_legs and can_be_cut(tuned.jaxpr):
+        return True
+    return tuned.n_by_eigen > 0 and is_free_of_effects(tuned.jaxpr)
 
 
 def _without_objects(fn: Callable[..., Any], objects: Objects) -> Callable[..., Any]:
@@ -216,7 +224,7 @@ class _Version:
                 return run(call.leaves)
         try:
             return self.jitted(*args, **kwargs)
-        except _NeedsLegs as needed:
+        except _NeedsRelay as needed:
             tuned, out_tree = needed.tuned, needed.out_tree
         call = self._described(args, kwargs)
         run = self._relays[call.key()] = self._relay(tuned, out_tree, args, kwargs)
@@ -236,8 +244,13 @@ class _Version:
 
     def _relay(self, tuned: Tuned, out_tree: Any, args: Any, kwargs: Any) -> Callable[..., Any]:
         """Returns the function that runs the legs of a graph for the arrays of a call."""
+        options = self._compiler_options
         relay = Relay(
-            tuned.jaxpr, self._donated(args, kwargs), getattr(self._fn, "__name__", "fn"), self._compiler_options
+            tuned.jaxpr,
+            self._donated(args, kwargs),
+            getattr(self._fn, "__name__", "fn"),
+            with_eigen_convolutions(options) if tuned.n_by_eigen else options,
+            limit=LIMIT_BYTES if tuned.has_legs else sys.maxsize,
         )
         call, unflatten = relay.call, out_tree.unflatten
 
@@ -311,7 +324,10 @@ class Jitted:
         return self if instance is None else types.MethodType(self, instance)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`."""
+        """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`.
+
+        Options that its graph would need are those of `compile`.
+        """
         with _as_one_program():
             return self._staged("lower", args, kwargs).lower(*args, **kwargs)
 

@@ -162,15 +162,17 @@ def can_be_cut(closed: Any) -> bool:
     Args:
       closed: The ClosedJaxpr.
     """
-    eqns = closed.jaxpr.eqns
-    if any(map(has_side_effects, eqns)):
-        return False
-    return temporary_bytes(eqns, set()) > LIMIT_BYTES // _MOST
+    return is_free_of_effects(closed) and temporary_bytes(closed.jaxpr.eqns, set()) > LIMIT_BYTES // _MOST
+
+
+def is_free_of_effects(closed: Any) -> bool:
+    """Returns whether a graph has no side effects, so that a relay may run it."""
+    return not any(map(has_side_effects, closed.jaxpr.eqns))
 
 
 def explain_cut(closed: Any) -> str:
     """Returns in words whether a graph is cut, as far as shapes alone say."""
-    if any(map(has_side_effects, closed.jaxpr.eqns)):
+    if not is_free_of_effects(closed):
         return "one program, which keeps the order of the side effects"
     estimate = temporary_bytes(closed.jaxpr.eqns, set(closed.jaxpr.outvars))
     needs = f"temporaries of about {format_bytes(estimate)}, and {format_bytes(LIMIT_BYTES)} are kept between calls"

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from jaxaot.ir.cost import eqn_flops
+from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
-from jaxaot.ir.walk import aval_bytes
+from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 from jaxaot.passes.hold import SMALL_BYTES
 from jaxaot.passes.pipeline import PassResult, run_passes
-from jaxaot.passes.table import LEGS
+from jaxaot.passes.table import EIGEN_CONVOLUTIONS, LEGS, SWITCHES
+
+EIGEN_FLOPS = 100_000_000
+"""What a convolution takes, on average, where Eigen on all cores is faster than YNN on one."""
 
 _BODIES = {"scan": ("jaxpr",), "while": ("body_jaxpr",), "cond": ("branches",)}
 """The parameters that are bodies of their own, by primitive."""
@@ -24,11 +29,13 @@ class Tuned:
       jaxpr: The ClosedJaxpr.
       results: What each pass did.
       has_legs: Whether it may become several executables.
+      n_by_eigen: How many convolutions XLA is asked to compute by Eigen.
     """
 
     jaxpr: Any
     results: tuple[PassResult, ...]
     has_legs: bool
+    n_by_eigen: int = 0
 
 
 def tune(closed: Any, names: Sequence[str], check: bool = False) -> Tuned:
@@ -40,9 +47,10 @@ def tune(closed: Any, names: Sequence[str], check: bool = False) -> Tuned:
       check: Whether to check the graph after each.
     """
     results: list[PassResult] = []
-    passes = [name for name in names if name != LEGS]
+    passes = [name for name in names if name not in SWITCHES]
     passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results)
-    return Tuned(passed, tuple(results), LEGS in names)
+    n_by_eigen = _n_by_eigen(passed.jaxpr) if EIGEN_CONVOLUTIONS in names else 0
+    return Tuned(passed, tuple(results), LEGS in names, n_by_eigen)
 
 
 def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:
@@ -71,3 +79,18 @@ def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results:
 def is_worth_tuning(closed: Any) -> bool:
     """Returns whether a graph makes a value that is large enough for the passes to matter."""
     return any(aval_bytes(var.aval) > SMALL_BYTES for eqn in closed.jaxpr.eqns for var in eqn.outvars)
+
+
+def _n_by_eigen(jaxpr: Any) -> int:
+    """Returns how many convolutions a graph has, if they are large; none if most are small."""
+    flops = list(_flops_of_convolutions(jaxpr))
+    return len(flops) if sum(flops) >= EIGEN_FLOPS * len(flops) else 0
+
+
+def _flops_of_convolutions(jaxpr: Any) -> Iterator[int]:
+    """Yields the FLOPs of each convolution in a graph, and in the bodies of its loops and branches."""
+    for eqn in jaxpr.eqns:
+        if kind(eqn) is Kind.CONVOLUTION:
+            yield eqn_flops(eqn)
+        for body in sub_jaxprs(eqn):
+            yield from _flops_of_convolutions(body)

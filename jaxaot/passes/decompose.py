@@ -9,8 +9,14 @@ import jax
 
 from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, close_jaxpr, make_jaxpr_object, make_var, nest_source
 from jaxaot.errors import DecompositionError
+from jaxaot.ir.build import is_rewritable
 from jaxaot.ir.rewrite import inline, substitute
 from jaxaot.ir.walk import short_aval
+
+
+class _DoesNotApply(Exception):
+    """A rule leaves an equation as it is."""
+
 
 Table = Mapping[Any, Callable[..., Any]]
 """Primitives, or their names, with functions that take an equation's operands, and its parameters by name."""
@@ -27,6 +33,8 @@ def decompose(closed: Any, table: Table) -> Any:
     Bodies of control flow are decomposed too. What a function computes is not decomposed again, so that it may use the
     primitive itself.
 
+    A function that returns `NotImplemented` leaves the equation as it is.
+
     Raises:
       DecompositionError: If a function returns something of another type than the equation.
     """
@@ -34,19 +42,44 @@ def decompose(closed: Any, table: Table) -> Any:
     return _decomposed(inline(closed), rules) if rules else closed
 
 
+def decompose_some(closed: Any, name: str, rule: Callable[..., Any]) -> Any:
+    """Returns the graph with some equations of a primitive decomposed; bodies are left as they are.
+
+    Args:
+      closed: The ClosedJaxpr.
+      name: The name of the primitive.
+      rule: Takes operands and parameters like those of a table; what it returns `NotImplemented` for stays.
+    """
+
+    def rule_of(eqn: Any) -> Any:
+        return rule if eqn.primitive.name == name and is_rewritable(eqn) else None
+
+    return _with_decomposed_equations(closed, rule_of, lambda value: value)
+
+
 def _decomposed(closed: Any, rules: Mapping[str, Callable[..., Any]]) -> Any:
+    def parameter(value: Any) -> Any:
+        return _decomposed_parameter(value, rules)
+
+    return _with_decomposed_equations(closed, lambda eqn: rules.get(eqn.primitive.name), parameter)
+
+
+def _with_decomposed_equations(
+    closed: Any, rule_of: Callable[[Any], Callable[..., Any] | None], parameter: Callable[[Any], Any]
+) -> Any:
+    """Returns a graph with the equations that have a rule decomposed, and the parameters of others replaced."""
     jaxpr = closed.jaxpr
     constvars, consts = list(jaxpr.constvars), list(closed.consts)
     eqns: list[Any] = []
     names: dict[Any, Any] = {}
     for eqn in jaxpr.eqns:
         invars = substitute(eqn.invars, names)
-        rule = rules.get(eqn.primitive.name)
-        if rule is None:
-            params = {name: _decomposed_parameter(value, rules) for name, value in eqn.params.items()}
+        rule = rule_of(eqn)
+        body = None if rule is None else _body(eqn, rule)
+        if body is None:
+            params = {name: parameter(value) for name, value in eqn.params.items()}
             eqns.append(eqn.replace(invars=invars, params=params))
             continue
-        body = _body(eqn, rule)
         constvars += body.jaxpr.constvars
         consts += body.consts
         inner = dict(zip(body.jaxpr.invars, invars, strict=True))
@@ -73,14 +106,19 @@ def _decomposed_parameter(value: Any, rules: Mapping[str, Callable[..., Any]]) -
 
 
 def _body(eqn: Any, rule: Callable[..., Any]) -> Any:
-    """Returns the graph that computes what an equation does."""
+    """Returns the graph that computes what an equation does; None if the rule does not apply to it."""
 
     def call(*operands: Any) -> list[Any]:
         result = rule(*operands, **eqn.params)
+        if result is NotImplemented:
+            raise _DoesNotApply
         return list(result) if isinstance(result, (list, tuple)) else [result]
 
     specs = [jax.ShapeDtypeStruct(a.aval.shape, a.aval.dtype, weak_type=a.aval.weak_type) for a in eqn.invars]
-    body = inline(jax.make_jaxpr(call)(*specs), also_custom=True)
+    try:
+        body = inline(jax.make_jaxpr(call)(*specs), also_custom=True)
+    except _DoesNotApply:
+        return None
     given = [(aval.shape, aval.dtype) for aval in body.out_avals]
     if given != [(var.aval.shape, var.aval.dtype) for var in eqn.outvars]:
         wanted = ", ".join(short_aval(var.aval) for var in eqn.outvars)

@@ -1,4 +1,7 @@
-"""Matrix products of plain matrices: axes that lie side by side become one."""
+"""Matrix products of plain matrices: contracted and free axes that lie side by side become one.
+
+Axes of a batch stay as they are: nothing is gained by fewer of them, and what follows would read a reshaped value.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from jaxaot.ir.rewrite import rebuild
 
 
 def flatten_dots(closed: Any) -> Any:
-    """Returns the graph with the axes of each `dot_general` collapsed as far as they lie side by side in memory.
+    """Returns the graph with axes of each `dot_general`, but those of batches, collapsed where they lie side by side.
 
         c: f32[8,128,512] = dot_general[((2,),(0,))] a b        d: f32[1024,128] = reshape a
                                                          →      e: f32[1024,512] = dot_general[((1,),(0,))] d b
@@ -41,11 +44,16 @@ def _flattened(dot: Any) -> list[Any]:
         return [dot]
     # a pair of axes is contracted in any order, so in that of the left operand
     pairs = sorted(zip(contract_left, contract_right, strict=True))
-    groups_left, groups_right = [], []
-    for first, second in ((batch_left, batch_right), ([a for a, _ in pairs], [b for _, b in pairs])):
-        merges = _is_run(first) and _is_run(second)
-        groups_left.append([tuple(first)] if merges and first else [(axis,) for axis in first])
-        groups_right.append([tuple(second)] if merges and second else [(axis,) for axis in second])
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    merges = _is_run(first) and _is_run(second)
+    groups_left = [
+        [(axis,) for axis in batch_left],
+        [tuple(first)] if merges and first else [(axis,) for axis in first],
+    ]
+    groups_right = [
+        [(axis,) for axis in batch_right],
+        [tuple(second)] if merges and second else [(axis,) for axis in second],
+    ]
     for groups, free in ((groups_left, free_left), (groups_right, free_right)):
         groups.append([free] if _is_run(free) and free else [(axis,) for axis in free])
     before_left, new_left, numbers_left = _merged(left, groups_left, dot)

@@ -19,7 +19,7 @@ from jaxaot._jax import DropVar
 from jaxaot.ir.build import barrier, is_rewritable
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.walk import aval_bytes, variables
+from jaxaot.ir.walk import aval_bytes, users, variables
 
 SMALL_BYTES = 1 << 16
 """Values up to this size stay in a cache of the core: to compute them again costs little."""
@@ -49,8 +49,8 @@ def hold(closed: Any) -> Any:
                                                 return reduce_sum h, d, e
 
     Whether a value is, is told from the bytes that kernels read and write and from their arithmetic. Results of matrix
-    products are in memory anyway: behind a barrier the product keeps its form, while XLA's simplifier would move
-    transposes and reshapes of what follows into it.
+    products are in memory anyway; where a transpose or reshape reads one, a barrier keeps XLA's simplifier from moving
+    that into the product.
     """
     jaxpr = closed.jaxpr
     made = (aval_bytes(var.aval) for eqn in jaxpr.eqns for var in eqn.outvars)
@@ -60,13 +60,17 @@ def hold(closed: Any) -> Any:
         return closed  # one kernel, which computes what its results share once
     held = _Kernels(jaxpr).choose()
     replaced: dict[Any, Any] = {}
+    readers = users(jaxpr)
     eqns: list[Any] = []
     for eqn in jaxpr.eqns:
         eqns.append(eqn.replace(invars=substitute(eqn.invars, replaced)))
         if not is_rewritable(eqn):
             continue
         large = [var for var in eqn.outvars if not isinstance(var, DropVar) and aval_bytes(var.aval) > SMALL_BYTES]
-        large = large if kind(eqn) is Kind.MATMUL else [var for var in large if var in held]
+        if kind(eqn) is Kind.MATMUL:
+            large = [var for var in large if any(kind(jaxpr.eqns[i]) is Kind.VIEW for i in readers.get(var, ()))]
+        else:
+            large = [var for var in large if var in held]
         if large:
             barred, targets = barrier(large, eqn)
             eqns.append(barred)

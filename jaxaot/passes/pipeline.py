@@ -18,7 +18,7 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 from jaxaot.passes.fold import fold
-from jaxaot.passes.table import DEFAULTS, JOINT, LEGS, LOWERED
+from jaxaot.passes.table import DEFAULTS, JOINT, LOWERED, SWITCHES
 from jaxaot.plan.stages import JointGraph
 
 Pass = Callable[[Any], Any]
@@ -55,12 +55,12 @@ def register_pass(name: str, function: Pass) -> None:
 
 def pass_names() -> tuple[str, ...]:
     """Returns the names of the passes that exist."""
-    return (*_passes, LEGS)
+    return (*_passes, *SWITCHES)
 
 
 def joint_passes(names: Sequence[str | Pass] | None) -> tuple[str | Pass, ...]:
     """Returns those passes of a setting that run on the joint graph; by default those of the table."""
-    return JOINT if names is None else tuple(name for name in names if name not in LOWERED and name != LEGS)
+    return JOINT if names is None else tuple(name for name in names if name not in (*LOWERED, *SWITCHES))
 
 
 def lowered_passes(names: Sequence[str | Pass] | None, platform: str) -> tuple[str, ...]:
@@ -75,9 +75,9 @@ def lowered_passes(names: Sequence[str | Pass] | None, platform: str) -> tuple[s
     if names is None:
         return DEFAULTS.get(platform, ()) if jax.device_count() == 1 else ()
     for name in names:
-        if isinstance(name, str) and name != LEGS:
+        if isinstance(name, str) and name not in SWITCHES:
             _lookup(name)
-    return tuple(name for name in (*LOWERED, LEGS) if name in names)
+    return tuple(name for name in (*LOWERED, *SWITCHES) if name in names)
 
 
 def run_passes(

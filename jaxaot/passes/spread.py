@@ -1,9 +1,8 @@
 """Spreading over cores: what XLA computes on one core is computed in parts, up to as many as there are cores.
 
-XLA on CPU runs a plain matrix product on all cores, but a batch of them, or a convolution, on one. Equations that do
-not depend on each other run side by side; so in parts along the batch, these products take less time. What lies
-between two of them, the softmax of an attention or the batch norm of a convolutional network, is computed in parts as
-well, so that nothing has to be put together in between.
+XLA on CPU runs a plain matrix product on all cores, but a batch of small ones on one. Equations that do not depend on
+each other run side by side; so in parts along the batch, these products take less time. What lies between two of them,
+the softmax of an attention, is computed in parts as well, so that nothing has to be put together in between.
 
 A *seed* is an equation that is computed on one core and takes long. A *region* is what is computed in parts: seeds,
 and what lies between them.
@@ -11,6 +10,7 @@ and what lies between them.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -27,6 +27,12 @@ from jaxaot.ir.walk import aval_bytes, producers, users, variables
 SEED_FLOPS = 1 << 22
 """What takes less is done before another core has begun: about 50 microseconds."""
 
+SHARED_FLOPS = 10_000_000
+"""A product of a batch that takes this is computed on all cores: 192 cubed is, 128 by 128 by 256 is not."""
+
+LEAST_SEEDS = 3
+"""XLA runs small programs one kernel after the other: an attention alone, two products, lost a fourth by parts."""
+
 FLOPS_PER_BYTE = 12
 """What one core computes in the time in which a byte is copied."""
 
@@ -41,7 +47,7 @@ def n_cores() -> int:
 
 
 def spread(closed: Any) -> Any:
-    """Returns the graph with batched products and convolutions in parts that run side by side.
+    """Returns the graph with batches of small products in parts that run side by side.
 
         c: f32[32,128,128] = dot_general[batch=((0,),(0,))] a b        a0 = slice[0:16] a;  a1 = slice[16:32] a
         d = exp c                                                →     b0 = slice[0:16] b;  b1 = slice[16:32] b
@@ -53,13 +59,15 @@ def spread(closed: Any) -> Any:
 
     There are as many parts as there are cores, or a half or a quarter of that if the batch has no multiple of it. Sums
     over the batch are sums of the sums of the parts, but for those of half precision, which would be rounded twice.
-    Parts are made where the work that is shared takes longer than what has to be cut and put together.
+    Parts are made where the work that is shared takes longer than what has to be cut and put together, and where there
+    are at least `LEAST_SEEDS` seeds.
     """
     for n_parts in (8, 4, 2):
         if n_parts <= n_cores():
             growth = _Growth(closed.jaxpr, n_parts)
-            chosen = {i: growth.ways[i] for region in growth.regions() if growth.pays(region) for i in region}
-            if chosen:
+            regions = [region for region in growth.regions() if growth.pays(region)]
+            chosen = {i: growth.ways[i] for region in regions for i in region}
+            if len(growth.seeds.intersection(chosen)) >= LEAST_SEEDS:
                 return _Parts(closed.jaxpr, chosen, growth.axes, n_parts).rebuild(closed)
     return closed
 
@@ -70,6 +78,7 @@ class _Growth:
     Attributes:
       ways: Position of an equation that could be computed in parts → the way.
       axes: Variable that could be in parts → the axis along which it is cut.
+      seeds: The positions of the seeds.
     """
 
     def __init__(self, jaxpr: Any, n_parts: int):
@@ -77,8 +86,8 @@ class _Growth:
         self._producer, self._readers = producers(jaxpr), users(jaxpr)
         self.ways: dict[int, Way] = {}
         self.axes: dict[Any, int] = {}
-        self._seeds = {i for i, eqn in enumerate(jaxpr.eqns) if _is_seed(eqn)}
-        for i in sorted(self._seeds):
+        self.seeds = {i for i, eqn in enumerate(jaxpr.eqns) if _is_seed(eqn)}
+        for i in sorted(self.seeds):
             if i not in self.ways:
                 found = sorted((way for way in self._ways(i)), key=lambda way: way.operands[0] != 0)
                 if found:
@@ -88,7 +97,7 @@ class _Growth:
         """Returns the ways through an equation that agree with the axes chosen so far."""
         eqn = self._jaxpr.eqns[i]
         which = kind(eqn)
-        if which > Kind.REDUCTION and which not in (Kind.MATMUL, Kind.CONVOLUTION, Kind.GATHER):
+        if which > Kind.REDUCTION and which not in (Kind.MATMUL, Kind.GATHER):
             return []
         found = [way for way in ways(eqn) if self._fits(eqn, way)]
         if which is Kind.MATMUL:  # one product of plain matrices runs on all cores anyway
@@ -139,13 +148,13 @@ class _Growth:
         order = sorted(self.ways)
         below: set[int] = set()
         for i in order:
-            if i in self._seeds or any(self._maker(var) in below for var in self._cut_operands(i)):
+            if i in self.seeds or any(self._maker(var) in below for var in self._cut_operands(i)):
                 below.add(i)
         above: set[int] = set()
         for i in reversed(order):
             way = self.ways[i]
             readers = self._readers.get(self._jaxpr.eqns[i].outvars[0], ()) if way.result is not None else ()
-            if i in self._seeds or way.result is None or any(j in above for j in readers):
+            if i in self.seeds or way.result is None or any(j in above for j in readers):
                 above.add(i)
         group: dict[int, int] = {}
 
@@ -177,7 +186,7 @@ class _Growth:
     def pays(self, region: Sequence[int]) -> bool:
         """Returns whether what the cores share takes longer than cutting operands and putting results together."""
         eqns, own = self._jaxpr.eqns, set(region)
-        flops = sum(eqn_flops(eqns[i]) for i in region if i in self._seeds)
+        flops = sum(eqn_flops(eqns[i]) for i in region if i in self.seeds)
         made = {eqns[i].outvars[0] for i in region if self.ways[i].result is not None}
         cut = {var for i in region for var in self._cut_operands(i)} - made
         whole = made & set(variables(self._jaxpr.outvars))
@@ -188,12 +197,11 @@ class _Growth:
 
 
 def _is_seed(eqn: Any) -> bool:
-    which = kind(eqn)
-    if which is Kind.MATMUL:
-        is_single = eqn.primitive.name == "dot_general" and bool(eqn.params["dimension_numbers"][1][0])
-    else:
-        is_single = which is Kind.CONVOLUTION
-    return is_single and eqn_flops(eqn) >= SEED_FLOPS
+    if eqn.primitive.name != "dot_general" or not eqn.params["dimension_numbers"][1][0]:
+        return False
+    flops = eqn_flops(eqn)
+    n_products = math.prod(eqn.invars[0].aval.shape[axis] for axis in eqn.params["dimension_numbers"][1][0])
+    return flops >= SEED_FLOPS and flops < n_products * SHARED_FLOPS
 
 
 def _is_multiple(size: int, n: int) -> bool:

@@ -7,9 +7,11 @@ XLA does on the platform. In order:
 1. joint: `cse`, `dce`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `share`, `fold_transposes`, `spread`, `flatten_dots`, `order_operands`, `hold`, which comes last of these
-   because the others rewrite what it puts barriers behind;
-5. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`).
+4. lowered: `share`; `sum_depthwise`, `winograd` and `multiply_convolutions`, after which there are fewer convolutions
+   and more products; `fold_transposes`, `spread`, `flatten_dots`, `order_operands`; and `hold`, which comes last of
+   these because the others rewrite what it puts barriers behind;
+5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
+6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`).
 """
 
 from __future__ import annotations
@@ -20,15 +22,21 @@ from typing import Any
 from jaxaot.passes.flatten_dots import flatten_dots
 from jaxaot.passes.fold_transposes import fold_transposes
 from jaxaot.passes.hold import hold
+from jaxaot.passes.multiply_convolutions import multiply_convolutions
 from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.share import share
 from jaxaot.passes.spread import spread
+from jaxaot.passes.sum_depthwise import sum_depthwise
+from jaxaot.passes.winograd import winograd
 
 JOINT: tuple[str, ...] = ("cse", "dce")
 """What runs on a joint graph by default."""
 
 LOWERED: dict[str, Callable[[Any], Any]] = {
     "share": share,
+    "sum_depthwise": sum_depthwise,
+    "winograd": winograd,
+    "multiply_convolutions": multiply_convolutions,
     "fold_transposes": fold_transposes,
     "spread": spread,
     "flatten_dots": flatten_dots,
@@ -37,8 +45,19 @@ LOWERED: dict[str, Callable[[Any], Any]] = {
 }
 """The passes on a graph that is lowered, in the order in which they run."""
 
+EIGEN_CONVOLUTIONS = "eigen_convolutions"
+"""Switches on that XLA computes convolutions by Eigen, on all cores, where they are large."""
+
 LEGS = "legs"
 """Switches on that a graph may become several executables."""
 
-DEFAULTS: dict[str, tuple[str, ...]] = {"cpu": (*LOWERED, LEGS)}
+SWITCHES: tuple[str, ...] = (EIGEN_CONVOLUTIONS, LEGS)
+"""Names that stand among those of passes but are none: they say how a graph is compiled."""
+
+LESS_EXACT: tuple[str, ...] = ("winograd",)
+"""Passes whose results are less exact, which run only where they are named."""
+
+DEFAULTS: dict[str, tuple[str, ...]] = {
+    "cpu": (*(name for name in LOWERED if name not in LESS_EXACT), *SWITCHES),
+}
 """What runs on a lowered graph by default, by platform; nothing on those that are not listed: nothing was measured."""

@@ -28,11 +28,6 @@ def window(reducer, init, **options):
     return lambda x: lax.reduce_window(x, init, reducer, **options)
 
 
-def convolution(**options):
-    numbers = ("NHWC", "HWIO", "NHWC")
-    return lambda x, k: lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=numbers, **options)
-
-
 def pooled_slope(x):
     pool = window(lax.max, -jnp.inf, window_dimensions=(1, 2, 2, 1), window_strides=(1, 2, 2, 1), padding="VALID")
     return jax.grad(lambda x: (pool(x) ** 2).sum())(x)
@@ -66,13 +61,6 @@ CASES = {
     "matrices": (dot(((1,), (0,)), ((), ())), [(4, 6), (6, 8)], 3),
     "batched": (dot(((2,), (2,)), ((0,), (1,))), [(2, 4, 6), (8, 2, 6)], 4),
     "several contracted": (dot(((0, 2), (1, 0)), ((), ())), [(2, 4, 6), (6, 2)], 3),
-    "convolution": (convolution(), [(2, 6, 6, 4), (3, 3, 4, 2)], 2),
-    "grouped convolution": (convolution(feature_group_count=2), [(2, 6, 6, 4), (3, 3, 2, 2)], 1),
-    "gradient of a kernel": (
-        lambda x, k, g: jax.vjp(lambda k: convolution()(x, k), k)[1](g)[0],
-        [(2, 6, 6, 4), (3, 3, 4, 2), (2, 6, 6, 2)],
-        2,
-    ),
 }
 
 

@@ -22,7 +22,7 @@ from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
 from jaxaot.passes.share import share
 from jaxaot.passes.spread import spread
-from jaxaot.passes.table import DEFAULTS, LEGS, LOWERED
+from jaxaot.passes.table import DEFAULTS, LEGS, LESS_EXACT, LOWERED, SWITCHES
 
 
 def graph_of(fn, *args):
@@ -55,13 +55,13 @@ def test_gradients_are_kept(name, seed, everything_is_large):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.abs(want).max()))
 
 
-@pytest.mark.parametrize(("name", "seed"), [("spread", 0), *(("all", i) for i in range(3))])
+@pytest.mark.parametrize(("name", "seed"), [("hold", 0), *(("all", i) for i in range(3))])
 def test_gradients_of_convolutions_are_kept(name, seed, everything_is_large):
     fn, args = convolution_program(seed)
     closed = graph_of(fn, *args)
     passed = run_passes(closed, list(LOWERED) if name == "all" else [name], check=True)
     assert types(passed) == types(closed)
-    assert len(passed.jaxpr.eqns) > len(closed.jaxpr.eqns)
+    assert str(passed) != str(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * float(jnp.abs(want).max()))
 
@@ -97,25 +97,34 @@ def test_sums_of_half_precision_are_rounded_once(everything_is_large):
 
 
 def test_sums_over_the_batch_are_sums_of_sums(everything_is_large):
-    def fn(x, k):
-        y = jax.lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
-        return jax.nn.relu(y - y.mean((0, 1, 2)))
+    def fn(x, y):
+        z = jnp.einsum("bij,bjk->bik", x, y)
+        return jax.nn.relu(z - z.mean((0, 1)))
 
-    spread_out = spread(graph_of(fn, jnp.ones((4, 6, 6, 3)), jnp.ones((3, 3, 3, 2))))
-    assert names(spread_out).count("reduce_sum") == names(spread_out).count("conv_general_dilated") == 2
+    spread_out = spread(graph_of(fn, jnp.ones((4, 6, 3)), jnp.ones((4, 3, 2))))
+    assert names(spread_out).count("reduce_sum") == names(spread_out).count("dot_general") == 2
     check_graph(spread_out)
 
 
+def two_attentions(q, k, v):
+    return attention(attention(q, k, v), k, v)
+
+
 def test_one_core_and_little_work_are_left_alone(monkeypatch):
-    closed = graph_of(attention, *[jnp.ones((8, 8, 256, 64))] * 3)
+    closed = graph_of(two_attentions, *[jnp.ones((8, 8, 256, 64))] * 3)
     monkeypatch.setattr(spread_module, "n_cores", lambda: 1)
     assert spread(closed) is closed
     monkeypatch.setattr(spread_module, "n_cores", lambda: 2)
-    assert len(dots(spread(closed))) == 4
-    small = graph_of(attention, *[jnp.ones((4, 2, 16, 16))] * 3)
+    assert len(dots(spread(closed))) == 8
+    small = graph_of(two_attentions, *[jnp.ones((4, 2, 16, 16))] * 3)
     assert spread(small) is small
-    thin = graph_of(lambda x, y: jnp.einsum("bij,bjk->bik", x, y), jnp.ones((64, 64, 4)), jnp.ones((64, 4, 512)))
-    assert spread(thin) is thin  # it would take longer to put the result together
+    alone = graph_of(attention, *[jnp.ones((8, 8, 256, 64))] * 3)
+    assert spread(alone) is alone  # XLA would run so few kernels one after the other
+    long = graph_of(two_attentions, *[jnp.ones((2, 8, 512, 64))] * 3)
+    assert spread(long) is long  # each product is computed on all cores
+    thin = graph_of(lambda x, y: [jnp.einsum("bij,bjk->bik", x + i, y) for i in range(3)],
+                    jnp.ones((64, 64, 4)), jnp.ones((64, 4, 512)))  # fmt: skip
+    assert spread(thin) is thin  # it would take longer to put the results together
 
 
 def test_half_precision_stays_what_it_is(everything_is_large):
@@ -238,7 +247,13 @@ def test_what_a_product_reads_is_in_memory_for_others_too(everything_is_large):
         c = a * 2.0 + b * 3.0
         return c @ w, jnp.sin(c)
 
-    assert held_by(fn, jnp.ones((3, 3)), jnp.ones((3, 3)), jnp.ones((3, 3))) == ["add", "dot_general"]
+    assert held_by(fn, jnp.ones((3, 3)), jnp.ones((3, 3)), jnp.ones((3, 3))) == ["add"]
+
+
+def test_products_are_held_where_their_results_are_reshaped(everything_is_large):
+    a = jnp.ones((4, 6))
+    assert held_by(lambda a, b: (a @ b).reshape(2, 8) * 2.0, a, a.T) == ["dot_general"]
+    assert held_by(lambda a, b: (a @ b) * 2.0, a, a.T) == []
 
 
 def test_small_values_are_not_held():
@@ -298,7 +313,7 @@ def test_nan_and_infinities_propagate(poison, everything_is_large):
 
 
 def test_passes_are_switched_by_name():
-    assert lowered_passes(None, "cpu") == DEFAULTS["cpu"] == (*LOWERED, LEGS)
+    assert lowered_passes(None, "cpu") == DEFAULTS["cpu"] == (*(n for n in LOWERED if n not in LESS_EXACT), *SWITCHES)
     assert lowered_passes(None, "gpu") == lowered_passes(None, "tpu") == ()
     assert lowered_passes((LEGS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", LEGS)
     assert joint_passes(None) == ("cse", "dce") and joint_passes(("dce", "hold", LEGS)) == ("dce",)

@@ -1,0 +1,257 @@
+"""Convolutions as products, as sums, in tiles, and by Eigen: the same values, faster."""
+
+import random
+from collections import Counter
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+import jaxaot as ja
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.ir.check import check_graph
+from jaxaot.ir.rewrite import inline
+from jaxaot.lower import jit as jit_module
+from jaxaot.lower import options as options_module
+from jaxaot.lower.executable import Executable
+from jaxaot.lower.options import with_eigen_convolutions
+from jaxaot.passes.multiply_convolutions import multiply_convolutions
+from jaxaot.passes.pipeline import lowered_passes, pass_names, run_passes
+from jaxaot.passes.sum_depthwise import MOST_TAPS, sum_depthwise
+from jaxaot.passes.table import DEFAULTS, EIGEN_CONVOLUTIONS
+from jaxaot.passes.winograd import winograd
+
+BY_YNN = "xla_cpu_experimental_ynn_fusion_type"
+NHWC = ("NHWC", "HWIO", "NHWC")
+
+
+def normal(seed, *shape, dtype=jnp.float32):
+    return jnp.asarray(np.random.default_rng(seed).normal(size=shape), dtype)
+
+
+def convolve(x, k, strides=(1, 1), padding="VALID", numbers=NHWC, **rest):
+    return lax.conv_general_dilated(x, k, strides, padding, dimension_numbers=numbers, **rest)
+
+
+def graph_of(fn, *args):
+    return inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+
+
+def names(closed):
+    return Counter(eqn.primitive.name for eqn in closed.jaxpr.eqns)
+
+
+def n_left(rewrite, fn, *args, rtol=1e-5):
+    """Returns how many convolutions a pass leaves, having checked that it changes no value and no type."""
+    closed = graph_of(fn, *args)
+    passed = rewrite(closed)
+    check_graph(passed)
+    assert [(a.shape, a.dtype, a.weak_type) for a in passed.out_avals] == [
+        (a.shape, a.dtype, a.weak_type) for a in closed.out_avals
+    ]
+    for got, want in zip(jaxpr_as_fun(passed)(*args), jaxpr_as_fun(closed)(*args), strict=True):
+        np.testing.assert_allclose(
+            np.float32(got), np.float32(want), rtol=rtol, atol=rtol * float(jnp.abs(want).max() + 1)
+        )
+    return names(passed)["conv_general_dilated"]
+
+
+def with_gradients(fn):
+    return lambda x, k: jax.value_and_grad(lambda x, k: (fn(x, k) ** 2).sum(), (0, 1))(x, k)
+
+
+def random_convolution(seed):
+    """Returns a convolution with any layouts, strides, paddings and dilations, and its operands."""
+    rng = random.Random(seed)
+    n_axes = rng.choice((1, 2, 2, 3))
+    is_depthwise, features = rng.random() < 0.4, rng.choice((2, 3))
+    results = features if is_depthwise else rng.choice((1, 2, 5))
+    window = [rng.choice((1, 1, 2, 3)) for _ in range(n_axes)]
+    size = [rng.randint(4, 7) for _ in range(n_axes)]
+    strides, holes, dilation = ([rng.choice((1, 1, 2)) for _ in range(n_axes)] for _ in range(3))
+    padding = [(rng.choice((-1, 0, 0, 1, 2)), rng.choice((-1, 0, 0, 1))) for _ in range(n_axes)]
+    match rng.choice(("any", "any", "whole", "apart")):
+        case "whole":
+            window, padding, holes, dilation = list(size), [(0, 0)] * n_axes, [1] * n_axes, [1] * n_axes
+        case "apart":
+            strides, dilation, holes, padding = [1] * n_axes, [1] * n_axes, window, [(w - 1, w - 1) for w in window]
+    space = "DHW"[-n_axes:]
+    numbers = tuple("".join(rng.sample(letters + space, n_axes + 2)) for letters in ("NC", "OI", "NC"))
+    sizes = {"N": 2, "C": features, "O": results, "I": 1 if is_depthwise else features}
+    x = normal(seed, *(sizes.get(c) or size[space.index(c)] for c in numbers[0]))
+    k = normal(seed + 1, *(sizes.get(c) or window[space.index(c)] for c in numbers[1]))
+
+    def fn(x, k):
+        groups = features if is_depthwise else 1
+        return lax.conv_general_dilated(
+            x, k, strides, padding, holes, dilation, numbers, feature_group_count=groups
+        )  # fmt: skip
+
+    return fn, (x, k)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_convolutions_keep_their_values_and_gradients(seed):
+    fn, args = random_convolution(seed)
+    try:
+        empty = 0 in jax.eval_shape(fn, *args).shape
+        graph_of(with_gradients(fn), *args)
+    except (TypeError, ValueError):
+        empty = True  # no window fits, or JAX has no gradient
+    for rewrite in (multiply_convolutions, sum_depthwise):
+        if not empty:
+            n_left(rewrite, with_gradients(fn), *args, rtol=1e-4)
+
+
+def test_layers_of_one_by_one_and_their_gradients_are_products():
+    x, k = normal(0, 2, 6, 6, 3), normal(1, 1, 1, 3, 4)
+    assert n_left(multiply_convolutions, with_gradients(convolve), x, k) == 0
+    assert n_left(multiply_convolutions, with_gradients(lambda x, k: convolve(x, k, (2, 2))), x, k) == 0
+    torch_like = lambda x, k: convolve(x, k, numbers=("NCHW", "OIHW", "NCHW"))
+    assert n_left(multiply_convolutions, with_gradients(torch_like), normal(0, 2, 3, 6, 6), normal(1, 4, 3, 1, 1)) == 0
+
+
+def test_transposed_convolutions_without_overlap_are_products():
+    up = lambda x, k: lax.conv_transpose(x, k, (2, 3), "VALID", dimension_numbers=NHWC)
+    assert n_left(multiply_convolutions, up, normal(0, 2, 4, 5, 3), normal(1, 2, 3, 3, 4)) == 0
+    overlapping = lambda x, k: lax.conv_transpose(x, k, (2, 2), "VALID", dimension_numbers=NHWC)
+    assert n_left(multiply_convolutions, overlapping, normal(0, 2, 4, 5, 3), normal(1, 3, 3, 3, 4)) == 1
+
+
+def test_other_convolutions_stay():
+    x, k = normal(0, 2, 6, 6, 4), normal(1, 3, 3, 4, 4)
+    assert n_left(multiply_convolutions, convolve, x, k) == n_left(sum_depthwise, convolve, x, k) == 1
+    grouped = lambda x, k: convolve(x, k, feature_group_count=2)
+    assert n_left(multiply_convolutions, grouped, x, normal(1, 1, 1, 2, 4)) == 1
+    assert n_left(sum_depthwise, grouped, x, normal(1, 1, 1, 2, 4)) == 1
+    padded = lambda x, k: convolve(x, k, padding="SAME" if k.shape[0] > 1 else ((1, 1), (1, 1)))
+    assert n_left(multiply_convolutions, padded, x, normal(1, 1, 1, 4, 4)) == 1  # zeros meet what may be infinite
+    wide = normal(1, MOST_TAPS + 1, 1, 4)
+    along = lambda x, k: lax.conv_general_dilated(
+        x, k, (1,), "VALID", dimension_numbers=("NWC", "WIO", "NWC"), feature_group_count=4
+    )
+    assert n_left(sum_depthwise, along, normal(0, 1, 100, 4), wide) == 1
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])
+def test_depthwise_convolutions_and_their_gradients_are_sums(dtype):
+    x, k = normal(0, 2, 8, 8, 6, dtype=dtype), normal(1, 3, 3, 1, 6, dtype=dtype)
+    fn = lambda x, k: convolve(x, k, (1, 1), "SAME", feature_group_count=6)
+    assert n_left(sum_depthwise, with_gradients(fn), x, k, rtol=1e-5 if dtype == jnp.float32 else 0.05) == 0
+
+
+@pytest.mark.parametrize("poison", [np.nan, np.inf])
+def test_nan_and_infinities_propagate(poison):
+    x, k = normal(0, 2, 6, 6, 4).at[1, 2, 3, 1].set(poison), normal(1, 3, 3, 1, 4)
+    depthwise = lambda x, k: convolve(x, k, padding="SAME", feature_group_count=4)
+    point = lambda x, k: convolve(x, k[:1, :1, :, :].reshape(1, 1, 4, 1))
+    for rewrite, fn in ((sum_depthwise, depthwise), (multiply_convolutions, point)):
+        closed = graph_of(fn, x, k)
+        (got,), (want,) = (jaxpr_as_fun(graph)(x, k) for graph in (rewrite(closed), closed))
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+        assert not bool(jnp.isfinite(got).all())
+
+
+@pytest.mark.parametrize(
+    ("size", "padding", "numbers"),
+    [
+        ((8, 8), "SAME", NHWC),
+        ((9, 7), "VALID", NHWC),
+        ((6, 10), ((0, 2), (1, 0)), NHWC),
+        ((8, 6), "SAME", ("NCHW", "OIHW", "CNHW")),
+    ],
+)
+def test_winograd_is_as_exact_as_documented(size, padding, numbers):
+    n, c, o = 2, 64, 65
+    x = normal(0, n, c, *size) if numbers[0] == "NCHW" else normal(0, n, *size, c)
+    k = normal(1, o, c, 3, 3) if numbers[1] == "OIHW" else normal(1, 3, 3, c, o)
+    fn = lambda x, k: convolve(x, k, (1, 1), padding, numbers)
+    closed = graph_of(fn, x, k)
+    passed = winograd(closed)
+    check_graph(passed)
+    assert names(passed)["dot_general"] == 36 and not names(passed)["conv_general_dilated"]
+    (got,), (want,) = (jaxpr_as_fun(graph)(x, k) for graph in (passed, closed))
+    assert float(jnp.abs(got - want).max() / jnp.abs(want).max()) < 2e-5
+
+
+def test_winograd_leaves_what_it_is_not_for():
+    x, k = normal(0, 2, 8, 8, 64), normal(1, 3, 3, 64, 64)
+    for fn, args in (
+        (lambda x, k: convolve(x, k, (2, 2)), (x, k)),
+        (convolve, (x, normal(1, 5, 5, 64, 64))),
+        (convolve, (x.astype(jnp.bfloat16), k.astype(jnp.bfloat16))),
+        (convolve, (x[..., :8], k[:, :, :8])),
+        (lambda x, k: convolve(x, k, rhs_dilation=(2, 2)), (x, k)),
+    ):
+        assert names(winograd(graph_of(fn, *args)))["conv_general_dilated"] == 1
+
+
+def test_winograd_runs_only_where_it_is_named():
+    assert "winograd" in pass_names() and "winograd" not in lowered_passes(None, "cpu")
+    assert lowered_passes(("winograd", "share"), "cpu") == ("share", "winograd")
+    x, k = normal(0, 2, 8, 8, 64), normal(1, 3, 3, 64, 64)
+    run = ja.jit(lambda x, k: convolve(x, k, (1, 1), "SAME"))
+    plain = run(x, k)
+    with ja.config(passes=(*DEFAULTS["cpu"], "winograd")):
+        np.testing.assert_allclose(run(x, k), plain, atol=2e-5 * float(jnp.abs(plain).max()))
+
+
+def test_convolutions_are_computed_by_eigen():
+    closed = graph_of(lambda x, k: convolve(x, k, padding="SAME"), normal(0, 16, 32, 32, 32), normal(1, 3, 3, 32, 32))
+    executable = Executable(closed)
+    assert executable.tuned.n_by_eigen == 1 and "eigen_convolutions: 1 on all cores" in executable.explain()
+    assert BY_YNN in (executable.compiler_options or {}) and "ynn" not in executable.as_text(optimized=True)
+    with ja.config(passes=tuple(name for name in DEFAULTS["cpu"] if name != EIGEN_CONVOLUTIONS)):
+        other = Executable(closed)
+        assert not other.tuned.n_by_eigen and other.compiler_options is None
+    matrices = Executable(graph_of(lambda a: a @ a, jnp.ones((256, 256))))
+    assert not matrices.tuned.n_by_eigen and BY_YNN not in (matrices.compiler_options or {})
+
+
+def test_a_jitted_function_computes_large_convolutions_by_eigen(monkeypatch):
+    asked = []
+    monkeypatch.setattr(jit_module, "with_eigen_convolutions", lambda options: asked.append(options) or options)
+    step = ja.jit(lambda x, k: {"y": convolve(x, k, padding="SAME")}, donate_argnums=0)
+    x, k = normal(0, 16, 32, 32, 32), normal(1, 3, 3, 32, 32)
+    want = convolve(x, k, padding="SAME")
+    np.testing.assert_allclose(step(x, k)["y"], want, rtol=1e-4, atol=1e-4)
+    assert len(asked) == 1 and x.is_deleted()
+    step(normal(0, 4, 8, 8, 32), k)
+    assert len(asked) == 1  # small ones are faster by YNN
+
+
+def test_a_convolution_beside_effects(capfd):
+    def fn(x, k):
+        jax.debug.print("{}", x[0, 0, 0, 0], ordered=True)
+        return convolve(x, k, padding="SAME")
+
+    x, k = normal(0, 16, 32, 32, 32).at[0, 0, 0, 0].set(7.5), normal(1, 3, 3, 32, 32)
+    np.testing.assert_allclose(ja.jit(fn)(x, k), convolve(x, k, padding="SAME"), rtol=1e-4, atol=1e-4)
+    jax.effects_barrier()
+    assert "7.5" in capfd.readouterr().out
+
+
+def test_what_the_user_says_of_ynn_stays(monkeypatch):
+    assert with_eigen_convolutions({BY_YNN: "LIBRARY_FUSION_TYPE_DOT"}) == {BY_YNN: "LIBRARY_FUSION_TYPE_DOT"}
+    assert set(with_eigen_convolutions({"xla_cpu_enable_fast_math": True})) == {"xla_cpu_enable_fast_math", BY_YNN}
+    with monkeypatch.context() as patch:
+        patch.setenv("XLA_FLAGS", f"--{BY_YNN}=LIBRARY_FUSION_TYPE_DOT")
+        assert with_eigen_convolutions(None) == {}
+    monkeypatch.setattr(options_module, "_is_known", lambda name: False)
+    assert with_eigen_convolutions(None) == {}
+    monkeypatch.undo()
+    assert not options_module._is_known("xla_cpu_no_such_option")
+
+
+def test_convolutions_in_bodies_of_loops(everything_is_large):
+    k = normal(1, 1, 1, 4, 4) * 0.3
+
+    def fn(x):
+        return lax.scan(lambda x, _: (convolve(x, k), None), x, None, length=3)[0]
+
+    executable = Executable(graph_of(fn, normal(0, 2, 6, 6, 4)))
+    (scan,) = (eqn for eqn in executable.tuned.jaxpr.jaxpr.eqns if eqn.primitive.name == "scan")
+    assert names(scan.params["jaxpr"])["dot_general"] == 1 and not executable.tuned.n_by_eigen
+    check_graph(run_passes(executable.tuned.jaxpr, ["share"]))
