@@ -33,8 +33,8 @@ class _Space(NamedTuple):
       image: The axis of the image.
       kernel: The axis of the kernel.
       result: The axis of the result.
-      kind: `POINT` if the kernel has one element, `WHOLE` if the result has, `APART` if windows of the transposed
-        convolution do not overlap.
+      kind: `POINT` if the kernel has one element, `WHOLE` if the result has, `APART` if each
+        element of the image meets elements of the result of its own.
       stride: The distance of windows.
       padding: What is put before and behind, or cut off.
       holes: How far elements of the image are apart.
@@ -116,7 +116,7 @@ def _spaces(image: Sequence[int], kernel: Sequence[int], params: Any) -> list[_S
                 return None  # zeros around the image meet the kernel, which may hold infinities
         elif holes == 1 and low <= 0 and high <= 0 and (window - 1) * dilation + 1 == size + low + high:
             kind = WHOLE
-        elif holes == window and stride == dilation == 1 and low == high == window - 1:
+        elif (holes == window or size == 1) and stride == dilation == 1 and low == high == window - 1:
             kind = APART
         else:
             return None

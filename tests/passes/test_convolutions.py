@@ -16,9 +16,11 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.lower import jit as jit_module
 from jaxaot.lower import options as options_module
 from jaxaot.lower.executable import Executable
-from jaxaot.lower.options import with_eigen_convolutions
+from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.passes.multiply_convolutions import multiply_convolutions
+from jaxaot.passes.pad_images import pad_images
 from jaxaot.passes.pipeline import lowered_passes, pass_names, run_passes
+from jaxaot.passes.split_groups import MOST_GROUPS, split_groups
 from jaxaot.passes.sum_depthwise import MOST_TAPS, sum_depthwise
 from jaxaot.passes.table import DEFAULTS, EIGEN_CONVOLUTIONS
 from jaxaot.passes.winograd import winograd
@@ -41,6 +43,10 @@ def graph_of(fn, *args):
 
 def names(closed):
     return Counter(eqn.primitive.name for eqn in closed.jaxpr.eqns)
+
+
+def convolutions(closed):
+    return [eqn for eqn in closed.jaxpr.eqns if eqn.primitive.name == "conv_general_dilated"]
 
 
 def n_left(rewrite, fn, *args, rtol=1e-5):
@@ -66,8 +72,8 @@ def random_convolution(seed):
     """Returns a convolution with any layouts, strides, paddings and dilations, and its operands."""
     rng = random.Random(seed)
     n_axes = rng.choice((1, 2, 2, 3))
-    is_depthwise, features = rng.random() < 0.4, rng.choice((2, 3))
-    results = features if is_depthwise else rng.choice((1, 2, 5))
+    groups, features = rng.choice((1, 1, 2, 4)), 4
+    results = rng.choice((4, 4, 8)) if groups > 1 else rng.choice((1, 2, 5))
     window = [rng.choice((1, 1, 2, 3)) for _ in range(n_axes)]
     size = [rng.randint(4, 7) for _ in range(n_axes)]
     strides, holes, dilation = ([rng.choice((1, 1, 2)) for _ in range(n_axes)] for _ in range(3))
@@ -79,12 +85,11 @@ def random_convolution(seed):
             strides, dilation, holes, padding = [1] * n_axes, [1] * n_axes, window, [(w - 1, w - 1) for w in window]
     space = "DHW"[-n_axes:]
     numbers = tuple("".join(rng.sample(letters + space, n_axes + 2)) for letters in ("NC", "OI", "NC"))
-    sizes = {"N": 2, "C": features, "O": results, "I": 1 if is_depthwise else features}
+    sizes = {"N": 2, "C": features, "O": results, "I": features // groups}
     x = normal(seed, *(sizes.get(c) or size[space.index(c)] for c in numbers[0]))
     k = normal(seed + 1, *(sizes.get(c) or window[space.index(c)] for c in numbers[1]))
 
     def fn(x, k):
-        groups = features if is_depthwise else 1
         return lax.conv_general_dilated(
             x, k, strides, padding, holes, dilation, numbers, feature_group_count=groups
         )  # fmt: skip
@@ -100,7 +105,7 @@ def test_random_convolutions_keep_their_values_and_gradients(seed):
         graph_of(with_gradients(fn), *args)
     except (TypeError, ValueError):
         empty = True  # no window fits, or JAX has no gradient
-    for rewrite in (multiply_convolutions, sum_depthwise):
+    for rewrite in (multiply_convolutions, sum_depthwise, split_groups, pad_images):
         if not empty:
             n_left(rewrite, with_gradients(fn), *args, rtol=1e-4)
 
@@ -133,6 +138,38 @@ def test_other_convolutions_stay():
         x, k, (1,), "VALID", dimension_numbers=("NWC", "WIO", "NWC"), feature_group_count=4
     )
     assert n_left(sum_depthwise, along, normal(0, 1, 100, 4), wide) == 1
+
+
+def test_kernels_larger_than_their_image_meet_a_padded_one():
+    fn = with_gradients(lambda x, k: convolve(x, k, padding=((2, 2), (2, 2))))
+    x, k = normal(0, 2, 6, 6, 3), normal(1, 3, 3, 3, 4)
+    closed = graph_of(fn, x, k)
+    assert n_left(pad_images, fn, x, k) == len(convolutions(closed))
+    passed = pad_images(closed)
+    for eqn in convolutions(passed):
+        spec = eqn.params["dimension_numbers"]
+        sizes, windows = (np.prod([v.aval.shape[i] for i in s[2:]]) for v, s in zip(eqn.invars, spec[:2], strict=True))
+        assert windows <= sizes
+    assert names(passed)["optimization_barrier"] == 1
+    text = jax.jit(jaxpr_as_fun(passed), compiler_options=keeping_barriers()).lower(x, k).compile().as_text()
+    assert "rhs_reversal" not in text
+    assert "rhs_reversal" in jax.jit(jaxpr_as_fun(closed)).lower(x, k).compile().as_text()
+
+
+def test_the_gradient_of_what_takes_a_whole_image_is_a_product():
+    fn = with_gradients(convolve)
+    assert n_left(multiply_convolutions, fn, normal(0, 2, 5, 6, 3), normal(1, 5, 6, 3, 4)) == 0
+
+
+def test_grouped_convolutions_and_their_gradients_are_split():
+    x, k = normal(0, 2, 6, 6, 8), normal(1, 3, 3, 2, 12)
+    closed = graph_of(with_gradients(lambda x, k: convolve(x, k, padding="SAME", feature_group_count=4)), x, k)
+    counts = [max(e.params["feature_group_count"], e.params["batch_group_count"]) for e in convolutions(closed)]
+    assert counts == [4, 4, 4]
+    n_left(split_groups, jaxpr_as_fun(closed), x, k)
+    assert [e.params["batch_group_count"] for e in convolutions(split_groups(closed))] == [1] * 12
+    many = lambda x, k: convolve(x, k, feature_group_count=x.shape[-1])
+    assert n_left(split_groups, many, normal(0, 1, 4, 4, MOST_GROUPS + 1), normal(1, 2, 2, 1, MOST_GROUPS + 1)) == 1
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])
