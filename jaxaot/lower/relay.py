@@ -11,6 +11,7 @@ import jax
 
 from jaxaot._jax import has_side_effects, jaxpr_as_fun
 from jaxaot._util import format_bytes
+from jaxaot.ir.primitives import Kind, kind
 from jaxaot.lower.counts import costs_of
 from jaxaot.lower.legs import (
     LIMIT_BYTES,
@@ -162,7 +163,10 @@ def can_be_cut(closed: Any) -> bool:
     Args:
       closed: The ClosedJaxpr.
     """
-    return is_free_of_effects(closed) and temporary_bytes(closed.jaxpr.eqns, set()) > LIMIT_BYTES // _MOST
+    eqns = closed.jaxpr.eqns
+    if all(kind(eqn) <= Kind.TRANSCENDENTAL for eqn in eqns):
+        return False  # a kernel or two, whose values in between are in no memory
+    return is_free_of_effects(closed) and temporary_bytes(eqns, set()) > LIMIT_BYTES // _MOST
 
 
 def is_free_of_effects(closed: Any) -> bool:

@@ -56,8 +56,8 @@ def hold(closed: Any) -> Any:
     made = (aval_bytes(var.aval) for eqn in jaxpr.eqns for var in eqn.outvars)
     if sum(n_bytes for n_bytes in made if n_bytes > SMALL_BYTES) <= CACHE_BYTES:
         return closed
-    if all(kind(eqn) <= Kind.TRANSCENDENTAL for eqn in jaxpr.eqns):
-        return closed  # one kernel, which computes what its results share once
+    if not any(kind(eqn) in (Kind.MATMUL, Kind.CONVOLUTION) for eqn in jaxpr.eqns):
+        return closed  # few kernels, such as those of a loss: there is no depth with which chains could grow
     held = _Kernels(jaxpr).choose()
     replaced: dict[Any, Any] = {}
     readers = users(jaxpr)

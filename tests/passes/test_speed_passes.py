@@ -202,8 +202,9 @@ def test_gradients_of_weights_have_fewer_rows_than_columns():
 
 
 def held_by(fn, *args):
-    """Returns what the barriers of a graph are behind."""
-    closed = hold(graph_of(fn, *args))
+    """Returns what the barriers of a graph are behind, in which there is a product as well."""
+    two = jnp.ones((2, 2))
+    closed = hold(graph_of(lambda *args: (fn(*args), two @ two), *args))
     check_graph(closed)
     producer = {var: eqn.primitive.name for eqn in closed.jaxpr.eqns for var in eqn.outvars}
     barriers = (eqn for eqn in closed.jaxpr.eqns if eqn.primitive.name == "optimization_barrier")
@@ -224,13 +225,17 @@ def test_what_several_read_is_held(everything_is_large):
     assert of(lambda a, b: a * (a * b + a) - b * 3.0 + a * 2.0 - b * 4.0, total, wave) == ["sub"]  # of nine it is more
 
 
-def test_a_graph_of_one_kernel_is_left_alone(everything_is_large):
+def test_a_graph_of_few_kernels_is_left_alone(everything_is_large):
     def chain(x, y):
         shared = jnp.sin(x) * y
         return shared * x, shared * y, shared + 1.0
 
-    closed = graph_of(chain, jnp.ones((8, 8)), jnp.ones((8, 8)))
-    assert hold(closed) is closed
+    def loss(x, y):
+        return jax.grad(lambda x, y: ((x - y) ** 2).mean() ** 2, (0, 1))(x, y)
+
+    for fn in (chain, loss):
+        closed = graph_of(fn, jnp.ones((8, 8)), jnp.ones((8, 8)))
+        assert hold(closed) is closed
 
 
 def test_what_one_kernel_reads_twice_is_not_held(everything_is_large):
