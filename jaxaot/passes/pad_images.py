@@ -11,6 +11,7 @@ from typing import Any
 
 from jax import lax
 
+from jaxaot.ir.windows import padding_config
 from jaxaot.passes.decompose import decompose_some
 
 
@@ -33,8 +34,8 @@ def _padded_before(image: Any, kernel: Any, **params: Any) -> Any:
     if math.prod(windows) <= math.prod(sizes) or 0 in (*image.shape, *kernel.shape):
         return NotImplemented
     config = [(0, 0, 0)] * image.ndim
-    for axis, padding, holes in zip(numbers.lhs_spec[2:], params["padding"], params["lhs_dilation"], strict=True):
-        config[axis] = (*padding, holes - 1)
+    for axis, amounts in zip(numbers.lhs_spec[2:], padding_config(params), strict=True):
+        config[axis] = amounts
     if not any(map(any, config)):
         return NotImplemented
     padded = lax.optimization_barrier(lax.pad(image, lax.full((), 0, image.dtype), config))

@@ -14,6 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from jaxaot.ir.windows import Window, n_windows, padding_config, taps
 from jaxaot.passes.decompose import decompose_some
 
 MOST_TAPS = 81
@@ -42,12 +43,12 @@ def _sum(image: Any, kernel: Any, **params: Any) -> Any:
         return NotImplemented
     wide = jnp.promote_types(dtype, jnp.float32)
     if params["batch_group_count"] == 1 and params["feature_group_count"] == n_results == image.shape[1]:
-        taps = _taps(image.shape[2:], kernel.shape[2:], params)
-        if taps is None:
+        found = taps(image.shape[2:], kernel.shape[2:], params) if math.prod(kernel.shape[2:]) <= MOST_TAPS else []
+        if not found:
             return NotImplemented
         padded = _padded(image, params)
         total: Any = None
-        for place, window in taps:
+        for place, window in found:
             factor = lax.slice(kernel, (0, 0, *place), (*kernel.shape[:2], *(p + 1 for p in place)))
             shifted = lax.slice(padded, *_bounds(padded.shape, window))
             weights = lax.broadcast_in_dim(lax.reshape(factor, (n_results,)), shifted.shape, (1,))
@@ -56,7 +57,7 @@ def _sum(image: Any, kernel: Any, **params: Any) -> Any:
     elif params["feature_group_count"] == 1 and params["batch_group_count"] == n_results == image.shape[0]:
         # the gradient of such a kernel: features are what is summed over, and the image has one batch for each result
         sizes = [
-            _n_windows(size, window, axis, params)
+            n_windows(size, window, axis, params)
             for axis, (size, window) in enumerate(zip(image.shape[2:], kernel.shape[2:], strict=True))
         ]
         if math.prod(sizes) > MOST_TAPS or min(sizes) < 1 or any(d != 1 for d in params["lhs_dilation"]):
@@ -67,7 +68,7 @@ def _sum(image: Any, kernel: Any, **params: Any) -> Any:
             for axis, p in enumerate(place):
                 start, step = p * params["window_strides"][axis], params["rhs_dilation"][axis]
                 window.append((start, start + step * (kernel.shape[2 + axis] - 1) + 1, step))
-            shifted = lax.slice(padded, *_bounds(padded.shape, window))
+            shifted = lax.slice(padded, *_bounds(padded.shape, tuple(window)))
             sums.append((shifted.astype(wide) * kernel.astype(wide)).sum(range(1, image.ndim)))
         total = lax.reshape(jnp.stack(sums, 1), (1, n_results, *sizes))
     else:
@@ -76,37 +77,12 @@ def _sum(image: Any, kernel: Any, **params: Any) -> Any:
     return lax.transpose(total, order).astype(dtype)
 
 
-def _taps(image: Any, kernel: Any, params: Any) -> list[tuple[tuple[int, ...], list[tuple[int, int, int]]]] | None:
-    """Returns the places of a kernel, each with what of the padded image meets it; None if that is not written out."""
-    if math.prod(kernel) > MOST_TAPS:
-        return None
-    found = []
-    for place in itertools.product(*map(range, kernel)):
-        window = []
-        for axis, p in enumerate(place):
-            n = _n_windows(image[axis], kernel[axis], axis, params)
-            start, step = p * params["rhs_dilation"][axis], params["window_strides"][axis]
-            if n < 1:
-                return None
-            window.append((start, start + step * (n - 1) + 1, step))
-        found.append((place, window))
-    return found
-
-
-def _n_windows(size: int, window: int, axis: int, params: Any) -> int:
-    """Returns how many elements the result has along an axis."""
-    low, high = params["padding"][axis]
-    padded = (size - 1) * params["lhs_dilation"][axis] + 1 + low + high
-    return (padded - (window - 1) * params["rhs_dilation"][axis] - 1) // params["window_strides"][axis] + 1
-
-
 def _padded(image: Any, params: Any) -> Any:
-    holes = [dilation - 1 for dilation in params["lhs_dilation"]]
-    config = [(0, 0, 0)] * 2 + [(*padding, hole) for padding, hole in zip(params["padding"], holes, strict=True)]
+    config = [(0, 0, 0)] * 2 + padding_config(params)
     return lax.pad(image, lax.full((), 0, image.dtype), config) if any(map(any, config)) else image
 
 
-def _bounds(shape: Any, window: list[tuple[int, int, int]]) -> Iterator[list[int]]:
+def _bounds(shape: Any, window: Window) -> Iterator[list[int]]:
     """Yields starts, limits and strides of a slice that takes a window of all images."""
     yield [0, 0, *(start for start, _, _ in window)]
     yield [*shape[:2], *(limit for _, limit, _ in window)]

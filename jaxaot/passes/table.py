@@ -7,8 +7,8 @@ XLA does on the platform. In order:
 1. joint: `cse`, `dce`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `share`; `sum_depthwise`, `split_groups`, `winograd`, `multiply_convolutions`, `pad_images`, after which
-   there are fewer kinds of convolutions, and more products; `fold_transposes`, `spread`, `flatten_dots`,
+4. lowered: `share`; `sum_depthwise`, `split_groups`, `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`,
+   after which there are fewer kinds of convolutions, and more products; `fold_transposes`, `spread`, `flatten_dots`,
    `order_operands`; and `hold`, which comes last of these because the others rewrite what it puts barriers behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
 6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`).
@@ -29,6 +29,7 @@ from jaxaot.passes.share import share
 from jaxaot.passes.split_groups import split_groups
 from jaxaot.passes.spread import spread
 from jaxaot.passes.sum_depthwise import sum_depthwise
+from jaxaot.passes.unfold_stems import unfold_stems
 from jaxaot.passes.winograd import winograd
 
 JOINT: tuple[str, ...] = ("cse", "dce")
@@ -39,6 +40,7 @@ LOWERED: dict[str, Callable[[Any], Any]] = {
     "sum_depthwise": sum_depthwise,
     "split_groups": split_groups,
     "winograd": winograd,
+    "unfold_stems": unfold_stems,
     "multiply_convolutions": multiply_convolutions,
     "pad_images": pad_images,
     "fold_transposes": fold_transposes,
@@ -58,10 +60,10 @@ LEGS = "legs"
 SWITCHES: tuple[str, ...] = (EIGEN_CONVOLUTIONS, LEGS)
 """Names that stand among those of passes but are none: they say how a graph is compiled."""
 
-LESS_EXACT: tuple[str, ...] = ("winograd",)
-"""Passes whose results are less exact, which run only where they are named."""
+UNASKED: tuple[str, ...] = tuple(name for name in LOWERED if name not in ("winograd", "unfold_stems"))
+"""Those that run without being named; the others are less exact, or gain for few graphs."""
 
 DEFAULTS: dict[str, tuple[str, ...]] = {
-    "cpu": (*(name for name in LOWERED if name not in LESS_EXACT), *SWITCHES),
+    "cpu": (*UNASKED, *SWITCHES),
 }
 """What runs on a lowered graph by default, by platform; nothing on those that are not listed: nothing was measured."""

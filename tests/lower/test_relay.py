@@ -20,10 +20,8 @@ from jaxaot.lower.legs import divide, plan_course
 from jaxaot.lower.options import keeping_barriers
 from jaxaot.lower.relay import Relay, can_be_cut
 from jaxaot.lower.tune import tune
-from jaxaot.passes.table import LESS_EXACT, LOWERED
+from jaxaot.passes.table import LOWERED, UNASKED
 from tests.seeds import seeds
-
-RUN = [name for name in LOWERED if name not in LESS_EXACT]
 
 WEIGHTS = [0.1 * jax.random.normal(jax.random.key(i), (128, 128)) for i in range(20)]
 X = jax.random.normal(jax.random.key(99), (8192, 128))
@@ -248,7 +246,7 @@ def test_an_executable_is_cut_and_donates():
     given = jax.tree.map(jnp.copy, WEIGHTS)
     agree(executable.call(*given, X), jax.tree.leaves(jax.jit(step)(WEIGHTS, X)))
     assert all(w.is_deleted() for w in given) and len(executable.relay.course.legs) == 2
-    assert [result.name for result in executable.tuned.results] == RUN
+    assert [result.name for result in executable.tuned.results] == list(UNASKED)
     inside = jax.jit(lambda *args: executable.call(*args))
     assert "optimization_barrier" not in inside.lower(*WEIGHTS, X).as_text()
 
@@ -256,7 +254,7 @@ def test_an_executable_is_cut_and_donates():
 def test_explain_says_what_each_pass_did(capsys):
     ja.jit(step).explain(WEIGHTS, X)
     first, *passes, last = capsys.readouterr().out.splitlines()
-    assert first == "step on cpu" and [line.split(":")[0].strip() for line in passes] == RUN
+    assert first == "step on cpu" and [line.split(":")[0].strip() for line in passes] == list(UNASKED)
     assert last.strip().startswith("legs: several programs: temporaries of about ")
     ja.jit(step).explain(WEIGHTS, X[:8])
     assert capsys.readouterr().out == "step: no passes, the graph makes nothing large\n"

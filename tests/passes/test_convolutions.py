@@ -23,6 +23,7 @@ from jaxaot.passes.pipeline import lowered_passes, pass_names, run_passes
 from jaxaot.passes.split_groups import MOST_GROUPS, split_groups
 from jaxaot.passes.sum_depthwise import MOST_TAPS, sum_depthwise
 from jaxaot.passes.table import DEFAULTS, EIGEN_CONVOLUTIONS
+from jaxaot.passes.unfold_stems import unfold_stems
 from jaxaot.passes.winograd import winograd
 
 BY_YNN = "xla_cpu_experimental_ynn_fusion_type"
@@ -105,7 +106,7 @@ def test_random_convolutions_keep_their_values_and_gradients(seed):
         graph_of(with_gradients(fn), *args)
     except (TypeError, ValueError):
         empty = True  # no window fits, or JAX has no gradient
-    for rewrite in (multiply_convolutions, sum_depthwise, split_groups, pad_images):
+    for rewrite in (multiply_convolutions, sum_depthwise, split_groups, pad_images, unfold_stems):
         if not empty:
             n_left(rewrite, with_gradients(fn), *args, rtol=1e-4)
 
@@ -225,8 +226,15 @@ def test_winograd_leaves_what_it_is_not_for():
         assert names(winograd(graph_of(fn, *args)))["conv_general_dilated"] == 1
 
 
+@pytest.mark.parametrize(("strides", "padding"), [((1, 1), "SAME"), ((2, 2), "VALID"), ((2, 1), ((3, 0), (0, 2)))])
+def test_stems_are_unfolded(strides, padding):
+    fn = lambda x, k: convolve(x, k, strides, padding)
+    assert n_left(unfold_stems, fn, normal(0, 2, 9, 8, 3), normal(1, 3, 3, 3, 5)) == 0
+    assert n_left(unfold_stems, fn, normal(0, 2, 9, 8, 5), normal(1, 3, 3, 5, 4)) == 1
+
+
 def test_winograd_runs_only_where_it_is_named():
-    assert "winograd" in pass_names() and "winograd" not in lowered_passes(None, "cpu")
+    assert "winograd" in pass_names() and not {"winograd", "unfold_stems"} & set(lowered_passes(None, "cpu"))
     assert lowered_passes(("winograd", "share"), "cpu") == ("share", "winograd")
     x, k = normal(0, 2, 8, 8, 64), normal(1, 3, 3, 64, 64)
     run = ja.jit(lambda x, k: convolve(x, k, (1, 1), "SAME"))

@@ -22,7 +22,7 @@ from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
 from jaxaot.passes.share import share
 from jaxaot.passes.spread import spread
-from jaxaot.passes.table import DEFAULTS, LEGS, LESS_EXACT, LOWERED, SWITCHES
+from jaxaot.passes.table import DEFAULTS, LEGS, LOWERED, SWITCHES, UNASKED
 
 
 def graph_of(fn, *args):
@@ -318,7 +318,7 @@ def test_nan_and_infinities_propagate(poison, everything_is_large):
 
 
 def test_passes_are_switched_by_name():
-    assert lowered_passes(None, "cpu") == DEFAULTS["cpu"] == (*(n for n in LOWERED if n not in LESS_EXACT), *SWITCHES)
+    assert lowered_passes(None, "cpu") == DEFAULTS["cpu"] == (*UNASKED, *SWITCHES)
     assert lowered_passes(None, "gpu") == lowered_passes(None, "tpu") == ()
     assert lowered_passes((LEGS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", LEGS)
     assert joint_passes(None) == ("cse", "dce") and joint_passes(("dce", "hold", LEGS)) == ("dce",)
