@@ -25,6 +25,7 @@ from jaxaot.passes.sum_depthwise import MOST_TAPS, sum_depthwise
 from jaxaot.passes.table import DEFAULTS, EIGEN_CONVOLUTIONS
 from jaxaot.passes.unfold_stems import unfold_stems
 from jaxaot.passes.winograd import winograd
+from tests.seeds import seeds
 
 BY_YNN = "xla_cpu_experimental_ynn_fusion_type"
 NHWC = ("NHWC", "HWIO", "NHWC")
@@ -98,7 +99,7 @@ def random_convolution(seed):
     return fn, (x, k)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(24, 6))
 def test_random_convolutions_keep_their_values_and_gradients(seed):
     fn, args = random_convolution(seed)
     try:
