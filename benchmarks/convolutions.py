@@ -45,6 +45,8 @@ class Layer:
 
 LAYERS = (
     Layer("stem, 3 by 3 of 3 features", 16, 32, 3, 32, 3, 1),
+    Layer("stem, 3 by 3, 64 by 64", 16, 64, 3, 64, 3, 1),
+    Layer("stem, 7 by 7, stride 2, 64 by 64", 16, 64, 3, 64, 7, 3, 2),
     Layer("3 by 3, 32 features", 16, 32, 32, 32, 3, 1),
     Layer("3 by 3, 64 features", 16, 32, 64, 64, 3, 1),
     Layer("3 by 3, 128 features", 16, 16, 128, 128, 3, 1),

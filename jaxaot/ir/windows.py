@@ -3,44 +3,65 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 Window = tuple[tuple[int, int, int], ...]
 """Start, limit and stride along each axis of space, in the padded image."""
 
 
-def n_windows(size: int, window: int, axis: int, params: Any) -> int:
-    """Returns how many elements the result of a convolution has along an axis of space; less than 1 if none."""
-    low, high = params["padding"][axis]
-    padded = (size - 1) * params["lhs_dilation"][axis] + 1 + low + high
-    return (padded - (window - 1) * params["rhs_dilation"][axis] - 1) // params["window_strides"][axis] + 1
-
-
-def taps(image: Sequence[int], kernel: Sequence[int], params: Any) -> list[tuple[tuple[int, ...], Window]]:
-    """Returns the places of a kernel, each with what of the padded image meets it; nothing if no window fits.
+def n_windows(image: Sequence[int], kernel: Sequence[int], params: Any) -> list[int]:
+    """Returns how many elements the result of a convolution has along each axis of space; less than 1 if none.
 
     Args:
       image: The sizes of the image in space.
       kernel: Those of the kernel.
       params: The parameters of `conv_general_dilated`.
     """
-    counts = [
-        n_windows(size, window, axis, params) for axis, (size, window) in enumerate(zip(image, kernel, strict=True))
-    ]
-    if min(counts, default=0) < 1:
-        return []
-    found = []
-    for place in itertools.product(*map(range, kernel)):
-        window = []
-        for axis, (p, n) in enumerate(zip(place, counts, strict=True)):
-            start, step = p * params["rhs_dilation"][axis], params["window_strides"][axis]
-            window.append((start, start + step * (n - 1) + 1, step))
-        found.append((place, tuple(window)))
-    return found
+    names = "padding", "lhs_dilation", "rhs_dilation", "window_strides"
+    counts = []
+    for size, window, (low, high), holes, dilation, stride in zip(
+        image, kernel, *(params[name] for name in names), strict=True
+    ):
+        padded = (size - 1) * holes + 1 + low + high
+        counts.append((padded - (window - 1) * dilation - 1) // stride + 1)
+    return counts
+
+
+def windows(
+    places: Sequence[int], distances: Sequence[int], sizes: Sequence[int], steps: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], Window]]:
+    """Yields windows of an image, each with its place.
+
+    What an element of the kernel meets is such, with the kernel's sizes and dilations as `places` and `distances`, and
+    the result's sizes and strides as `sizes` and `steps`; what makes an element of the result, the other way round.
+
+    Args:
+      places: How many windows there are along each axis of space.
+      distances: How far they are apart.
+      sizes: How many elements a window has.
+      steps: How far these are apart.
+    """
+    for place in itertools.product(*map(range, places)):
+        starts = [p * distance for p, distance in zip(place, distances, strict=True)]
+        yield (
+            place,
+            tuple((s, s + step * (n - 1) + 1, step) for s, n, step in zip(starts, sizes, steps, strict=True)),
+        )
 
 
 def padding_config(params: Any) -> list[tuple[int, int, int]]:
     """Returns what `pad` puts before, behind and between elements of an image along the axes of space."""
     holes = (dilation - 1 for dilation in params["lhs_dilation"])
     return [(*padding, hole) for padding, hole in zip(params["padding"], holes, strict=True)]
+
+
+def features_last(numbers: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Returns how image and kernel are transposed to have features last, and the result back from there.
+
+    The image becomes batch, space, features; the kernel space, features, results; the result is batch, space, results.
+    """
+    image, kernel, result = numbers
+    order = result[0], *result[2:], result[1]
+    back = tuple(sorted(range(len(order)), key=order.__getitem__))
+    return (image[0], *image[2:], image[1]), (*kernel[2:], kernel[1], kernel[0]), back

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import jax
+
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
@@ -49,7 +51,8 @@ def tune(closed: Any, names: Sequence[str], check: bool = False) -> Tuned:
     results: list[PassResult] = []
     passes = [name for name in names if name not in SWITCHES]
     passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results)
-    n_by_eigen = _n_by_eigen(passed.jaxpr) if EIGEN_CONVOLUTIONS in names else 0
+    is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
+    n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
     return Tuned(passed, tuple(results), LEGS in names, n_by_eigen)
 
 

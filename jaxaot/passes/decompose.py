@@ -42,17 +42,19 @@ def decompose(closed: Any, table: Table) -> Any:
     return _decomposed(inline(closed), rules) if rules else closed
 
 
-def decompose_some(closed: Any, name: str, rule: Callable[..., Any]) -> Any:
+def decompose_some(closed: Any, name: str, applies: Callable[..., bool], rule: Callable[..., Any]) -> Any:
     """Returns the graph with some equations of a primitive decomposed; bodies are left as they are.
 
     Args:
       closed: The ClosedJaxpr.
       name: The name of the primitive.
-      rule: Takes operands and parameters like those of a table; what it returns `NotImplemented` for stays.
+      applies: Takes types of operands, and parameters, and says whether the equation is decomposed.
+      rule: Takes operands and parameters, like the functions of a table.
     """
 
     def rule_of(eqn: Any) -> Any:
-        return rule if eqn.primitive.name == name and is_rewritable(eqn) else None
+        is_asked = eqn.primitive.name == name and is_rewritable(eqn)
+        return rule if is_asked and applies(*(atom.aval for atom in eqn.invars), **eqn.params) else None
 
     return _with_decomposed_equations(closed, rule_of, lambda value: value)
 

@@ -6,6 +6,7 @@ image meets one element of the kernel, or all meet at once. XLA takes the produc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ def multiply_convolutions(closed: Any) -> Any:
     for x: f32[16,32,32,3] and w: f32[1,1,3,8]. A product adds up the same terms, in another order at most. What strides
     skip is cut away before it, and the holes of a dilated image are put in behind it.
     """
-    return decompose_some(closed, "conv_general_dilated", _product)
+    return decompose_some(closed, "conv_general_dilated", _is_product, _product)
 
 
 class _Space(NamedTuple):
@@ -54,13 +55,14 @@ class _Space(NamedTuple):
 POINT, WHOLE, APART = "point", "whole", "apart"
 
 
+def _is_product(image: Any, kernel: Any, **params: Any) -> bool:
+    is_whole = params["feature_group_count"] == params["batch_group_count"] == 1
+    return is_whole and _spaces(image.shape, kernel.shape, params) is not None
+
+
 def _product(image: Any, kernel: Any, **params: Any) -> Any:
-    if params["feature_group_count"] != 1 or params["batch_group_count"] != 1:
-        return NotImplemented
     numbers = params["dimension_numbers"]
-    spaces = _spaces(image.shape, kernel.shape, params)
-    if spaces is None:
-        return NotImplemented
+    spaces = _spaces(image.shape, kernel.shape, params) or []
     image = _without_skipped(image, spaces)
     kernel = lax.rev(kernel, [space.kernel for space in spaces if space.kind == APART])
     kernel = lax.squeeze(kernel, [space.kernel for space in spaces if space.kind == POINT])
@@ -92,7 +94,7 @@ def _product(image: Any, kernel: Any, **params: Any) -> Any:
     ordered = [axes[axis] for axis in range(len(axes))]
     permutation = [place for places in ordered for place in places]
     result = lax.transpose(product, permutation) if permutation != sorted(permutation) else product
-    sizes = [_size([product.shape[place] for place in places]) for places in ordered]
+    sizes = [math.prod(product.shape[place] for place in places) for places in ordered]
     return _with_holes(lax.reshape(result, sizes), spaces)
 
 
@@ -146,10 +148,3 @@ def _with_holes(result: Any, spaces: Sequence[_Space]) -> Any:
     if any(map(any, config)):
         result = lax.pad(result, lax.full((), 0, result.dtype), config)
     return lax.slice(result, [0] * result.ndim, result.shape, steps) if max(steps) > 1 else result
-
-
-def _size(sizes: Sequence[int]) -> int:
-    product = 1
-    for size in sizes:
-        product *= size
-    return product

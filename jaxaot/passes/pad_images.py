@@ -23,23 +23,23 @@ def pad_images(closed: Any) -> Any:
 
     for x: f32[32,30,30,16] and w: f32[32,32,16,32]. Behind the barrier the padding stays where it is.
     """
-    return decompose_some(closed, "conv_general_dilated", _padded_before)
+    return decompose_some(closed, "conv_general_dilated", _meets_larger, _padded_before)
+
+
+def _meets_larger(image: Any, kernel: Any, **params: Any) -> bool:
+    numbers = params["dimension_numbers"]
+    size, window = (
+        math.prod(v.shape[i] for i in spec[2:]) for v, spec in ((image, numbers.lhs_spec), (kernel, numbers.rhs_spec))
+    )
+    return window > size and 0 not in (*image.shape, *kernel.shape) and any(map(any, padding_config(params)))
 
 
 def _padded_before(image: Any, kernel: Any, **params: Any) -> Any:
-    numbers = params["dimension_numbers"]
-    sizes, windows = (
-        [v.shape[i] for i in spec[2:]] for v, spec in ((image, numbers.lhs_spec), (kernel, numbers.rhs_spec))
-    )
-    if math.prod(windows) <= math.prod(sizes) or 0 in (*image.shape, *kernel.shape):
-        return NotImplemented
     config = [(0, 0, 0)] * image.ndim
-    for axis, amounts in zip(numbers.lhs_spec[2:], padding_config(params), strict=True):
+    for axis, amounts in zip(params["dimension_numbers"].lhs_spec[2:], padding_config(params), strict=True):
         config[axis] = amounts
-    if not any(map(any, config)):
-        return NotImplemented
     padded = lax.optimization_barrier(lax.pad(image, lax.full((), 0, image.dtype), config))
-    n_axes = len(sizes)
+    n_axes = image.ndim - 2
     return lax.conv_general_dilated_p.bind(
         padded, kernel, **{**params, "padding": ((0, 0),) * n_axes, "lhs_dilation": (1,) * n_axes}
     )

@@ -24,16 +24,18 @@ def split_groups(closed: Any) -> Any:
                                                     y1: f32[16,32,4] = conv_general_dilated x1 w1
                                                     y = concatenate y0 y1
     """
-    return decompose_some(closed, "conv_general_dilated", _group_by_group)
+    return decompose_some(closed, "conv_general_dilated", _has_few_groups, _group_by_group)
+
+
+def _has_few_groups(image: Any, kernel: Any, **params: Any) -> bool:
+    counts = params["feature_group_count"], params["batch_group_count"]
+    return 1 < max(counts) <= MOST_GROUPS and min(counts) == 1
 
 
 def _group_by_group(image: Any, kernel: Any, **params: Any) -> Any:
     numbers = params["dimension_numbers"]
-    counts = params["feature_group_count"], params["batch_group_count"]
-    n_groups = max(counts)
-    if not 1 < n_groups <= MOST_GROUPS or min(counts) != 1:
-        return NotImplemented
-    cut = numbers.lhs_spec[1] if counts[0] > 1 else numbers.lhs_spec[0]
+    n_groups = max(params["feature_group_count"], params["batch_group_count"])
+    cut = numbers.lhs_spec[1] if params["feature_group_count"] > 1 else numbers.lhs_spec[0]
     alone = {**params, "feature_group_count": 1, "batch_group_count": 1}
     images = lax.split(image, [image.shape[cut] // n_groups] * n_groups, cut)
     kernels = lax.split(kernel, [kernel.shape[numbers.rhs_spec[0]] // n_groups] * n_groups, numbers.rhs_spec[0])

@@ -6,7 +6,6 @@ sums over whole images they are computed as fast as memory is read.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from jaxaot.ir.windows import Window, n_windows, padding_config, taps
+from jaxaot.ir.windows import Window, n_windows, padding_config, windows
 from jaxaot.passes.decompose import decompose_some
 
 MOST_TAPS = 81
@@ -30,51 +29,59 @@ def sum_depthwise(closed: Any) -> Any:
 
     for x: f32[16,32,64] and w: f32[3,1,64], in short. Half precision is added up in single precision.
     """
-    return decompose_some(closed, "conv_general_dilated", _sum)
+    return decompose_some(closed, "conv_general_dilated", _has_features_alone, _sum)
+
+
+def _has_features_alone(image: Any, kernel: Any, **params: Any) -> bool:
+    dtype = params["preferred_element_type"] or image.dtype
+    if not jnp.issubdtype(dtype, jnp.floating) or 0 in (*image.shape, *kernel.shape):
+        return False
+    numbers = params["dimension_numbers"]
+    batch, features, *space = (image.shape[axis] for axis in numbers.lhs_spec)
+    results, _, *window = (kernel.shape[axis] for axis in numbers.rhs_spec)
+    if results < 2 or min(n_windows(space, window, params), default=0) < 1:
+        return False
+    if params["batch_group_count"] == 1 and params["feature_group_count"] == results == features:
+        return math.prod(window) <= MOST_TAPS
+    is_gradient = params["feature_group_count"] == 1 and params["batch_group_count"] == results == batch
+    sizes = n_windows(space, window, params)
+    return is_gradient and math.prod(sizes) <= MOST_TAPS and all(d == 1 for d in params["lhs_dilation"])
 
 
 def _sum(image: Any, kernel: Any, **params: Any) -> Any:
     numbers = params["dimension_numbers"]
     image = lax.transpose(image, numbers.lhs_spec)  # batch, features, space
     kernel = lax.transpose(kernel, numbers.rhs_spec)  # results, features, space
-    n_results = kernel.shape[0]
     dtype = params["preferred_element_type"] or image.dtype
-    if n_results < 2 or not jnp.issubdtype(dtype, jnp.floating) or 0 in (*image.shape, *kernel.shape):
-        return NotImplemented
-    wide = jnp.promote_types(dtype, jnp.float32)
-    if params["batch_group_count"] == 1 and params["feature_group_count"] == n_results == image.shape[1]:
-        found = taps(image.shape[2:], kernel.shape[2:], params) if math.prod(kernel.shape[2:]) <= MOST_TAPS else []
-        if not found:
-            return NotImplemented
-        padded = _padded(image, params)
-        total: Any = None
-        for place, window in found:
-            factor = lax.slice(kernel, (0, 0, *place), (*kernel.shape[:2], *(p + 1 for p in place)))
-            shifted = lax.slice(padded, *_bounds(padded.shape, window))
-            weights = lax.broadcast_in_dim(lax.reshape(factor, (n_results,)), shifted.shape, (1,))
-            term = shifted.astype(wide) * weights.astype(wide)
-            total = term if total is None else total + term
-    elif params["feature_group_count"] == 1 and params["batch_group_count"] == n_results == image.shape[0]:
-        # the gradient of such a kernel: features are what is summed over, and the image has one batch for each result
-        sizes = [
-            n_windows(size, window, axis, params)
-            for axis, (size, window) in enumerate(zip(image.shape[2:], kernel.shape[2:], strict=True))
-        ]
-        if math.prod(sizes) > MOST_TAPS or min(sizes) < 1 or any(d != 1 for d in params["lhs_dilation"]):
-            return NotImplemented
-        padded, sums = _padded(image, params), []
-        for place in itertools.product(*map(range, sizes)):
-            window = []
-            for axis, p in enumerate(place):
-                start, step = p * params["window_strides"][axis], params["rhs_dilation"][axis]
-                window.append((start, start + step * (kernel.shape[2 + axis] - 1) + 1, step))
-            shifted = lax.slice(padded, *_bounds(padded.shape, tuple(window)))
-            sums.append((shifted.astype(wide) * kernel.astype(wide)).sum(range(1, image.ndim)))
-        total = lax.reshape(jnp.stack(sums, 1), (1, n_results, *sizes))
-    else:
-        return NotImplemented
-    order = sorted(range(image.ndim), key=lambda i: numbers.out_spec[i])
-    return lax.transpose(total, order).astype(dtype)
+    compute = _of_features if params["batch_group_count"] == 1 else _of_gradient
+    order = sorted(range(image.ndim), key=numbers.out_spec.__getitem__)
+    return lax.transpose(compute(image, kernel, jnp.promote_types(dtype, jnp.float32), params), order).astype(dtype)
+
+
+def _of_features(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
+    """Returns a sum with a term for each element of a kernel."""
+    sizes = n_windows(image.shape[2:], kernel.shape[2:], params)
+    padded, total = _padded(image, params), None
+    for place, window in windows(kernel.shape[2:], params["rhs_dilation"], sizes, params["window_strides"]):
+        factor = lax.slice(kernel, (0, 0, *place), (*kernel.shape[:2], *(p + 1 for p in place)))
+        shifted = lax.slice(padded, *_bounds(padded.shape, window))
+        weights = lax.broadcast_in_dim(lax.reshape(factor, kernel.shape[:1]), shifted.shape, (1,))
+        term = shifted.astype(wide) * weights.astype(wide)
+        total = term if total is None else total + term
+    return total
+
+
+def _of_gradient(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
+    """Returns a sum of products for each element of the gradient of such a kernel.
+
+    Its features are what is summed over, and its image has one batch for each result.
+    """
+    sizes = n_windows(image.shape[2:], kernel.shape[2:], params)
+    padded, sums = _padded(image, params), []
+    for _, window in windows(sizes, params["window_strides"], kernel.shape[2:], params["rhs_dilation"]):
+        shifted = lax.slice(padded, *_bounds(padded.shape, window))
+        sums.append((shifted.astype(wide) * kernel.astype(wide)).sum(range(1, image.ndim)))
+    return lax.reshape(jnp.stack(sums, 1), (1, kernel.shape[0], *sizes))
 
 
 def _padded(image: Any, params: Any) -> Any:

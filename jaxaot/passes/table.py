@@ -61,7 +61,7 @@ SWITCHES: tuple[str, ...] = (EIGEN_CONVOLUTIONS, LEGS)
 """Names that stand among those of passes but are none: they say how a graph is compiled."""
 
 UNASKED: tuple[str, ...] = tuple(name for name in LOWERED if name not in ("winograd", "unfold_stems"))
-"""Those that run without being named; the others are less exact, or gain for few graphs."""
+"""Those that run without being named; the others are less exact, or take memory for time."""
 
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "cpu": (*UNASKED, *SWITCHES),

@@ -1,7 +1,7 @@
 """Convolutions of images of few features as one matrix product: `im2col`.
 
-Off unless it is named: on CPU it gains where images are small, such as 32 by 32 with three features, and loses where
-the unfolded image, which has as many copies of each pixel as the kernel has elements, is much to write.
+Off unless it is named: the unfolded image has as many copies of each pixel as the kernel has elements. On CPU that
+memory buys the more time the smaller images are, see `docs/speed.md`.
 
 Chellapilla, Puri and Simard, High Performance Convolutional Neural Networks for Document Processing, 2006.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from jax import lax
 
-from jaxaot.ir.windows import padding_config, taps
+from jaxaot.ir.windows import features_last, n_windows, padding_config, windows
 from jaxaot.passes.decompose import decompose_some
 
 MOST_FEATURES = 4
@@ -32,34 +32,37 @@ def unfold_stems(closed: Any) -> Any:
 
     for x: f32[16,32,32,3] and w: f32[3,3,3,8]. The same terms are added up, in another order at most.
     """
-    return decompose_some(closed, "conv_general_dilated", _unfolded)
+    return decompose_some(closed, "conv_general_dilated", _is_stem, _unfolded)
+
+
+def _is_stem(image: Any, kernel: Any, **params: Any) -> bool:
+    for_image, for_kernel, _ = features_last(params["dimension_numbers"])
+    _, *space, n_features = (image.shape[axis] for axis in for_image)
+    *window, _, _ = (kernel.shape[axis] for axis in for_kernel)
+    is_whole = params["feature_group_count"] == params["batch_group_count"] == 1
+    if not is_whole or 0 in (*image.shape, *kernel.shape) or any(holes > 1 for holes in params["lhs_dilation"]):
+        return False
+    is_small = n_features <= MOST_FEATURES and n_features < n_features * math.prod(window) <= MOST_TERMS
+    return is_small and min(n_windows(space, window, params)) >= 1
 
 
 def _unfolded(image: Any, kernel: Any, **params: Any) -> Any:
-    numbers = params["dimension_numbers"]
-    image = lax.transpose(image, (numbers.lhs_spec[0], *numbers.lhs_spec[2:], numbers.lhs_spec[1]))
-    kernel = lax.transpose(kernel, (*numbers.rhs_spec[2:], numbers.rhs_spec[1], numbers.rhs_spec[0]))
+    for_image, for_kernel, back = features_last(params["dimension_numbers"])
+    image, kernel = lax.transpose(image, for_image), lax.transpose(kernel, for_kernel)
     n_batch, *space, n_features = image.shape
-    n_terms = math.prod(kernel.shape[:-1])
-    is_stem = n_features <= MOST_FEATURES and n_features < n_terms <= MOST_TERMS
-    if not is_stem or (params["feature_group_count"], params["batch_group_count"]) != (1, 1):
-        return NotImplemented
-    found = taps(space, kernel.shape[:-2], params)
-    if not found or 0 in image.shape or any(holes > 1 for holes in params["lhs_dilation"]):
-        return NotImplemented
+    sizes = n_windows(space, kernel.shape[:-2], params)
     config = [(0, 0, 0), *padding_config(params), (0, 0, 0)]
     padded = lax.pad(image, lax.full((), 0, image.dtype), config)
     shifted = []
-    for _, window in found:
+    for _, window in windows(kernel.shape[:-2], params["rhs_dilation"], sizes, params["window_strides"]):
         starts, limits, steps = zip(*window, strict=True)
         shifted.append(lax.slice(padded, (0, *starts, 0), (n_batch, *limits, n_features), (1, *steps, 1)))
     columns = lax.concatenate(shifted, image.ndim - 1)
     product = lax.dot_general(
         columns,
-        lax.reshape(kernel, (n_terms, kernel.shape[-1])),
+        lax.reshape(kernel, (math.prod(kernel.shape[:-1]), kernel.shape[-1])),
         (((image.ndim - 1,), (0,)), ((), ())),
         precision=params["precision"],
         preferred_element_type=params["preferred_element_type"],
     )
-    order = numbers.out_spec[0], *numbers.out_spec[2:], numbers.out_spec[1]
-    return lax.transpose(product, sorted(range(image.ndim), key=lambda i: order[i]))
+    return lax.transpose(product, back)

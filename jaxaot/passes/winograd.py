@@ -15,6 +15,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from jaxaot.ir.windows import features_last, n_windows
 from jaxaot.passes.decompose import decompose_some
 
 LEAST_FEATURES = 64
@@ -57,24 +58,26 @@ def winograd(closed: Any) -> Any:
 
     in single precision, with at least `LEAST_FEATURES` features on both sides; gradients of images are such as well.
     """
-    return decompose_some(closed, "conv_general_dilated", _in_tiles)
+    return decompose_some(closed, "conv_general_dilated", _has_tiles, _in_tiles)
+
+
+def _has_tiles(image: Any, kernel: Any, **params: Any) -> bool:
+    for_image, for_kernel, _ = features_last(params["dimension_numbers"])
+    batch, *space, _ = (image.shape[axis] for axis in for_image)
+    *window, features, results = (kernel.shape[axis] for axis in for_kernel)
+    steps = [params[name] for name in ("window_strides", "lhs_dilation", "rhs_dilation")]
+    groups = params["feature_group_count"], params["batch_group_count"]
+    if window != [3, 3] or any(tuple(step) != (1, 1) for step in steps) or groups != (1, 1) or not batch:
+        return False
+    is_single = image.dtype == kernel.dtype == jnp.float32 and params["preferred_element_type"] in (None, jnp.float32)
+    return is_single and min(features, results) >= LEAST_FEATURES and min(n_windows(space, window, params)) >= _TILE
 
 
 def _in_tiles(image: Any, kernel: Any, **params: Any) -> Any:
-    numbers = params["dimension_numbers"]
-    image = lax.transpose(image, (numbers.lhs_spec[0], *numbers.lhs_spec[2:], numbers.lhs_spec[1]))
-    kernel = lax.transpose(kernel, (*numbers.rhs_spec[2:], numbers.rhs_spec[1], numbers.rhs_spec[0]))
-    steps = [params[name] for name in ("window_strides", "lhs_dilation", "rhs_dilation")]
-    groups = params["feature_group_count"], params["batch_group_count"]
-    if kernel.shape[:-2] != (3, 3) or any(tuple(step) != (1, 1) for step in steps) or groups != (1, 1):
-        return NotImplemented
-    is_single = image.dtype == kernel.dtype == jnp.float32 and params["preferred_element_type"] in (None, jnp.float32)
-    if not is_single or min(kernel.shape[2:]) < LEAST_FEATURES:
-        return NotImplemented
+    for_image, for_kernel, back = features_last(params["dimension_numbers"])
+    image, kernel = lax.transpose(image, for_image), lax.transpose(kernel, for_kernel)
     padding = params["padding"]
-    height, width = (size + low + high - 2 for size, (low, high) in zip(image.shape[1:3], padding, strict=True))
-    if height < _TILE or width < _TILE or image.shape[0] == 0:
-        return NotImplemented
+    height, width = n_windows(image.shape[1:3], kernel.shape[:2], params)
     tiles = -(-height // _TILE), -(-width // _TILE)
     more = [_TILE * n - size for n, size in zip(tiles, (height, width), strict=True)]
     config = [(low, high + extra, 0) for (low, high), extra in zip(padding, more, strict=True)]
@@ -102,8 +105,7 @@ def _in_tiles(image: Any, kernel: Any, **params: Any) -> Any:
     strips = [jnp.stack([lax.reshape(y[p][q], shape) for q in range(_TILE)], 3) for p in range(_TILE)]
     whole = lax.reshape(jnp.stack(strips, 2), (shape[0], _TILE * tiles[0], _TILE * tiles[1], shape[3]))
     result = lax.slice(whole, (0, 0, 0, 0), (shape[0], height, width, shape[3]))
-    order = numbers.out_spec[0], *numbers.out_spec[2:], numbers.out_spec[1]
-    return lax.transpose(result, sorted(range(4), key=lambda i: order[i]))
+    return lax.transpose(result, back)
 
 
 def _on_both_sides(factors: Sequence[Sequence[float]], grid: Sequence[Sequence[Any]]) -> list[list[Any]]:

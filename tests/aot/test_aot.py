@@ -279,6 +279,16 @@ def test_decompositions_reach_into_loops():
     assert " sin " not in str(graphs[0]) and " cos " in str(graphs[0])
 
 
+def test_a_decomposition_that_leaves_some_equations():
+    graphs = []
+    keep = lambda jaxpr, avals: graphs.append(jaxpr) or ja.aot.nop(jaxpr)
+    table = {"sin": lambda x, **_: NotImplemented if x.ndim else jnp.cos(x - np.pi / 2)}
+    fn = ja.aot.aot_function(lambda x: x.sin() + x.sum().sin(), keep, decompositions=table)
+    np.testing.assert_allclose(fn(ja.ones(2)).numpy(), np.sin(np.ones(2)) + np.sin(2), rtol=1e-5)
+    (graph,) = graphs
+    assert sum(eqn.primitive.name == "sin" for eqn in graph.eqns) == 1 and "cos" in primitives(graph)
+
+
 def test_a_decomposition_of_another_type():
     fn = ja.aot.aot_function(lambda x: x.sin(), ja.aot.nop, decompositions={"sin": lambda x, **_: x[:1]})
     with pytest.raises(errors.DecompositionError, match=r"`sin` returns \(f32\[1\]\) where the equation makes \(f32\["):
