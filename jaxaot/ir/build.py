@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 from jax.lax import optimization_barrier_p, reshape_p, transpose_p
 
-from jaxaot._jax import ShapedArray, is_plainly_placed, make_var
+from jaxaot._jax import ShapedArray, is_plainly_placed, make_var, nest_source
+from jaxaot.ir.rewrite import inline, splice
 
 
 def is_rewritable(eqn: Any) -> bool:
@@ -48,6 +50,18 @@ def transpose(atom: Any, permutation: Sequence[int], eqn: Any, target: Any = Non
     return [eqn.replace(primitive=transpose_p, params=params, invars=[atom], outvars=[target], effects=set())], target
 
 
+def swapped(dot: Any, target: Any) -> Any:
+    """Returns a `dot_general` with its operands swapped, whose result is another variable; `precision` is of each."""
+    (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
+    precision = dot.params["precision"]
+    params = {
+        **dot.params,
+        "dimension_numbers": ((contract_right, contract_left), (batch_right, batch_left)),
+        "precision": precision[::-1] if isinstance(precision, tuple) else precision,
+    }
+    return dot.replace(invars=dot.invars[::-1], outvars=[target], params=params)
+
+
 def barrier(sources: Sequence[Any], eqn: Any) -> tuple[Any, list[Any]]:
     """Returns an equation through which some values pass unchanged and all at once, and the results."""
     targets = [make_var(var.aval) for var in sources]
@@ -55,6 +69,22 @@ def barrier(sources: Sequence[Any], eqn: Any) -> tuple[Any, list[Any]]:
         primitive=optimization_barrier_p, params={}, invars=list(sources), outvars=targets, effects=set()
     )
     return made, targets
+
+
+def traced(fn: Callable[..., Any], atoms: Sequence[Any], eqn: Any) -> tuple[list[Any], list[Any], dict[Any, Any]]:
+    """Returns the equations of a function of some atoms, what it returns, and the value of each that is a constant.
+
+    Args:
+      fn: Takes and returns arrays.
+      atoms: What it is called with.
+      eqn: The equation whose place they take.
+    """
+    specs = [jax.ShapeDtypeStruct(a.aval.shape, a.aval.dtype, weak_type=a.aval.weak_type) for a in atoms]
+    eqns, results, constants = splice(inline(jax.make_jaxpr(fn)(*specs), also_custom=True), atoms)
+    nested = [
+        step.replace(source_info=nest_source(step, eqn.source_info, keep_traceback=False)) for step in eqns
+    ]  # fmt: skip
+    return nested, results, constants
 
 
 def n_elements(shape: Sequence[int]) -> int:

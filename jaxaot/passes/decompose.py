@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import jax
-
-from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, close_jaxpr, make_jaxpr_object, make_var, nest_source
+from jaxaot._jax import ClosedJaxpr, Jaxpr, close_jaxpr, make_jaxpr_object
 from jaxaot.errors import DecompositionError
-from jaxaot.ir.build import is_rewritable
+from jaxaot.ir.build import is_rewritable, traced
 from jaxaot.ir.rewrite import inline, substitute
 from jaxaot.ir.walk import short_aval
 
@@ -77,21 +75,16 @@ def _with_decomposed_equations(
     for eqn in jaxpr.eqns:
         invars = substitute(eqn.invars, names)
         rule = rule_of(eqn)
-        body = None if rule is None else _body(eqn, rule)
-        if body is None:
+        made = None if rule is None else _made(eqn.replace(invars=invars), rule)
+        if made is None:
             params = {name: parameter(value) for name, value in eqn.params.items()}
             eqns.append(eqn.replace(invars=invars, params=params))
             continue
-        constvars += body.jaxpr.constvars
-        consts += body.consts
-        inner = dict(zip(body.jaxpr.invars, invars, strict=True))
-        for step in body.jaxpr.eqns:
-            sources = substitute(step.invars, inner)
-            targets = [var if isinstance(var, DropVar) else make_var(var.aval) for var in step.outvars]
-            inner.update(zip(step.outvars, targets, strict=True))
-            source = nest_source(step, eqn.source_info, keep_traceback=False)
-            eqns.append(step.replace(invars=sources, outvars=targets, source_info=source))
-        names.update(zip(eqn.outvars, substitute(body.jaxpr.outvars, inner), strict=True))
+        steps, results, constants = made
+        constvars += constants
+        consts += constants.values()
+        eqns += steps
+        names.update(zip(eqn.outvars, results, strict=True))
     outvars = substitute(jaxpr.outvars, names)
     return close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, eqns, constvars), consts)
 
@@ -107,8 +100,8 @@ def _decomposed_parameter(value: Any, rules: Mapping[str, Callable[..., Any]]) -
     return value
 
 
-def _body(eqn: Any, rule: Callable[..., Any]) -> Any:
-    """Returns the graph that computes what an equation does; None if the rule does not apply to it."""
+def _made(eqn: Any, rule: Callable[..., Any]) -> tuple[list[Any], list[Any], dict[Any, Any]] | None:
+    """Returns the equations of what computes what an equation does; None if the rule does not apply to it."""
 
     def call(*operands: Any) -> list[Any]:
         result = rule(*operands, **eqn.params)
@@ -116,17 +109,15 @@ def _body(eqn: Any, rule: Callable[..., Any]) -> Any:
             raise _DoesNotApply
         return list(result) if isinstance(result, (list, tuple)) else [result]
 
-    specs = [jax.ShapeDtypeStruct(a.aval.shape, a.aval.dtype, weak_type=a.aval.weak_type) for a in eqn.invars]
     try:
-        body = inline(jax.make_jaxpr(call)(*specs), also_custom=True)
+        steps, results, constants = traced(call, eqn.invars, eqn)
     except _DoesNotApply:
         return None
-    given = [(aval.shape, aval.dtype) for aval in body.out_avals]
-    if given != [(var.aval.shape, var.aval.dtype) for var in eqn.outvars]:
+    if [(a.aval.shape, a.aval.dtype) for a in results] != [(var.aval.shape, var.aval.dtype) for var in eqn.outvars]:
         wanted = ", ".join(short_aval(var.aval) for var in eqn.outvars)
-        shown = ", ".join(map(short_aval, body.out_avals))
+        shown = ", ".join(short_aval(atom.aval) for atom in results)
         raise DecompositionError(
             f"The decomposition of `{eqn.primitive.name}` returns ({shown}) where the equation makes ({wanted}). "
             "Return values of the same number, shapes and dtypes; `jnp.asarray(x, dtype)` converts."
         )
-    return body
+    return steps, results, constants

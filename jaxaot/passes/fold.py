@@ -11,7 +11,7 @@ from jaxaot._jax import Literal, is_tracer, make_literal
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import rebuild, substitute
 
-_SCALAR: dict[str, Callable[..., Any]] = {
+SCALAR: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "add_any": np.add,
     "sub": np.subtract,
@@ -81,8 +81,8 @@ def _known_value(eqn: Any) -> Any:
             if not np.can_cast(values[0].dtype, aval.dtype, "same_kind"):
                 return None  # rounding of floats to integers, out of range, differs between NumPy and XLA
             result = values[0].astype(aval.dtype)
-        elif eqn.primitive.name in _SCALAR and all(value.dtype == values[0].dtype for value in values):
-            result = np.asarray(_SCALAR[eqn.primitive.name](*values), aval.dtype)
+        elif eqn.primitive.name in SCALAR and all(value.dtype == values[0].dtype for value in values):
+            result = np.asarray(SCALAR[eqn.primitive.name](*values), aval.dtype)
         else:
             return None
     return make_literal(result, aval)

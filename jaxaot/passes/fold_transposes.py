@@ -12,7 +12,7 @@ from typing import Any
 from jax.lax import dot_general_p, transpose_p
 
 from jaxaot._jax import Literal
-from jaxaot.ir.build import is_rewritable
+from jaxaot.ir.build import is_rewritable, swapped
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import producers, variables
 from jaxaot.passes.dce import dce
@@ -57,7 +57,7 @@ def fold_transposes(closed: Any) -> Any:
 
 def _swapped(dot: Any, transpose: Any) -> Any:
     """Returns the product that makes a transposed result, or None if swapping its operands does not."""
-    (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
+    (contract_left, contract_right), (batch_left, _) = dot.params["dimension_numbers"]
     left, right = dot.invars
     n_batch = len(batch_left)
     n_left = left.aval.ndim - n_batch - len(contract_left)
@@ -65,16 +65,7 @@ def _swapped(dot: Any, transpose: Any) -> Any:
     wanted = (*range(n_batch), *range(n_batch + n_left, n_batch + n_left + n_right), *range(n_batch, n_batch + n_left))
     if tuple(transpose.params["permutation"]) != wanted:
         return None
-    numbers = ((contract_right, contract_left), (batch_right, batch_left))
-    return dot.replace(invars=[right, left], outvars=transpose.outvars, params=_reversed_params(dot.params, numbers))
-
-
-def _reversed_params(params: dict[str, Any], numbers: Any) -> dict[str, Any]:
-    """Returns the parameters of a product whose operands are swapped; the precision is said for each."""
-    precision = params["precision"]
-    if isinstance(precision, tuple):
-        precision = precision[::-1]
-    return {**params, "dimension_numbers": numbers, "precision": precision}
+    return swapped(dot, transpose.outvars[0])
 
 
 def _with_source(dot: Any, side: int, transpose: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from jax.lax import dot_general_p
 
-from jaxaot.ir.build import array_var, is_rewritable, transpose
+from jaxaot.ir.build import array_var, is_rewritable, swapped, transpose
 from jaxaot.ir.rewrite import rebuild
 
 
@@ -22,18 +22,11 @@ def order_operands(closed: Any) -> Any:
     eqns = []
     for eqn in closed.jaxpr.eqns:
         if eqn.primitive is dot_general_p and is_rewritable(eqn) and _is_tall(eqn):
-            (contract_left, contract_right), (batch_left, batch_right) = eqn.params["dimension_numbers"]
-            precision = eqn.params["precision"]
-            params = {
-                **eqn.params,
-                "dimension_numbers": ((contract_right, contract_left), (batch_right, batch_left)),
-                "precision": precision[::-1] if isinstance(precision, tuple) else precision,
-            }
             (target,) = eqn.outvars
-            n_batch = len(batch_left)
             *batch, rows, columns = target.aval.shape
             product = array_var((*batch, columns, rows), target)
-            eqns.append(eqn.replace(invars=eqn.invars[::-1], outvars=[product], params=params))
+            eqns.append(swapped(eqn, product))
+            n_batch = len(batch)
             eqns += transpose(product, (*range(n_batch), n_batch + 1, n_batch), eqn, target)[0]
         else:
             eqns.append(eqn)

@@ -1,0 +1,256 @@
+"""Scatters of one element to each row of zeros, such as autodiff makes of a cross entropy, as selections.
+
+XLA on CPU writes the zeros, then loops over the elements, and reads all of it again in what follows: with a vocabulary
+of 4,000 that takes longer than the cross entropy itself. A selection is computed where it is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxaot._jax import Literal
+from jaxaot.ir.build import is_rewritable, traced
+from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.walk import producers, variables
+from jaxaot.passes.dce import dce
+from jaxaot.passes.fold import SCALAR
+
+MOST_ROWS = 1 << 22
+"""The most indices that are computed now to see that they count rows."""
+
+
+def select_scatters(closed: Any) -> Any:
+    """Returns the graph with scatters of at most one element to each row of zeros as selections.
+
+        z: f32[8,100] = broadcast_in_dim 0.0               j: i32[8,100] = iota[dimension=1]
+        y: f32[8,100] = scatter-add z i u           →      p: bool[8,100] = eq j i
+        s: f32[8] = reduce_sum[axes=(1,)] y                y: f32[8,100] = select_n p 0.0 u
+                                                           s: f32[8] = select_n (0 <= i < 100) 0.0 u
+
+    for i: i32[8,1] and u: f32[8]. The sum of a row, of which the gradient of a softmax has one, is its one element.
+    What nothing reads but the caller stays: written it must be.
+    """
+    read = {var for eqn in closed.jaxpr.eqns for var in variables(eqn.invars)}
+    maker = {var: closed.jaxpr.eqns[i] for var, i in producers(closed.jaxpr).items()}
+    names: dict[Any, Any] = {}
+    rows: dict[Any, _Rows] = {}
+    eqns: list[Any] = []
+
+    def replaced(eqn: Any, fn: Callable[..., Any], atoms: Sequence[Any]) -> list[Any] | None:
+        """Writes a function in place of an equation, whose result is its first, and returns the others."""
+        steps, (result, *more), constants = traced(fn, atoms, eqn)
+        if constants or result.aval.weak_type != eqn.outvars[0].aval.weak_type:
+            return None
+        eqns[-1:] = steps
+        names[eqn.outvars[0]] = result
+        return more
+
+    for original in closed.jaxpr.eqns:
+        eqn = original.replace(invars=substitute(original.invars, names))
+        eqns.append(eqn)
+        scatter = _scatter(original, maker)
+        if scatter is not None and original.outvars[0] in read:
+            atoms = replaced(eqn, scatter.selected, eqn.invars[1:])
+            if atoms is not None:
+                rows[names[eqn.outvars[0]]] = _Rows(scatter, *atoms)
+            continue
+        found = next((rows[atom] for atom in eqn.invars if not isinstance(atom, Literal) and atom in rows), None)
+        if found is None:
+            continue
+        if eqn.primitive is lax.neg_p:
+            rows[eqn.outvars[0]] = found._replace(is_negated=not found.is_negated)
+        elif eqn.primitive is lax.reduce_sum_p and found.scatter.axis in eqn.params["axes"]:
+            replaced(eqn, found.summed(eqn.params["axes"]), (found.index, found.value))
+    return dce(rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names))) if rows else closed
+
+
+class _Scatter(NamedTuple):
+    """A scatter of one element, or of one slice of elements, to each row of zeros.
+
+    Attributes:
+      shape: The shape of the result.
+      axis: The axis along which rows lie.
+      column: Which of the numbers of an index is the place in a row.
+      batch: For each axis of the result, that of the indices along which it goes, or None.
+      window: For each axis of the result, that of the updates along which it goes, or None.
+      is_clamped: Whether indices out of range mean the nearest element; else they mean none.
+    """
+
+    shape: tuple[int, ...]
+    axis: int
+    column: int
+    batch: tuple[int | None, ...]
+    window: tuple[int | None, ...]
+    is_clamped: bool
+
+    def selected(self, indices: Any, updates: Any) -> tuple[Any, Any, Any]:
+        """Returns what the scatter makes, and the index and the value of each row, with one element along `axis`."""
+        index = lax.index_in_dim(indices, self.column, indices.ndim - 1, keepdims=False)
+        index = self._in_place(index, self.batch)
+        if index.dtype.itemsize < 4:
+            index = index.astype(jnp.int32)
+        if self.is_clamped:
+            index = lax.clamp(jnp.zeros((), index.dtype), index, jnp.asarray(self.shape[self.axis] - 1, index.dtype))
+        value = self._in_place(updates, self.window)
+        where = lax.broadcasted_iota(index.dtype, self.shape, self.axis) == index
+        spread = lax.broadcast_in_dim(value, self.shape, tuple(range(value.ndim)))
+        return lax.select_n(where, lax.full_like(spread, 0), spread), index, value
+
+    def _in_place(self, x: Any, axes: Sequence[int | None]) -> Any:
+        """Returns an array whose axes are those of the result; what has no place among them has one element."""
+        order = [axis for axis in axes if axis is not None]
+        rest = [axis for axis in range(x.ndim) if axis not in order]
+        sizes = [1 if axis is None else x.shape[axis] for axis in axes]
+        return lax.reshape(lax.transpose(x, (*order, *rest)), sizes)
+
+
+class _Rows(NamedTuple):
+    """What is zero but for one element, or one slice of elements, of each row.
+
+    Attributes:
+      scatter: How it was made.
+      index: Where that element is.
+      value: What it is.
+      is_negated: Whether it is that with the opposite sign.
+    """
+
+    scatter: _Scatter
+    index: Any
+    value: Any
+    is_negated: bool = False
+
+    def summed(self, axes: Sequence[int]) -> Callable[[Any, Any], tuple[Any]]:
+        """Returns a function of index and value to the sum over some axes, that of the rows among them."""
+        scatter = self.scatter
+
+        def total(index: Any, value: Any) -> tuple[Any]:
+            if not scatter.is_clamped:
+                is_inside = (index >= 0) & (index < scatter.shape[scatter.axis])
+                value = lax.select_n(jnp.broadcast_to(is_inside, value.shape), lax.full_like(value, 0), value)
+            value = lax.neg(value) if self.is_negated else value
+            other = [axis for axis in axes if axis != scatter.axis and value.shape[axis] > 1]
+            if other:
+                value = lax.reduce_sum(value, other)
+            kept = [size for axis, size in enumerate(scatter.shape) if axis not in axes]
+            return (lax.reshape(value, kept),)
+
+        return total
+
+
+def _scatter(eqn: Any, maker: Mapping[Any, Any]) -> _Scatter | None:
+    """Returns what an equation scatters, if it scatters at most once to each row of zeros."""
+    if eqn.primitive not in (lax.scatter_add_p, lax.scatter_p) or not is_rewritable(eqn):
+        return None
+    zeros, indices, updates = eqn.invars
+    numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
+    modes = lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.PROMISE_IN_BOUNDS
+    if mode not in modes or not _is_zero(zeros, maker) or 0 in (*zeros.aval.shape, *updates.aval.shape):
+        return None
+    shape, rank = zeros.aval.shape, zeros.aval.ndim
+    batch: list[int | None] = [None] * rank
+    for axis, along in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
+        batch[axis] = int(along)
+    window: list[int | None] = [None] * rank
+    gone = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
+    for axis, along in zip((i for i in range(rank) if i not in gone), numbers.update_window_dims, strict=True):
+        window[axis] = int(along)
+    rows: list[tuple[int, int]] = []  # columns, with the axes that they lead along
+    for column, axis in enumerate(numbers.scatter_dims_to_operand_dims):
+        if window[axis] is not None and updates.aval.shape[window[axis]] > 1:
+            return None
+        counted = _counted(indices, column, maker)
+        if counted is not None and shape[axis] == indices.aval.shape[counted]:
+            batch[axis], window[axis] = counted, None
+        else:
+            rows.append((column, int(axis)))
+    if len(rows) != 1:
+        return None
+    ((column, axis),) = rows
+    window[axis] = None
+    n_places = math.prod(indices.aval.shape[:-1])
+    if n_places != math.prod(shape[i] for i in range(rank) if batch[i] is not None):
+        return None  # several elements may go to one row
+    along = [i for i in batch if i is not None]
+    if len(set(along)) < len(along):
+        return None
+    if any(i != axis and w is not None and updates.aval.shape[w] != shape[i] for i, w in enumerate(window)):
+        return None
+    if any(i != axis and b is None and w is None for i, (b, w) in enumerate(zip(batch, window, strict=True))):
+        return None
+    # an update has the axes of its window, and for each other axis one of the indices, in order
+    others = [i for i in range(updates.aval.ndim) if i not in numbers.update_window_dims]
+    of_update = tuple(w if b is None else others[b] for b, w in zip(batch, window, strict=True))
+    return _Scatter(shape, axis, column, tuple(batch), of_update, mode == lax.GatherScatterMode.CLIP)
+
+
+def _is_zero(atom: Any, maker: Mapping[Any, Any]) -> bool:
+    if isinstance(atom, Literal):
+        return np.ndim(atom.val) == 0 and bool(np.asarray(atom.val) == 0)
+    eqn = maker.get(atom)
+    return eqn is not None and eqn.primitive is lax.broadcast_in_dim_p and _is_zero(eqn.invars[0], maker)
+
+
+def _counted(indices: Any, column: int, maker: Mapping[Any, Any]) -> int | None:
+    """Returns the axis of indices along which a column of them counts from zero, as `x[jnp.arange(n), y]` has one."""
+    eqn = maker.get(indices)
+    if eqn is None or eqn.primitive is not lax.concatenate_p or eqn.params["dimension"] != indices.aval.ndim - 1:
+        return None
+    if any(atom.aval.shape[-1] != 1 for atom in eqn.invars) or eqn.invars[column].aval.size > MOST_ROWS:
+        return None
+    found = _constant(eqn.invars[column], maker, {})
+    if found is None:
+        return None
+    found = found[..., 0]
+    return next((axis for axis in range(found.ndim) if np.array_equal(found, _iota(found.shape, axis))), None)
+
+
+def _iota(shape: Sequence[int], axis: int) -> Any:
+    return np.broadcast_to(np.arange(shape[axis]).reshape((-1,) + (1,) * (len(shape) - axis - 1)), shape)
+
+
+def _constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
+    """Returns the integers or truth values that an atom is whatever the inputs are; None if that is not seen.
+
+    Args:
+      atom: The atom.
+      maker: The equation that makes a variable.
+      known: What was found before, by variable.
+    """
+    if isinstance(atom, Literal):
+        return np.asarray(atom.val, atom.aval.dtype) if atom.aval.dtype.kind in "biu" else None
+    if atom not in known:
+        eqn = maker.get(atom)
+        known[atom] = None
+        if eqn is not None and len(eqn.outvars) == 1 and atom.aval.dtype.kind in "biu":
+            operands = [_constant(operand, maker, known) for operand in eqn.invars]
+            known[atom] = None if any(operand is None for operand in operands) else _result(eqn, operands)
+    return known[atom]
+
+
+def _result(eqn: Any, operands: Sequence[Any]) -> Any:
+    """Returns what an equation makes of some integers and truth values; None if that is not known here."""
+    shape, dtype, params = eqn.outvars[0].aval.shape, eqn.outvars[0].aval.dtype, eqn.params
+    match eqn.primitive.name:
+        case "iota":
+            result = _iota(shape, params["dimension"])
+        case "broadcast_in_dim":
+            axes = params["broadcast_dimensions"]
+            sizes = [operands[0].shape[axes.index(i)] if i in axes else 1 for i in range(len(shape))]
+            result = np.broadcast_to(operands[0].reshape(sizes), shape)
+        case "reshape" | "squeeze" | "expand_dims":
+            result = operands[0].reshape(shape)
+        case "select_n":
+            result = np.choose(operands[0].astype(int), operands[1:])
+        case "convert_element_type":
+            result = operands[0]
+        case name if name in SCALAR:
+            result = SCALAR[name](*operands)
+        case _:
+            return None
+    return result.astype(dtype)
