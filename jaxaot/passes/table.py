@@ -7,7 +7,7 @@ XLA does on the platform. In order:
 1. joint: `cse`, `dce`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `share`; `select_scatters`; `sum_depthwise`, `split_groups`, `winograd`, `unfold_stems`,
+4. lowered: `share`; `select_scatters`, `unroll_windows`; `sum_depthwise`, `split_groups`, `winograd`, `unfold_stems`,
    `multiply_convolutions`, `pad_images`, after which there are fewer kinds of convolutions, and more products;
    `fold_transposes`, `spread`, `flatten_dots`, `order_operands`; and `hold`, which comes last of these because the
    others rewrite what it puts barriers behind;
@@ -32,6 +32,7 @@ from jaxaot.passes.split_groups import split_groups
 from jaxaot.passes.spread import spread
 from jaxaot.passes.sum_depthwise import sum_depthwise
 from jaxaot.passes.unfold_stems import unfold_stems
+from jaxaot.passes.unroll_windows import unroll_windows
 from jaxaot.passes.winograd import winograd
 
 JOINT: tuple[str, ...] = ("cse", "dce")
@@ -40,6 +41,7 @@ JOINT: tuple[str, ...] = ("cse", "dce")
 LOWERED: dict[str, Callable[[Any], Any]] = {
     "share": share,
     "select_scatters": select_scatters,
+    "unroll_windows": unroll_windows,
     "sum_depthwise": sum_depthwise,
     "split_groups": split_groups,
     "winograd": winograd,
