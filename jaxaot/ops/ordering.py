@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxaot._typing import Array
@@ -26,6 +27,26 @@ def _sorted(value: Array, dim: int, descending: bool) -> tuple[Array, Array]:
         return jnp.take_along_axis(value, order, axis), order.astype(default_int())
 
     return along(sort, value, dim)
+
+
+def _first(value: Array, n: int, axis: int, descending: bool) -> Array:
+    """Returns the places of the first `n` elements in order, of equal ones that which comes first.
+
+    Floats of up to 32 bits go to `lax.top_k`, which on CPU is a hundred times faster than a sort if `n` is small.
+    """
+    size = value.shape[axis]
+    if not is_inexact(value.dtype) or value.dtype.itemsize > 4 or not 0 < n < size:
+        order = jnp.argsort(value, axis=axis, stable=True, descending=descending)
+        return lax.slice_in_dim(order, 0, n, axis=axis)
+    ranks = lax.stop_gradient(value).astype(jnp.float32)  # larger comes first, and zeros of both signs are equal
+    signed = ranks if descending else -ranks
+    worst_or_best = _NAN if descending else -_NAN
+    ranks = jnp.where(jnp.isnan(ranks), worst_or_best, jnp.where(ranks == 0, 0.0, signed))
+    return jnp.moveaxis(lax.top_k(jnp.moveaxis(ranks, axis, -1), n)[1], -1, axis)
+
+
+_NAN = np.float32(np.nan)
+"""NaN without a sign comes first in `lax.top_k`, negative NaN last."""
 
 
 @register_op(
@@ -59,9 +80,9 @@ def topk(self, k, dim, largest, sorted):
     if self.ndim == 0:
         return self, jnp.zeros((), default_int())
     axis = normalize_dim(dim, self.ndim)
-    values, order = _sorted(self, axis, largest)
-    first = (slice(None),) * axis + (slice(0, k),)
-    return values[first], order[first]
+    need_real("topk", self)
+    order = _first(self, k, axis, largest)
+    return jnp.take_along_axis(self, order, axis), order.astype(default_int())
 
 
 @register_op(
@@ -73,8 +94,8 @@ def kthvalue(self, k, dim, keepdim):
     def choose(value: Array, axis: int) -> tuple[Array, Array]:
         if not 1 <= k <= value.shape[axis]:
             raise TensorError(f"kthvalue(): selected number k out of range for dimension {axis}")
-        order = jnp.argsort(value, axis=axis, stable=True)
-        return pick(value, jnp.take(order, jnp.asarray([k - 1]), axis), axis, keepdim)
+        order = _first(value, k, axis, False)
+        return pick(value, lax.slice_in_dim(order, k - 1, k, axis=axis), axis, keepdim)
 
     return along(choose, self, dim)
 
@@ -85,7 +106,7 @@ def _median(value: Array, axis: int, keepdim: bool, skip_nan: bool) -> tuple[Arr
     size = value.shape[axis]
     if size == 0:
         raise DimError(f"median(): Expected reduction dim {axis} to have non-zero size.")
-    order = jnp.argsort(value, axis=axis, stable=True)
+    order = _first(value, (size - 1) // 2 + 1, axis, False)
     middle = jnp.full([1 if i == axis else n for i, n in enumerate(value.shape)], (size - 1) // 2)
     if is_inexact(value.dtype):
         nan = jnp.isnan(value)
