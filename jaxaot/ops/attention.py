@@ -45,9 +45,23 @@ def scaled_dot_product_attention(prng_key, query, key, value, attn_mask, dropout
         scores = scores + attn_mask
     if visible is not None:
         scores = jnp.where(visible, scores, -jnp.inf)
-    hidden = jnp.all(scores == -jnp.inf, axis=-1, keepdims=True)
-    weights = jnp.where(hidden, 0, jax.nn.softmax(jnp.where(hidden, 0, scores), axis=-1)).astype(query.dtype)
+    weights = _safe_softmax(scores).astype(query.dtype)
     return jnp.matmul(dropped(prng_key, weights, dropout_p, weights.shape), value)
+
+
+@jax.custom_jvp
+def _safe_softmax(scores: Array) -> Array:
+    """Returns the softmax along the last axis, zeros where all scores of a row are -inf."""
+    largest = jnp.max(scores, axis=-1, keepdims=True, initial=-jnp.inf)
+    terms = jnp.exp(scores - jnp.where(largest == -jnp.inf, 0, largest))
+    total = jnp.sum(terms, axis=-1, keepdims=True)
+    return terms / jnp.where(total == 0, 1, total)
+
+
+@_safe_softmax.defjvp
+def _safe_softmax_jvp(primals: Any, tangents: Any) -> Any:
+    weights, (change,) = _safe_softmax(*primals), tangents
+    return weights, weights * (change - jnp.sum(weights * change, axis=-1, keepdims=True))
 
 
 # Heads
