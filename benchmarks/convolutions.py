@@ -29,7 +29,7 @@ NAMED = ("winograd", "unfold_stems")
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """A convolution of images of `size` by `size`, whose options are those of PyTorch."""
+    """A convolution of images of `size` along each of `n_axes`, whose options are those of PyTorch."""
 
     name: str
     batch: int
@@ -41,6 +41,7 @@ class Layer:
     stride: int = 1
     groups: int = 1
     is_transposed: bool = False
+    n_axes: int = 2
 
 
 LAYERS = (
@@ -58,24 +59,27 @@ LAYERS = (
     Layer("8 groups, 3 by 3", 16, 16, 64, 64, 3, 1, groups=8),
     Layer("patches, 8 by 8", 8, 64, 3, 128, 8, stride=8),
     Layer("transposed, 2 by 2, stride 2", 16, 16, 64, 64, 2, stride=2, is_transposed=True),
+    Layer("volumes, 3 by 3 by 3", 2, 16, 16, 32, 3, 1, n_axes=3),
 )
 
 
 def of_jax(layer: Layer) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Returns a function that computes result and gradients, and its arguments."""
-    numbers = ("NHWC", "HWIO", "NHWC")
+    n = layer.n_axes
+    space = "DHW"[-n:]
+    numbers = (f"N{space}C", f"{space}IO", f"N{space}C")
 
     def convolve(x: Any, k: Any) -> Any:
         if layer.is_transposed:
-            return jax.lax.conv_transpose(x, k, (layer.stride,) * 2, "VALID", dimension_numbers=numbers)
-        padding = ((layer.padding,) * 2,) * 2
+            return jax.lax.conv_transpose(x, k, (layer.stride,) * n, "VALID", dimension_numbers=numbers)
+        padding = ((layer.padding,) * 2,) * n
         return jax.lax.conv_general_dilated(
-            x, k, (layer.stride,) * 2, padding, dimension_numbers=numbers, feature_group_count=layer.groups
+            x, k, (layer.stride,) * n, padding, dimension_numbers=numbers, feature_group_count=layer.groups
         )
 
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(layer.batch, layer.size, layer.size, layer.features))
-    k = rng.normal(size=(layer.window, layer.window, layer.features // layer.groups, layer.results))
+    x = rng.normal(size=(layer.batch, *(layer.size,) * n, layer.features))
+    k = rng.normal(size=(*(layer.window,) * n, layer.features // layer.groups, layer.results))
     x, k = jnp.asarray(x, "float32"), jnp.asarray(k, "float32")
     g = jnp.asarray(rng.normal(size=jax.eval_shape(convolve, x, k).shape), "float32")
 
@@ -89,17 +93,19 @@ def of_jax(layer: Layer) -> tuple[Callable[..., Any], tuple[Any, ...]]:
 def of_torch(layer: Layer) -> list[Callable[[], Any]]:
     """Returns functions that do the same in PyTorch, with features first and last."""
     torch = find_torch()
-    fn = torch.nn.functional.conv_transpose2d if layer.is_transposed else torch.nn.functional.conv2d
-    x = torch.randn(layer.batch, layer.features, layer.size, layer.size)
+    n = layer.n_axes
+    functional = torch.nn.functional
+    fn = functional.conv_transpose2d if layer.is_transposed else functional.conv2d if n == 2 else functional.conv3d
+    x = torch.randn(layer.batch, layer.features, *(layer.size,) * n)
     inner = layer.results if layer.is_transposed else layer.features // layer.groups
     outer = layer.features if layer.is_transposed else layer.results
-    k = torch.randn(outer, inner, layer.window, layer.window, requires_grad=True)
+    k = torch.randn(outer, inner, *(layer.window,) * n, requires_grad=True)
 
     def run(x: Any, k: Any) -> Any:
         y = fn(x, k, None, layer.stride, layer.padding, groups=layer.groups)
         return y, torch.autograd.grad(y, (x, k), torch.ones_like(y))
 
-    formats = torch.contiguous_format, torch.channels_last
+    formats = torch.contiguous_format, torch.channels_last if n == 2 else torch.channels_last_3d
     copies = [(t.detach().contiguous(memory_format=f).requires_grad_() for t in (x, k)) for f in formats]
     return [functools.partial(run, *pair) for pair in copies]
 

@@ -7,10 +7,10 @@ XLA does on the platform. In order:
 1. joint: `cse`, `dce`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `share`; `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`, `winograd`,
-   `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds of convolutions, and more
-   products; `fold_transposes`, `spread`, `flatten_dots`, `order_operands`; and `hold`, which comes last of these
-   because the others rewrite what it puts barriers behind;
+4. lowered: `share`; `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`,
+   `unfold_volumes`, `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer
+   kinds of convolutions, and more products; `fold_transposes`, `spread`, `flatten_dots`, `order_operands`; and `hold`,
+   which comes last of these because the others rewrite what it puts barriers behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
 6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`).
 """
@@ -33,6 +33,7 @@ from jaxaot.passes.split_groups import split_groups
 from jaxaot.passes.spread import spread
 from jaxaot.passes.sum_depthwise import sum_depthwise
 from jaxaot.passes.unfold_stems import unfold_stems
+from jaxaot.passes.unfold_volumes import unfold_volumes
 from jaxaot.passes.unroll_windows import unroll_windows
 from jaxaot.passes.winograd import winograd
 
@@ -46,6 +47,7 @@ LOWERED: dict[str, Callable[[Any], Any]] = {
     "sort_integers": sort_integers,
     "sum_depthwise": sum_depthwise,
     "split_groups": split_groups,
+    "unfold_volumes": unfold_volumes,
     "winograd": winograd,
     "unfold_stems": unfold_stems,
     "multiply_convolutions": multiply_convolutions,

@@ -24,6 +24,7 @@ from jaxaot.passes.split_groups import MOST_GROUPS, split_groups
 from jaxaot.passes.sum_depthwise import MOST_TAPS, sum_depthwise
 from jaxaot.passes.table import DEFAULTS, EIGEN_CONVOLUTIONS
 from jaxaot.passes.unfold_stems import unfold_stems
+from jaxaot.passes.unfold_volumes import unfold_volumes
 from jaxaot.passes.winograd import winograd
 from tests.seeds import seeds
 
@@ -116,7 +117,7 @@ def fitting_convolution(seed):
 def test_random_convolutions_keep_their_values_and_gradients(seed):
     fn, args = fitting_convolution(seed)
     n_before = len(convolutions(graph_of(with_gradients(fn), *args)))
-    for rewrite in (multiply_convolutions, sum_depthwise, unfold_stems):
+    for rewrite in (multiply_convolutions, sum_depthwise, unfold_stems, unfold_volumes):
         assert n_left(rewrite, with_gradients(fn), *args, rtol=1e-4) <= n_before
     assert n_left(pad_images, with_gradients(fn), *args, rtol=1e-4) == n_before
     assert n_left(split_groups, with_gradients(fn), *args, rtol=1e-4) >= n_before
@@ -242,6 +243,34 @@ def test_stems_are_unfolded(strides, padding):
     fn = lambda x, k: convolve(x, k, strides, padding)
     assert n_left(unfold_stems, fn, normal(0, 2, 9, 8, 3), normal(1, 3, 3, 3, 5)) == 0
     assert n_left(unfold_stems, fn, normal(0, 2, 9, 8, 5), normal(1, 3, 3, 5, 4)) == 1
+
+
+VOLUMES = {
+    "plain": {},
+    "strides": {"window_strides": (2, 1, 2)},
+    "dilated": {"rhs_dilation": (2, 2, 1)},
+    "holes": {"lhs_dilation": (2, 1, 3)},
+    "features first": {"dimension_numbers": ("NCDHW", "OIDHW", "NCDHW")},
+}
+
+
+@pytest.mark.parametrize("name", VOLUMES)
+def test_convolutions_of_volumes_are_convolutions_of_images(name):
+    options = {"window_strides": (1, 1, 1), "dimension_numbers": ("NDHWC", "DHWIO", "NDHWC"), **VOLUMES[name]}
+    fn = lambda x, k: lax.conv_general_dilated(x, k, padding=((1, 1), (2, 0), (1, 1)), **options)
+    x, k = normal(0, 2, 7, 6, 5, 3), normal(1, 3, 3, 2, 3, 4)
+    if name == "features first":
+        x, k = jnp.moveaxis(x, -1, 1), k.transpose(4, 3, 0, 1, 2)
+    n_left(unfold_volumes, with_gradients(fn), x, k)
+    passed = unfold_volumes(graph_of(with_gradients(fn), x, k))
+    assert [eqn.outvars[0].aval.ndim for eqn in convolutions(passed)] == [4, 4, 4]
+    large = lambda x, k: lax.conv_general_dilated(x, k, (1, 1, 1), "SAME")
+    assert (
+        convolutions(unfold_volumes(graph_of(large, jnp.ones((1, 1, 9, 9, 9)), jnp.ones((1, 1, 9, 2, 2)))))[0]
+        .outvars[0]
+        .aval.ndim
+        == 5
+    )
 
 
 def test_winograd_runs_only_where_it_is_named():
