@@ -7,7 +7,7 @@ sums over whole images they are computed as fast as memory is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -18,6 +18,9 @@ from jaxaot.passes.decompose import decompose_some
 
 MOST_TAPS = 81
 """The most elements of a kernel for which products are written out: 9 by 9."""
+
+MOST_TERMS = 64
+"""The most products that are added up in one kernel."""
 
 
 def sum_depthwise(closed: Any) -> Any:
@@ -43,54 +46,74 @@ def _has_features_alone(image: Any, kernel: Any, **params: Any) -> bool:
         return False
     if params["batch_group_count"] == 1 and params["feature_group_count"] == results == features:
         return math.prod(window) <= MOST_TAPS
+    if min(kernel.shape[axis] for axis in numbers.rhs_spec[1:]) > MOST_TERMS:
+        return False
     is_gradient = params["feature_group_count"] == 1 and params["batch_group_count"] == results == batch
     sizes = n_windows(space, window, params)
     return is_gradient and math.prod(sizes) <= MOST_TAPS and all(d == 1 for d in params["lhs_dilation"])
 
 
 def _sum(image: Any, kernel: Any, **params: Any) -> Any:
-    numbers = params["dimension_numbers"]
-    image = lax.transpose(image, numbers.lhs_spec)  # batch, features, space
-    kernel = lax.transpose(kernel, numbers.rhs_spec)  # results, features, space
     dtype = params["preferred_element_type"] or image.dtype
     compute = _of_features if params["batch_group_count"] == 1 else _of_gradient
-    order = sorted(range(image.ndim), key=numbers.out_spec.__getitem__)
-    return lax.transpose(compute(image, kernel, jnp.promote_types(dtype, jnp.float32), params), order).astype(dtype)
+    return compute(image, kernel, jnp.promote_types(dtype, jnp.float32), params).astype(dtype)
 
 
 def _of_features(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
     """Returns a sum with a term for each element of a kernel."""
-    sizes = n_windows(image.shape[2:], kernel.shape[2:], params)
-    padded, total = _padded(image, params), None
+    numbers = params["dimension_numbers"]
+    kernel = lax.transpose(kernel, numbers.rhs_spec)  # results, features, space
+    sizes = n_windows([image.shape[axis] for axis in numbers.lhs_spec[2:]], kernel.shape[2:], params)
+    padded = _padded(image, params)
+    total: Any = None
     for place, window in windows(kernel.shape[2:], params["rhs_dilation"], sizes, params["window_strides"]):
         factor = lax.slice(kernel, (0, 0, *place), (*kernel.shape[:2], *(p + 1 for p in place)))
-        shifted = lax.slice(padded, *_bounds(padded.shape, window))
-        weights = lax.broadcast_in_dim(lax.reshape(factor, kernel.shape[:1]), shifted.shape, (1,))
+        shifted = lax.slice(padded, *_bounds(padded, window, numbers))
+        weights = lax.broadcast_in_dim(lax.reshape(factor, kernel.shape[:1]), shifted.shape, numbers.lhs_spec[1:2])
         term = shifted.astype(wide) * weights.astype(wide)
         total = term if total is None else total + term
-    return total
+    return lax.transpose(total, [numbers.lhs_spec[numbers.out_spec.index(axis)] for axis in range(image.ndim)])
 
 
 def _of_gradient(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
     """Returns a sum of products for each element of the gradient of such a kernel.
 
-    Its features are what is summed over, and its image has one batch for each result.
+    Its features are what is summed over, and its image has one batch for each result. XLA would write the products to
+    memory, all of them, before it adds them up; added up along one axis first, they are one kernel.
     """
-    sizes = n_windows(image.shape[2:], kernel.shape[2:], params)
+    numbers = params["dimension_numbers"]
+    result = numbers.lhs_spec[0]
+    kernel = lax.transpose(kernel, _in_image(numbers.rhs_spec, numbers))
+    window = [kernel.shape[axis] for axis in numbers.lhs_spec[2:]]
+    sizes = n_windows([image.shape[axis] for axis in numbers.lhs_spec[2:]], window, params)
     padded, sums = _padded(image, params), []
-    for _, window in windows(sizes, params["window_strides"], kernel.shape[2:], params["rhs_dilation"]):
-        shifted = lax.slice(padded, *_bounds(padded.shape, window))
-        sums.append((shifted.astype(wide) * kernel.astype(wide)).sum(range(1, image.ndim)))
-    return lax.reshape(jnp.stack(sums, 1), (1, kernel.shape[0], *sizes))
+    axes = [axis for axis in range(image.ndim) if axis != result and kernel.shape[axis] <= MOST_TERMS]
+    along = max(axes, key=kernel.shape.__getitem__)
+    for _, bounds in windows(sizes, params["window_strides"], window, params["rhs_dilation"]):
+        shifted = lax.slice(padded, *_bounds(padded, bounds, numbers))
+        total: Any = None
+        for i in range(kernel.shape[along]):
+            left, right = (lax.index_in_dim(x, i, along, False).astype(wide) for x in (shifted, kernel))
+            total = left * right if total is None else total + left * right
+        kept = result - (along < result)
+        rest = [axis for axis in range(image.ndim - 1) if axis != kept]
+        sums.append(lax.optimization_barrier(total).sum(rest))
+    whole = lax.reshape(jnp.stack(sums, 1), (1, kernel.shape[result], *sizes))
+    return lax.transpose(whole, sorted(range(image.ndim), key=numbers.out_spec.__getitem__))
 
 
 def _padded(image: Any, params: Any) -> Any:
-    config = [(0, 0, 0)] * 2 + padding_config(params)
-    return lax.pad(image, lax.full((), 0, image.dtype), config) if any(map(any, config)) else image
+    config = _in_image([(0, 0, 0), (0, 0, 0), *padding_config(params)], params["dimension_numbers"])
+    padded = lax.pad(image, lax.full((), 0, image.dtype), config) if any(map(any, config)) else image
+    return lax.optimization_barrier(padded)
 
 
-def _bounds(shape: Any, window: Window) -> Iterator[list[int]]:
-    """Yields starts, limits and strides of a slice that takes a window of all images."""
-    yield [0, 0, *(start for start, _, _ in window)]
-    yield [*shape[:2], *(limit for _, limit, _ in window)]
-    yield [1, 1, *(step for _, _, step in window)]
+def _bounds(image: Any, window: Window, numbers: Any) -> Iterator[Any]:
+    """Returns starts, limits and strides of a slice that takes a window of all images."""
+    batch, features = (image.shape[axis] for axis in numbers.lhs_spec[:2])
+    return zip(*_in_image([(0, batch, 1), (0, features, 1), *window], numbers), strict=True)
+
+
+def _in_image(of_roles: Sequence[Any], numbers: Any) -> list[Any]:
+    """Returns what belongs to batch, features and axes of space, in the order of the axes of the image."""
+    return [of_roles[numbers.lhs_spec.index(axis)] for axis in range(len(of_roles))]
