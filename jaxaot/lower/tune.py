@@ -57,7 +57,7 @@ def tune(closed: Any, names: Sequence[str], check: bool = False) -> Tuned:
 
 
 def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:
-    """Returns a graph in which the bodies of loops and branches went through passes, and adds what these did."""
+    """Returns a graph in which the bodies of loops and branches went through passes, and adds what some of them did."""
 
     def tuned(body: Any, where: str) -> Any:
         opened = inline(body, also_custom=True)
@@ -65,7 +65,8 @@ def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results:
             return body
         found: list[PassResult] = []
         opened = run_passes(opened, passes, check, found)
-        results.extend(dataclasses.replace(result, name=f"{result.name} in a body of {where}") for result in found)
+        changed = (result for result in found if result.n_before != result.n_after)
+        results.extend(dataclasses.replace(result, name=f"{result.name} in a body of {where}") for result in changed)
         return _with_tuned_bodies(opened, passes, check, results)
 
     eqns = []

@@ -32,9 +32,10 @@ def unroll_windows(closed: Any) -> Any:
         y: f32[8,30,30,16] = reduce_window_max[         →      a = slice x;  b = slice x;  …;  i = slice x
           window_dimensions=(1,3,3,1)] x                       c = max a b;  …;  y = max h i
 
-    for x: f32[8,32,32,16], in short; what is read, and the result, stand behind barriers. The gradient of a largest
-    element goes to the first of them, as before: which one that is in each window is computed, and then, for each
-    element of the image, the sum over the windows that it is in. Half precision is added up in single precision.
+    for x: f32[8,32,32,16], in short; what is read, and the result, stand behind barriers: computed again for each
+    slice, equal elements might differ. The gradient of a largest element goes to the first of them, as before: which
+    one that is in each window is computed, and then, for each element of the image, the sum over the windows that it is
+    in. Half precision is added up in single precision.
     """
     maker = {var: closed.jaxpr.eqns[i] for var, i in producers(closed.jaxpr).items()}
     names: dict[Any, Any] = {}

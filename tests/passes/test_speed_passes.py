@@ -14,6 +14,7 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.errors import CompilerError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
+from jaxaot.lower.options import keeping_barriers
 from jaxaot.passes import spread as spread_module
 from jaxaot.passes.flatten_dots import flatten_dots
 from jaxaot.passes.fold_transposes import fold_transposes
@@ -38,7 +39,8 @@ def dots(closed):
 
 
 def run(closed, args):
-    return jax.jit(jaxpr_as_fun(closed))(*args)
+    # without barriers, equal elements that are computed again may differ, and another one be the largest
+    return jax.jit(jaxpr_as_fun(closed), compiler_options=keeping_barriers())(*args)
 
 
 def types(closed):
