@@ -38,7 +38,7 @@ def ways(eqn: Any) -> list[Way]:
     rule = _RULES.get(eqn.primitive.name)
     if rule is not None:
         return list(rule(eqn))
-    return list(_of_elements(eqn)) if eqn.primitive.name in _ELEMENTWISE else []
+    return list(_of_elements(eqn)) if eqn.primitive.name in ELEMENTWISE else []
 
 
 def params_of_part(eqn: Any, way: Way, n: int) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def params_of_part(eqn: Any, way: Way, n: int) -> dict[str, Any]:
 
 
 _NOT_ELEMENTWISE = {"concatenate", "stack", "pad", "tile", "iota", "empty", "empty2", "axis_index"}
-_ELEMENTWISE = {
+ELEMENTWISE = {
     name
     for name, kind in KINDS.items()
     if kind in (Kind.CAST, Kind.POINTWISE, Kind.TRANSCENDENTAL) and name not in _NOT_ELEMENTWISE

@@ -39,6 +39,9 @@ FLOPS_PER_BYTE = 12
 FLOPS_PER_EQUATION = 1_000_000
 """What one core computes in the time that another kernel takes besides its work."""
 
+_FREE = {"reshape", "squeeze", "expand_dims"}
+"""Primitives that are no work at all."""
+
 
 def n_cores() -> int:
     """Returns how many cores XLA may use."""
@@ -192,7 +195,8 @@ class _Growth:
         whole = made & set(variables(self._jaxpr.outvars))
         whole |= {var for var in made if not own.issuperset(self._readers.get(var, ()))}
         copied = sum(aval_bytes(var.aval) for var in (*cut, *whole))
-        spent = copied * FLOPS_PER_BYTE + len(region) * (self._n_parts - 1) * FLOPS_PER_EQUATION
+        n_kernels = sum(eqns[i].primitive.name not in _FREE for i in region)
+        spent = copied * FLOPS_PER_BYTE + n_kernels * (self._n_parts - 1) * FLOPS_PER_EQUATION
         return flops * (self._n_parts - 1) > spent * self._n_parts
 
 

@@ -7,7 +7,7 @@ XLA does on the platform. In order:
 1. joint: `cse`, `dce`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `share`; `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`,
+4. lowered: `share`, `drop_axes`; `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`,
    `unfold_volumes`, `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer
    kinds of convolutions, and more products; `fold_transposes`, `spread`, `flatten_dots`, `order_operands`; and `hold`,
    which comes last of these because the others rewrite what it puts barriers behind;
@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxaot.passes.drop_axes import drop_axes
 from jaxaot.passes.flatten_dots import flatten_dots
 from jaxaot.passes.fold_transposes import fold_transposes
 from jaxaot.passes.hold import hold
@@ -42,6 +43,7 @@ JOINT: tuple[str, ...] = ("cse", "dce")
 
 LOWERED: dict[str, Callable[[Any], Any]] = {
     "share": share,
+    "drop_axes": drop_axes,
     "select_scatters": select_scatters,
     "unroll_windows": unroll_windows,
     "sort_integers": sort_integers,

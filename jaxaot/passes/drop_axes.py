@@ -1,0 +1,183 @@
+"""Dropping axes of one element from arrays of many axes.
+
+XLA on CPU has fast kernels for reductions and batches of matrix products of up to four axes. flax's attention has five,
+one of which is an axis of groups with one element: its softmax took seven times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jaxaot._jax import DropVar, Literal
+from jaxaot.ir.axes import ELEMENTWISE
+from jaxaot.ir.build import array_var, is_rewritable, reshape
+from jaxaot.ir.primitives import is_pure
+from jaxaot.ir.rewrite import rebuild
+from jaxaot.passes.dce import dce
+
+MOST_AXES = 4
+"""Arrays with no more axes are left as they are."""
+
+
+def drop_axes(closed: Any) -> Any:
+    """Returns the graph with arrays of many axes without those of one element, where only their shape is concerned.
+
+        b: f32[1,8,4,64,64] = exp a                         d: f32[8,4,64,64] = reshape a
+        c: f32[1,8,4,64] = reduce_sum[axes=(4,)] b    →     e: f32[8,4,64,64] = exp d
+                                                            f: f32[8,4,64] = reduce_sum[axes=(3,)] e
+                                                            c: f32[1,8,4,64] = reshape f
+
+    Elementwise equations, sums and the like, matrix products, broadcasts and transposes are written so.
+    """
+    if not any(_is_wide(var) for eqn in closed.jaxpr.eqns for var in eqn.outvars):
+        return closed
+    narrow = _Narrow()
+    for eqn in closed.jaxpr.eqns:
+        narrow.add(eqn)
+    outvars = [narrow.whole(atom) for atom in closed.jaxpr.outvars]
+    return dce(rebuild(closed, narrow.eqns, outvars))
+
+
+def _is_wide(atom: Any) -> bool:
+    shape = getattr(atom.aval, "shape", ())
+    return len(shape) > MOST_AXES and 1 in shape
+
+
+def _kept(shape: Sequence[int]) -> list[int]:
+    return [axis for axis, size in enumerate(shape) if size != 1]
+
+
+class _Narrow:
+    """A graph that is written anew.
+
+    Attributes:
+      eqns: Its equations.
+    """
+
+    def __init__(self) -> None:
+        self.eqns: list[Any] = []
+        self._narrow: dict[Any, Any] = {}  # without axes of one element
+        self._missing: dict[Any, Any] = {}  # by variable that was not made, the equation that would have
+
+    def add(self, eqn: Any) -> None:
+        """Adds an equation, on arrays without axes of one element if it is known how."""
+        made = self._made(eqn)
+        if made is None:
+            self.eqns.append(eqn.replace(invars=[self.whole(atom) for atom in eqn.invars]))
+            return
+        (target,) = eqn.outvars
+        if _is_wide(target):
+            self._narrow[target], self._missing[target] = made, eqn
+        else:
+            self.eqns += reshape(made, target.aval.shape, eqn, target)[0]
+
+    def _made(self, eqn: Any) -> Any:
+        """Adds equations that make a result without axes of one element; returns it, or None if it is not known how."""
+        if not any(map(_is_wide, (*eqn.invars, *eqn.outvars))) or not is_rewritable(eqn) or not is_pure(eqn):
+            return None
+        if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar):
+            return None
+        if eqn.primitive.name in ELEMENTWISE:
+            return _of_elements(self, eqn)
+        rule = _RULES.get(eqn.primitive.name)
+        return None if rule is None else rule(self, eqn)
+
+    def whole(self, atom: Any) -> Any:
+        """Returns an atom with all its axes."""
+        if not isinstance(atom, Literal) and atom in self._missing:
+            eqn = self._missing.pop(atom)
+            self.eqns += reshape(self._narrow[atom], atom.aval.shape, eqn, atom)[0]
+        return atom
+
+    def without(self, atom: Any, axes: Sequence[int], eqn: Any) -> Any:
+        """Returns an atom with some of its axes; the others have one element."""
+        shape = [atom.aval.shape[axis] for axis in axes]
+        if not isinstance(atom, Literal) and atom in self._narrow:
+            atom = self._narrow[atom]
+        made, result = reshape(atom, shape, eqn)
+        self.eqns += made
+        return result
+
+    def write(self, eqn: Any, operands: Sequence[Any], sizes: Sequence[int], **params: Any) -> Any:
+        """Adds an equation like another, on other operands, and returns its result."""
+        result = array_var(sizes, eqn.outvars[0])
+        self.eqns.append(eqn.replace(invars=list(operands), outvars=[result], params={**eqn.params, **params}))
+        return result
+
+
+def _of_elements(graph: _Narrow, eqn: Any) -> Any:
+    shape = eqn.outvars[0].aval.shape
+    if any(len(atom.aval.shape) not in (0, len(shape)) for atom in eqn.invars):
+        return None
+    axes = _kept(shape)
+    operands = [graph.without(atom, axes, eqn) if atom.aval.shape else atom for atom in eqn.invars]
+    return graph.write(eqn, operands, [shape[axis] for axis in axes])
+
+
+def _of_reduction(graph: _Narrow, eqn: Any) -> Any:
+    (operand,) = eqn.invars
+    kept = _kept(operand.aval.shape)
+    source = graph.without(operand, kept, eqn)
+    axes = tuple(place for place, axis in enumerate(kept) if axis in eqn.params["axes"])
+    if not axes:
+        return source
+    shape = [operand.aval.shape[axis] for axis in kept if axis not in eqn.params["axes"]]
+    return graph.write(eqn, [source], shape, axes=axes)
+
+
+def _of_broadcast(graph: _Narrow, eqn: Any) -> Any:
+    shape, (operand, *sizes) = eqn.outvars[0].aval.shape, eqn.invars
+    if sizes:
+        return None
+    axes = _kept(shape)
+    kept = _kept(operand.aval.shape)
+    along = tuple(axes.index(eqn.params["broadcast_dimensions"][axis]) for axis in kept)
+    new = tuple(shape[axis] for axis in axes)
+    source = graph.without(operand, kept, eqn)
+    if along == tuple(range(len(new))) and len(kept) == len(new):
+        return source
+    return graph.write(eqn, [source], new, shape=new, broadcast_dimensions=along)
+
+
+def _of_shape(graph: _Narrow, eqn: Any) -> Any:
+    (operand, *sizes) = eqn.invars
+    if sizes or (eqn.params.get("dimensions") and eqn.primitive.name == "reshape"):
+        return None
+    source = graph.without(operand, _kept(operand.aval.shape), eqn)
+    shape = eqn.outvars[0].aval.shape
+    made, result = reshape(source, [shape[axis] for axis in _kept(shape)], eqn)
+    graph.eqns += made
+    return result
+
+
+def _of_transpose(graph: _Narrow, eqn: Any) -> Any:
+    (operand,) = eqn.invars
+    kept = _kept(operand.aval.shape)
+    order = tuple(kept.index(axis) for axis in eqn.params["permutation"] if axis in kept)
+    source = graph.without(operand, kept, eqn)
+    if order == tuple(range(len(kept))):
+        return source
+    return graph.write(eqn, [source], [source.aval.shape[axis] for axis in order], permutation=order)
+
+
+def _of_product(graph: _Narrow, eqn: Any) -> Any:
+    kept = [_kept(atom.aval.shape) for atom in eqn.invars]
+    sources = [graph.without(atom, axes, eqn) for atom, axes in zip(eqn.invars, kept, strict=True)]
+    numbers = tuple(
+        tuple(tuple(axes.index(i) for i in named if i in axes) for axes, named in zip(kept, pair, strict=True))
+        for pair in eqn.params["dimension_numbers"]
+    )
+    shape = eqn.outvars[0].aval.shape
+    return graph.write(eqn, sources, [shape[axis] for axis in _kept(shape)], dimension_numbers=numbers)
+
+
+_RULES: dict[str, Callable[[_Narrow, Any], Any]] = {
+    **dict.fromkeys(
+        ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or"), _of_reduction
+    ),
+    **dict.fromkeys(("reshape", "squeeze", "expand_dims"), _of_shape),
+    "broadcast_in_dim": _of_broadcast,
+    "transpose": _of_transpose,
+    "dot_general": _of_product,
+}

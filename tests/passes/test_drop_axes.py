@@ -1,0 +1,94 @@
+"""Axes of one element are dropped from arrays of many axes: the same values, and fewer axes."""
+
+import random
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.ir.check import check_graph
+from jaxaot.ir.rewrite import inline
+from jaxaot.passes.drop_axes import MOST_AXES, drop_axes
+from jaxaot.passes.share import share
+from tests.seeds import seeds
+
+
+def normal(seed, *shape):
+    return jnp.asarray(np.random.default_rng(seed).normal(size=shape), jnp.float32)
+
+
+def widest(fn, *args):
+    """Returns how many axes arrays have at most that are computed after the pass, reshaped ones not counted.
+
+    Checks that the pass changes no value and no type.
+    """
+    closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+    passed = drop_axes(share(closed))
+    check_graph(passed)
+    assert [(a.shape, a.dtype, a.weak_type) for a in passed.out_avals] == [
+        (a.shape, a.dtype, a.weak_type) for a in closed.out_avals
+    ]
+    for got, want in zip(jaxpr_as_fun(passed)(*args), jaxpr_as_fun(closed)(*args), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+    return max(eqn.outvars[0].aval.ndim for eqn in passed.eqns if eqn.primitive.name != "reshape")
+
+
+def attention(q, k, v, mask):
+    """flax's: heads behind positions, and an axis of groups."""
+    scores = jnp.einsum("bqgrd,bkgd->bgrqk", q, k) / np.float32(np.sqrt(q.shape[-1]))
+    weights = jax.nn.softmax(jnp.where(mask, scores, -1e9))
+    return jnp.einsum("bgrqk,bkgd->bqgrd", weights, v)
+
+
+def test_an_attention_with_groups_of_one_and_its_gradients():
+    q, k, v = normal(0, 2, 5, 3, 1, 4), normal(1, 2, 5, 3, 4), normal(2, 2, 5, 3, 4)
+    mask = jnp.tril(jnp.ones((5, 5), bool))[None, None, None]
+    loss = lambda *args: (attention(*args, mask) ** 2).sum()
+    assert widest(jax.grad(loss, (0, 1, 2)), q, k, v) == MOST_AXES
+    assert widest(jax.value_and_grad(jax.checkpoint(loss)), q, k, v) >= MOST_AXES
+
+
+STEPS = (
+    lambda x, rng: jnp.sin(x) * 2,
+    lambda x, rng: x + x.mean(rng.randrange(x.ndim), keepdims=True),
+    lambda x, rng: jnp.where(x > 0, x, -0.5 * x),
+    lambda x, rng: x.transpose(rng.sample(range(x.ndim), x.ndim)),
+    lambda x, rng: jnp.expand_dims(x, rng.randrange(x.ndim + 1)) if x.ndim < 7 else x,
+    lambda x, rng: x.sum(rng.sample(range(x.ndim), 1), keepdims=True),
+    lambda x, rng: x.max(rng.randrange(x.ndim)) if x.ndim > 5 else x,
+    lambda x, rng: jax.nn.softmax(x, rng.randrange(x.ndim)),
+    lambda x, rng: jnp.broadcast_to(x, [2 if n == 1 and rng.random() < 0.3 else n for n in x.shape]),
+    lambda x, rng: jnp.flip(x, rng.randrange(x.ndim)),
+    lambda x, rng: jnp.concatenate([x, x], next((i for i, n in enumerate(x.shape) if n == 1), 0))[..., :4],
+    lambda x, rng: x.reshape(1, *x.shape[:-1], -1) if x.ndim < 7 else x.reshape(-1, *x.shape[2:]),
+    lambda x, rng: jnp.matmul(x, jnp.swapaxes(x, -1, -2)) / x.shape[-1],
+    lambda x, rng: jnp.cumsum(x, rng.randrange(x.ndim)) * 0.5,
+    lambda x, rng: jnp.einsum("...i,...i->...", x, x)[..., None],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", seeds(60, 12))
+def test_random_programs_keep_their_values_and_gradients(seed):
+    rng = random.Random(seed)
+    shape = [rng.choice((1, 1, 2, 3)) for _ in range(rng.randint(4, 6))]
+    chosen = [(rng.choice(STEPS), rng.random()) for _ in range(8)]
+
+    def fn(x):
+        for step, own in chosen:
+            y = step(x, random.Random(own))
+            x = y if y.size <= 4096 else x
+        return x
+
+    loss = lambda x: (fn(x) ** 2).sum()
+    widest(lambda x: (fn(x), jax.grad(loss)(x)), normal(seed, *shape))
+
+
+def test_what_stays():
+    x = normal(0, 2, 3, 1, 4)
+    closed = inline(jax.make_jaxpr(lambda x: jax.nn.softmax(x))(x), also_custom=True)
+    assert drop_axes(closed) is closed
+    assert widest(lambda x: jnp.sin(x).sum(-1), normal(0, 2, 2, 2, 2, 2)) == 5
+    y = normal(0, 1, 2, 1, 2, 3)
+    assert widest(lambda y: (jnp.sin(y), jnp.sin(y).sum(2), y), y) == 3
