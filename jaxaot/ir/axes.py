@@ -57,6 +57,7 @@ ELEMENTWISE = {
     for name, kind in KINDS.items()
     if kind in (Kind.CAST, Kind.POINTWISE, Kind.TRANSCENDENTAL) and name not in _NOT_ELEMENTWISE
 } | {"copy", "copy_p", "real", "imag"}
+"""Primitives that compute each element of a result from one element of each operand."""
 
 
 def _of_elements(eqn: Any) -> Iterator[Way]:

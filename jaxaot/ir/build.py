@@ -81,10 +81,8 @@ def traced(fn: Callable[..., Any], atoms: Sequence[Any], eqn: Any) -> tuple[list
     """
     specs = [jax.ShapeDtypeStruct(a.aval.shape, a.aval.dtype, weak_type=a.aval.weak_type) for a in atoms]
     eqns, results, constants = splice(inline(jax.make_jaxpr(fn)(*specs), also_custom=True), atoms)
-    nested = [
-        step.replace(source_info=nest_source(step, eqn.source_info, keep_traceback=False)) for step in eqns
-    ]  # fmt: skip
-    return nested, results, constants
+    sources = (nest_source(step, eqn.source_info, keep_traceback=False) for step in eqns)
+    return [step.replace(source_info=s) for step, s in zip(eqns, sources, strict=True)], results, constants
 
 
 def n_elements(shape: Sequence[int]) -> int:

@@ -32,7 +32,7 @@ def _sorted(value: Array, dim: int, descending: bool) -> tuple[Array, Array]:
 def _first(value: Array, n: int, axis: int, descending: bool) -> Array:
     """Returns the places of the first `n` elements in order, of equal ones that which comes first.
 
-    Floats of up to 32 bits go to `lax.top_k`, which on CPU is a hundred times faster than a sort if `n` is small.
+    Floats of up to 32 bits go to `lax.top_k`, which on CPU takes far less time than a sort if `n` is small.
     """
     size = value.shape[axis]
     if not is_inexact(value.dtype) or value.dtype.itemsize > 4 or not 0 < n < size:

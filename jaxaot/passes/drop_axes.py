@@ -1,7 +1,7 @@
 """Dropping axes of one element from arrays of many axes.
 
 XLA on CPU has fast kernels for reductions and batches of matrix products of up to four axes. flax's attention has five,
-one of which is an axis of groups with one element: its softmax took seven times as long.
+one of which is an axis of groups with one element.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def run(fn, seed=0):
     return seen
 
 
-def equal(got, wanted):
+def assert_equal(got, wanted):
     for a, b in zip(got, wanted, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
@@ -130,12 +130,12 @@ PARTITIONS = {
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_any_compiler_gives_what_eager_gives(compiler):
-    equal(run(ja.aot.aot_function(program, COMPILERS[compiler])), run(program))
+    assert_equal(run(ja.aot.aot_function(program, COMPILERS[compiler])), run(program))
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
 def test_any_partition_gives_what_eager_gives(partition):
-    equal(run(ja.aot.aot_function(program, ja.aot.nop, partition_fn=PARTITIONS[partition])), run(program))
+    assert_equal(run(ja.aot.aot_function(program, ja.aot.nop, partition_fn=PARTITIONS[partition])), run(program))
 
 
 def test_what_a_compiler_returns_may_be_held_by_others():
@@ -617,4 +617,4 @@ def test_a_storage_that_is_freed_in_the_forward(partition):
     out.backward()
     w, y = shard.jax(), x.detach().jax()
     wanted = jax.grad(lambda w, y: jnp.tanh(y @ w).sum(), (0, 1))(w, y)
-    equal([p.grad.jax(), x.grad.jax()], wanted)
+    assert_equal([p.grad.jax(), x.grad.jax()], wanted)

@@ -26,6 +26,7 @@ from jaxaot.passes.table import DEFAULTS, EIGEN_CONVOLUTIONS
 from jaxaot.passes.unfold_stems import unfold_stems
 from jaxaot.passes.unfold_volumes import unfold_volumes
 from jaxaot.passes.winograd import winograd
+from tests.rewritten import assert_rewritten
 from tests.seeds import seeds
 
 BY_YNN = "xla_cpu_experimental_ynn_fusion_type"
@@ -54,16 +55,7 @@ def convolutions(closed):
 
 def n_left(rewrite, fn, *args, rtol=1e-5):
     """Returns how many convolutions a pass leaves, having checked that it changes no value and no type."""
-    closed = graph_of(fn, *args)
-    passed = rewrite(closed)
-    check_graph(passed)
-    assert [(a.shape, a.dtype, a.weak_type) for a in passed.out_avals] == [
-        (a.shape, a.dtype, a.weak_type) for a in closed.out_avals
-    ]
-    for got, want in zip(jaxpr_as_fun(passed)(*args), jaxpr_as_fun(closed)(*args), strict=True):
-        np.testing.assert_allclose(
-            np.float32(got), np.float32(want), rtol=rtol, atol=rtol * float(jnp.abs(want).max() + 1)
-        )
+    _, passed = assert_rewritten(rewrite, fn, *args, rtol=rtol)
     return names(passed)["conv_general_dilated"]
 
 

@@ -1,30 +1,20 @@
 """Floats sorted as integers: the same order."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
 
 import jaxaot as ja
-from jaxaot._jax import jaxpr_as_fun
-from jaxaot.ir.check import check_graph
-from jaxaot.ir.rewrite import inline
 from jaxaot.passes.sort_integers import sort_integers
+from tests.rewritten import assert_rewritten
 
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 3.0, -3.0]
 
 
 def sorted_types(fn, x):
     """Returns the dtypes that a graph sorts after the pass, having checked that it changes no value and no type."""
-    closed = inline(jax.make_jaxpr(fn)(x), also_custom=True)
-    passed = sort_integers(closed)
-    check_graph(passed)
-    assert [(a.shape, a.dtype, a.weak_type) for a in passed.out_avals] == [
-        (a.shape, a.dtype, a.weak_type) for a in closed.out_avals
-    ]
-    for got, want in zip(jaxpr_as_fun(passed)(x), jaxpr_as_fun(closed)(x), strict=True):
-        np.testing.assert_array_equal(np.float32(got), np.float32(want))
+    _, passed = assert_rewritten(sort_integers, fn, x, rtol=0)
     return [eqn.invars[0].aval.dtype for eqn in passed.eqns if eqn.primitive.name == "sort"]
 
 

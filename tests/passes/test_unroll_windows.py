@@ -10,10 +10,8 @@ import pytest
 from jax import lax
 
 import jaxaot as ja
-from jaxaot._jax import jaxpr_as_fun
-from jaxaot.ir.check import check_graph
-from jaxaot.ir.rewrite import inline
 from jaxaot.passes.unroll_windows import MOST_TAPS, unroll_windows
+from tests.rewritten import assert_rewritten
 from tests.seeds import seeds
 
 LOOPS = {"reduce_window_sum", "reduce_window_max", "reduce_window_min", "select_and_scatter_add"}
@@ -25,14 +23,7 @@ def normal(seed, *shape, dtype=jnp.float32):
 
 def n_loops(fn, *args, rtol=1e-6):
     """Returns how many loops over windows a pass leaves, having checked that it changes no value and no type."""
-    closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
-    passed = unroll_windows(closed)
-    check_graph(passed)
-    assert [(a.shape, a.dtype, a.weak_type) for a in passed.out_avals] == [
-        (a.shape, a.dtype, a.weak_type) for a in closed.out_avals
-    ]
-    for got, want in zip(jaxpr_as_fun(passed)(*args), jaxpr_as_fun(closed)(*args), strict=True):
-        np.testing.assert_allclose(np.float32(got), np.float32(want), rtol=rtol, atol=rtol)
+    closed, passed = assert_rewritten(unroll_windows, fn, *args, rtol=rtol)
     before, after = (Counter(eqn.primitive.name for eqn in graph.eqns) for graph in (closed, passed))
     assert sum(before[name] for name in LOOPS) > 0
     return sum(after[name] for name in LOOPS)

@@ -1,0 +1,27 @@
+"""A graph before and after a pass, of which only its speed may differ."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.ir.check import check_graph
+from jaxaot.ir.rewrite import inline
+
+
+def assert_rewritten(rewrite, fn, *args, rtol=1e-6):
+    """Returns the graphs of a function before and after a pass.
+
+    Asserts that inputs, outputs and their types are the same, and values up to `rtol` of themselves and the largest.
+    """
+    closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+    passed = rewrite(closed)
+    check_graph(passed)
+    assert [(a.shape, a.dtype, a.weak_type) for a in passed.out_avals] == [
+        (a.shape, a.dtype, a.weak_type) for a in closed.out_avals
+    ]
+    for got, want in zip(jaxpr_as_fun(passed)(*args), jaxpr_as_fun(closed)(*args), strict=True):
+        finite = jnp.where(jnp.isfinite(want), jnp.abs(want), 0)
+        largest = float(finite.max()) if want.size else 0.0
+        np.testing.assert_allclose(np.float32(got), np.float32(want), rtol=rtol, atol=rtol * (largest + 1))
+    return closed, passed
