@@ -139,7 +139,14 @@ class Executable:
         tuned = self.tuned
         if not tuned.has_legs or not can_be_cut(tuned.jaxpr):
             return None
-        return Relay(tuned.jaxpr, self.donated, self.name, self.compiler_options, self._refuse_other_settings)
+        return Relay(
+            tuned.jaxpr,
+            self.donated,
+            self.name,
+            self.compiler_options,
+            self._refuse_other_settings,
+            keeps_heaps=tuned.keeps_heaps,
+        )
 
     @cached_property
     def _jitted(self) -> Any:
@@ -204,6 +211,8 @@ class Executable:
             lines.append(f"eigen_convolutions: {self.tuned.n_by_eigen} on all cores")
         if self.tuned.has_legs:
             lines.append(f"legs: {explain_cut(self.tuned.jaxpr)}")
+        if self.tuned.has_legs and self.tuned.keeps_heaps:
+            lines.append("keep_heaps: what several programs free stays with the process")
         return "\n  ".join(lines)
 
     def as_text(self, optimized: bool = False) -> str:

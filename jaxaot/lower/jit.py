@@ -251,6 +251,7 @@ class _Version:
             getattr(self._fn, "__name__", "fn"),
             with_eigen_convolutions(options) if tuned.n_by_eigen else options,
             limit=LIMIT_BYTES if tuned.has_legs else sys.maxsize,
+            keeps_heaps=tuned.keeps_heaps,
         )
         call, unflatten = relay.call, out_tree.unflatten
 

@@ -13,6 +13,7 @@ from jaxaot._jax import has_side_effects, jaxpr_as_fun
 from jaxaot._util import format_bytes
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.lower.counts import costs_of
+from jaxaot.lower.heaps import keep_heaps
 from jaxaot.lower.legs import (
     LIMIT_BYTES,
     Course,
@@ -51,6 +52,7 @@ class Relay:
         compiler_options: Mapping[str, Any] | None,
         before_tracing: Callable[[], None] = lambda: None,
         limit: int = LIMIT_BYTES,
+        keeps_heaps: bool = False,
     ):
         """Cuts and compiles a graph.
 
@@ -61,6 +63,7 @@ class Relay:
           compiler_options: Options for XLA.
           before_tracing: Called whenever JAX traces a leg.
           limit: The temporaries that a leg may have.
+          keeps_heaps: Whether the process is to keep the memory that legs free, if there are several.
         """
         self._options = dict(compiler_options) if compiler_options else None
         self._name, self._before_tracing = name, before_tracing
@@ -95,6 +98,8 @@ class Relay:
                     cut(k, self.temporary_bytes[k])
             if len(groups) == len(runs):
                 break
+        if keeps_heaps and len(runs) > 1:
+            keep_heaps()
         self.call: Callable[..., Any] = (
             runs[0] if len(runs) == 1 else _generate(self.course, runs, len(closed.in_avals))
         )

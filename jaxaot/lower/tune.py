@@ -14,7 +14,7 @@ from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 from jaxaot.passes.hold import SMALL_BYTES
 from jaxaot.passes.pipeline import PassResult, run_passes
-from jaxaot.passes.table import EIGEN_CONVOLUTIONS, LEGS, SWITCHES
+from jaxaot.passes.table import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SWITCHES
 
 EIGEN_FLOPS = 100_000_000
 """What a convolution takes, on average, where Eigen on all cores is faster than YNN on one."""
@@ -31,12 +31,14 @@ class Tuned:
       jaxpr: The ClosedJaxpr.
       results: What each pass did.
       has_legs: Whether it may become several executables.
+      keeps_heaps: Whether the process is to keep the memory that these free.
       n_by_eigen: How many convolutions XLA is asked to compute by Eigen.
     """
 
     jaxpr: Any
     results: tuple[PassResult, ...]
     has_legs: bool
+    keeps_heaps: bool
     n_by_eigen: int = 0
 
 
@@ -53,7 +55,7 @@ def tune(closed: Any, names: Sequence[str], check: bool = False) -> Tuned:
     passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
     n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
-    return Tuned(passed, tuple(results), LEGS in names, n_by_eigen)
+    return Tuned(passed, tuple(results), LEGS in names, KEEP_HEAPS in names, n_by_eigen)
 
 
 def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:

@@ -12,7 +12,8 @@ XLA does on the platform. In order:
    kinds of convolutions, and more products; `fold_transposes`, `spread`, `flatten_dots`, `order_operands`; and `hold`,
    which comes last of these because the others rewrite what it puts barriers behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
-6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`).
+6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`);
+7. `keep_heaps`: of a process with such graphs the allocator keeps what they free (`lower/heaps.py`).
 """
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ EIGEN_CONVOLUTIONS = "eigen_convolutions"
 LEGS = "legs"
 """Switches on that a graph may become several executables."""
 
-SWITCHES: tuple[str, ...] = (EIGEN_CONVOLUTIONS, LEGS)
+KEEP_HEAPS = "keep_heaps"
+"""Switches on that the process keeps the memory that graphs of several executables free."""
+
+SWITCHES: tuple[str, ...] = (EIGEN_CONVOLUTIONS, LEGS, KEEP_HEAPS)
 """Names that stand among those of passes but are none: they say how a graph is compiled."""
 
 UNASKED: tuple[str, ...] = tuple(name for name in LOWERED if name not in ("winograd", "unfold_stems"))

@@ -253,9 +253,10 @@ def test_an_executable_is_cut_and_donates():
 
 def test_explain_says_what_each_pass_did(capsys):
     ja.jit(step).explain(WEIGHTS, X)
-    first, *passes, last = capsys.readouterr().out.splitlines()
+    first, *passes, legs_line, heaps_line = capsys.readouterr().out.splitlines()
     assert first == "step on cpu" and [line.split(":")[0].strip() for line in passes] == list(UNASKED)
-    assert last.strip().startswith("legs: several programs: temporaries of about ")
+    assert legs_line.strip().startswith("legs: several programs: temporaries of about ")
+    assert heaps_line.strip() == "keep_heaps: what several programs free stays with the process"
     ja.jit(step).explain(WEIGHTS, X[:8])
     assert capsys.readouterr().out == "step: no passes, the graph makes nothing large\n"
     with ja.config(passes=()):

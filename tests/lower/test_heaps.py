@@ -1,0 +1,96 @@
+"""Memory that programs of several legs free stays with the process."""
+
+import functools
+import os
+import platform
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import jaxaot as ja
+from jaxaot.lower import heaps, relay
+from jaxaot.lower.heaps import is_told_otherwise, keep_heaps
+from jaxaot.passes.table import KEEP_HEAPS, UNASKED
+
+FAULTS = """
+import ctypes, resource, sys, threading
+
+def calls():
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        blocks = [libc.malloc(20 << 20) for _ in range(5)]
+        for block in blocks:
+            ctypes.memset(block, 1, 20 << 20)
+        for block in blocks:
+            libc.free(block)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+
+if "keep" in sys.argv:
+    from jaxaot.lower.heaps import keep_heaps
+    assert keep_heaps()
+thread = threading.Thread(target=calls)
+thread.start()
+thread.join()
+"""
+
+
+def faults(*argv):
+    """Returns how many pages the fifth of five calls in a thread got, each of which takes and frees 100 MiB."""
+    environment = {name: value for name, value in os.environ.items() if not is_told_otherwise({name: value})}
+    command = [sys.executable, "-c", FAULTS, *argv]
+    return int(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about glibc's allocator")
+def test_what_a_thread_frees_is_there_at_its_next_call():
+    assert faults() > 20_000 > 1_000 > faults("keep")
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, False),
+        ({"MALLOC_ARENA_MAX": "1"}, False),
+        ({"MALLOC_TOP_PAD_": "0"}, True),
+        ({"GLIBC_TUNABLES": "glibc.malloc.top_pad=0"}, True),
+        ({"GLIBC_TUNABLES": "glibc.cpu.x86_ibt=off"}, False),
+    ],
+)
+def test_what_the_environment_says_stays(monkeypatch, environment, expected):
+    assert is_told_otherwise(environment) is expected
+    calls = []
+    monkeypatch.setattr(heaps, "_set_parameters", lambda: not calls.append(None))
+    for name in [name for name in os.environ if is_told_otherwise({name: os.environ[name]})]:
+        monkeypatch.delenv(name)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert keep_heaps() is not expected and len(calls) == (not expected)
+
+
+def deep(tanh, weights, x):
+    for w in weights:
+        x = x + tanh(x @ w)
+    return (x * x).mean()
+
+
+@pytest.mark.parametrize(
+    ("rows", "passes", "expected"),
+    [(8192, (*UNASKED, "legs", KEEP_HEAPS), 1), (8192, (*UNASKED, "legs"), 0), (64, (*UNASKED, "legs", KEEP_HEAPS), 0)],
+    ids=["legs", "switched off", "one program"],
+)
+def test_heaps_are_kept_for_graphs_of_several_legs(monkeypatch, rows, passes, expected):
+    asked = []
+    monkeypatch.setattr(relay, "keep_heaps", lambda: asked.append(None))
+    weights = [jnp.full((128, 128), 0.01)] * 12
+    with ja.config(passes=passes):
+        ja.jit(jax.grad(functools.partial(deep, jnp.tanh)))(weights, jnp.ones((rows, 128)))
+        assert len(asked) == expected
+        parameters = [ja.from_jax(w).requires_grad_() for w in weights]
+        ja.compile(lambda x: ja.autograd.grad(deep(ja.tanh, parameters, x), parameters))(ja.ones((rows, 128)))
+        assert len(asked) == 2 * expected
