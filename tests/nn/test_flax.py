@@ -72,7 +72,7 @@ def batch(seed=1):
     "transform",
     [
         lambda: optax.sgd(0.1, momentum=0.9),
-        lambda: optax.adam(1e-2),
+        pytest.param(lambda: optax.adam(1e-2), marks=pytest.mark.slow),
         lambda: optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(optax.cosine_decay_schedule(1e-2, 10))),
     ],
     ids=["sgd", "adam", "chain"],
@@ -569,7 +569,7 @@ def test_written_arrays_are_donated_where_nobody_holds_them():
             lambda m: memoryview(np.asarray(m.kernel[...])),
             lambda m: np.from_dlpack(m.kernel[...]),
         ],
-        4,
+        2,
     ),
 )
 def test_an_array_that_the_user_holds_is_never_deleted(take):

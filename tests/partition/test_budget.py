@@ -150,6 +150,7 @@ def test_values_are_moved_to_the_host_where_that_is_quicker():
     assert "in the memory of the host" in str(parts.plan)
 
 
+@pytest.mark.slow
 def test_what_has_to_fit_counts_everything():
     loss, args, n_parameters = gpt(n_layers=2, width=64, length=32)
     joint = joint_of(loss, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args], range(n_parameters))

@@ -16,6 +16,7 @@ def frontier():
     return ja.pareto(lambda parameters, *data: loss(*parameters, *data), specs[:n_parameters], *specs[n_parameters:])
 
 
+@pytest.mark.slow
 def test_more_bytes_take_less_time(frontier):
     sizes = [point.saved_bytes for point in frontier.points]
     times = [point.recompute_seconds for point in frontier.points]

@@ -36,6 +36,7 @@ def test_those_of_a_gpt_are_its_residual_stream(cutter):
     assert all(aval_bytes(eqn.outvars[0].aval) <= largest for eqn in found)
 
 
+@pytest.mark.slow
 def test_much_less_memory_is_enough_for_a_little_more_time(cutter):
     lean = Cutter(cutter.joint, cost=cutter.cost, saves_waists=True)
     limit = cutter.save_all[1] // 10

@@ -127,7 +127,7 @@ def test_compiled_nothing_changes(block, options):
     check_same(outcome(block, lambda fn, h: ja.checkpoint(fn, h, **options), compiled), wanted)
 
 
-@pytest.mark.parametrize("block", PROGRAMS)
+@pytest.mark.parametrize("block", some(PROGRAMS, 1))
 def test_a_compiled_function_in_a_checkpointed_one(block):
     wanted = outcome(block, lambda fn, h: fn(h))
     check_same(outcome(block, lambda fn, h: ja.checkpoint(ja.compile(fn), h)), wanted)

@@ -819,6 +819,7 @@ def plain(x, w):
     return (h.sum() + total) * 3
 
 
+@pytest.mark.slow
 def test_functionalized_under_jax_transformations():
     pure = ja.functionalize(program)
     x, w = jnp.array([0.5, 1.5]), jnp.array([1.0, 2.0])
