@@ -56,8 +56,9 @@ def _compiled_tape(request):
 def everything_is_large(monkeypatch):
     """The speed passes and the tuner take every value for large, and every product for worth it."""
     from jaxaot.lower import tune
-    from jaxaot.passes import hold, spread
+    from jaxaot.passes import hold, select_scatters, spread
 
+    monkeypatch.setattr(select_scatters, "LEAST_BYTES", 0)
     for module in (hold, tune):
         monkeypatch.setattr(module, "SMALL_BYTES", 0)
     monkeypatch.setattr(hold, "CACHE_BYTES", 0)

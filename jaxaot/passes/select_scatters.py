@@ -17,12 +17,15 @@ from jax import lax
 from jaxaot._jax import Literal
 from jaxaot.ir.build import is_rewritable, traced
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.walk import producers, variables
+from jaxaot.ir.walk import aval_bytes, producers, variables
 from jaxaot.passes.dce import dce
 from jaxaot.passes.fold import SCALAR
 
 MOST_ROWS = 1 << 22
 """The most indices that are computed now to see that they count rows."""
+
+LEAST_BYTES = 2 << 20
+"""What a result has where a selection is faster: it takes part in other kernels, a scatter ends them."""
 
 
 def select_scatters(closed: Any) -> Any:
@@ -34,7 +37,7 @@ def select_scatters(closed: Any) -> Any:
                                                            s: f32[8] = select_n (0 <= i < 100) 0.0 u
 
     for i: i32[8,1] and u: f32[8]. The sum of a row, of which the gradient of a softmax has one, is its one element.
-    What nothing reads but the caller stays: written it must be.
+    What nothing reads but the caller stays: written it must be; and so do results of less than `LEAST_BYTES`.
     """
     read = {var for eqn in closed.jaxpr.eqns for var in variables(eqn.invars)}
     maker = {var: closed.jaxpr.eqns[i] for var, i in producers(closed.jaxpr).items()}
@@ -54,7 +57,8 @@ def select_scatters(closed: Any) -> Any:
     for original in closed.jaxpr.eqns:
         eqn = original.replace(invars=substitute(original.invars, names))
         eqns.append(eqn)
-        scatter = _scatter(original, maker)
+        is_large = original.outvars and aval_bytes(original.outvars[0].aval) >= LEAST_BYTES
+        scatter = _scatter(original, maker) if is_large else None
         if scatter is not None and original.outvars[0] in read:
             atoms = replaced(eqn, scatter.selected, eqn.invars[1:])
             if atoms is not None:

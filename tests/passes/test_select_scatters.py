@@ -18,6 +18,11 @@ from tests.rewritten import assert_rewritten
 from tests.seeds import seeds
 
 
+@pytest.fixture(autouse=True)
+def _everything_is_large(everything_is_large):
+    """Selections are made of scatters of any size."""
+
+
 def normal(seed, *shape):
     return jnp.asarray(np.random.default_rng(seed).normal(size=shape), jnp.float32)
 
@@ -90,6 +95,13 @@ def test_other_scatters_stay(name):
     assert n_scatters(fn, *args) == sum(name.startswith("scatter") for name in before)
 
 
+def test_small_results_stay(monkeypatch):
+    fn, *args = ROWS[next(iter(ROWS))]
+    assert n_scatters(fn, *args) == 0
+    monkeypatch.undo()
+    assert n_scatters(fn, *args) > 0
+
+
 def test_what_only_the_caller_reads_stays():
     closed = jax.make_jaxpr(jax.grad(lambda x, y: (x[jnp.arange(3), y] ** 2).sum()))(X[0], Y[0])
     assert "scatter-add" in str(select_scatters(inline(closed)))
@@ -126,7 +138,7 @@ def test_nan_and_infinities_stay_where_they_were(poison):
     assert not bool(jnp.isfinite(got).all())
 
 
-def test_losses_are_lowered_without_scatters(everything_is_large):
+def test_losses_are_lowered_without_scatters():
     executable = Executable(inline(jax.make_jaxpr(cross_entropy("fill"))(X, Y)))
     assert not [e for e in executable.tuned.jaxpr.jaxpr.eqns if e.primitive.name.startswith("scatter")]
     x, y = ja.from_jax(X[0]).requires_grad_(), ja.from_jax(Y[0] % 7)
