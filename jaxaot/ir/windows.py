@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from jax import lax
+
 Window = tuple[tuple[int, int, int], ...]
 """Start, limit and stride along each axis of space, in the padded image."""
 
@@ -54,6 +56,11 @@ def padding_config(params: Any) -> list[tuple[int, int, int]]:
     """Returns what `pad` puts before, behind and between elements of an image along the axes of space."""
     holes = (dilation - 1 for dilation in params["lhs_dilation"])
     return [(*padding, hole) for padding, hole in zip(params["padding"], holes, strict=True)]
+
+
+def pad(x: Any, config: Sequence[tuple[int, int, int]], fill: Any = 0) -> Any:
+    """Returns an array padded as by `lax.pad` with one value, itself if nothing is put around or into it."""
+    return lax.pad(x, lax.full((), fill, x.dtype), config) if any(map(any, config)) else x
 
 
 def features_last(numbers: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from jax import lax
 
+from jaxaot.ir.windows import pad
 from jaxaot.passes.decompose import decompose_some
 
 
@@ -145,6 +146,5 @@ def _with_holes(result: Any, spaces: Sequence[_Space]) -> Any:
     for space in spaces:
         if space.kind == POINT and space.holes != 1:
             config[space.result], steps[space.result] = (*space.padding, space.holes - 1), space.stride
-    if any(map(any, config)):
-        result = lax.pad(result, lax.full((), 0, result.dtype), config)
+    result = pad(result, config)
     return lax.slice(result, [0] * result.ndim, result.shape, steps) if max(steps) > 1 else result

@@ -11,7 +11,7 @@ from typing import Any
 
 from jax import lax
 
-from jaxaot.ir.windows import padding_config
+from jaxaot.ir.windows import pad, padding_config
 from jaxaot.passes.decompose import decompose_some
 
 
@@ -38,8 +38,7 @@ def _padded_before(image: Any, kernel: Any, **params: Any) -> Any:
     config = [(0, 0, 0)] * image.ndim
     for axis, amounts in zip(params["dimension_numbers"].lhs_spec[2:], padding_config(params), strict=True):
         config[axis] = amounts
-    padded = lax.optimization_barrier(lax.pad(image, lax.full((), 0, image.dtype), config))
-    n_axes = image.ndim - 2
+    image, n_axes = lax.optimization_barrier(pad(image, config)), image.ndim - 2
     return lax.conv_general_dilated_p.bind(
-        padded, kernel, **{**params, "padding": ((0, 0),) * n_axes, "lhs_dilation": (1,) * n_axes}
+        image, kernel, **{**params, "padding": ((0, 0),) * n_axes, "lhs_dilation": (1,) * n_axes}
     )

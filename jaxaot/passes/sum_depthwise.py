@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from jaxaot.ir.windows import Window, n_windows, padding_config, windows
+from jaxaot.ir.windows import Window, n_windows, pad, padding_config, windows
 from jaxaot.passes.decompose import decompose_some
 
 MOST_TAPS = 81
@@ -104,8 +104,7 @@ def _of_gradient(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
 
 def _padded(image: Any, params: Any) -> Any:
     config = _in_image([(0, 0, 0), (0, 0, 0), *padding_config(params)], params["dimension_numbers"])
-    padded = lax.pad(image, lax.full((), 0, image.dtype), config) if any(map(any, config)) else image
-    return lax.optimization_barrier(padded)
+    return lax.optimization_barrier(pad(image, config))
 
 
 def _bounds(image: Any, window: Window, numbers: Any) -> Iterator[Any]:

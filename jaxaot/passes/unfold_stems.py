@@ -13,7 +13,7 @@ from typing import Any
 
 from jax import lax
 
-from jaxaot.ir.windows import features_last, n_windows, padding_config, windows
+from jaxaot.ir.windows import features_last, n_windows, pad, padding_config, windows
 from jaxaot.passes.decompose import decompose_some
 
 MOST_FEATURES = 4
@@ -52,11 +52,11 @@ def _unfolded(image: Any, kernel: Any, **params: Any) -> Any:
     n_batch, *space, n_features = image.shape
     sizes = n_windows(space, kernel.shape[:-2], params)
     config = [(0, 0, 0), *padding_config(params), (0, 0, 0)]
-    padded = lax.pad(image, lax.full((), 0, image.dtype), config)
+    image = pad(image, config)
     shifted = []
     for _, window in windows(kernel.shape[:-2], params["rhs_dilation"], sizes, params["window_strides"]):
         starts, limits, steps = zip(*window, strict=True)
-        shifted.append(lax.slice(padded, (0, *starts, 0), (n_batch, *limits, n_features), (1, *steps, 1)))
+        shifted.append(lax.slice(image, (0, *starts, 0), (n_batch, *limits, n_features), (1, *steps, 1)))
     columns = lax.concatenate(shifted, image.ndim - 1)
     product = lax.dot_general(
         columns,

@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from jaxaot.ir.windows import features_last, n_windows
+from jaxaot.ir.windows import features_last, n_windows, pad
 from jaxaot.passes.decompose import decompose_some
 
 MOST_COPIES = 7
@@ -54,10 +54,10 @@ def _unfolded(image: Any, kernel: Any, **params: Any) -> Any:
     )
     n_places = n_windows(image.shape[1:-1], kernel.shape[:-2], params)[0]
     config = [(0, 0, 0), (low, high, holes - 1), *[(0, 0, 0)] * (image.ndim - 2)]
-    padded = lax.pad(image, lax.full((), 0, image.dtype), config)
+    image = pad(image, config)
 
     def along(start: int, n: int, step: int) -> Any:
-        return lax.slice_in_dim(padded, start, start + (n - 1) * step + 1, step, 1)
+        return lax.slice_in_dim(image, start, start + (n - 1) * step + 1, step, 1)
 
     if depth <= n_places:  # batch, place, plane, depth, features
         unfolded = jnp.stack([along(i * dilation, n_places, stride) for i in range(depth)], 4)

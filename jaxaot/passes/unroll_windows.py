@@ -19,7 +19,7 @@ from jaxaot._jax import Literal
 from jaxaot.ir.build import is_rewritable, traced
 from jaxaot.ir.rewrite import rebuild, substitute
 from jaxaot.ir.walk import producers
-from jaxaot.ir.windows import n_windows, windows
+from jaxaot.ir.windows import n_windows, pad, windows
 from jaxaot.passes.dce import dce
 
 MOST_TAPS = 32
@@ -100,10 +100,10 @@ def _folded(fold: Callable[..., Any], image: Any, params: Any) -> Any:
     fill, wide = (0, _wide(dtype)) if fold is lax.add else (_worst(dtype, fold), dtype)
     dilations = {"lhs_dilation": params["base_dilation"], "rhs_dilation": params["window_dilation"]}
     sizes = n_windows(image.shape, params["window_dimensions"], {**params, **dilations})
-    padded = _padded(image, params["padding"], fill)
+    image = pad(image, [(*amounts, 0) for amounts in params["padding"]], fill)
     result: Any = None
     for _, window in windows(params["window_dimensions"], params["window_dilation"], sizes, params["window_strides"]):
-        part = lax.slice(padded, *zip(*window, strict=True)).astype(wide)
+        part = lax.slice(image, *zip(*window, strict=True)).astype(wide)
         result = part if result is None else fold(result, part)
     return result.astype(dtype)
 
@@ -111,15 +111,17 @@ def _folded(fold: Callable[..., Any], image: Any, params: Any) -> Any:
 def _with_holes(eqn: Any, maker: Mapping[Any, Any]) -> tuple[Callable[..., Any], list[Any]] | None:
     """Returns what `_written` does, for windows of an image with holes: the gradient of a sum with strides."""
     image = eqn.invars[0]
-    pad = None if isinstance(image, Literal) else maker.get(image)
-    if pad is None or pad.primitive is not lax.pad_p or max(inner for _, _, inner in pad.params["padding_config"]) < 1:
+    padding = None if isinstance(image, Literal) else maker.get(image)
+    if padding is None or padding.primitive is not lax.pad_p:
         return None
-    fill, params = pad.invars[1], eqn.params
+    config, dimensions = padding.params["padding_config"], eqn.params["window_dimensions"]
+    if max(inner for _, _, inner in config) < 1:
+        return None
+    fill, params = padding.invars[1], eqn.params
     if not isinstance(fill, Literal) or float(fill.val) != 0:
         return None
     if any(n != 1 for n in (*params["window_strides"], *params["window_dilation"])):
         return None
-    config, dimensions = pad.params["padding_config"], params["window_dimensions"]
     strides = [inner + 1 for _, _, inner in config]
     starts = [
         size - 1 - low - before
@@ -134,17 +136,18 @@ def _with_holes(eqn: Any, maker: Mapping[Any, Any]) -> tuple[Callable[..., Any],
         values = dict.fromkeys(itertools.product(*map(range, dimensions)), wide)
         return _spread(values, strides, starts, shape).astype(dtype)
 
-    return sums, [pad.invars[0]]
+    return sums, [padding.invars[0]]
 
 
 def _scattered(source: Any, image: Any, params: Any) -> Any:
     """Returns an image of zeros to which elements are added where each window of another image is largest."""
     dimensions, strides, padding = (params[name] for name in ("window_dimensions", "window_strides", "padding"))
     is_better = params["select_prim"].bind
-    padded = _padded(image, padding, _worst(image.dtype, lax.max if params["select_prim"] is lax.ge_p else lax.min))
+    worst = _worst(image.dtype, lax.max if params["select_prim"] is lax.ge_p else lax.min)
+    around = pad(image, [(*amounts, 0) for amounts in padding], worst)
     best, place = None, lax.full(source.shape, 0, jnp.int32)
     for i, (_, window) in enumerate(windows(dimensions, [1] * image.ndim, source.shape, strides)):
-        candidate = lax.slice(padded, *zip(*window, strict=True))
+        candidate = lax.slice(around, *zip(*window, strict=True))
         if best is None:
             best = candidate
             continue
@@ -195,15 +198,10 @@ def _woven(values: Mapping[Any, Any], cells: Sequence[int], strides: Sequence[in
     for place, value in values.items():
         if all((p - own) % step == 0 for p, own, step in zip(place, phase, strides, strict=True)):
             skipped = [(p - own) // step for p, own, step in zip(place, phase, strides, strict=True)]
-            padding = [(skip, n - skip - size) for skip, n, size in zip(skipped, cells, value.shape, strict=True)]
-            moved = _padded(value, padding, 0)
+            config = [(skip, n - skip - size, 0) for skip, n, size in zip(skipped, cells, value.shape, strict=True)]
+            moved = pad(value, config)
             total = moved if total is None else total + moved
     return jnp.zeros(cells, next(iter(values.values())).dtype) if total is None else total
-
-
-def _padded(x: Any, padding: Sequence[tuple[int, int]], fill: Any) -> Any:
-    config = [(low, high, 0) for low, high in padding]
-    return lax.pad(x, lax.full((), fill, x.dtype), config) if any(map(any, padding)) else x
 
 
 def _wide(dtype: Any) -> Any:

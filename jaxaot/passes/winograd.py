@@ -15,7 +15,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from jaxaot.ir.windows import features_last, n_windows
+from jaxaot.ir.windows import features_last, n_windows, pad
 from jaxaot.passes.decompose import decompose_some
 
 LEAST_FEATURES = 64
@@ -81,13 +81,13 @@ def _in_tiles(image: Any, kernel: Any, **params: Any) -> Any:
     tiles = -(-height // _TILE), -(-width // _TILE)
     more = [_TILE * n - size for n, size in zip(tiles, (height, width), strict=True)]
     config = [(low, high + extra, 0) for (low, high), extra in zip(padding, more, strict=True)]
-    padded = lax.pad(image, jnp.float32(0), ((0, 0, 0), *config, (0, 0, 0)))
+    image = pad(image, [(0, 0, 0), *config, (0, 0, 0)])
 
     def corner(i: int, j: int) -> Any:
         """Returns element (i, j) of all tiles."""
         limits = (i + _TILE * (tiles[0] - 1) + 1, j + _TILE * (tiles[1] - 1) + 1)
         starts = (0, i, j, 0)
-        return lax.slice(padded, starts, (image.shape[0], *limits, image.shape[3]), (1, _TILE, _TILE, 1))
+        return lax.slice(image, starts, (image.shape[0], *limits, image.shape[3]), (1, _TILE, _TILE, 1))
 
     v = _on_both_sides(_OF_IMAGE, [[corner(i, j) for j in range(_SIZE)] for i in range(_SIZE)])
     u = _on_both_sides(_OF_KERNEL, [[lax.index_in_dim(w, j, 0, False) for j in range(3)] for w in kernel])
