@@ -24,7 +24,7 @@ from jaxaot.passes.fold import SCALAR
 MOST_ROWS = 1 << 22
 """The most indices that are computed now to see that they count rows."""
 
-LEAST_BYTES = 2 << 20
+LEAST_BYTES = 1 << 20
 """What a result has where a selection is faster: it takes part in other kernels, a scatter ends them."""
 
 
