@@ -12,7 +12,7 @@ import jaxaot as ja  # noqa: E402
 
 pytestmark = pytest.mark.oracle
 
-N_PROGRAMS = 40
+N_PROGRAMS = 24
 SHAPE = (4, 4)
 
 UNARY = ("relu", "tanh", "exp", "neg", "sum_rows", "softmax", "float", "bfloat16", "detach", "prod_rows", "trace")

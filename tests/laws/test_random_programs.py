@@ -17,7 +17,7 @@ from tests.laws.programs import Program, as_real, compare, generate, make_inputs
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle
 
-N_PROGRAMS = int(os.environ.get("JAXAOT_PROGRAMS", "60"))
+N_PROGRAMS = int(os.environ.get("JAXAOT_PROGRAMS", "40"))
 CHUNK = 20
 CHUNKS = range(0, N_PROGRAMS, CHUNK)
 
