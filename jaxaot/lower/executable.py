@@ -6,6 +6,7 @@ itself, so that a call costs no Python. A *donated* input gives its buffer to th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,7 @@ from jaxaot._typing import Array
 from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.counts import costs_of
+from jaxaot.lower.heaps import is_told_otherwise
 from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions, without_options_inside
 from jaxaot.lower.relay import Relay, can_be_cut, explain_cut
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
@@ -212,7 +214,9 @@ class Executable:
         if self.tuned.has_legs:
             lines.append(f"legs: {explain_cut(self.tuned.jaxpr)}")
         if self.tuned.has_legs and self.tuned.keeps_heaps:
-            lines.append("keep_heaps: what several programs free stays with the process")
+            is_told = is_told_otherwise(os.environ)
+            why = "as the environment says" if is_told else "what several programs free stays with the process"
+            lines.append(f"keep_heaps: {why}")
         return "\n  ".join(lines)
 
     def as_text(self, optimized: bool = False) -> str:

@@ -57,8 +57,7 @@ def select_scatters(closed: Any) -> Any:
     for original in closed.jaxpr.eqns:
         eqn = original.replace(invars=substitute(original.invars, names))
         eqns.append(eqn)
-        is_large = original.outvars and aval_bytes(original.outvars[0].aval) >= LEAST_BYTES
-        scatter = _scatter(original, maker) if is_large else None
+        scatter = _scatter(original, maker)
         if scatter is not None and original.outvars[0] in read:
             atoms = replaced(eqn, scatter.selected, eqn.invars[1:])
             if atoms is not None:
@@ -148,10 +147,12 @@ class _Rows(NamedTuple):
 
 
 def _scatter(eqn: Any, maker: Mapping[Any, Any]) -> _Scatter | None:
-    """Returns what an equation scatters, if it scatters at most once to each row of zeros."""
+    """Returns what an equation scatters, if it scatters at most once to each row of many zeros."""
     if eqn.primitive not in (lax.scatter_add_p, lax.scatter_p) or not is_rewritable(eqn):
         return None
     zeros, indices, updates = eqn.invars
+    if aval_bytes(zeros.aval) < LEAST_BYTES:
+        return None
     numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
     modes = lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.PROMISE_IN_BOUNDS
     if mode not in modes or not _is_zero(zeros, maker) or 0 in (*zeros.aval.shape, *updates.aval.shape):

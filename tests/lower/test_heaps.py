@@ -47,7 +47,7 @@ def faults(*argv):
     return int(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about glibc's allocator")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="keep_heaps leaves other allocators alone")
 def test_what_a_thread_frees_is_there_at_its_next_call():
     assert faults() > 20_000 > 1_000 > faults("keep")
 

@@ -48,7 +48,7 @@ def random_groups(closed, n, rng):
     return [eqns[first:last] for first, last in itertools.pairwise(places)]
 
 
-def agree(got, want, rtol=1e-5):
+def assert_agree(got, want, rtol=1e-5):
     for x, y in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
         assert x.dtype == y.dtype and x.weak_type == y.weak_type
         np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * max(1e-6, float(jnp.abs(y).max())))
@@ -67,7 +67,7 @@ def test_any_cut_computes_the_same(seed):
     closed = graph_of(lambda *args: (*jax.tree.leaves(fn(*args)), args[0], args[0] * 2.0, args[0], 3.0), *args)
     course = plan_course(closed, random_groups(closed, 2 + seed % 4, np.random.default_rng(seed)), ())
     results = run_legs(course, args)
-    agree(results, jax.jit(jaxpr_as_fun(closed))(*args))
+    assert_agree(results, jax.jit(jaxpr_as_fun(closed))(*args))
     assert len(set(map(id, results))) == len(results) and not any(r is a for r in results for a in args)
 
 
@@ -78,7 +78,7 @@ def test_halves_compute_the_same(seed):
     jaxpr = closed.jaxpr
     halves = divide(jaxpr.eqns, set(jaxpr.outvars), {*jaxpr.invars, *jaxpr.constvars}, limit=600)
     assert halves is not None
-    agree(run_legs(plan_course(closed, halves, ()), args), jax.jit(jaxpr_as_fun(closed))(*args))
+    assert_agree(run_legs(plan_course(closed, halves, ()), args), jax.jit(jaxpr_as_fun(closed))(*args))
 
 
 def test_a_step_runs_in_two_programs_that_hold_little():
@@ -86,7 +86,7 @@ def test_a_step_runs_in_two_programs_that_hold_little():
     plain = jax.jit(step).lower(WEIGHTS, X).compile().memory_analysis().temp_size_in_bytes
     assert plain > legs.LIMIT_BYTES
     given = jax.tree.map(jnp.copy, WEIGHTS)
-    agree(run(given, X), jax.jit(step)(WEIGHTS, X))
+    assert_agree(run(given, X), jax.jit(step)(WEIGHTS, X))
     assert all(w.is_deleted() for w in given) and not X.is_deleted()
     tuned = tune(graph_of(step, WEIGHTS, X), LOWERED)
     found = Relay(tuned.jaxpr, range(len(WEIGHTS)), "step", keeping_barriers())
@@ -121,7 +121,7 @@ def test_legs_that_are_alike_are_compiled_once(monkeypatch):
     monkeypatch.setattr(relay, "divide", lambda eqns, *_: (eqns[:2], eqns[2:]) if len(eqns) > 2 else None)
     found = Relay(closed, (), "stack", None, limit=1 << 20)
     assert len(found.course.legs) == 3 and len(found.programs) == 2  # the first leg donates nothing
-    agree(found.call(*args), jax.jit(jaxpr_as_fun(closed))(*args))
+    assert_agree(found.call(*args), jax.jit(jaxpr_as_fun(closed))(*args))
 
 
 def test_what_xla_does_not_reuse_is_divided_by_all_that_is_made():
@@ -159,7 +159,7 @@ def test_a_few_simple_equations_are_done_again_in_the_next_leg():
     crossing = [made[var] for var in read if var in made]
     assert crossing.count("tanh") >= 2 and set(crossing) <= {"tanh", "dot_general", "sub"}  # no slope
     course = plan_course(closed, [left, right], ())
-    agree(run_legs(course, (x, x)), jax.jit(jaxpr_as_fun(closed))(x, x))
+    assert_agree(run_legs(course, (x, x)), jax.jit(jaxpr_as_fun(closed))(x, x))
 
 
 def test_values_between_legs_are_let_go():
@@ -192,25 +192,25 @@ def test_each_kind_of_call_has_programs_of_its_own():
 
     for _ in range(2):
         given = copies()
-        agree(scaled(given, X), want(WEIGHTS, X))
+        assert_agree(scaled(given, X), want(WEIGHTS, X))
         assert all(w.is_deleted() for w in given)
-        agree(scaled(copies(), X, 2.0), want(WEIGHTS, X, 2.0))
-        agree(scaled(x=X, weights=copies(), scale=3.0), want(WEIGHTS, X, 3.0))
-        agree(scaled(copies(), X, bias=0.5), want(WEIGHTS, X, bias=0.5))
-        agree(scaled(copies(), X[:64]), want(WEIGHTS, X[:64]))
-        agree(scaled(copies(), np.asarray(X)), want(WEIGHTS, X))
+        assert_agree(scaled(copies(), X, 2.0), want(WEIGHTS, X, 2.0))
+        assert_agree(scaled(x=X, weights=copies(), scale=3.0), want(WEIGHTS, X, 3.0))
+        assert_agree(scaled(copies(), X, bias=0.5), want(WEIGHTS, X, bias=0.5))
+        assert_agree(scaled(copies(), X[:64]), want(WEIGHTS, X[:64]))
+        assert_agree(scaled(copies(), np.asarray(X)), want(WEIGHTS, X))
     assert len(calls) == 5
     scaled.clear_cache()
-    agree(scaled(copies(), X), want(WEIGHTS, X))
+    assert_agree(scaled(copies(), X), want(WEIGHTS, X))
 
 
 def test_the_settings_in_force_choose():
     run = ja.jit(step)
     with ja.config(passes=()):
         assert "opt-barrier" not in run.lower(WEIGHTS, X).compile().as_text()
-        agree(run(WEIGHTS, X), jax.jit(step)(WEIGHTS, X), rtol=1e-7)
+        assert_agree(run(WEIGHTS, X), jax.jit(step)(WEIGHTS, X), rtol=1e-7)
     assert "opt-barrier" in run.lower(WEIGHTS, X).compile().as_text()
-    agree(run(WEIGHTS, X), jax.jit(step)(WEIGHTS, X))
+    assert_agree(run(WEIGHTS, X), jax.jit(step)(WEIGHTS, X))
 
 
 def test_under_an_outer_jit_it_is_the_same_program():
@@ -228,7 +228,7 @@ def test_on_another_platform_it_is_the_same_graph(monkeypatch):
 
 def test_disabled_jit_runs_the_function():
     with jax.disable_jit():
-        agree(ja.jit(lambda x: x * 2.0)(X), X * 2.0)
+        assert_agree(ja.jit(lambda x: x * 2.0)(X), X * 2.0)
 
 
 def test_an_error_of_the_function_is_its_own():
@@ -245,7 +245,7 @@ def test_an_executable_is_cut_and_donates():
     closed = graph_of(lambda *args: jax.tree.leaves(step(args[:-1], args[-1])), *WEIGHTS, X)
     executable = Executable(closed, donated=range(len(WEIGHTS)))
     given = jax.tree.map(jnp.copy, WEIGHTS)
-    agree(executable.call(*given, X), jax.tree.leaves(jax.jit(step)(WEIGHTS, X)))
+    assert_agree(executable.call(*given, X), jax.tree.leaves(jax.jit(step)(WEIGHTS, X)))
     assert all(w.is_deleted() for w in given) and len(executable.relay.course.legs) == 2
     assert [result.name for result in executable.tuned.results] == list(UNASKED)
     inside = jax.jit(lambda *args: executable.call(*args))
@@ -276,7 +276,7 @@ def test_what_is_donated_is_counted_without_what_is_static():
         return step(weights, x * n * m)
 
     given = jax.tree.map(jnp.copy, WEIGHTS)
-    agree(scaled(2, given, X, 1), jax.jit(step)(WEIGHTS, X * 2))
+    assert_agree(scaled(2, given, X, 1), jax.jit(step)(WEIGHTS, X * 2))
     assert all(w.is_deleted() for w in given) and not X.is_deleted()
     with pytest.raises((RuntimeError, ValueError), match="deleted"):
         scaled(2, given, X, 1)
@@ -290,5 +290,5 @@ def test_one_leg_takes_and_returns_what_the_graph_does():
     closed = graph_of(fn, *args)
     found = Relay(closed, (1,), "sorted", None, limit=1 << 20)
     given = jnp.copy(X)
-    agree(found.call(args[0], given, args[2]), jax.jit(fn)(*args))
+    assert_agree(found.call(args[0], given, args[2]), jax.jit(fn)(*args))
     assert len(found.course.legs) == 1 and given.is_deleted()

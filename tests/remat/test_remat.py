@@ -30,7 +30,7 @@ def loss(w, x):
     return (block(w, x) ** 2).sum()
 
 
-def same(make, **how):
+def assert_same(make, **how):
     """Compares what `make` returns of functions under `ja.remat` with what it returns of the functions themselves."""
     how = how or {"memory_budget": 0.3}
     got, want = make(lambda fn: ja.remat(fn, **how)), make(lambda fn: fn)
@@ -85,15 +85,15 @@ SECOND = {
 @pytest.mark.parametrize("name", some([*FIRST, *SECOND], 17))
 def test_under_a_transformation(name):
     make = (FIRST | SECOND)[name]
-    same(lambda wrap: make(wrap(loss)))
+    assert_same(lambda wrap: make(wrap(loss)))
 
 
 @pytest.mark.parametrize(
     "how", [*({"policy": p} for p in policy_names()), *({"memory_budget": b} for b in (0, 0.1, 0.6))]
 )
 def test_every_policy_and_budget(how):
-    same(lambda wrap: [FIRST[name](wrap(loss)) for name in ("grad", "jit of grad", "jvp")], **how)
-    same(lambda wrap: jax.hessian(wrap(loss))(W, X), **how)
+    assert_same(lambda wrap: [FIRST[name](wrap(loss)) for name in ("grad", "jit of grad", "jvp")], **how)
+    assert_same(lambda wrap: jax.hessian(wrap(loss))(W, X), **how)
 
 
 def test_gradients_are_the_same_bits_where_the_operations_are_the_same():
@@ -127,14 +127,14 @@ def test_scan_over_blocks():
 
         return jax.jit(jax.grad(total, (0, 1)))(XS, X), jax.jit(jax.hessian(total, 1))(XS, X)
 
-    same(run)
+    assert_same(run)
 
 
 def test_scan_inside():
     def total(ws, x):
         return jax.lax.scan(lambda c, w: (block(w, c), c.sum()), x, ws)[0].sum()
 
-    same(lambda wrap: (jax.grad(wrap(total), (0, 1))(XS, X), jax.jvp(wrap(total), (XS, X), (XS, X))))
+    assert_same(lambda wrap: (jax.grad(wrap(total), (0, 1))(XS, X), jax.jvp(wrap(total), (XS, X), (XS, X))))
 
 
 def test_nested():
@@ -144,11 +144,11 @@ def test_nested():
 
         return jax.grad(wrap(total), (0, 1))(W, X), jax.hessian(wrap(total))(W, X)
 
-    same(run)
+    assert_same(run)
 
 
 def test_checkpoint_inside():
-    same(lambda wrap: jax.grad(wrap(lambda w, x: jax.checkpoint(block)(w, x).sum()), (0, 1))(W, X))
+    assert_same(lambda wrap: jax.grad(wrap(lambda w, x: jax.checkpoint(block)(w, x).sum()), (0, 1))(W, X))
 
 
 def test_mapped_axes_with_names():
@@ -168,7 +168,7 @@ def test_mapped_axes_with_names():
             mapped(lambda x: jax.grad(wrap(placed))(1.5) * x)(X),
         )
 
-    same(run)
+    assert_same(run)
 
 
 def test_the_size_of_a_mapped_axis_is_not_remembered():
@@ -180,7 +180,7 @@ def test_the_size_of_a_mapped_axis_is_not_remembered():
 def test_spmd_axis_name():
     mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Auto,))
     with jax.set_mesh(mesh):
-        same(lambda wrap: jax.jit(jax.vmap(jax.grad(wrap(loss)), (None, 0), spmd_axis_name="d"))(W, XS))
+        assert_same(lambda wrap: jax.jit(jax.vmap(jax.grad(wrap(loss)), (None, 0), spmd_axis_name="d"))(W, XS))
 
 
 @pytest.mark.parametrize("check_vma", some([True, False], 1))
@@ -197,7 +197,7 @@ def test_shard_map(check_vma):
             jax.jit(jax.grad(wrap(total), (0, 1)))(W, X),
         )
 
-    same(run)
+    assert_same(run)
 
 
 def test_grad_inside_shard_map_with_collectives():
@@ -209,7 +209,7 @@ def test_grad_inside_shard_map_with_collectives():
 
         return jax.jit(jax.shard_map(body, mesh=mesh, in_specs=(P(), P("d")), out_specs=(P(), P("d"))))(W, X)
 
-    same(run)
+    assert_same(run)
 
 
 def test_the_backward_gathers_again_if_the_settings_say_so():
@@ -235,7 +235,7 @@ def test_explicit_shardings():
     mesh = jax.make_mesh((1,), ("d",), axis_types=(AxisType.Explicit,))
     with jax.set_mesh(mesh):
         x = jax.device_put(X, P("d"))
-        same(lambda wrap: (jax.jit(jax.grad(wrap(loss), (0, 1)))(W, x), jax.jit(jax.hessian(wrap(loss)))(W, x)))
+        assert_same(lambda wrap: (jax.jit(jax.grad(wrap(loss), (0, 1)))(W, x), jax.jit(jax.hessian(wrap(loss)))(W, x)))
         gradient = jax.jit(jax.grad(ja.remat(loss), 1))(W, x)
         assert jax.typeof(gradient).sharding.spec[0] == "d"
 
@@ -245,8 +245,8 @@ def test_has_aux():
         y = block(w, x)
         return y.sum(), {"y": y, "n": jnp.argmax(y), "z": x * 2.0}
 
-    same(lambda wrap: jax.value_and_grad(wrap(fn), has_aux=True)(W, X))
-    same(lambda wrap: jax.jit(jax.value_and_grad(wrap(fn), has_aux=True))(W, X))
+    assert_same(lambda wrap: jax.value_and_grad(wrap(fn), has_aux=True)(W, X))
+    assert_same(lambda wrap: jax.jit(jax.value_and_grad(wrap(fn), has_aux=True))(W, X))
 
 
 def test_what_has_no_cotangent_is_not_computed():
@@ -266,11 +266,13 @@ def test_dropout_by_key_and_integers():
 
     zeros = np.zeros((), jax.dtypes.float0), np.zeros((2,), jax.dtypes.float0)
     for how in ({"policy": "save_nothing"}, {"memory_budget": 0.1}, {}):
-        same(lambda wrap: jax.grad(wrap(fn))(X, key, index), **how)
-        same(lambda wrap: jax.jit(jax.hessian(wrap(fn)))(X, key, index), **how)
-        same(lambda wrap: jax.vmap(jax.grad(wrap(fn)), (None, 0, None))(X, jax.random.split(key, 3), index), **how)
-        same(lambda wrap: jax.grad(wrap(fn), (0, 2), allow_int=True)(X, key, index)[0], **how)
-        same(lambda wrap: jax.jvp(wrap(fn), (X, key, index), (X, *zeros))[1], **how)
+        assert_same(lambda wrap: jax.grad(wrap(fn))(X, key, index), **how)
+        assert_same(lambda wrap: jax.jit(jax.hessian(wrap(fn)))(X, key, index), **how)
+        assert_same(
+            lambda wrap: jax.vmap(jax.grad(wrap(fn)), (None, 0, None))(X, jax.random.split(key, 3), index), **how
+        )
+        assert_same(lambda wrap: jax.grad(wrap(fn), (0, 2), allow_int=True)(X, key, index)[0], **how)
+        assert_same(lambda wrap: jax.jvp(wrap(fn), (X, key, index), (X, *zeros))[1], **how)
 
 
 def test_closed_over_arrays_have_gradients():
@@ -280,7 +282,7 @@ def test_closed_over_arrays_have_gradients():
 
         return jax.grad(fn)(W), jax.jit(jax.grad(fn))(W), jax.hessian(fn)(W), jax.vmap(jax.grad(fn))(XS)
 
-    same(run)
+    assert_same(run)
 
 
 def test_a_closed_over_array_may_be_another_one_the_next_time():
@@ -305,7 +307,7 @@ def test_static_arguments_and_pytrees():
             x = act(x) * tree["scale"]
         return x.sum()
 
-    same(lambda wrap: jax.grad(wrap(fn))({"x": X, "scale": 0.5}, 3, "a", flag=True, act=jnp.cos))
+    assert_same(lambda wrap: jax.grad(wrap(fn))({"x": X, "scale": 0.5}, 3, "a", flag=True, act=jnp.cos))
 
 
 def test_weak_types_and_outputs_that_are_inputs_or_constants():
@@ -320,14 +322,14 @@ def test_weak_types_and_outputs_that_are_inputs_or_constants():
         pulled = jax.vjp(wrap(lambda x, w: (x, w, x, 3.0)), X, W)[1]((X, W, W, jnp.float32(1.0)))
         return jax.grad(fn)(1.0), kept, pulled
 
-    same(run)
+    assert_same(run)
 
 
 def test_complex_numbers():
     z = X + 1j * W
-    same(lambda wrap: jax.grad(wrap(lambda z: (jnp.abs(jnp.sin(z) * z) ** 2).sum()))(z))
-    same(lambda wrap: jax.grad(wrap(lambda z: (jnp.sin(z) ** 2).sum()), holomorphic=True)(z))
-    same(lambda wrap: jax.jvp(wrap(lambda z: jnp.sin(z) * z), (z,), (1j * z,)))
+    assert_same(lambda wrap: jax.grad(wrap(lambda z: (jnp.abs(jnp.sin(z) * z) ** 2).sum()))(z))
+    assert_same(lambda wrap: jax.grad(wrap(lambda z: (jnp.sin(z) ** 2).sum()), holomorphic=True)(z))
+    assert_same(lambda wrap: jax.jvp(wrap(lambda z: jnp.sin(z) * z), (z,), (1j * z,)))
 
 
 def test_functions_without_floats_and_without_arguments():
@@ -358,14 +360,14 @@ def test_donated_arguments():
     def step(wrap):
         return jax.jit(lambda w: w - jax.grad(wrap(loss))(w, X), donate_argnums=0)(jnp.array(W))
 
-    same(step)
+    assert_same(step)
 
 
 def test_loops_without_bound_work_in_forward_mode():
     def fn(x):
         return jax.lax.while_loop(lambda c: c.sum() < 100, lambda c: c * 2.0, x)
 
-    same(lambda wrap: jax.jvp(wrap(fn), (X,), (X,)))
+    assert_same(lambda wrap: jax.jvp(wrap(fn), (X,), (X,)))
     with pytest.raises(ValueError, match="Reverse-mode differentiation does not work"):
         jax.grad(lambda x: ja.remat(fn)(x).sum())(X)
 
@@ -382,7 +384,7 @@ def test_a_custom_backward_that_is_not_linear():
     def fn(x):
         return (jnp.sin(clipped(jnp.sin(x) * x)) ** 2).sum()
 
-    same(lambda wrap: (jax.grad(wrap(fn))(X), jax.jacrev(jax.grad(wrap(fn)))(X)))
+    assert_same(lambda wrap: (jax.grad(wrap(fn))(X), jax.jacrev(jax.grad(wrap(fn)))(X)))
     with pytest.raises(ja.errors.ForwardModeError, match=r"`jax.custom_vjp` whose backward is not"):
         jax.jvp(ja.remat(fn), (X,), (X,))
 
