@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.random_models import compare, options_of
 from jaxaot.errors import AutogradError
 from jaxaot.ir.rewrite import inline
+from jaxaot.ir.walk import aval_bytes
 from jaxaot.lower.relay import can_be_cut
 from jaxaot.lower.tune import is_worth_tuning, tune
 from jaxaot.ops.schema import REQUIRED
@@ -44,6 +45,9 @@ SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
     ((1 << 18,),),
 )
 """Shapes of the tensors of an op, in order; the last one is for all that follow."""
+
+MOST_BYTES = 1 << 30
+"""What results may have: an outer product of two arrays of a quarter of a million elements would have 256 GiB."""
 
 BY_NAME: dict[str, Any] = {
     "dim": 1, "kernel_size": 2, "output_size": 8, "normalized_shape": (128,), "pad": (1, 1), "training": True,
@@ -98,6 +102,8 @@ def functions_of(spec: Any) -> Iterator[tuple[str, Callable[..., Any], list[Any]
                 results = jax.eval_shape(run, *arrays)
             except (TypeError, ValueError, IndexError, RuntimeError, NotImplementedError, ZeroDivisionError):
                 continue  # it does not take these
+            if sum(map(aval_bytes, results)) > MOST_BYTES:
+                continue  # it takes them one with another
             yield f"{spec.name} {'×'.join(map(str, shapes[0]))}", run, arrays
             if dtype is np.float32 and spec.is_differentiable and any(np.issubdtype(r.dtype, dtype) for r in results):
                 total = lambda *arrays: sum((r**2).sum() for r in run(*arrays) if jnp.issubdtype(r.dtype, jnp.floating))
