@@ -1,4 +1,4 @@
-"""Losses, pooling and sorting, which autodiff or JAX write so that XLA on CPU is slow: `ja.jit`, `jax.jit` and PyTorch.
+"""Losses, pooling, sorting and so on that autodiff or JAX write badly for the CPU: `ja.jit`, `jax.jit` and PyTorch.
 
     python -m benchmarks.rewrites
 
@@ -73,8 +73,23 @@ def pool(kind: str, shape: tuple[int, ...], window: int, stride: int, padding: i
     return Case(name, of_jax, of_torch, shape)
 
 
+def softmax(n: int, size: int) -> Case:
+    """Returns squares of a softmax of `n` rows, which is written by hand, without `stop_gradient`."""
+
+    def of_jax(x: Any) -> Any:
+        powers = jnp.exp(x - x.max(-1, keepdims=True))
+        return (powers / powers.sum(-1, keepdims=True)) ** 2
+
+    def of_torch(x: Any) -> Any:
+        powers = (x - x.amax(-1, keepdim=True)).exp()
+        return (powers / powers.sum(-1, keepdim=True)) ** 2
+
+    return Case(f"softmax by hand, {n:,} rows of {size:,}", of_jax, of_torch, (n, size))
+
+
 CASES = (
     *(cross_entropy(1024, n) for n in (256, 4096, 32000)),
+    *(softmax(4096, n) for n in (128, 1024)),
     *(pool(kind, (16, 32, 32, 64), *sizes) for kind in ("max", "avg") for sizes in ((2, 2, 0), (3, 2, 1), (3, 1, 1))),
     pool("max", (16, 112, 112, 16), 3, 2, 1),
     Case("sort of rows of 4,096", jnp.sort, lambda x: x.sort(-1)[0], (256, 4096), has_gradient=False),
@@ -127,7 +142,7 @@ def main() -> None:
         for i, case in enumerate(CASES):
             timings = measure(case.name, {"torch": of_torch(case)}, "torch", n_rounds=options.rounds).timings
             results[i] = dataclasses.replace(results[i], timings=(*results[i].timings, *timings))
-    report("Losses, pooling and sorting", results, options)
+    report("Losses, softmax, pooling and sorting", results, options)
 
 
 if __name__ == "__main__":

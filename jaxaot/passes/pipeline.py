@@ -60,7 +60,8 @@ def pass_names() -> tuple[str, ...]:
 
 def joint_passes(names: Sequence[str | Pass] | None) -> tuple[str | Pass, ...]:
     """Returns those passes of a setting that run on the joint graph; by default those of the table."""
-    return JOINT if names is None else tuple(name for name in names if name not in (*LOWERED, *SWITCHES))
+    of_lowered = {*LOWERED, *SWITCHES}.difference(JOINT)
+    return JOINT if names is None else tuple(name for name in names if name not in of_lowered)
 
 
 def lowered_passes(names: Sequence[str | Pass] | None, platform: str) -> tuple[str, ...]:

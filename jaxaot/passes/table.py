@@ -4,13 +4,14 @@ Passes run at two places. On the *joint* graph, before it is cut: what they leav
 on each graph that is *lowered*, after `finish.py`: these change nothing but speed, so which ones run depends on what
 XLA does on the platform. In order:
 
-1. joint: `cse`, `dce`, `fold`, and those that users register;
+1. joint: `cse`, `dce`, `drop_zero_sums`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `share`, `drop_axes`; `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`,
-   `unfold_volumes`, `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer
-   kinds of convolutions, and more products; `fold_transposes`, `spread`, `flatten_dots`, `order_operands`; and `hold`,
-   which comes last of these because the others rewrite what it puts barriers behind;
+4. lowered: `share`, `drop_zero_sums` (again: graphs of `ja.jit` come with their gradients), `drop_axes`;
+   `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`, `unfold_volumes`, `winograd`,
+   `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds of convolutions, and more
+   products; `fold_transposes`, `spread`, `flatten_dots`, `order_operands`; and `hold`, which comes last of these, as
+   the others rewrite what it puts barriers behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
 6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`);
 7. `keep_heaps`: of a process with such graphs the allocator keeps what they free (`lower/heaps.py`).
@@ -22,6 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot.passes.drop_axes import drop_axes
+from jaxaot.passes.drop_zero_sums import drop_zero_sums
 from jaxaot.passes.flatten_dots import flatten_dots
 from jaxaot.passes.fold_transposes import fold_transposes
 from jaxaot.passes.hold import hold
@@ -39,11 +41,12 @@ from jaxaot.passes.unfold_volumes import unfold_volumes
 from jaxaot.passes.unroll_windows import unroll_windows
 from jaxaot.passes.winograd import winograd
 
-JOINT: tuple[str, ...] = ("cse", "dce")
+JOINT: tuple[str, ...] = ("cse", "dce", "drop_zero_sums")
 """What runs on a joint graph by default."""
 
 LOWERED: dict[str, Callable[[Any], Any]] = {
     "share": share,
+    "drop_zero_sums": drop_zero_sums,
     "drop_axes": drop_axes,
     "select_scatters": select_scatters,
     "unroll_windows": unroll_windows,

@@ -23,7 +23,7 @@ from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
 from jaxaot.passes.share import share
 from jaxaot.passes.spread import spread
-from jaxaot.passes.table import DEFAULTS, LEGS, LOWERED, SWITCHES, UNASKED
+from jaxaot.passes.table import DEFAULTS, JOINT, LEGS, LOWERED, SWITCHES, UNASKED
 
 
 def graph_of(fn, *args):
@@ -325,7 +325,9 @@ def test_passes_are_switched_by_name():
     assert lowered_passes(None, "cpu") == DEFAULTS["cpu"] == (*UNASKED, *SWITCHES)
     assert lowered_passes(None, "gpu") == lowered_passes(None, "tpu") == ()
     assert lowered_passes((LEGS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", LEGS)
-    assert joint_passes(None) == ("cse", "dce") and joint_passes(("dce", "hold", LEGS)) == ("dce",)
+    assert joint_passes(None) == JOINT and joint_passes(("dce", "hold", LEGS)) == ("dce",)
+    both = ("drop_zero_sums", "share")
+    assert joint_passes(both) == ("drop_zero_sums",) and lowered_passes(both, "cpu") == both[::-1]
     x, w = jnp.ones((512, 128)), jnp.ones((64, 128))
     with ja.config(passes=("cse",)):
         assert "transpose" in ja.jit(lambda x, w: x @ w.T).lower(x, w).as_text()

@@ -1,0 +1,185 @@
+"""Sums that autodiff writes though they are zero, such as the gradient of a softmax by its shift.
+
+`exp(x - max(x))` over its sum is the same whatever is subtracted, so the derivative by the maximum is zero. The rule of
+a maximum computes it all the same, divides it among the elements that are as large, and adds it to the gradient: three
+passes over memory that `jax.nn.softmax` saves by `stop_gradient`. The same goes for the mean in a variance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jax import lax
+
+from jaxaot._jax import DropVar, Literal, scopes
+from jaxaot.ir.build import is_rewritable, traced
+from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.sums import Place, Rows, Witness, moved, within
+from jaxaot.ir.walk import producers
+from jaxaot.passes.dce import dce
+
+_MOVES = (lax.broadcast_in_dim_p, lax.reshape_p, lax.squeeze_p)
+_EXTREMES = (lax.reduce_max_p, lax.reduce_min_p)
+
+
+def drop_zero_sums(closed: Any) -> Any:
+    """Returns the graph without the sums of backward passes that are zero whatever the inputs are.
+
+        m: f32[8,1] = …max of x: f32[8,100]…            t: f32[8,1] = …made of sums over rows…
+        t: f32[8,1] = …made of sums over rows…          w: f32[8,100] = …made with t…
+        w: f32[8,100] = …made with t…                   n: f32[8,1] = mul t 0.0
+        s: f32[8,1] = …sum of neg w…              →     y: f32[8,100] = add_any w n
+        p: f32[8,100] = convert_element_type (eq x m)
+        d: f32[8,1] = div s …sum of p…
+        y: f32[8,100] = add_any w (mul d p)
+
+    Zero are sums that are so as polynomials (`ir/sums.py`). What tells where a row holds an infinity or a NaN, here t,
+    takes their place, so that the row still becomes NaN.
+    """
+    graph = _Graph(closed)
+    names: dict[Any, Any] = {}
+    eqns: list[Any] = []
+    for original in closed.jaxpr.eqns:
+        eqn = original.replace(invars=substitute(original.invars, names))
+        eqns.append(eqn)
+        zero = graph.zero(original)
+        if zero is None:
+            continue
+        steps, (result,), constants = traced(zero.value, substitute(zero.atoms, names), eqn)
+        if not constants and result.aval.weak_type == original.outvars[0].aval.weak_type:
+            eqns[-1:] = steps
+            names[original.outvars[0]] = result
+    return dce(rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names))) if names else closed
+
+
+class _Zero(NamedTuple):
+    """A result that is zero, or NaN all along a row.
+
+    Attributes:
+      atoms: What `value` takes.
+      value: A function that returns the result.
+    """
+
+    atoms: list[Any]
+    value: Callable[..., Any]
+
+
+class _Graph:
+    """A graph in which results are sought that are zero."""
+
+    def __init__(self, closed: Any):
+        self._maker = {var: closed.jaxpr.eqns[i] for var, i in producers(closed.jaxpr).items()}
+        self._rows: dict[Any, Rows] = {}
+
+    def zero(self, eqn: Any) -> _Zero | None:
+        """Returns what the result of an equation is if that is zero, and None if that is not known."""
+        if eqn.primitive not in (lax.reduce_sum_p, lax.mul_p) or not is_rewritable(eqn):
+            return None
+        (target,) = eqn.outvars
+        if isinstance(target, DropVar) or target.aval.dtype not in (np.float32, np.float64):
+            return None
+        if eqn.primitive is lax.reduce_sum_p:
+            return self._zero_sum(eqn) if _is_transposed(eqn) else None
+        return self._zero_share(target, *eqn.invars) or self._zero_share(target, *eqn.invars[::-1])
+
+    def _zero_sum(self, eqn: Any) -> _Zero | None:
+        """Returns what a sum is if it is zero, and something else tells where it is NaN."""
+        (operand,), (target,) = eqn.invars, eqn.outvars
+        rows = self._along(operand, eqn.params["axes"])
+        if not rows.axes or not rows.is_zero(target, rows.kept()):
+            return None
+        witnesses = rows.witnesses(target, rows.kept())
+        if any(witness.var is target for witness in witnesses):
+            return None
+        told = lambda *values: lax.reshape(_told(rows, witnesses, values), target.aval.shape)
+        return _Zero([witness.var for witness in witnesses], told)
+
+    def _zero_share(self, target: Any, share: Any, mask: Any) -> _Zero | None:
+        """Returns the gradient by a maximum or minimum, divided among the elements that are as large, if it is zero.
+
+        Args:
+          target: The product of `share` and `mask`.
+          share: Perhaps the gradient over the number of such elements.
+          mask: Perhaps 1 where they are.
+        """
+        extreme = self._extreme_of(mask)
+        if extreme is None or mask.aval.shape != target.aval.shape:
+            return None
+        rows = self._along(mask, extreme.params["axes"])
+        division, place = self._source(share, within(share, rows.whole()), lax.div_p)
+        if division is None or not rows.axes:
+            return None
+        gradient, count = division.invars
+        total, _ = self._source(count, within(count, place), lax.reduce_sum_p)
+        if total is None or total.params["axes"] != extreme.params["axes"]:
+            return None
+        place = within(gradient, place)
+        if total.invars[0] is not mask or not rows.is_zero(gradient, place):
+            return None
+        witnesses = rows.witnesses(gradient, place)
+
+        def told(largest: Any, *values: Any) -> Any:
+            found = _told(rows, witnesses, values)
+            # where the extreme is NaN it is equal to no element, and the gradient is divided by zero
+            is_nan = lax.reshape(lax.ne(largest, largest), found.shape)
+            found = lax.select(is_nan, lax.full_like(found, math.nan), found)
+            return lax.broadcast_in_dim(found, target.aval.shape, tuple(range(found.ndim)))
+
+        return _Zero([extreme.outvars[0], *(witness.var for witness in witnesses)], told)
+
+    def _extreme_of(self, mask: Any) -> Any:
+        """Returns the maximum or minimum if a value is 1 where an array is equal to its own, and 0 elsewhere."""
+        convert = self._made_by(mask, lax.convert_element_type_p)
+        equal = None if convert is None else self._made_by(convert.invars[0], lax.eq_p)
+        for array, other in () if equal is None else (equal.invars, equal.invars[::-1]):
+            whole = tuple(range(array.aval.ndim))
+            extreme, place = self._source(other, within(other, whole), *_EXTREMES)
+            if extreme is None or extreme.invars[0] is not array:
+                continue
+            kept = tuple(axis for axis in whole if axis not in extreme.params["axes"])
+            if within(extreme.outvars[0], kept) == place:
+                return extreme
+        return None
+
+    def _source(self, atom: Any, place: Place, *primitives: Any) -> tuple[Any, Place]:
+        """Returns the equation, of one of some primitives, that makes what an atom is but for its shape; None if none.
+
+        And where the axes of its result lie, if those of the atom lie at `place`.
+        """
+        while (eqn := self._made_by(atom, *_MOVES)) is not None and len(eqn.invars) == 1:
+            found = moved(eqn, place)
+            if found is None:
+                break
+            atom, place = eqn.invars[0], found
+        return self._made_by(atom, *primitives), place
+
+    def _made_by(self, atom: Any, *primitives: Any) -> Any:
+        eqn = None if isinstance(atom, Literal) else self._maker.get(atom)
+        return eqn if eqn is not None and eqn.primitive in primitives and is_rewritable(eqn) else None
+
+    def _along(self, whole: Any, axes: Sequence[int]) -> Rows:
+        key = whole.aval.shape, tuple(axes), whole.aval.dtype
+        if key not in self._rows:
+            self._rows[key] = Rows(self._maker, *key)
+        return self._rows[key]
+
+
+def _told(rows: Rows, witnesses: Sequence[Witness], values: Sequence[Any]) -> Any:
+    """Returns zero for each row, with axes of one element for those that are summed; NaN where a witness tells so."""
+    shape = [1 if axis in rows.summed else size for axis, size in enumerate(rows.shape)]
+    total = lax.full(shape, 0, rows.dtype)
+    for (_, place, is_divisor), value in zip(witnesses, values, strict=True):
+        zero = lax.full_like(value, 0)
+        zero = lax.div(zero, value) if is_divisor else lax.mul(value, zero)
+        axes = [axis for axis in place if axis is not None]
+        order = sorted(range(len(axes)), key=axes.__getitem__)
+        zero = lax.transpose(lax.reshape(zero, [rows.shape[axis] for axis in axes]), order)
+        total = lax.add(total, lax.broadcast_in_dim(zero, shape, sorted(axes)))
+    return total
+
+
+def _is_transposed(eqn: Any) -> bool:
+    return any(is_transform and name == "transpose" for is_transform, name in scopes(eqn))
