@@ -27,6 +27,12 @@ SMALL_BYTES = 1 << 16
 CACHE_BYTES = 16 << 20
 """Graphs whose large values are no more than this in all are left alone: an MLP lost a twentieth by barriers."""
 
+MOST_LEFT = 0.88
+"""How much of the cost of its kernels may be left to hold a value.
+
+A barrier also keeps XLA from simplifying, and from choosing how the value lies in memory.
+"""
+
 _N_SWEEPS = 3
 """How often the choice is gone over: what pays for one value depends on others."""
 
@@ -94,7 +100,8 @@ class _Kernels:
         self._read: set[Any] = set()  # of these: what XLA does not copy
         for eqn in jaxpr.eqns:
             self._add(eqn)
-        self._written |= set(map(self._of, variables(jaxpr.outvars)))
+        self._returned = set(map(self._of, variables(jaxpr.outvars)))
+        self._written |= self._returned
         self._candidates = [var for var, eqn in self._producer.items() if self._is_candidate(var, eqn)]
 
     def _add(self, eqn: Any) -> None:
@@ -115,7 +122,7 @@ class _Kernels:
     def _is_candidate(self, var: Any, eqn: Any) -> bool:
         """Returns whether a value may be held; notes that it is in memory if XLA will not copy it."""
         which = kind(eqn)
-        if which <= Kind.CAST or len(self._readers.get(var, ())) + (var in self._written) < 2:
+        if which <= Kind.CAST or len(self._readers.get(var, ())) + (var in self._returned) < 2:
             return False
         if which is Kind.TRANSCENDENTAL or eqn.primitive.name in _NOT_COPIED:
             self._written.add(var)
@@ -144,7 +151,7 @@ class _Kernels:
         without = sum(map(self._cost, kernels))
         self.held.add(var)
         own = 0 if var in self._written else self._cost(self._producer[var]) + aval_bytes(var.aval)
-        if own + sum(map(self._cost, kernels)) > without:
+        if own + sum(map(self._cost, kernels)) >= MOST_LEFT * without:
             self.held.discard(var)
 
     def _kernels_with(self, var: Any) -> list[Any]:
