@@ -145,7 +145,7 @@ class _Kernels:
         return self.held
 
     def _settle(self, var: Any) -> None:
-        """Holds a value, or not, whichever makes the kernels that it is part of take less time."""
+        """Holds a value if that makes the kernels that it is part of take enough less time."""
         self.held.discard(var)
         kernels = self._kernels_with(var)
         without = sum(map(self._cost, kernels))
