@@ -49,6 +49,9 @@ SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
 MOST_BYTES = 1 << 30
 """What results may have: an outer product of two arrays of a quarter of a million elements would have 256 GiB."""
 
+SLOW = ("bilinear", "cholesky_solve", "ctc_loss_of_lengths", "householder_product", "orgqr", "ormqr")
+"""Ops that take seconds or minutes by `jax.jit` as well, on these shapes."""
+
 BY_NAME: dict[str, Any] = {
     "dim": 1, "kernel_size": 2, "output_size": 8, "normalized_shape": (128,), "pad": (1, 1), "training": True,
     "eps": 1e-5,
@@ -135,8 +138,10 @@ def is_rewritten(fn: Callable[..., Any], arrays: Sequence[Any]) -> bool:
 
 def main() -> None:
     """Prints the table."""
-    options = options_of(__doc__).parse_args()
-    known = [case for spec in rows() for case in functions_of(spec)]
+    parser = options_of(__doc__)
+    parser.add_argument("--without", nargs="*", default=SLOW, metavar="OP", help="ops that are not timed")
+    options = parser.parse_args()
+    known = [case for spec in rows() if spec.name not in options.without for case in functions_of(spec)]
     rewritten = [case for case in known if is_rewritten(*case[1:])]
     print(
         f"{len(known)} functions of {len(list(rows()))} ops, of which the passes rewrite {len(rewritten)}", flush=True
