@@ -61,7 +61,7 @@ STEPS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", seeds(20, 3))
+@pytest.mark.parametrize("seed", seeds(20, 1))
 def test_random_programs_keep_their_values_and_gradients(seed):
     rng = random.Random(seed)
     shape = [rng.choice((1, 1, 2, 3)) for _ in range(rng.randint(4, 6))]
