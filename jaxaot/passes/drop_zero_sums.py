@@ -110,7 +110,7 @@ class _Graph:
             return None
         rows = self._along(mask, extreme.params["axes"])
         division, place = self._source(share, within(share, rows.whole()), lax.div_p)
-        if division is None or not rows.axes:
+        if division is None or not rows.axes or rows.varies(place):
             return None
         gradient, count = division.invars
         total, _ = self._source(count, within(count, place), lax.reduce_sum_p)

@@ -131,6 +131,15 @@ def test_gradients_that_are_not_zero_stay(name):
     assert before == after
 
 
+def test_shares_that_differ_along_a_row_stay():
+    def fn(x):
+        equal = (x == x.max(-1, keepdims=True)).astype(x.dtype)
+        return (x - x) / jnp.broadcast_to(equal.sum(-1, keepdims=True), x.shape) * equal
+
+    before, after = passed(fn, X)
+    assert before == after
+
+
 def test_sums_of_the_forward_stay():
     """Whoever writes such a sum wants its rounding error, as the variance of Chan, Golub and LeVeque (1983) does."""
 
