@@ -85,6 +85,19 @@ def traced(fn: Callable[..., Any], atoms: Sequence[Any], eqn: Any) -> tuple[list
     return [step.replace(source_info=s) for step, s in zip(eqns, sources, strict=True)], results, constants
 
 
+def laid_out(x: Any, axes: Sequence[int | None]) -> Any:
+    """Returns an array with its axes in other places, and axes of one element between them.
+
+    Args:
+      x: The array. Its axes that are not named have one element.
+      axes: For each axis of the result that of `x`, or None for one of one element.
+    """
+    order = [axis for axis in axes if axis is not None]
+    rest = [axis for axis in range(x.ndim) if axis not in order]
+    sizes = [1 if axis is None else x.shape[axis] for axis in axes]
+    return jax.lax.reshape(jax.lax.transpose(x, (*order, *rest)), sizes)
+
+
 def n_elements(shape: Sequence[int]) -> int:
     """Returns how many elements an array of a shape has."""
     return math.prod(shape)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxaot._jax import Literal
+from jaxaot.ir.axes import ways
 from jaxaot.ir.build import is_rewritable
 
 Place = tuple[int | None, ...]
@@ -149,8 +150,8 @@ class Rows:
         ):
             return None
         rows, kept = iter(self.axes), iter(place)
-        moved = tuple((next(rows) if i in long else None) if i in summed else next(kept) for i in range(len(sizes)))
-        return "sum" if long else "move", [(eqn.invars[0], moved)]
+        source = tuple((next(rows) if i in long else None) if i in summed else next(kept) for i in range(len(sizes)))
+        return "sum" if long else "move", [(eqn.invars[0], source)]
 
     def _polynomial(self, key: Key) -> Polynomial:
         pending = [key]
@@ -380,18 +381,8 @@ def moved(eqn: Any, place: Place) -> Place | None:
       eqn: A broadcast, reshape or transpose, or an equation whose result has the axes of its operand.
       place: Where the axes of the result lie.
     """
-    before, after, params = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape, eqn.params
-    match eqn.primitive.name:
-        case "broadcast_in_dim":
-            axes = params["broadcast_dimensions"]
-            return tuple(None if size == 1 else place[axis] for size, axis in zip(before, axes, strict=True))
-        case "transpose":
-            return tuple(place[params["permutation"].index(axis)] for axis in range(len(before)))
-        case "reshape" if params["dimensions"] is not None:
-            return None
-        case "reshape" | "squeeze":
-            if [size for size in before if size != 1] != [size for size in after if size != 1]:
-                return None
-            long = (axis for size, axis in zip(after, place, strict=True) if size != 1)
-            return tuple(None if size == 1 else next(long) for size in before)
-    return place
+    before, after = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
+    to = {way.operands[0]: way.result for way in ways(eqn) if way.result is not None}
+    if any(size > 1 and (axis not in to or after[to[axis]] != size) for axis, size in enumerate(before)):
+        return None
+    return tuple(None if size == 1 else place[to[axis]] for axis, size in enumerate(before))

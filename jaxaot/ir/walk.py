@@ -147,7 +147,16 @@ def is_backward(eqn: Any) -> bool:
     position = _tag_position(eqn)
     if position is None:
         return False
-    return any(is_transform and name == "transpose" for is_transform, name in scopes(eqn)[: position[0]])
+    return _are_transposed(scopes(eqn)[: position[0]])
+
+
+def is_transposed(eqn: Any) -> bool:
+    """Returns whether an equation of any graph was made by transposition, as those of gradients are."""
+    return _are_transposed(scopes(eqn))
+
+
+def _are_transposed(entries: Iterable[tuple[bool, str]]) -> bool:
+    return any(is_transform and name == "transpose" for is_transform, name in entries)
 
 
 def forward_tag(index: int, region: int | None = None) -> str:

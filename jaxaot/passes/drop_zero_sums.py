@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import DropVar, Literal, scopes
-from jaxaot.ir.build import is_rewritable, traced
+from jaxaot._jax import DropVar, Literal
+from jaxaot.ir.build import is_rewritable, laid_out, traced
 from jaxaot.ir.rewrite import rebuild, substitute
 from jaxaot.ir.sums import Place, Rows, Witness, moved, within
-from jaxaot.ir.walk import producers
+from jaxaot.ir.walk import is_transposed, producers
 from jaxaot.passes.dce import dce
 
 _MOVES = (lax.broadcast_in_dim_p, lax.reshape_p, lax.squeeze_p)
@@ -82,7 +82,7 @@ class _Graph:
         if isinstance(target, DropVar) or target.aval.dtype not in (np.float32, np.float64):
             return None
         if eqn.primitive is lax.reduce_sum_p:
-            return self._zero_sum(eqn) if _is_transposed(eqn) else None
+            return self._zero_sum(eqn) if is_transposed(eqn) else None
         return self._zero_share(target, *eqn.invars) or self._zero_share(target, *eqn.invars[::-1])
 
     def _zero_sum(self, eqn: Any) -> _Zero | None:
@@ -174,12 +174,6 @@ def _told(rows: Rows, witnesses: Sequence[Witness], values: Sequence[Any]) -> An
     for (_, place, is_divisor), value in zip(witnesses, values, strict=True):
         zero = lax.full_like(value, 0)
         zero = lax.div(zero, value) if is_divisor else lax.mul(value, zero)
-        axes = [axis for axis in place if axis is not None]
-        order = sorted(range(len(axes)), key=axes.__getitem__)
-        zero = lax.transpose(lax.reshape(zero, [rows.shape[axis] for axis in axes]), order)
-        total = lax.add(total, lax.broadcast_in_dim(zero, shape, sorted(axes)))
+        zero = laid_out(zero, [place.index(axis) if axis in place else None for axis in range(len(shape))])
+        total = lax.add(total, lax.broadcast_in_dim(zero, shape, tuple(range(len(shape)))))
     return total
-
-
-def _is_transposed(eqn: Any) -> bool:
-    return any(is_transform and name == "transpose" for is_transform, name in scopes(eqn))

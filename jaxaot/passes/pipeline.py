@@ -60,8 +60,9 @@ def pass_names() -> tuple[str, ...]:
 
 def joint_passes(names: Sequence[str | Pass] | None) -> tuple[str | Pass, ...]:
     """Returns those passes of a setting that run on the joint graph; by default those of the table."""
-    of_lowered = {*LOWERED, *SWITCHES}.difference(JOINT)
-    return JOINT if names is None else tuple(name for name in names if name not in of_lowered)
+    if names is None:
+        return JOINT
+    return tuple(name for name in names if name in JOINT or name not in (*LOWERED, *SWITCHES))
 
 
 def lowered_passes(names: Sequence[str | Pass] | None, platform: str) -> tuple[str, ...]:

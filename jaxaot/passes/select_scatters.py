@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import Literal
-from jaxaot.ir.build import is_rewritable, traced
+from jaxaot.ir.build import is_rewritable, laid_out, traced
 from jaxaot.ir.rewrite import rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, producers, variables
 from jaxaot.passes.dce import dce
@@ -95,22 +95,15 @@ class _Scatter(NamedTuple):
     def selected(self, indices: Any, updates: Any) -> tuple[Any, Any, Any]:
         """Returns what the scatter makes, and the index and the value of each row, with one element along `axis`."""
         index = lax.index_in_dim(indices, self.column, indices.ndim - 1, keepdims=False)
-        index = self._in_place(index, self.batch)
+        index = laid_out(index, self.batch)
         if index.dtype.itemsize < 4:
             index = index.astype(jnp.int32)
         if self.is_clamped:
             index = lax.clamp(jnp.zeros((), index.dtype), index, jnp.asarray(self.shape[self.axis] - 1, index.dtype))
-        value = self._in_place(updates, self.window)
+        value = laid_out(updates, self.window)
         where = lax.broadcasted_iota(index.dtype, self.shape, self.axis) == index
         spread = lax.broadcast_in_dim(value, self.shape, tuple(range(value.ndim)))
         return lax.select_n(where, lax.full_like(spread, 0), spread), index, value
-
-    def _in_place(self, x: Any, axes: Sequence[int | None]) -> Any:
-        """Returns an array whose axes are those of the result; what has no place among them has one element."""
-        order = [axis for axis in axes if axis is not None]
-        rest = [axis for axis in range(x.ndim) if axis not in order]
-        sizes = [1 if axis is None else x.shape[axis] for axis in axes]
-        return lax.reshape(lax.transpose(x, (*order, *rest)), sizes)
 
 
 class _Rows(NamedTuple):

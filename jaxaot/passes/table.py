@@ -42,7 +42,7 @@ from jaxaot.passes.unroll_windows import unroll_windows
 from jaxaot.passes.winograd import winograd
 
 JOINT: tuple[str, ...] = ("cse", "dce", "drop_zero_sums")
-"""What runs on a joint graph by default."""
+"""What runs on a joint graph by default, on every platform: each leaves less to compute, and less to save."""
 
 LOWERED: dict[str, Callable[[Any], Any]] = {
     "share": share,
