@@ -3,19 +3,24 @@
     python -m benchmarks.eager
 
 Pointwise ops and a matmul, in-place writes of a slice into bases of 1 KB, 1 MB and 64 MB (a write should cost the
-slice, whatever the size of the base), assignment by index, a chain of ten ops and a network of ten layers, forward and
-backward. jnp has no writes in place: its contestant returns a new array, as a JAX user would write it.
+slice, whatever the size of the base), assignment by index, a chain of ten ops, a network of ten layers, convolutions
+and pooling, forward and backward. jnp has no writes in place: its contestant returns a new array, as a JAX user would
+write it. Then first calls, each with a size that was not seen before; and, because jaxaot has small kernels compiled by
+XLA's older emitters, which takes less time, what `jax.jit` of a dozen ops takes by these and by the newer ones.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import jaxaot as ja
 from benchmarks.runner import Result, arguments, find_torch, measure, report
+from jaxaot.lower.options import compiling_quickly
 
 BASES = (("1 KB", 256), ("1 MB", 2**18), ("64 MB", 2**24))
 
@@ -144,12 +149,88 @@ def layers(torch: Any, n_rounds: int) -> Result:
     return measure("ten layers, forward and backward", contestants, "jnp (jax.grad, not jitted)", n_rounds=n_rounds)
 
 
+IMAGES, WEIGHTS, DEPTHWISE = (8, 32, 32, 32), (32, 32, 3, 3), (32, 1, 3, 3)
+
+
+def jnp_images(name: str, x: Any, w: Any) -> Any:
+    """Returns the sum of what a case of `images` computes, by `jax.lax`."""
+    if name == "max_pool2d":
+        return jax.lax.reduce_window(x, -np.inf, jax.lax.max, (1, 1, 3, 3), (1, 1, 2, 2), "VALID").sum()
+    groups = IMAGES[1] // w.shape[1]
+    return jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", feature_group_count=groups).sum()
+
+
+def images(torch: Any, n_rounds: int) -> list[Result]:
+    """Times convolutions and pooling of eight images, with their gradients."""
+    results = []
+    for name, weights in (("conv2d", WEIGHTS), ("conv2d, depthwise", DEPTHWISE), ("max_pool2d", WEIGHTS)):
+        arrays = [np.random.default_rng(0).standard_normal(shape, np.float32) for shape in (IMAGES, weights)]
+
+        def step(lib: Any, x: Any, w: Any, name: str = name) -> Any:
+            fns = lib.nn.functional
+            x.grad = None
+            y = fns.max_pool2d(x, 3, 2) if name == "max_pool2d" else fns.conv2d(x, w, None, 1, 1, 1, 32 // w.shape[1])
+            y.sum().backward()
+            return x.grad
+
+        ours, theirs = [lib and [lib.from_numpy(a).requires_grad_() for a in arrays] for lib in (ja, torch)]
+        given = [jnp.asarray(a) for a in arrays]
+        fn = jax.grad(lambda x, w, name=name: jnp_images(name, x, w), (0, 1) if name != "max_pool2d" else 0)
+        contestants = {
+            "jnp (jax.grad, not jitted)": lambda fn=fn, given=given: fn(*given)[0],
+            "jaxaot": lambda ours=ours, step=step: step(ja, *ours),
+        }
+        if torch is not None:
+            contestants["torch"] = lambda theirs=theirs, step=step: step(torch, *theirs)
+        case = f"{name}, forward and backward"
+        results.append(measure(case, contestants, "jnp (jax.grad, not jitted)", n_rounds=n_rounds))
+    return results
+
+
+def first_calls(torch: Any, n_rounds: int) -> Result:
+    """Times the first call of an op for a size, compilation and all."""
+    sizes = [itertools.count(64) for _ in range(3)]
+    new = [lambda count=count: np.ones((next(count), 8), np.float32) for count in sizes]
+    contestants = {
+        "jnp": lambda: jax.nn.softmax(jnp.asarray(new[0]()), -1),
+        "jaxaot": lambda: ja.from_numpy(new[1]()).softmax(-1),
+    }
+    if torch is not None:
+        contestants["torch"] = lambda: torch.from_numpy(new[2]()).softmax(-1)
+    return measure("x.softmax(-1), called first", contestants, "jnp", n_rounds=n_rounds, max_calls=4)
+
+
+KERNELS = (
+    lambda x: x + x * 2, jnp.exp, jnp.tanh, jnp.log, lambda x: x.sum(0), lambda x: x.max(1), jax.nn.softmax,
+    lambda x: x.var(1), lambda x: jnp.cumsum(x, 1), lambda x: jnp.pad(x, 2), lambda x: jnp.where(x > 1, x, 0),
+    lambda x: x.T + 0,
+)  # fmt: skip
+
+
+def emitters(n_rounds: int) -> list[Result]:
+    """Times a dozen kernels by XLA's newer emitters and by its older ones."""
+    results = []
+    for side in (8, 32, 64):
+        x = jnp.linspace(0.5, 1.5, side * side).reshape(side, side)
+        contestants: dict[str, Any] = {}
+        for name, options in (("newer", None), ("older", compiling_quickly())):
+            run = [jax.jit(fn, compiler_options=options) for fn in KERNELS]
+            contestants[name] = lambda run=run, x=x: [kernel(x) for kernel in run]
+        results.append(measure(f"12 kernels of {side} by {side}", contestants, "newer", n_rounds=n_rounds))
+    return results
+
+
 def main() -> None:
     """Prints the table."""
     options = arguments(__doc__).parse_args()
     torch = find_torch()
     results = [*pointwise(torch, options.rounds), *writes(torch, options.rounds), backward(torch, options.rounds)]
-    results.append(layers(torch, options.rounds))
+    results += [
+        layers(torch, options.rounds),
+        *images(torch, options.rounds),
+        first_calls(torch, options.rounds),
+        *emitters(options.rounds),
+    ]
     report("Eager operations", results, options)
 
 

@@ -16,7 +16,7 @@ import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
 from jax._src.config import trace_context as trace_context
-from jax._src.core import no_axis_name, pvary_p, trace_state_clean, unshard_aval
+from jax._src.core import no_axis_name, pvary_p, trace_ctx, unshard_aval
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax.extend import source_info_util
 from jax.interpreters import ad, batching, mlir
@@ -211,9 +211,8 @@ def type_varies_over(aval: Any) -> frozenset[Any]:
     return frozenset(manual.varying if manual is not None else getattr(aval, "vma", ()))
 
 
-def is_outermost() -> bool:
-    """Returns whether no transformation of JAX, such as `jit` or `grad`, is running."""
-    return trace_state_clean()
+is_outermost: Callable[[], bool] = trace_ctx.is_top_level
+"""Returns whether no transformation of JAX, such as `jit` or `grad`, is running; bound here because each op asks it."""
 
 
 def is_from_jax(jaxpr: Any) -> bool:

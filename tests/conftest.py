@@ -54,13 +54,14 @@ def _compiled_tape(request):
 
 @pytest.fixture
 def everything_is_large(monkeypatch):
-    """The speed passes and the tuner take every value for large, and every product for worth it."""
-    from jaxaot.lower import tune
+    """The speed passes, the tuner and eager kernels take every value for large, and every product for worth it."""
+    from jaxaot.lower import program, tune
     from jaxaot.passes import hold, select_scatters, spread
 
     monkeypatch.setattr(select_scatters, "LEAST_BYTES", 0)
     for module in (hold, tune):
         monkeypatch.setattr(module, "SMALL_BYTES", 0)
+    monkeypatch.setattr(program, "SMALL_BYTES", -1)
     monkeypatch.setattr(hold, "CACHE_BYTES", 0)
     for name in ("SEED_FLOPS", "FLOPS_PER_BYTE", "FLOPS_PER_EQUATION"):
         monkeypatch.setattr(spread, name, 0)

@@ -49,6 +49,7 @@ WITHIN_A_ROW = {
     ("autograd_api", "tape_api"),  # `ja.autograd.TapeCompiler`
     ("autograd_api", "forward_ad_api"),  # `ja.autograd.forward_ad`
     ("remat", "trace"),  # hooks on saved tensors are traced
+    ("tensor", "lower"),  # an eager kernel is compiled under the options of a graph like it
     ("lower", "passes"),  # how a graph is rewritten for speed depends on where it will run
     ("demo", "viz"),  # the demo's report is drawn by viz
 }

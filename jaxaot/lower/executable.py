@@ -13,7 +13,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.lax import optimization_barrier_p
 
 from jaxaot import config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
@@ -22,7 +21,7 @@ from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.counts import costs_of
 from jaxaot.lower.heaps import is_told_otherwise
-from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions, without_options_inside
+from jaxaot.lower.options import without_options_inside
 from jaxaot.lower.relay import Relay, can_be_cut, explain_cut
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
@@ -44,10 +43,6 @@ def refuse_other_settings(settings: Any) -> None:
             f"This program was compiled under other settings of JAX: {', '.join(changed)}. They decided its types and "
             "precision, so trace and compile it again under these."
         )
-
-
-def _has_barriers(jaxpr: Any) -> bool:
-    return any(eqn.primitive is optimization_barrier_p for eqn in jaxpr.eqns)
 
 
 def evaluate_varying(closed: Any, args: Sequence[Array]) -> list[Array]:
@@ -130,10 +125,7 @@ class Executable:
     @cached_property
     def compiler_options(self) -> dict[str, Any] | None:
         """The options for XLA, with those that the barriers and convolutions of the graph need."""
-        options = keeping_barriers(self._given_options) if _has_barriers(self.tuned.jaxpr) else self._given_options
-        if self.tuned.n_by_eigen:
-            options = with_eigen_convolutions(options)
-        return dict(options) if options else None
+        return self.tuned.compiler_options(self._given_options)
 
     @cached_property
     def relay(self) -> Relay | None:

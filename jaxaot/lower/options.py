@@ -1,8 +1,9 @@
 """Options for XLA, and where they may be given.
 
-On CPU XLA drops `optimization_barrier`s before it fuses, unless its pass `cse_barrier_expander` is off; and it gives
-convolutions of images in single precision to YNN, which computes them on one core, where Eigen would use all. JAX takes
-options at the outermost `jit` only.
+On CPU XLA drops `optimization_barrier`s before it fuses, unless its pass `cse_barrier_expander` is off; it gives
+convolutions of images in single precision to YNN, which computes them on one core, where Eigen would use all; and most
+of the time that a small kernel takes to compile is what the newer emitters of fusions prepare, where the older ones
+make code that is as fast for a few thousand elements. JAX takes options at the outermost `jit` only.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _DISABLED = "xla_disable_hlo_passes"
 _BY_YNN = "xla_cpu_experimental_ynn_fusion_type"
 _ALL_BUT_CONVOLUTIONS = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"
 """What XLA gives to YNN by default, without convolutions."""
+
+_NEWER_EMITTERS = "xla_cpu_use_fusion_emitters"
 
 
 def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | None = None) -> dict[str, Any]:
@@ -46,18 +49,34 @@ def with_eigen_convolutions(options: Mapping[str, Any] | None = None) -> dict[st
 
     What the user says of YNN, in options or in `XLA_FLAGS`, stays; so does everything if XLA does not know the option.
     """
+    return _with(options, _BY_YNN, _ALL_BUT_CONVOLUTIONS)
+
+
+def compiling_quickly(options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Returns options under which XLA on CPU compiles a small graph in less time, together with those of the user.
+
+    What the user says of emitters, in options or in `XLA_FLAGS`, stays; so does everything if XLA does not know the
+    option, and on other backends.
+    """
+    if jax.default_backend() != "cpu":
+        return dict(options or {})
+    return _with(options, _NEWER_EMITTERS, False)
+
+
+def _with(options: Mapping[str, Any] | None, name: str, value: Any) -> dict[str, Any]:
+    """Returns options with one more, unless the user said something of it or XLA does not know it."""
     merged = dict(options or {})
-    if _BY_YNN not in merged and _BY_YNN not in os.environ.get("XLA_FLAGS", "") and _is_known(_BY_YNN):
-        merged[_BY_YNN] = _ALL_BUT_CONVOLUTIONS
+    if name not in merged and name not in os.environ.get("XLA_FLAGS", "") and _is_known(name, value):
+        merged[name] = value
     return merged
 
 
 @functools.cache
-def _is_known(name: str) -> bool:
-    """Returns whether XLA takes an option about YNN."""
+def _is_known(name: str, value: Any) -> bool:
+    """Returns whether XLA takes an option."""
     lowered = jax.jit(lambda x: x).lower(jax.ShapeDtypeStruct((), "float32"))
     try:
-        lowered.compile({name: _ALL_BUT_CONVOLUTIONS})
+        lowered.compile({name: value})
     except jax.errors.JaxRuntimeError:
         return False
     return True

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
+from jax.lax import optimization_barrier_p
 
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
+from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.passes.hold import SMALL_BYTES
 from jaxaot.passes.pipeline import PassResult, run_passes
 from jaxaot.passes.table import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SWITCHES
@@ -40,6 +42,14 @@ class Tuned:
     has_legs: bool
     keeps_heaps: bool
     n_by_eigen: int = 0
+
+    def compiler_options(self, given: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+        """Returns options for XLA: the user's, and those that the barriers and convolutions of the graph need."""
+        has_barriers = any(eqn.primitive is optimization_barrier_p for eqn in self.jaxpr.eqns)
+        options = keeping_barriers(given) if has_barriers else given
+        if self.n_by_eigen:
+            options = with_eigen_convolutions(options)
+        return dict(options) if options else None
 
 
 def tune(closed: Any, names: Sequence[str], check: bool = False) -> Tuned:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-
 from jaxaot._jax import is_tracer
 from jaxaot.autograd.chain import Chain
+from jaxaot.lower.program import Program
 from jaxaot.tensor.kernels import GradKernel, remember
 
 OFTEN = 32
@@ -57,7 +56,7 @@ def chain_kernel(
     links: Sequence[GradKernel], positions: Sequence[int], n_leaves: Sequence[int]
 ) -> Callable[..., Sequence[Any]]:
     """Returns a kernel that takes a cotangent and the leaves of all links to the gradients that leave the chain."""
-    pulls = [link.pull for link in links]
+    pulls = [link.pull.inside for link in links]
 
     def chain_backward(cotangent: Any, *leaves: Any) -> Sequence[Any]:
         outer: list[Any] = []
@@ -70,7 +69,7 @@ def chain_kernel(
             outer += gradients
         return outer
 
-    return jax.jit(chain_backward)
+    return Program(chain_backward)
 
 
 def clear_chains() -> None:

@@ -15,7 +15,7 @@ from weakref import ref
 import jax
 import numpy as np
 
-from jaxaot._jax import is_tracer
+from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError, TensorValueError
@@ -105,7 +105,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
         remember(_kernels, cache_key, kernel, MOST_KERNELS)
     else:
-        results = kernel.run(*operands)
+        results = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     if len(results) == 1 and spec.schema.n_results == 1:
         layout: Any = kernel.layouts[0]
         made = wrap(Storage(results[0], layout), layout)
@@ -160,7 +160,7 @@ def _call_recorded(
         kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
         remember(_grad_kernels, cache_key, kernel, MOST_KERNELS)
     else:
-        outputs = kernel.run(*operands)
+        outputs = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     leaves = kernel.pick_leaves((*operands, *outputs))
     if kernel.is_plain and state.saves_plainly:  # as below, without the loops
         for i in kernel.held_arguments:

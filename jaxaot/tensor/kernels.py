@@ -21,6 +21,7 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
+from jaxaot.lower.program import Program
 from jaxaot.ops.promotion import can_store, is_bool, is_complex, is_inexact, strong
 from jaxaot.ops.table import OpSpec, op_of
 from jaxaot.tensor.residuals import ARGUMENT, choose_residuals
@@ -149,7 +150,7 @@ class Kernel:
     """Computes an op.
 
     Attributes:
-      run: Takes the operands to the results.
+      run: The program that takes the operands to the results.
       layouts: Of the results; known after the first run.
     """
 
@@ -160,7 +161,7 @@ class Kernel:
             return spec.evaluate(recipe.nest(recipe.unpack(operands)), static, recipe.key(operands))
 
         run.__name__ = spec.name
-        self.run = jax.jit(run)
+        self.run = Program(run)
         self.layouts: tuple[Layout | None, ...] = ()
 
 
@@ -174,8 +175,9 @@ class GradKernel:
     """Computes an op and what its backward needs, and that backward.
 
     Attributes:
-      run: Takes the operands to the results, followed by the residuals.
-      pull: Takes (saved values, cotangents of the float results) to the gradients of the differentiated arguments.
+      run: The program that takes the operands to the results, followed by the residuals.
+      pull: The program that takes (saved values, cotangents of the float results) to the gradients of the
+        differentiated arguments.
       relays: The dtype of the cotangent if all gradients are the cotangent as it came, as those of `x + y` are, so
         that nothing has to run; None before the first backward, False if they are not.
       sources: What each saved value is: ("argument", i), ("result", i), or ("kept", i) for a further output; a key is
@@ -347,8 +349,8 @@ class GradKernel:
 
         run.__name__ = spec.name
         pull.__name__ = f"{spec.name}_backward"
-        self.run = jax.jit(run)
-        self.pull = jax.jit(pull)
+        self.run = Program(run)
+        self.pull = Program(pull)
         self._pull_again = lambda saved, cotangents: pull_back(residuals.leaves_again(*saved), cotangents)
 
     def _note_reached(self, is_backward: bool, reached: Mapping[int, frozenset[int]], traced: Sequence[int]) -> None:
@@ -381,7 +383,7 @@ class GradKernel:
     def _find_relay(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Any:
         if not self.is_plain:
             return False
-        graph = self.pull.trace(leaves, cotangents).jaxpr.jaxpr
+        graph = self.pull.inside.trace(leaves, cotangents).jaxpr.jaxpr
         is_same = all(var is graph.invars[-1] for var in graph.outvars)
         return cotangents[0].dtype if is_same else False
 
@@ -490,7 +492,7 @@ class WriteKernel:
     Operand 0 is the base, operand 1 the starts of the window if there is one.
 
     Attributes:
-      run: Takes (base, *operands) to (new base, further results).
+      run: The program that takes (base, *operands) to (new base, further results).
       run_donated: The same, reusing the base's buffer.
     """
 
@@ -512,8 +514,8 @@ class WriteKernel:
             return new, results[1:]
 
         run.__name__ = f"{spec.name}_"
-        self.run = jax.jit(run)
-        self.run_donated = jax.jit(run, donate_argnums=0)
+        self.run = Program(run)
+        self.run_donated = Program(run, donate_argnums=0)
 
 
 _store: dict[Any, tuple[Any, Any]] = {}
@@ -524,7 +526,7 @@ def store_through(base: Any, update: Any, window: AbstractWindow, starts: Any, *
     kernels = _store.get(window)
     if kernels is None:
         scatter = lambda base, update, starts: window.scatter(base, update, starts)
-        kernels = _store[window] = (jax.jit(scatter), jax.jit(scatter, donate_argnums=0))
+        kernels = _store[window] = (Program(scatter), Program(scatter, donate_argnums=0))
     return kernels[donate](base, update, starts)
 
 
@@ -535,7 +537,7 @@ def read_through(base: Any, window: AbstractWindow, starts: Any) -> Any:
     """Returns what a window shows of `base`, eagerly."""
     kernel = _reads.get(window)
     if kernel is None:
-        kernel = _reads[window] = jax.jit(lambda base, starts: window.apply(base, starts))
+        kernel = _reads[window] = Program(lambda base, starts: window.apply(base, starts))
     return kernel(base, starts)
 
 

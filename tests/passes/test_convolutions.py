@@ -316,10 +316,10 @@ def test_what_the_user_says_of_ynn_stays(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setenv("XLA_FLAGS", f"--{BY_YNN}=LIBRARY_FUSION_TYPE_DOT")
         assert with_eigen_convolutions(None) == {}
-    monkeypatch.setattr(options_module, "_is_known", lambda name: False)
+    monkeypatch.setattr(options_module, "_is_known", lambda name, value: False)
     assert with_eigen_convolutions(None) == {}
     monkeypatch.undo()
-    assert not options_module._is_known("xla_cpu_no_such_option")
+    assert not options_module._is_known("xla_cpu_no_such_option", 1)
 
 
 def test_convolutions_in_bodies_of_loops(everything_is_large):
