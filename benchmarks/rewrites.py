@@ -93,6 +93,8 @@ CASES = (
     *(pool(kind, (16, 32, 32, 64), *sizes) for kind in ("max", "avg") for sizes in ((2, 2, 0), (3, 2, 1), (3, 1, 1))),
     pool("max", (16, 112, 112, 16), 3, 2, 1),
     Case("sort of rows of 4,096", jnp.sort, lambda x: x.sort(-1)[0], (256, 4096), has_gradient=False),
+    Case("sort of rows of 4,096, with its gradient", jnp.sort, lambda x: x.sort(-1)[0], (256, 4096)),
+    Case("argsort of rows of 4,096", jnp.argsort, lambda x: x.argsort(-1), (256, 4096), has_gradient=False),
     Case("median of rows of 4,096", lambda x: jnp.median(x, -1), lambda x: x.median(-1)[0], (256, 4096), 0, False),
 )
 
