@@ -53,6 +53,15 @@ def _compiled_tape(request):
 
 
 @pytest.fixture
+def own_kernels(monkeypatch):
+    """The test compiles eager kernels of its own, and leaves those of others alone."""
+    from jaxaot.tensor import dispatch
+
+    for name in ("_kernels", "_grad_kernels", "_write_kernels"):
+        monkeypatch.setattr(dispatch, name, {})
+
+
+@pytest.fixture
 def everything_is_large(monkeypatch):
     """The speed passes, the tuner and eager kernels take every value for large, and every product for worth it."""
     from jaxaot.lower import program, tune

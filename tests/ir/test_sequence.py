@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import numpy as np
+import pytest
 
 import jaxaot as ja
 from jaxaot.ir.sequence import sequence_rows, sequence_table
@@ -53,6 +54,7 @@ def test_the_table_of_a_small_network():
     assert len(adds) == 2 and not adds & set(numbers)
 
 
+@pytest.mark.slow  # what other tests compiled is dropped
 def test_the_table_is_printed_and_the_same_each_time(capsys):
     tables = []
     for _ in range(2):

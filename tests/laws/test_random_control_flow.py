@@ -176,7 +176,8 @@ def check(seed):
         for ours, theirs in zip(our_values, values, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
     assert compiled.cache_info().misses == 1
-    jax.clear_caches()
+    if seed % 20 == 19:  # executables take memory
+        jax.clear_caches()
     return True
 
 

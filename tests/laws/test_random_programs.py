@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.tensor.dispatch import clear_kernels
 from tests.laws.programs import Program, as_real, compare, generate, make_inputs, run
 
 torch = pytest.importorskip("torch")
@@ -81,10 +80,8 @@ def test_eager_gradients(start):
 
 
 @pytest.mark.parametrize("start", CHUNKS[:1])
-def test_gradients_by_kernels_that_went_through_the_passes(start, everything_is_large):
-    clear_kernels()
+def test_gradients_by_kernels_that_went_through_the_passes(start, everything_is_large, own_kernels):
     check_chunk(start, grad=True, compiled=False)
-    clear_kernels()
 
 
 @pytest.mark.parametrize("start", CHUNKS[:1])

@@ -192,7 +192,8 @@ def check(seed):
             assert growth.is_branching or our_facts == facts
             for ours, theirs in zip(our_values, values, strict=True):
                 np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
-    jax.clear_caches()
+    if seed % 20 == 19:  # executables take memory
+        jax.clear_caches()
     return True
 
 

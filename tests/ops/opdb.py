@@ -15,6 +15,7 @@ import argparse
 import collections
 import dataclasses
 import functools
+import itertools
 import json
 import os
 import pathlib
@@ -296,10 +297,13 @@ def samples_of(op, requires_grad, limit, dtype=None):
     samples = list(op.sample_inputs("cpu", dtype, requires_grad=requires_grad))
     if limit and len(samples) > limit:
         samples = [samples[round(i * (len(samples) - 1) / (limit - 1))] for i in range(limit)]
-    for i, sample in enumerate(samples):
-        if i % 200 == 0:
+    for sample in samples:
+        if next(_n_samples) % 100 == 0:
             free_executables()
         yield sample
+
+
+_n_samples = itertools.count(1)
 
 
 def free_executables():

@@ -71,8 +71,7 @@ def gradient(array):
 
 @pytest.mark.parametrize("fn", [by_jax, gradient])
 @pytest.mark.parametrize("first", ["eager", "traced"])
-def test_kernels_run_in_and_out_of_transformations(fn, first):
-    clear_kernels()
+def test_kernels_run_in_and_out_of_transformations(fn, first, own_kernels):
     array = jnp.linspace(0.1, 0.9, 5)
     calls = [lambda: fn(array), lambda: jax.jit(fn)(array), lambda: jax.vmap(fn)(array[None])[0]]
     results = [call() for call in (calls if first == "eager" else calls[::-1])]
@@ -98,7 +97,7 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_large_kernels_go_through_the_passes_and_change_nothing_but_speed(name, everything_is_large):
+def test_large_kernels_go_through_the_passes_and_change_nothing_but_speed(name, everything_is_large, own_kernels):
     fn, *shapes = LARGE[name]
     arrays = [ja.randn(*shape).jax() for shape in shapes]
 
@@ -112,7 +111,6 @@ def test_large_kernels_go_through_the_passes_and_change_nothing_but_speed(name, 
     results = run()
     with ja.config(passes=()):
         plain = run()
-    clear_kernels()
     for got, want in zip(results, plain, strict=True):
         assert got.dtype == want.dtype
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
