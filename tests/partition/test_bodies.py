@@ -99,6 +99,7 @@ def test_a_gpt_that_is_one_loop_saves_what_its_layers_would():
         seconds = parts.plan.recompute_seconds
 
 
+@pytest.mark.slow
 def test_gradients_of_a_gpt_that_is_one_loop():
     loss, args, n_parameters = gpt_of_one_loop(n_layers=2, width=16, n_heads=2, length=8, batch=2, vocabulary=16)
     check_everywhere(loss, args, n_parameters, policies=("min_cut",), budgets=(0.1,))
