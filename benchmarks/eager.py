@@ -168,14 +168,14 @@ def images(torch: Any, n_rounds: int) -> list[Result]:
 
         def step(lib: Any, x: Any, w: Any, name: str = name) -> Any:
             fns = lib.nn.functional
-            x.grad = None
+            x.grad = w.grad = None
             y = fns.max_pool2d(x, 3, 2) if name == "max_pool2d" else fns.conv2d(x, w, None, 1, 1, 1, 32 // w.shape[1])
             y.sum().backward()
             return x.grad
 
         ours, theirs = [lib and [lib.from_numpy(a).requires_grad_() for a in arrays] for lib in (ja, torch)]
         given = [jnp.asarray(a) for a in arrays]
-        fn = jax.grad(lambda x, w, name=name: jnp_images(name, x, w), (0, 1) if name != "max_pool2d" else 0)
+        fn = jax.grad(lambda x, w, name=name: jnp_images(name, x, w), (0, 1) if name != "max_pool2d" else (0,))
         contestants = {
             "jnp (jax.grad, not jitted)": lambda fn=fn, given=given: fn(*given)[0],
             "jaxaot": lambda ours=ours, step=step: step(ja, *ours),

@@ -18,8 +18,7 @@ from jaxaot.passes.pipeline import lowered_passes
 
 SMALL_BYTES = 16 * 1024
 """Ops of up to so many bytes take as long by XLA's older emitters (`python -m benchmarks.eager`); above, some take
-longer, such as transposing. Of graphs of many ops some take up to a third longer below it too, so this is for kernels.
-"""
+longer, such as transposing. Graphs of many ops may take longer below it too, so this is for kernels."""
 
 
 class Program:

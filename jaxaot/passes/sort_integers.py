@@ -51,10 +51,14 @@ def _has_bits(x: Any, *others: Any, **params: Any) -> bool:
 
 
 def _sort(x: Any, **params: Any) -> Any:
-    x = jnp.where(x != x, jnp.full((), jnp.nan, x.dtype), x)
-    integers = _INTEGERS[jnp.dtype(x.dtype)]
-    (ordered,) = lax.sort_p.bind(_in_order(lax.bitcast_convert_type(x, integers)), **params)
+    (ordered,) = lax.sort_p.bind(_bits(x), **params)
     return [lax.bitcast_convert_type(_in_order(ordered), x.dtype)]
+
+
+def _bits(x: Any) -> Any:
+    """Returns integers in the order of floats, with a negative zero before a positive one, and all NaN as one."""
+    x = jnp.where(x != x, jnp.full((), jnp.nan, x.dtype), x)
+    return _in_order(lax.bitcast_convert_type(x, _INTEGERS[jnp.dtype(x.dtype)]))
 
 
 def _in_order(bits: Any) -> Any:
@@ -126,13 +130,10 @@ def _sort_along(key: Any, *others: Any, axis: int, is_place: tuple[bool, ...]) -
 
 
 def _as_integers(key: Any) -> Any:
-    """Returns signed integers in the order of keys, of as many bits or, where these have 8, of 16."""
+    """Returns signed integers of as many bits in the order of keys, in which zeros of both signs are equal."""
     if key.dtype in _INTEGERS:
-        zero, nan = (jnp.full((), value, key.dtype) for value in (0, jnp.nan))
-        key = jnp.where(key != key, nan, jnp.where(key == zero, zero, key))
-        return _in_order(lax.bitcast_convert_type(key, _INTEGERS[key.dtype]))
-    if key.dtype.itemsize == 1:
-        return lax.convert_element_type(key, np.int16)
+        zero = jnp.zeros((), key.dtype)
+        return _bits(jnp.where(key == zero, zero, key))
     if jnp.issubdtype(key.dtype, jnp.unsignedinteger):
         signed = np.dtype(f"int{8 * key.dtype.itemsize}")
         return lax.bitcast_convert_type(key, signed) ^ jnp.asarray(np.iinfo(signed).min, signed)

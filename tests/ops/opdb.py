@@ -292,6 +292,9 @@ def error_text(error):
     return f"{type(error).__name__}: {str(error)[:200]}{where}"
 
 
+_n_samples = itertools.count(1)
+
+
 def samples_of(op, requires_grad, limit, dtype=None):
     dtype = dtype or chosen_dtype(op)
     samples = list(op.sample_inputs("cpu", dtype, requires_grad=requires_grad))
@@ -301,9 +304,6 @@ def samples_of(op, requires_grad, limit, dtype=None):
         if next(_n_samples) % 100 == 0:
             free_executables()
         yield sample
-
-
-_n_samples = itertools.count(1)
 
 
 def free_executables():
