@@ -31,6 +31,7 @@ class Case:
       shape: The shape of its first argument, of normal numbers.
       n_classes: If not zero, there is a second argument: for each row one of these.
       has_gradient: Whether its gradient is computed as well.
+      has_images: Whether the argument is a batch of images.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Case:
     shape: tuple[int, ...]
     n_classes: int = 0
     has_gradient: bool = True
+    has_images: bool = False
 
 
 def cross_entropy(n: int, n_classes: int) -> Case:
@@ -70,7 +72,7 @@ def pool(kind: str, shape: tuple[int, ...], window: int, stride: int, padding: i
 
     size = " by ".join(map(str, shape[1:3]))
     name = f"{kind} pooling {window} by {window}, stride {stride}, of {size}, {shape[3]} features"
-    return Case(name, of_jax, of_torch, shape)
+    return Case(name, of_jax, of_torch, shape, has_images=True)
 
 
 def softmax(n: int, size: int) -> Case:
@@ -90,6 +92,7 @@ def softmax(n: int, size: int) -> Case:
 CASES = (
     *(cross_entropy(1024, n) for n in (256, 4096, 32000)),
     *(softmax(4096, n) for n in (128, 1024)),
+    Case("softmax, 1 by 8 by 256 by 256", jax.nn.softmax, lambda x: x.softmax(-1), (1, 8, 256, 256)),
     *(pool(kind, (16, 32, 32, 64), *sizes) for kind in ("max", "avg") for sizes in ((2, 2, 0), (3, 2, 1), (3, 1, 1))),
     pool("max", (16, 112, 112, 16), 3, 2, 1),
     Case("sort of rows of 4,096", jnp.sort, lambda x: x.sort(-1)[0], (256, 4096), has_gradient=False),
@@ -122,8 +125,10 @@ def of_jax(case: Case, jit: Callable[..., Any]) -> Callable[[], Any]:
 def of_torch(case: Case) -> Callable[[], Any]:
     """Returns the same call in PyTorch."""
     torch = find_torch()
-    batch, *space, features = case.shape
-    x = torch.randn(batch, features, *space, requires_grad=case.has_gradient)
+    batch, *others = case.shape
+    if case.has_images:
+        others = [others[-1], *others[:-1]]
+    x = torch.randn(batch, *others, requires_grad=case.has_gradient)
     rest = [torch.randint(case.n_classes, (batch,))] if case.n_classes else []
 
     def run() -> Any:

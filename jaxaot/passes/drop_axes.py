@@ -1,12 +1,14 @@
-"""Dropping axes of one element from arrays of many axes.
+"""Dropping axes of one element, where they keep XLA from its fast kernels.
 
 XLA on CPU has fast kernels for reductions and batches of matrix products of up to four axes. flax's attention has five,
-one of which is an axis of groups with one element.
+one of which is an axis of groups with one element. And a sum of products, `(x * y).sum(-1)`, takes eight times as long
+where an axis of `x`, such as that of a batch, has one element.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from jaxaot._jax import DropVar, Literal
@@ -14,34 +16,53 @@ from jaxaot.ir.axes import ELEMENTWISE
 from jaxaot.ir.build import array_var, is_rewritable, reshape
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.walk import variables
 from jaxaot.passes.dce import dce
 
 MOST_AXES = 4
-"""Arrays with no more axes are left as they are."""
+"""Arrays with no more axes are left as they are, but for those that are computed and reduced at once."""
+
+FEWEST_ELEMENTS = 4096
+"""Where fewer are computed and reduced at once, it takes some microseconds in any case."""
 
 
 def drop_axes(closed: Any) -> Any:
-    """Returns the graph with arrays of many axes without those of one element, where only their shape is concerned.
+    """Returns the graph with some arrays without their axes of one element, where only their shape is concerned.
 
         b: f32[1,8,4,64,64] = exp a                         d: f32[8,4,64,64] = reshape a
         c: f32[1,8,4,64] = reduce_sum[axes=(4,)] b    →     e: f32[8,4,64,64] = exp d
                                                             f: f32[8,4,64] = reduce_sum[axes=(3,)] e
                                                             c: f32[1,8,4,64] = reshape f
 
-    Elementwise equations, sums and the like, matrix products, broadcasts and transposes are written so.
+    Elementwise equations, sums and the like, matrix products, broadcasts and transposes are written so: those on
+    arrays of more than `MOST_AXES`, and reductions with the elementwise equations and broadcasts that XLA computes in
+    the same loop.
     """
-    if not any(_is_wide(var) for eqn in closed.jaxpr.eqns for var in eqn.outvars):
+    wide = _wide(closed.jaxpr)
+    if not wide:
         return closed
-    narrow = _Narrow()
+    narrow = _Narrow(wide)
     for eqn in closed.jaxpr.eqns:
         narrow.add(eqn)
     outvars = [narrow.whole(atom) for atom in closed.jaxpr.outvars]
     return dce(rebuild(closed, narrow.eqns, outvars))
 
 
-def _is_wide(atom: Any) -> bool:
-    shape = getattr(atom.aval, "shape", ())
-    return len(shape) > MOST_AXES and 1 in shape
+def _wide(jaxpr: Any) -> set[Any]:
+    """Returns the variables whose axes of one element are dropped."""
+    found = {var for eqn in jaxpr.eqns for var in eqn.outvars if _has_one(var) and len(var.aval.shape) > MOST_AXES}
+    reduced: set[Any] = set()  # what is computed in one loop with its reduction
+    for eqn in reversed(jaxpr.eqns):
+        is_fused = eqn.primitive.name in ELEMENTWISE or eqn.primitive.name == "broadcast_in_dim"
+        if eqn.primitive.name in _REDUCTIONS or (is_fused and reduced.intersection(eqn.outvars)):
+            reduced.update(var for var in variables(eqn.invars) if _has_one(var) and var.aval.size >= FEWEST_ELEMENTS)
+        if is_fused:
+            found |= reduced.intersection(eqn.outvars)
+    return found
+
+
+def _has_one(var: Any) -> bool:
+    return 1 in getattr(var.aval, "shape", ())
 
 
 def _kept(shape: Sequence[int]) -> list[int]:
@@ -55,8 +76,9 @@ class _Narrow:
       eqns: Its equations.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wide: AbstractSet[Any]) -> None:
         self.eqns: list[Any] = []
+        self._wide = wide
         self._narrow: dict[Any, Any] = {}  # without axes of one element
         self._missing: dict[Any, Any] = {}  # by variable that was not made, the equation that would have
 
@@ -67,14 +89,14 @@ class _Narrow:
             self.eqns.append(eqn.replace(invars=[self.whole(atom) for atom in eqn.invars]))
             return
         (target,) = eqn.outvars
-        if _is_wide(target):
+        if target in self._wide:
             self._narrow[target], self._missing[target] = made, eqn
         else:
             self.eqns += reshape(made, target.aval.shape, eqn, target)[0]
 
     def _made(self, eqn: Any) -> Any:
         """Adds equations that make a result without axes of one element; returns it, or None if it is not known how."""
-        if not any(map(_is_wide, (*eqn.invars, *eqn.outvars))) or not is_rewritable(eqn) or not is_pure(eqn):
+        if self._wide.isdisjoint(variables((*eqn.invars, *eqn.outvars))) or not is_rewritable(eqn) or not is_pure(eqn):
             return None
         if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar):
             return None
@@ -172,10 +194,10 @@ def _of_product(graph: _Narrow, eqn: Any) -> Any:
     return graph.write(eqn, sources, [shape[axis] for axis in _kept(shape)], dimension_numbers=numbers)
 
 
+_REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or")
+
 _RULES: dict[str, Callable[[_Narrow, Any], Any]] = {
-    **dict.fromkeys(
-        ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or"), _of_reduction
-    ),
+    **dict.fromkeys(_REDUCTIONS, _of_reduction),
     **dict.fromkeys(("reshape", "squeeze", "expand_dims"), _of_shape),
     "broadcast_in_dim": _of_broadcast,
     "transpose": _of_transpose,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from jaxaot.ir.rewrite import inline
-from jaxaot.passes.drop_axes import MOST_AXES, drop_axes
+from jaxaot.ir.walk import producers
+from jaxaot.passes.drop_axes import FEWEST_ELEMENTS, MOST_AXES, drop_axes
 from jaxaot.passes.share import share
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds
@@ -62,9 +63,10 @@ STEPS = (
 
 
 @pytest.mark.parametrize("seed", seeds(20, 1))
-def test_random_programs_keep_their_values_and_gradients(seed):
+def test_random_programs_keep_their_values_and_gradients(seed, monkeypatch):
     rng = random.Random(seed)
     shape = [rng.choice((1, 1, 2, 3)) for _ in range(rng.randint(4, 6))]
+    monkeypatch.setattr("jaxaot.passes.drop_axes.FEWEST_ELEMENTS", rng.choice((0, FEWEST_ELEMENTS)))
     chosen = [(rng.choice(STEPS), rng.random()) for _ in range(8)]
 
     def fn(x):
@@ -80,8 +82,27 @@ def test_random_programs_keep_their_values_and_gradients(seed):
     assert widest(with_gradient, x) <= max(eqn.outvars[0].aval.ndim for eqn in before.eqns)
 
 
+@pytest.mark.parametrize("shape", [(1, 16, 512), (16, 1, 512), (16, 512, 1), (1, 4, 4, 512)])
+@pytest.mark.parametrize("name", ["softmax", "norm", "products"])
+def test_what_is_computed_and_reduced_at_once_has_no_axis_of_one_element(name, shape):
+    axis = shape.index(512)
+    fn = {
+        "softmax": lambda x, y: (jax.nn.softmax(x, axis) * y).sum(),
+        "norm": lambda x, y: ((x - x.mean(axis, keepdims=True)) / x.std(axis, keepdims=True) * y).sum(),
+        "products": lambda x, y: ((x * y).sum(axis) ** 2).sum(),
+    }[name]
+    _, passed = assert_rewritten(drop_axes, jax.value_and_grad(fn), normal(0, *shape), normal(1, *shape), rtol=1e-5)
+    producer, fused = producers(passed.jaxpr), 0
+    for eqn in passed.eqns:
+        made = producer.get(eqn.invars[0]) if eqn.primitive.name.startswith("reduce_") else None
+        if made is not None and eqn.invars[0].aval.size >= FEWEST_ELEMENTS:
+            fused += passed.eqns[made].primitive.name != "reshape"
+            assert 1 not in eqn.invars[0].aval.shape
+    assert fused
+
+
 def test_what_stays():
-    x = normal(0, 2, 3, 1, 4)
+    x = normal(0, 2, 3, 1, 4)  # too small to matter
     closed = inline(jax.make_jaxpr(lambda x: jax.nn.softmax(x))(x), also_custom=True)
     assert drop_axes(closed) is closed
     assert widest(lambda x: jnp.sin(x).sum(-1), normal(0, 2, 2, 2, 2, 2)) == 5
