@@ -2,36 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from jaxaot._jax import Literal, is_tracer, make_literal
+from jaxaot.ir.constants import SCALAR
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import rebuild, substitute
-
-SCALAR: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "add_any": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "neg": np.negative,
-    "abs": np.abs,
-    "max": np.maximum,
-    "min": np.minimum,
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "not": np.invert,
-}
-"""Primitives for which NumPy gives the same bits as XLA, given scalars of one dtype."""
 
 _FOLDED_KINDS = "biuf"
 

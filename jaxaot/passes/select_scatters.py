@@ -16,10 +16,10 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot.ir.build import is_rewritable, laid_out, traced
+from jaxaot.ir.constants import constant, iota
 from jaxaot.ir.rewrite import rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, producers, variables
 from jaxaot.passes.dce import dce
-from jaxaot.passes.fold import SCALAR
 
 MOST_ROWS = 1 << 22
 """The most indices that are computed now to see that they count rows."""
@@ -201,54 +201,8 @@ def _counted(indices: Any, column: int, maker: Mapping[Any, Any]) -> int | None:
         return None
     if any(atom.aval.shape[-1] != 1 for atom in eqn.invars) or eqn.invars[column].aval.size > MOST_ROWS:
         return None
-    found = _constant(eqn.invars[column], maker, {})
+    found = constant(eqn.invars[column], maker, {})
     if found is None:
         return None
     found = found[..., 0]
-    return next((axis for axis in range(found.ndim) if np.array_equal(found, _iota(found.shape, axis))), None)
-
-
-def _iota(shape: Sequence[int], axis: int) -> Any:
-    return np.broadcast_to(np.arange(shape[axis]).reshape((-1,) + (1,) * (len(shape) - axis - 1)), shape)
-
-
-def _constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
-    """Returns the integers or truth values that an atom is whatever the inputs are; None if that is not seen.
-
-    Args:
-      atom: The atom.
-      maker: The equation that makes a variable.
-      known: What was found before, by variable.
-    """
-    if isinstance(atom, Literal):
-        return np.asarray(atom.val, atom.aval.dtype) if atom.aval.dtype.kind in "biu" else None
-    if atom not in known:
-        eqn = maker.get(atom)
-        known[atom] = None
-        if eqn is not None and len(eqn.outvars) == 1 and atom.aval.dtype.kind in "biu":
-            operands = [_constant(operand, maker, known) for operand in eqn.invars]
-            known[atom] = None if any(operand is None for operand in operands) else _result(eqn, operands)
-    return known[atom]
-
-
-def _result(eqn: Any, operands: Sequence[Any]) -> Any:
-    """Returns what an equation makes of some integers and truth values; None if that is not known here."""
-    shape, dtype, params = eqn.outvars[0].aval.shape, eqn.outvars[0].aval.dtype, eqn.params
-    match eqn.primitive.name:
-        case "iota":
-            result = _iota(shape, params["dimension"])
-        case "broadcast_in_dim":
-            axes = params["broadcast_dimensions"]
-            sizes = [operands[0].shape[axes.index(i)] if i in axes else 1 for i in range(len(shape))]
-            result = np.broadcast_to(operands[0].reshape(sizes), shape)
-        case "reshape" | "squeeze" | "expand_dims":
-            result = operands[0].reshape(shape)
-        case "select_n":
-            result = np.choose(operands[0].astype(int), operands[1:])
-        case "convert_element_type":
-            result = operands[0]
-        case name if name in SCALAR:
-            result = SCALAR[name](*operands)
-        case _:
-            return None
-    return result.astype(dtype)
+    return next((axis for axis in range(found.ndim) if np.array_equal(found, iota(found.shape, axis))), None)

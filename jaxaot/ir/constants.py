@@ -1,0 +1,89 @@
+"""Which values do not depend on the inputs of a graph: integers and truth values made of literals and positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxaot._jax import Literal
+
+SCALAR: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "add_any": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "neg": np.negative,
+    "abs": np.abs,
+    "max": np.maximum,
+    "min": np.minimum,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "not": np.invert,
+}
+"""Primitives for which NumPy gives the same bits as XLA, given scalars of one dtype."""
+
+
+def iota(shape: Sequence[int], axis: int) -> Any:
+    """Returns an array of the positions along an axis."""
+    return np.broadcast_to(np.arange(shape[axis]).reshape((-1,) + (1,) * (len(shape) - axis - 1)), shape)
+
+
+def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
+    """Returns the integers or truth values that an atom is whatever the inputs are; None if that is not seen.
+
+    Args:
+      atom: The atom.
+      maker: The equation that makes a variable.
+      known: What was found before, by variable.
+    """
+    if isinstance(atom, Literal):
+        return np.asarray(atom.val, atom.aval.dtype) if atom.aval.dtype.kind in "biu" else None
+    if atom not in known:
+        eqn = maker.get(atom)
+        known[atom] = None
+        if eqn is not None and len(eqn.outvars) == 1 and atom.aval.dtype.kind in "biu":
+            operands = [constant(operand, maker, known) for operand in eqn.invars]
+            known[atom] = None if any(operand is None for operand in operands) else _result(eqn, operands)
+    return known[atom]
+
+
+def _result(eqn: Any, operands: Sequence[Any]) -> Any:
+    """Returns what an equation makes of some integers and truth values; None if that is not known here."""
+    shape, dtype, params = eqn.outvars[0].aval.shape, eqn.outvars[0].aval.dtype, eqn.params
+    match eqn.primitive.name:
+        case "iota":
+            result = iota(shape, params["dimension"])
+        case "broadcast_in_dim":
+            axes = params["broadcast_dimensions"]
+            sizes = [operands[0].shape[axes.index(i)] if i in axes else 1 for i in range(len(shape))]
+            result = np.broadcast_to(operands[0].reshape(sizes), shape)
+        case "reshape" | "squeeze" | "expand_dims":
+            result = operands[0].reshape(shape)
+        case "select_n":
+            result = np.choose(operands[0].astype(int), operands[1:])
+        case "transpose":
+            result = operands[0].transpose(params["permutation"])
+        case "convert_element_type":
+            result = operands[0]
+        case "sign":
+            result = np.sign(operands[0])
+        case "div" | "rem" as name:
+            left, right = operands
+            if dtype.kind not in "iu" or not right.all():
+                return None
+            rest = np.fmod(left, right)  # of the sign of what is divided, as in XLA
+            result = rest if name == "rem" else (left - rest) // right
+        case name if name in SCALAR:
+            result = SCALAR[name](*operands)
+        case _:
+            return None
+    return result.astype(dtype, copy=False)
