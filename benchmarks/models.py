@@ -107,7 +107,8 @@ def gpt(
         return -jnp.take_along_axis(logits, targets[..., None], -1).mean()
 
     kind = "GPT as a scan" if is_scanned else "GPT"
-    return Model(f"{kind}, {n_layers} layers", loss, parameters, (tokens, targets))
+    name = f"{kind}, {n_layers} layers" + (f", {length:,} positions" if length != 128 else "")
+    return Model(name, loss, parameters, (tokens, targets))
 
 
 def resnet(n_blocks: int = 4, width: int = 32, size: int = 32, batch: int = 16) -> Model:

@@ -8,7 +8,7 @@ over.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jax import lax
@@ -41,14 +41,17 @@ def ways(eqn: Any) -> list[Way]:
     return list(_of_elements(eqn)) if eqn.primitive.name in ELEMENTWISE else []
 
 
-def params_of_part(eqn: Any, way: Way, n: int) -> dict[str, Any]:
-    """Returns the parameters of an equation that computes one of `n` parts."""
+def params_of_part(eqn: Any, sizes: Mapping[int, int]) -> dict[str, Any]:
+    """Returns the parameters of an equation that computes a part.
+
+    Args:
+      eqn: The equation.
+      sizes: The axes along which the result of the part has another size, and that size.
+    """
     name = {"broadcast_in_dim": "shape", "reshape": "new_sizes", "slice": "limit_indices"}.get(eqn.primitive.name)
-    if name is None or way.result is None:
+    if name is None:
         return eqn.params
-    sizes = list(eqn.params[name])
-    sizes[way.result] //= n
-    return {**eqn.params, name: tuple(sizes)}
+    return {**eqn.params, name: tuple(sizes.get(axis, size) for axis, size in enumerate(eqn.params[name]))}
 
 
 _NOT_ELEMENTWISE = {"concatenate", "stack", "pad", "tile", "iota", "empty", "empty2", "axis_index"}

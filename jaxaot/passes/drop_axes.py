@@ -35,8 +35,8 @@ def drop_axes(closed: Any) -> Any:
                                                             c: f32[1,8,4,64] = reshape f
 
     Elementwise equations, sums and the like, matrix products, broadcasts and transposes are written so: those on
-    arrays of more than `MOST_AXES`, and reductions with the elementwise equations and broadcasts that XLA computes in
-    the same loop.
+    arrays of more than `MOST_AXES`, and those on large ones if there is a reduction of what XLA computes in the same
+    loop.
     """
     wide = _wide(closed.jaxpr)
     if not wide:
@@ -50,15 +50,12 @@ def drop_axes(closed: Any) -> Any:
 
 def _wide(jaxpr: Any) -> set[Any]:
     """Returns the variables whose axes of one element are dropped."""
-    found = {var for eqn in jaxpr.eqns for var in eqn.outvars if _has_one(var) and len(var.aval.shape) > MOST_AXES}
-    reduced: set[Any] = set()  # what is computed in one loop with its reduction
-    for eqn in reversed(jaxpr.eqns):
-        is_fused = eqn.primitive.name in ELEMENTWISE or eqn.primitive.name == "broadcast_in_dim"
-        if eqn.primitive.name in _REDUCTIONS or (is_fused and reduced.intersection(eqn.outvars)):
-            reduced.update(var for var in variables(eqn.invars) if _has_one(var) and var.aval.size >= FEWEST_ELEMENTS)
-        if is_fused:
-            found |= reduced.intersection(eqn.outvars)
-    return found
+    found = {var for eqn in jaxpr.eqns for var in eqn.outvars if _has_one(var)}
+    large = {var for var in found if var.aval.size >= FEWEST_ELEMENTS}
+    made = {var for eqn in jaxpr.eqns if eqn.primitive.name in ELEMENTWISE for var in eqn.outvars if var in large}
+    if any(eqn.primitive.name in _REDUCTIONS and not made.isdisjoint(variables(eqn.invars)) for eqn in jaxpr.eqns):
+        return large | {var for var in found if len(var.aval.shape) > MOST_AXES}
+    return {var for var in found if len(var.aval.shape) > MOST_AXES}
 
 
 def _has_one(var: Any) -> bool:

@@ -179,6 +179,11 @@ class _Growth:
             found.setdefault(root(i), []).append(i)
         return list(found.values())
 
+    def _is_repeated(self, var: Any) -> bool:
+        """Returns whether a variable is made of a smaller one, so that XLA makes its parts of that and cuts nothing."""
+        i = self._producer.get(var)
+        return i is not None and self._jaxpr.eqns[i].primitive is lax.broadcast_in_dim_p
+
     def _cut_operands(self, i: int) -> list[Any]:
         pairs = zip(self._jaxpr.eqns[i].invars, self.ways[i].operands, strict=True)
         return [atom for atom, axis in pairs if axis is not None]
@@ -193,7 +198,7 @@ class _Growth:
         eqns, own = self._jaxpr.eqns, set(region)
         flops = sum(eqn_flops(eqns[i]) for i in region if i in self.seeds)
         made = {eqns[i].outvars[0] for i in region if self.ways[i].result is not None}
-        cut = {var for i in region for var in self._cut_operands(i)} - made
+        cut = {var for i in region for var in self._cut_operands(i) if not self._is_repeated(var)} - made
         whole = made & set(variables(self._jaxpr.outvars))
         whole |= {var for var in made if not own.issuperset(self._readers.get(var, ()))}
         copied = sum(aval_bytes(var.aval) for var in (*cut, *whole))
@@ -243,7 +248,8 @@ class _Parts:
         ]
         (target,) = eqn.outvars
         results = [self._var(target, way.result) for _ in range(self._n_parts)]
-        params = params_of_part(eqn, way, self._n_parts)
+        size = results[0].aval.shape
+        params = params_of_part(eqn, {} if way.result is None else {way.result: size[way.result]})
         for k, result in enumerate(results):
             invars = [parts[k] for parts in operands]
             self._eqns.append(eqn.replace(invars=invars, outvars=[result], params=params))

@@ -10,8 +10,8 @@ XLA does on the platform. In order:
 4. lowered: `share`, `drop_zero_sums` (again: graphs of `ja.jit` come with their gradients), `drop_axes`;
    `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`, `unfold_volumes`, `winograd`,
    `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds of convolutions, and more
-   products; `fold_transposes`, `spread`, `flatten_dots`, `order_operands`; and `hold`, which comes last of these, as
-   the others rewrite what it puts barriers behind;
+   products; `fold_transposes`, `skip_masked`, `spread`, `flatten_dots`, `order_operands`; and `hold`, which comes last
+   of these, as the others rewrite what it puts barriers behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
 6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`);
 7. `keep_heaps`: of a process with such graphs the allocator keeps what they free (`lower/heaps.py`).
@@ -32,6 +32,7 @@ from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.pad_images import pad_images
 from jaxaot.passes.select_scatters import select_scatters
 from jaxaot.passes.share import share
+from jaxaot.passes.skip_masked import skip_masked
 from jaxaot.passes.sort_integers import sort_integers
 from jaxaot.passes.split_groups import split_groups
 from jaxaot.passes.spread import spread
@@ -59,6 +60,7 @@ LOWERED: dict[str, Callable[[Any], Any]] = {
     "multiply_convolutions": multiply_convolutions,
     "pad_images": pad_images,
     "fold_transposes": fold_transposes,
+    "skip_masked": skip_masked,
     "spread": spread,
     "flatten_dots": flatten_dots,
     "order_operands": order_operands,

@@ -69,7 +69,8 @@ def in_parts(eqn, way, values, n):
         [value] * n if axis is None else np.split(np.asarray(value), n, axis)
         for value, axis in zip(values, way.operands, strict=True)
     ]
-    params = params_of_part(eqn, way, n)
+    sizes = {} if way.result is None else {way.result: eqn.outvars[0].aval.shape[way.result] // n}
+    params = params_of_part(eqn, sizes)
     parts = [eqn.primitive.bind(*map(jnp.asarray, (part[k] for part in operands)), **params) for k in range(n)]
     if way.result is None:
         return functools.reduce(way.combine.bind, parts)

@@ -1,0 +1,753 @@
+"""Skipping what a mask discards: the half of an attention that looks ahead is not computed.
+
+Where a mask does not depend on the inputs, such as a causal one, rows are computed in blocks, each with only the
+columns that the mask leaves to some of its rows, from the products before the mask to those behind the softmax, and
+in the gradients. A *field* is a value with the rows and the columns of the mask. Of a block, the columns *inside* are
+computed. One of them, the *witness*, is discarded by all rows of the block, as those *outside* are: the mask writes the
+same number to all of these, and what is computed from it, such as its exponential, is the same for all. So the witness
+tells what is outside, which counts as it did, NaN and infinities included: zero times the sum of values that the mask
+hides is not zero if one of these is infinite.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxaot._jax import DropVar, Literal, ShapedArray, is_tracer, make_literal, make_var
+from jaxaot.ir.axes import ELEMENTWISE, Way, params_of_part, ways
+from jaxaot.ir.build import traced
+from jaxaot.ir.constants import constant
+from jaxaot.ir.cost import eqn_flops
+from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.walk import producers, users, variables
+from jaxaot.passes.dce import dce
+
+LEAST_ROWS = 128
+"""Rows of a block: with 64, the kernels of an attention over 128 positions took longer than what they saved."""
+
+MOST_BLOCKS = 4
+"""Twice as many save an eighth more at most, and take twice as long to compile."""
+
+ALIGNED = 16
+"""Columns inside start and end at multiples of this, the elements of the widest registers."""
+
+LEAST_SKIPPED = 0.15
+"""The part of a mask that has to be skipped."""
+
+FLOPS_PER_KERNEL = 1_000_000
+"""What is computed in the time that another kernel takes besides its work."""
+
+MOST_ELEMENTS = 1 << 24
+"""The largest mask that is looked at."""
+
+_SHAPES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
+_REDUCTIONS = {"reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or"}
+
+
+def skip_masked(closed: Any) -> Any:
+    """Returns the graph with masked attentions in blocks of rows, without what the mask discards.
+
+        s: f32[256,256] = dot_general q k                     s0: f32[127,128] = dot_general q[:127] k[:128]
+        m: f32[256,256] = select_n (i >= j) -1e9 s            s1: f32[129,256] = dot_general q[127:] k
+        e: f32[256,256] = exp m                        →      m0 = select_n (i >= j)[:127,:128] -1e9 s0;  m1 = ...
+        t: f32[256] = reduce_sum[axes=(1,)] e                 e0 = exp m0;  e1 = exp m1
+        return t                                              t0 = reduce_sum e0 + 128 * e0[:,127]
+                                                              t1 = reduce_sum e1
+                                                              t = concatenate t0 t1
+                                                              return t
+
+    Blocks have about `LEAST_ROWS` rows or more. Where what is outside of them is needed and no witness tells it, as
+    with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice.
+    """
+    tried: set[Any] = set()
+    known: dict[Any, Any] = dict(_small_constants(closed))
+    while True:
+        seed = next((seed for seed in _seeds(closed.jaxpr, known) if seed.result not in tried), None)
+        if seed is None:
+            return closed
+        tried.add(seed.result)
+        for rows, columns in (seed.axes, seed.axes[::-1]):
+            changed = _skipped(closed, seed, rows, columns, known)
+            if changed is not None:
+                closed = changed
+                break
+
+
+class _Seed(NamedTuple):
+    """An equation that masks.
+
+    Attributes:
+      result: Its result.
+      axes: Two axes of the result, along which the mask differs.
+      mask: The mask, with these axes first.
+      discards: What the mask is where it may discard.
+    """
+
+    result: Any
+    axes: tuple[int, int]
+    mask: Any
+    discards: tuple[bool, ...]
+
+
+class _Block(NamedTuple):
+    """Some rows.
+
+    Attributes:
+      rows: The first row and the one behind the last.
+      columns: The first column inside and the one behind the last.
+      witness: A column inside that all rows discard; none is needed where all columns are inside.
+    """
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    witness: int
+
+
+class _Step(NamedTuple):
+    """How an equation is computed in blocks: along rows, and along columns."""
+
+    rows: Way
+    columns: Way
+
+
+class _NotUniform(Exception):
+    """What is outside of a block is not known by one column."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Uniform:
+    """Columns outside that are all like one.
+
+    Attributes:
+      column: Returns the atom: that one column.
+    """
+
+    column: Callable[[], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Same:
+    """Truth values outside that are all the same."""
+
+    value: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class _Products:
+    """Columns outside that are sums of matrix products, each times a column, and of a column.
+
+    Attributes:
+      terms: For each product whether it is subtracted, the column or None, and how its sum over columns is computed.
+      rest: The column that is added, or None.
+    """
+
+    terms: tuple[tuple[bool, Any, Callable[[], Any]], ...]
+    rest: Any = None
+
+
+def _small_constants(closed: Any) -> Iterator[tuple[Any, Any]]:
+    for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
+        is_mask = isinstance(var.aval, ShapedArray) and var.aval.dtype == bool and var.aval.size <= MOST_ELEMENTS
+        if is_mask and not is_tracer(value):
+            yield var, np.asarray(value)
+
+
+def _seeds(jaxpr: Any, known: dict[Any, Any]) -> Iterator[_Seed]:
+    """Yields the equations that mask by what does not depend on inputs."""
+    maker = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+    for eqn in jaxpr.eqns:
+        name = eqn.primitive.name
+        if name not in ("select_n", "and", "or") or len(eqn.invars) > 3:
+            continue
+        (result,) = eqn.outvars
+        if isinstance(result, DropVar) or sum(size >= 2 * LEAST_ROWS for size in result.aval.shape) < 2:
+            continue
+        for atom in eqn.invars[: 1 if name == "select_n" else 2]:
+            found = _mask(atom, maker, known)
+            if found is not None and constant(result, maker, known) is None:
+                discards = {"and": (False,), "or": (True,)}.get(name, (False, True))
+                yield _Seed(result, found[1], found[0], discards)
+
+
+def _mask(atom: Any, maker: dict[Any, Any], known: dict[Any, Any]) -> tuple[Any, tuple[int, int]] | None:
+    """Returns truth values that are known, two axes of them first, and these axes of the atom."""
+    if isinstance(atom, Literal) or atom.aval.dtype != bool:
+        return None
+    axes: list[int] = list(range(atom.aval.ndim))
+    while (eqn := maker.get(atom)) is not None and eqn.primitive.name == "broadcast_in_dim" and len(eqn.invars) == 1:
+        axes = [axes[axis] for axis in eqn.params["broadcast_dimensions"]]
+        atom = eqn.invars[0]
+        if isinstance(atom, Literal):
+            return None
+    long = [axis for axis, size in enumerate(atom.aval.shape) if size >= 2 * LEAST_ROWS]
+    if len(long) < 2 or atom.aval.size > MOST_ELEMENTS:
+        return None
+    value = constant(atom, maker, known)
+    if value is None:
+        return None
+    return np.moveaxis(value, long[-2:], (0, 1)), (axes[long[-2]], axes[long[-1]])
+
+
+def _skipped(closed: Any, seed: _Seed, rows: int, columns: int, known: dict[Any, Any]) -> Any:
+    """Returns the graph with the field of a mask in blocks; None if that is not possible, or does not pay."""
+    mask = seed.mask if rows == seed.axes[0] else np.moveaxis(seed.mask, 0, 1)
+    fields: _Fields | None = None
+    for discarded in seed.discards:
+        blocks = _blocks((mask != discarded).reshape(*mask.shape[:2], -1).any(-1))
+        kept = sum((b.rows[1] - b.rows[0]) * (b.columns[1] - b.columns[0]) for b in blocks)
+        skipped = 1 - kept / (mask.shape[0] * mask.shape[1])
+        if skipped < LEAST_SKIPPED:
+            continue
+        fields = fields or _Fields(closed.jaxpr, known, seed.result, rows, columns)
+        if fields.are_half:
+            return None
+        if fields.flops() * skipped > len(fields.steps) * (len(blocks) - 1) * FLOPS_PER_KERNEL:
+            try:
+                return _Writer(closed, fields, blocks, (discarded, mask)).rebuild()
+            except _NotUniform:
+                pass
+    return None
+
+
+def _blocks(kept: Any) -> list[_Block]:
+    """Returns blocks of rows with the columns that they keep; one block if there are too few rows."""
+    n_rows = kept.shape[0]
+    size = -(-n_rows // max(1, min(MOST_BLOCKS, n_rows // LEAST_ROWS)))
+    found, start = [], 0
+    while start < n_rows:
+        end = n_rows if n_rows - start < 2 * size else start + size
+        # of a causal mask, the last of 128 rows keeps all of 128 columns: without it the last column is the witness
+        block = _block(kept, start, end)
+        shorter = _block(kept, start, end - 1) if end < n_rows else block
+        found.append(shorter if _width(shorter) < _width(block) else block)
+        start = found[-1].rows[1]
+    return found
+
+
+def _block(kept: Any, start: int, end: int) -> _Block:
+    n_columns = kept.shape[1]
+    discarded = ~kept[start:end].any(0)
+    (inside,) = (~discarded).nonzero()
+    first = int(inside[0]) // ALIGNED * ALIGNED if len(inside) else 0
+    last = min(n_columns, -(-(int(inside[-1]) + 1) // ALIGNED) * ALIGNED) if len(inside) else ALIGNED
+    if not discarded[first:last].any():  # a witness is needed
+        if last < n_columns:
+            last = min(n_columns, last + ALIGNED)
+        else:
+            first = max(0, first - ALIGNED)
+    witness = first + int(discarded[first:last].argmax())
+    return _Block((start, end), (first, last), witness)
+
+
+def _width(block: _Block) -> int:
+    return block.columns[1] - block.columns[0]
+
+
+class _Fields:
+    """The values that have the rows and columns of a mask, and the equations that make and read them.
+
+    Attributes:
+      axes: By variable the axis of rows and that of columns.
+      steps: By position how an equation is computed in blocks.
+      between: By position how an equation is computed in blocks of rows: what makes a value by row from others.
+      are_half: Whether anything is summed up in half precision.
+    """
+
+    def __init__(self, jaxpr: Any, known: dict[Any, Any], result: Any, rows: int, columns: int):
+        self.jaxpr, self._known = jaxpr, known
+        self._maker = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+        self._producer, self._users = producers(self.jaxpr), users(self.jaxpr)
+        self.axes = {result: (rows, columns)}
+        self.are_half = False
+        self.steps: dict[int, _Step] = {}
+        pending = [result]
+        while pending:
+            var = pending.pop()
+            near = [self._producer[var]] if var in self._producer else []
+            for i in (*near, *self._users.get(var, ())):
+                if i not in self.steps:
+                    pending += self._enter(i, var)
+        self.between = self._find_between()
+
+    def is_given(self, atom: Any) -> bool:
+        """Returns whether an atom is made of no value: it is a mask, or one number everywhere."""
+        return self.fill(atom) is not None or self.mask(atom) is not None
+
+    def mask(self, atom: Any) -> Any:
+        """Returns what an atom is whatever the inputs are, one element along axes it was repeated along, or None."""
+        value = constant(atom, self._maker, self._known)
+        return None if value is None else value[tuple(slice(None if n else 1) for n in value.strides)]
+
+    def fill(self, atom: Any) -> Any:
+        """Returns the scalar that an atom is everywhere, or None."""
+        eqn = self._maker.get(atom) if not isinstance(atom, Literal) else None
+        if eqn is None or eqn.primitive.name != "broadcast_in_dim" or eqn.invars[0].aval.shape:
+            return None
+        return eqn.invars[0]
+
+    def flops(self) -> int:
+        """Returns what the equations of the fields take."""
+        return sum(eqn_flops(self.jaxpr.eqns[i]) for i in self.steps)
+
+    def _enter(self, i: int, var: Any) -> list[Any]:
+        """Adds an equation that makes or reads a field, if it can be computed in blocks; returns the fields it adds."""
+        eqn, axes = self.jaxpr.eqns[i], self.axes[var]
+        if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar):
+            return []
+        rows, columns = (_way(eqn, var, axis) for axis in axes)
+        if rows is None or columns is None:
+            return []
+        step = _Step(rows, columns)
+        (result,) = eqn.outvars
+        new = {}
+        for atom, *cut in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+            if isinstance(atom, Literal):
+                if cut != [None, None]:
+                    return []
+            elif None not in cut and not self.is_given(atom):
+                new[atom] = tuple(cut)
+        if step.rows.result is not None and step.columns.result is not None:
+            new[result] = (step.rows.result, step.columns.result)
+        else:
+            if eqn.primitive.name not in {"dot_general", *_REDUCTIONS} or step.rows.result is step.columns.result:
+                return []
+            self.are_half |= result.aval.dtype.itemsize < 4
+        if any(self.axes.get(other, cut) != cut for other, cut in new.items()):
+            return []
+        self.steps[i] = step
+        added = [other for other in new if other not in self.axes]
+        self.axes |= new
+        return added
+
+    def _find_between(self) -> dict[int, Way]:
+        """Returns equations that lead from values by row to values by row that fields are made of."""
+        eqns = self.jaxpr.eqns
+        by_row: dict[Any, int] = {}
+        for i, step in self.steps.items():
+            if step.rows.result is not None and step.columns.result is None:
+                by_row[eqns[i].outvars[0]] = step.rows.result
+        found: dict[int, Way] = {}
+        for i, eqn in enumerate(eqns):
+            if i in self.steps or eqn.primitive.name not in {*ELEMENTWISE, *_SHAPES, *_REDUCTIONS}:
+                continue
+            cut = next((var for var in variables(eqn.invars) if var in by_row), None)
+            way = _way(eqn, cut, by_row[cut]) if cut is not None else None
+            if way is None or way.result is None or len(eqn.outvars) != 1:
+                continue
+            pairs = list(zip(eqn.invars, way.operands, strict=True))
+            if all(by_row.get(v, axis) == axis for v, axis in pairs if not isinstance(v, Literal)):
+                found[i], by_row[eqn.outvars[0]] = way, way.result
+        wanted = {
+            atom
+            for i, step in self.steps.items()
+            for atom, axis in zip(eqns[i].invars, step.rows.operands, strict=True)
+            if axis is not None and not isinstance(atom, Literal) and by_row.get(atom) == axis
+        }
+        for i in sorted(found, reverse=True):
+            if eqns[i].outvars[0] in wanted:
+                wanted.update(var for var in variables(eqns[i].invars) if var in by_row)
+            else:
+                del found[i]
+        return found
+
+
+def _way(eqn: Any, var: Any, axis: int) -> Way | None:
+    """Returns the way through an equation that cuts a variable along an axis, wherever it stands."""
+    for way in ways(eqn):
+        cuts = [cut for atom, cut in zip(eqn.invars, way.operands, strict=True) if atom is var]
+        cuts += [way.result] if eqn.outvars[0] is var else []
+        if cuts and all(cut == axis for cut in cuts):
+            return way
+    return None
+
+
+class _Writer:
+    """Writes the graph with fields in blocks."""
+
+    def __init__(self, closed: Any, fields: _Fields, blocks: Sequence[_Block], mask: tuple[bool, Any]):
+        self._closed, self._fields, self._blocks = closed, fields, blocks
+        self._discarded, self._mask = mask
+        self._eqns: list[Any] = []
+        self._eqn: Any = None  # whose place new ones take
+        self._inside: dict[tuple[Any, int], Any] = {}
+        self._outside: dict[tuple[Any, int], Any] = {}
+        self._by_row: dict[Any, tuple[int, list[Any]]] = {}  # axis and parts
+        self._apart: dict[Any, Callable[[Any], None]] = {}  # what is not whole yet → what makes it so
+        self._cut: dict[Any, Any] = {}
+
+    def rebuild(self) -> Any:
+        """Returns the graph.
+
+        Raises:
+          _NotUniform: If what is outside has to be known, and is not known by one column.
+        """
+        jaxpr = self._closed.jaxpr
+        for i, eqn in enumerate(jaxpr.eqns):
+            self._eqn = eqn
+            if (step := self._fields.steps.get(i)) is not None:
+                self._write(eqn, step)
+            elif i in self._fields.between:
+                self._write_rows(eqn, self._fields.between[i])
+            else:
+                for atom in eqn.invars:
+                    self._whole(atom)
+                self._eqns.append(eqn)
+        for atom in jaxpr.outvars:
+            self._whole(atom)
+        return dce(rebuild(self._closed, self._eqns, jaxpr.outvars))
+
+    def _write_rows(self, eqn: Any, way: Way) -> None:
+        (target,) = eqn.outvars
+        parts = []
+        for k, block in enumerate(self._blocks):
+            operands = [
+                self._whole(atom) if axis is None else self._rows(atom, axis, k)
+                for atom, axis in zip(eqn.invars, way.operands, strict=True)
+            ]
+            parts.append(self._part(eqn, operands, {way.result: block.rows[1] - block.rows[0]}))
+        self._keep_rows(target, way.result, parts)
+
+    def _write(self, eqn: Any, step: _Step) -> None:
+        (target,) = eqn.outvars
+        inside, outside = [], []
+        for k, block in enumerate(self._blocks):
+            sizes = {step.rows.result: block.rows[1] - block.rows[0], step.columns.result: _width(block)}
+            here = self._part(eqn, self._operands(eqn, step, k), sizes)
+            rest = None
+            if _width(block) < self._mask.shape[1]:
+                if step.columns.result is not None:
+                    rest = self._beside(eqn, step, k, here)
+                elif step.columns.combine is lax.add_p:
+                    here = self._add(lax.add_p, {}, [here, self._over_columns(eqn, step, k)], here.aval.shape)
+                else:  # the witness takes part
+                    self._require_uniform(eqn, step, k)
+            inside.append(here)
+            outside.append(rest)
+        if step.columns.result is None:
+            self._keep_rows(target, step.rows.result, inside)
+        elif step.rows.result is None:
+            self._join_columns(target, step.columns.result, step.rows.combine, inside, outside)
+        else:
+            for k, (here, rest) in enumerate(zip(inside, outside, strict=True)):
+                self._inside[target, k], self._outside[target, k] = here, rest
+            self._apart[target] = self._join
+
+    # operands
+
+    def _operands(self, eqn: Any, step: _Step, k: int) -> list[Any]:
+        """Returns what an equation reads inside a block."""
+        found = []
+        for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+            if row is not None and column is not None:
+                found.append(self._inside_of(atom, row, column, k))
+            elif row is not None:
+                found.append(self._rows(atom, row, k))
+            elif column is not None:
+                found.append(self._slice(self._whole(atom), {column: self._blocks[k].columns}))
+            else:
+                found.append(self._whole(atom))
+        return found
+
+    def _inside_of(self, atom: Any, row: int, column: int, k: int) -> Any:
+        block = self._blocks[k]
+        fill = self._fields.fill(atom)
+        if fill is not None:
+            shape = list(atom.aval.shape)
+            shape[row], shape[column] = block.rows[1] - block.rows[0], _width(block)
+            return self._do(lambda x: lax.full(shape, x), fill)
+        if (atom, k) not in self._inside:
+            self._inside[atom, k] = self._slice(self._whole(atom), {row: block.rows, column: block.columns})
+        return self._inside[atom, k]
+
+    def _outside_of(self, atom: Any, row: int, column: int, k: int) -> Any:
+        """Returns what is known of an operand outside of a block: how it looks there, or None."""
+        if (atom, k) in self._outside:
+            return self._outside[atom, k]
+        if self._fields.fill(atom) is not None:
+            return _Uniform(lambda: self._witness(self._inside_of(atom, row, column, k), column, k))
+        value = self._fields.mask(atom)
+        if value is None or value.shape[row] == 1 or value.shape[column] == 1:
+            return None
+        (start, end), inside, witness = self._blocks[k]
+        rows = np.moveaxis(value, (row, column), (0, 1))[start:end]
+        beyond = np.concatenate([rows[:, : inside[0]], rows[:, [witness]], rows[:, inside[1] :]], 1)
+        same = bool(beyond.flat[0])
+        return _Same(same) if beyond.dtype == bool and (beyond == same).all() else None
+
+    def _witness(self, inside: Any, axis: int, k: int) -> Any:
+        """Returns the column of a block that is like those outside."""
+        at = self._blocks[k].witness - self._blocks[k].columns[0]
+        return self._slice(inside, {axis: (at, at + 1)})
+
+    def _rows(self, atom: Any, axis: int, k: int) -> Any:
+        if atom in self._by_row and self._by_row[atom][0] == axis:
+            return self._by_row[atom][1][k]
+        return self._slice(self._whole(atom), {axis: self._blocks[k].rows})
+
+    def _slice(self, atom: Any, cut: dict[int, tuple[int, int]]) -> Any:
+        cut = {axis: bounds for axis, bounds in cut.items() if bounds != (0, atom.aval.shape[axis])}
+        if not cut:
+            return atom
+        key = (atom, *sorted(cut.items()))
+        if key not in self._cut:
+            bounds = [cut.get(axis, (0, size)) for axis, size in enumerate(atom.aval.shape)]
+            starts, limits = zip(*bounds, strict=True)
+            params = {"start_indices": starts, "limit_indices": limits, "strides": None}
+            self._cut[key] = self._add(lax.slice_p, params, [atom], [end - start for start, end in bounds])
+        return self._cut[key]
+
+    # what is outside
+
+    def _beside(self, eqn: Any, step: _Step, k: int, here: Any) -> Any:
+        """Returns what is known of a result outside of a block, which is `here` inside."""
+        name = eqn.primitive.name
+        operands = []
+        for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+            if row is not None and column is not None:
+                operands.append(self._outside_of(atom, row, column, k))
+            elif column is not None:
+                operands.append(None)
+            else:
+                operands.append(_Uniform(lambda a=atom, r=row: self._whole(a) if r is None else self._rows(a, r, k)))
+        flags = [operand.value for operand in operands if isinstance(operand, _Same)]
+        if flags:
+            if name == "select_n" and isinstance(operands[0], _Same):
+                return operands[1 + operands[0].value]
+            if name in ("and", "or") and (name == "or") in flags:
+                return _Same(name == "or")
+            if name == "not" or name in _SHAPES:
+                return _Same(flags[0] != (name == "not"))
+        sizes = {step.rows.result: self._blocks[k].rows[1] - self._blocks[k].rows[0], step.columns.result: 1}
+        are_fields = [None not in cut for cut in zip(step.rows.operands, step.columns.operands, strict=True)]
+        if name == "dot_general" and step.rows.result is not None and not any(are_fields):
+            return self._product(eqn, step, k, sizes)
+        if any(operand is None for operand in operands):
+            return None
+        if any(isinstance(operand, _Products) for operand in operands):
+            return self._of_products(eqn, operands, sizes) if step.rows.result is not None else None
+        axis: Any = step.columns.result
+        return _Uniform(lambda: self._witness(here, axis, k))
+
+    def _product(self, eqn: Any, step: _Step, k: int, sizes: dict[Any, int]) -> _Products:
+        """Returns a product of values by row and by column, outside; its sum over columns is the product of a sum."""
+        at, column = next((i, axis) for i, axis in enumerate(step.columns.operands) if axis is not None)
+        by_row: Any = step.rows.operands[1 - at]
+        row = self._rows(eqn.invars[1 - at], by_row, k)
+
+        def summed() -> Any:
+            operands = [row, row]
+            operands[at] = self._sum_outside(eqn.invars[at], column, k)
+            return self._part(eqn, operands, sizes)
+
+        return _Products(((False, None, summed),))
+
+    def _of_products(self, eqn: Any, operands: Sequence[Any], sizes: dict[Any, int]) -> _Products | None:
+        """Returns a result outside where an operand is a sum of products; None unless it is one again."""
+        name = eqn.primitive.name
+        shape = [sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape)]
+        if name in _SHAPES:
+
+            def shaped(column: Any) -> Any:
+                return column if column is None or not column.aval.shape else self._part(eqn, [column], sizes)
+
+            (products,) = operands
+            terms = tuple((minus, shaped(c), lambda s=s: shaped(s())) for minus, c, s in products.terms)
+            return _Products(terms, shaped(products.rest))
+        if name == "neg":
+            return self._signed(operands[0], True)
+        if name in ("add", "add_any", "sub"):
+            left, right = (o if isinstance(o, _Products) else _Products((), o.column()) for o in operands)
+            right = self._signed(right, name == "sub")
+            rests = [rest for rest in (left.rest, right.rest) if rest is not None]
+            rest = self._do(lambda *xs: jnp.broadcast_to(sum(xs), shape), *rests) if rests else None
+            return _Products((*left.terms, *right.terms), rest)
+        if name in ("mul", "div") and isinstance(operands[-1 if name == "mul" else 1], _Uniform | _Products):
+            products, by = operands
+            if isinstance(by, _Products):
+                products, by = by, products
+                if name == "div":
+                    return None
+            if isinstance(by, _Products):
+                return None
+            factor = by.column()
+            scale: Callable[..., Any] = (lambda a, b: a * b) if name == "mul" else (lambda a, b: a / b)
+            one = make_literal(np.ones((), eqn.outvars[0].aval.dtype), ShapedArray((), eqn.outvars[0].aval.dtype))
+
+            def scaled(column: Any) -> Any:
+                if not column.aval.shape and not factor.aval.shape:
+                    return self._do(scale, column, factor)
+                return self._do(lambda a, b: jnp.broadcast_to(scale(a, b), shape), column, factor)
+
+            terms = tuple((minus, scaled(one if c is None else c), summed) for minus, c, summed in products.terms)
+            return _Products(terms, None if products.rest is None else scaled(products.rest))
+        return None
+
+    def _signed(self, products: _Products, is_minus: bool) -> _Products:
+        if not is_minus:
+            return products
+        rest = None if products.rest is None else self._do(lambda x: -x, products.rest)
+        return _Products(tuple((not minus, column, summed) for minus, column, summed in products.terms), rest)
+
+    def _over_columns(self, eqn: Any, step: _Step, k: int) -> Any:
+        """Returns what an equation that sums makes of all columns outside together."""
+        block = self._blocks[k]
+        n_outside = self._mask.shape[1] - _width(block)
+        operands, times = [], n_outside
+        for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+            if row is not None and column is not None:
+                known = self._outside_of(atom, row, column, k)
+                if isinstance(known, _Products) and eqn.primitive.name == "reduce_sum":
+                    operands.append(self._summed(known, atom, n_outside))
+                    times = 1
+                elif isinstance(known, _Uniform):
+                    operands.append(known.column())
+                else:
+                    raise _NotUniform
+            elif column is not None:
+                operands.append(self._sum_outside(atom, column, k))
+                times = 1
+            else:
+                operands.append(self._whole(atom) if row is None else self._rows(atom, row, k))
+        result = self._part(eqn, operands, {step.rows.result: block.rows[1] - block.rows[0]})
+        return result if times == 1 else self._do(lambda x: x * jnp.asarray(times, x.dtype), result)
+
+    def _require_uniform(self, eqn: Any, step: _Step, k: int) -> None:
+        for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+            if row is None or column is None:
+                continue
+            if not isinstance(self._outside_of(atom, row, column, k), _Uniform | _Same):
+                raise _NotUniform
+
+    def _summed(self, products: _Products, atom: Any, n: int) -> Any:
+        """Returns the sum of sums of products over `n` columns, with the axes of their field."""
+        dtype = atom.aval.dtype
+        total = None if products.rest is None else self._do(lambda x: x * jnp.asarray(n, dtype), products.rest)
+        for is_minus, column, summed in products.terms:
+            term = summed() if column is None else self._do(lambda a, b: a * b, summed(), column)
+            if total is None:
+                total = self._do(lambda x: -x, term) if is_minus else term
+            else:
+                total = self._do((lambda a, b: a - b) if is_minus else (lambda a, b: a + b), total, term)
+        return total
+
+    def _sum_outside(self, atom: Any, axis: int, k: int) -> Any:
+        """Returns the sum of a value by column over the columns outside, one column."""
+        first, last = self._blocks[k].columns
+        whole, size = self._whole(atom), self._mask.shape[1]
+        parts = [self._slice(whole, {axis: b}) for b in ((0, first), (last, size)) if b[0] < b[1]]
+        key = (atom, axis, first, last, "sum")
+        if key not in self._cut:
+            self._cut[key] = self._do(lambda *xs: sum(x.sum(axis, keepdims=True) for x in xs), *parts)
+        return self._cut[key]
+
+    # what is whole
+
+    def _keep_rows(self, target: Any, axis: Any, parts: list[Any]) -> None:
+        self._by_row[target] = (axis, parts)
+        self._apart[target] = self._join_rows
+
+    def _join_rows(self, var: Any) -> None:
+        axis, parts = self._by_row[var]
+        self._concatenate(parts, axis, var)
+
+    def _join_columns(self, target: Any, axis: int, combine: Any, inside: list[Any], outside: list[Any]) -> None:
+        """Makes a value by column of what each block has for its columns inside, and for all others."""
+        bounds = sorted({0, self._mask.shape[1], *(bound for block in self._blocks for bound in block.columns)})
+        pieces = []
+        for start, end in itertools.pairwise(bounds):
+            found = []
+            for k, block in enumerate(self._blocks):
+                first, last = block.columns
+                if first <= start and end <= last:
+                    found.append(self._slice(inside[k], {axis: (start - first, end - first)}))
+                else:
+                    known = outside[k]
+                    if not isinstance(known, _Uniform):
+                        raise _NotUniform
+                    found.append(known.column())
+            shape = list(target.aval.shape)
+            shape[axis] = end - start
+
+            def total(*values: Any, shape: Sequence[int] = tuple(shape)) -> Any:
+                values = tuple(jnp.broadcast_to(value, shape) for value in values)
+                result = values[0]
+                for value in values[1:]:
+                    result = combine.bind(result, value)
+                return result
+
+            pieces.append(self._do(total, *found))
+        self._concatenate(pieces, axis, target)
+
+    def _join(self, var: Any) -> None:
+        """Makes a field whole."""
+        row, column = self._fields.axes[var]
+        n_columns, strips = self._mask.shape[1], []
+        for k, ((start, end), (first, last), _) in enumerate(self._blocks):
+            pieces = [self._inside[var, k]]
+            if last - first < n_columns:
+                known = self._outside_of(var, row, column, k)
+                if not isinstance(known, _Uniform | _Same):
+                    raise _NotUniform
+                for at, width in ((0, first), (1, n_columns - last)):
+                    shape = list(var.aval.shape)
+                    shape[row], shape[column] = end - start, width
+                    if width and isinstance(known, _Same):
+                        piece = self._do(lambda shape=shape, known=known: lax.full(shape, known.value))
+                    elif width:
+                        piece = self._do(lambda x, shape=shape: jnp.broadcast_to(x, shape), known.column())
+                    else:
+                        continue
+                    pieces.insert(0 if at == 0 else len(pieces), piece)
+            strips.append(self._concatenate(pieces, column))
+        self._concatenate(strips, row, var)
+
+    def _whole(self, atom: Any) -> Any:
+        """Returns an atom after it was put together, if it is in blocks."""
+        if not isinstance(atom, Literal) and atom in self._apart:
+            self._apart.pop(atom)(atom)
+        return atom
+
+    def _concatenate(self, parts: Sequence[Any], axis: int, target: Any = None) -> Any:
+        if target is None and len(parts) == 1:
+            return parts[0]
+        shape = list(parts[0].aval.shape)
+        shape[axis] = sum(part.aval.shape[axis] for part in parts)
+        return self._add(lax.concatenate_p, {"dimension": axis}, parts, shape, target)
+
+    # equations
+
+    def _part(self, eqn: Any, operands: Sequence[Any], sizes: dict[Any, int]) -> Any:
+        """Adds an equation like another whose result has other sizes along some axes, and returns the result."""
+        like = eqn.outvars[0].aval
+        sizes = {axis: size for axis, size in sizes.items() if axis is not None}
+        shape = tuple(sizes.get(axis, size) for axis, size in enumerate(like.shape))
+        result = make_var(ShapedArray(shape, like.dtype, weak_type=like.weak_type))
+        params = params_of_part(eqn, sizes)
+        self._eqns.append(eqn.replace(invars=list(operands), outvars=[result], params=params))
+        return result
+
+    def _add(
+        self, primitive: Any, params: Any, operands: Sequence[Any], shape: Sequence[int], target: Any = None
+    ) -> Any:
+        """Adds an equation with a result of the dtype of its first operand, and returns it."""
+        if target is None:
+            like = operands[0].aval
+            target = make_var(ShapedArray(tuple(shape), like.dtype, weak_type=like.weak_type))
+        made = self._eqn.replace(
+            primitive=primitive, params=params, invars=list(operands), outvars=[target], effects=set()
+        )
+        self._eqns.append(made)
+        return target
+
+    def _do(self, fn: Callable[..., Any], *atoms: Any) -> Any:
+        """Adds the equations of a function, and returns its result."""
+        eqns, (result,), _ = traced(fn, atoms, self._eqn)
+        self._eqns += eqns
+        return result
