@@ -31,6 +31,9 @@ SEED_FLOPS = 1 << 22
 SHARED_FLOPS = 10_000_000
 """A product of a batch that takes this is computed on all cores: 192 cubed is, 128 by 128 by 256 is not."""
 
+SHARED_ELEMENTS = 1 << 17
+"""And so is one with a matrix of as many elements, however few it takes: 384 by 384 by 16 is, 320 by 320 by 32 not."""
+
 LEAST_SEEDS = 3
 """XLA runs small programs one kernel after the other: an attention alone, two products, lost a fourth by parts."""
 
@@ -212,7 +215,8 @@ def _is_seed(eqn: Any) -> bool:
         return False
     flops = eqn_flops(eqn)
     n_products = math.prod(eqn.invars[0].aval.shape[axis] for axis in eqn.params["dimension_numbers"][1][0])
-    return flops >= SEED_FLOPS and flops < n_products * SHARED_FLOPS
+    largest = max(atom.aval.size for atom in (*eqn.invars, *eqn.outvars))
+    return SEED_FLOPS <= flops < n_products * SHARED_FLOPS and largest < n_products * SHARED_ELEMENTS
 
 
 def _is_multiple(size: int, n: int) -> bool:
