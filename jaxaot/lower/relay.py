@@ -29,7 +29,10 @@ _MOST = 2
 """How many times the estimate XLA may need: a graph that is estimated at less than its part is not looked at."""
 
 _USUAL = 1.2
-"""How many times the estimate XLA usually needs: a graph is cut before XLA was asked if that is too much."""
+"""How many times the estimate XLA usually needs: what a graph is cut into has room for that."""
+
+_LEAST = 0.95
+"""How many times the estimate XLA needs at least, as a rule: a graph is cut before XLA was asked if that is too much."""
 
 _MAX_LEGS = 64
 
@@ -87,7 +90,7 @@ class Relay:
         k = 0
         while k < len(groups):
             estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
-            if _USUAL * estimate <= limit or not cut(k):
+            if _LEAST * estimate <= limit or not cut(k):
                 k += 1
         while True:
             self.course = plan_course(closed, groups, donated)
@@ -187,7 +190,7 @@ def explain_cut(closed: Any) -> str:
     needs = f"temporaries of about {format_bytes(estimate)}, and {format_bytes(LIMIT_BYTES)} are kept between calls"
     if estimate <= LIMIT_BYTES // _MOST:
         return f"one program: {needs}"
-    is_sure = _USUAL * estimate > LIMIT_BYTES
+    is_sure = _LEAST * estimate > LIMIT_BYTES
     return f"several programs: {needs}" if is_sure else f"as many programs as XLA needs: {needs}"
 
 
