@@ -32,7 +32,7 @@ _USUAL = 1.2
 """How many times the estimate XLA usually needs: what a graph is cut into has room for that."""
 
 _LEAST = 0.95
-"""How many times the estimate XLA needs at least, as a rule: a graph is cut before XLA was asked if that is too much."""
+"""How many times the estimate XLA needs at least, as a rule: a graph is cut unasked only if that is too much."""
 
 _MAX_LEGS = 64
 
