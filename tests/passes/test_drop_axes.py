@@ -12,7 +12,7 @@ from jaxaot.ir.walk import producers
 from jaxaot.passes.drop_axes import FEWEST_ELEMENTS, MOST_AXES, drop_axes
 from jaxaot.passes.share import share
 from tests.rewritten import assert_rewritten
-from tests.seeds import seeds
+from tests.seeds import seeds, some
 
 
 def normal(seed, *shape):
@@ -82,8 +82,8 @@ def test_random_programs_keep_their_values_and_gradients(seed, monkeypatch):
     assert widest(with_gradient, x) <= max(eqn.outvars[0].aval.ndim for eqn in before.eqns)
 
 
-@pytest.mark.parametrize("shape", [(1, 16, 512), (16, 1, 512), (16, 512, 1), (1, 4, 4, 512)])
-@pytest.mark.parametrize("name", ["softmax", "norm", "products"])
+@pytest.mark.parametrize("shape", some([(1, 16, 512), (16, 512, 1), (16, 1, 512), (1, 4, 4, 512)], 2))
+@pytest.mark.parametrize("name", some(["softmax", "products", "norm"], 2))
 def test_what_is_computed_and_reduced_at_once_has_no_axis_of_one_element(name, shape):
     axis = shape.index(512)
     fn = {
