@@ -31,6 +31,9 @@ SCALAR: dict[str, Callable[..., Any]] = {
 }
 """Primitives for which NumPy gives the same bits as XLA, given scalars of one dtype."""
 
+MOST_ELEMENTS = 1 << 24
+"""The most elements that are computed."""
+
 
 def iota(shape: Sequence[int], axis: int) -> Any:
     """Returns an array of the positions along an axis."""
@@ -52,7 +55,9 @@ def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
         known[atom] = None
         if eqn is not None and len(eqn.outvars) == 1 and atom.aval.dtype.kind in "biu":
             operands = [constant(operand, maker, known) for operand in eqn.invars]
-            known[atom] = None if any(operand is None for operand in operands) else _result(eqn, operands)
+            is_small = atom.aval.size <= MOST_ELEMENTS or eqn.primitive.name == "broadcast_in_dim"  # which is a view
+            if is_small and not any(operand is None for operand in operands):
+                known[atom] = _result(eqn, operands)
     return known[atom]
 
 

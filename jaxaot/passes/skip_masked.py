@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -23,7 +24,7 @@ from jax import lax
 from jaxaot._jax import DropVar, Literal, ShapedArray, is_tracer, make_literal, make_var
 from jaxaot.ir.axes import ELEMENTWISE, Way, params_of_part, ways
 from jaxaot.ir.build import traced
-from jaxaot.ir.constants import constant
+from jaxaot.ir.constants import MOST_ELEMENTS, constant
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import producers, users, variables
@@ -44,8 +45,8 @@ LEAST_SKIPPED = 0.15
 FLOPS_PER_KERNEL = 3_500_000
 """What is computed in the time that another kernel costs: one of a few rows uses the cores less well."""
 
-MOST_ELEMENTS = 1 << 24
-"""The largest mask that is looked at."""
+MOST_REFUSED = 16
+"""How many fields are computed as a whole, one after the other, before the mask is left as it is."""
 
 _SHAPES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
 _REDUCTIONS = {"reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or"}
@@ -118,7 +119,15 @@ class _Step(NamedTuple):
 
 
 class _NotUniform(Exception):
-    """What is outside of a block is not known by one column."""
+    """What is outside of a block is not known by one column.
+
+    Attributes:
+      field: The field that has to be whole, if that is why it should be known.
+    """
+
+    def __init__(self, field: Any = None):
+        super().__init__()
+        self.field = field
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,21 +207,24 @@ def _mask(atom: Any, maker: dict[Any, Any], known: dict[Any, Any]) -> tuple[Any,
 def _skipped(closed: Any, seed: _Seed, rows: int, columns: int, known: dict[Any, Any]) -> Any:
     """Returns the graph with the field of a mask in blocks; None if that is not possible, or does not pay."""
     mask = seed.mask if rows == seed.axes[0] else np.moveaxis(seed.mask, 0, 1)
-    fields: _Fields | None = None
     for discarded in seed.discards:
         blocks = _blocks((mask != discarded).reshape(*mask.shape[:2], -1).any(-1))
         kept = sum((b.rows[1] - b.rows[0]) * (b.columns[1] - b.columns[0]) for b in blocks)
         skipped = 1 - kept / (mask.shape[0] * mask.shape[1])
         if skipped < LEAST_SKIPPED:
             continue
-        fields = fields or _Fields(closed.jaxpr, known, seed.result, rows, columns)
-        if fields.are_half:
-            return None
-        if fields.flops() * skipped > len(fields.steps) * (len(blocks) - 1) * FLOPS_PER_KERNEL:
+        refused: set[Any] = set()
+        while True:
+            fields = _Fields(closed.jaxpr, known, seed.result, rows, columns, refused)
+            least = len(fields.steps) * (len(blocks) - 1) * FLOPS_PER_KERNEL
+            if fields.are_half or fields.flops() * skipped <= least:
+                break
             try:
                 return _Writer(closed, fields, blocks, (discarded, mask)).rebuild()
-            except _NotUniform:
-                pass
+            except _NotUniform as error:
+                if error.field is None or error.field in refused or len(refused) == MOST_REFUSED:
+                    break
+                refused.add(error.field)
     return None
 
 
@@ -260,8 +272,20 @@ class _Fields:
       are_half: Whether anything is summed up in half precision.
     """
 
-    def __init__(self, jaxpr: Any, known: dict[Any, Any], result: Any, rows: int, columns: int):
-        self.jaxpr, self._known = jaxpr, known
+    def __init__(
+        self, jaxpr: Any, known: dict[Any, Any], result: Any, rows: int, columns: int, refused: AbstractSet[Any]
+    ):
+        """Looks for them.
+
+        Args:
+          jaxpr: The graph.
+          known: What is known of constants, by variable.
+          result: The field to begin with.
+          rows: Its axis of rows.
+          columns: Its axis of columns.
+          refused: What is computed as a whole, such as a parameter after its update, of which a gradient is a field.
+        """
+        self.jaxpr, self._known, self._refused = jaxpr, known, refused
         self._maker = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
         self._producer, self._users = producers(self.jaxpr), users(self.jaxpr)
         self.axes = {result: (rows, columns)}
@@ -299,7 +323,7 @@ class _Fields:
     def _enter(self, i: int, var: Any) -> list[Any]:
         """Adds an equation that makes or reads a field, if it can be computed in blocks; returns the fields it adds."""
         eqn, axes = self.jaxpr.eqns[i], self.axes[var]
-        if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar):
+        if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar) or eqn.outvars[0] in self._refused:
             return []
         rows, columns = (_way(eqn, var, axis) for axis in axes)
         if rows is None or columns is None:
@@ -318,7 +342,7 @@ class _Fields:
         else:
             if eqn.primitive.name not in {"dot_general", *_REDUCTIONS} or step.rows.result is step.columns.result:
                 return []
-            self.are_half |= result.aval.dtype.itemsize < 4
+            self.are_half |= jnp.issubdtype(result.aval.dtype, jnp.floating) and result.aval.dtype.itemsize < 4
         if any(self.axes.get(other, cut) != cut for other, cut in new.items()):
             return []
         self.steps[i] = step
@@ -694,7 +718,7 @@ class _Writer:
             if last - first < n_columns:
                 known = self._outside_of(var, row, column, k)
                 if not isinstance(known, _Uniform | _Same):
-                    raise _NotUniform
+                    raise _NotUniform(var)
                 for at, width in ((0, first), (1, n_columns - last)):
                     shape = list(var.aval.shape)
                     shape[row], shape[column] = end - start, width

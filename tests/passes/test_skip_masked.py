@@ -149,6 +149,12 @@ def test_fields_that_are_read_whole():
 
     assert skipped(with_gradients(biased), q, k, normal(3, N, N)) < 0.9
 
+    def mixed(weights, x):  # and then a whole parameter is updated
+        loss = lambda weights: ((jnp.where(mask, weights, 0) @ x) ** 2).sum()
+        return weights - 0.1 * jax.grad(loss)(weights)
+
+    assert skipped(mixed, normal(3, N, N), v[0]) < 0.9
+
 
 @pytest.mark.parametrize("value", some([np.nan, -np.inf, np.inf, 1e30], 2))
 @pytest.mark.parametrize("which", range(3))
