@@ -14,7 +14,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -22,12 +21,11 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import DropVar, Literal, ShapedArray, is_tracer, make_literal, make_var
-from jaxaot.ir.axes import ELEMENTWISE, Way, params_of_part, ways
+from jaxaot.ir.axes import Way, params_of_part
 from jaxaot.ir.build import traced
 from jaxaot.ir.constants import MOST_ELEMENTS, constant
-from jaxaot.ir.cost import eqn_flops
+from jaxaot.ir.fields import SHAPES, Fields, Step
 from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import producers, users, variables
 from jaxaot.passes.dce import dce
 
 LEAST_ROWS = 128
@@ -47,9 +45,6 @@ FLOPS_PER_KERNEL = 3_500_000
 
 MOST_REFUSED = 16
 """How many fields are computed as a whole, one after the other, before the mask is left as it is."""
-
-_SHAPES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
-_REDUCTIONS = {"reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or"}
 
 
 def skip_masked(closed: Any) -> Any:
@@ -109,13 +104,6 @@ class _Block(NamedTuple):
     rows: tuple[int, int]
     columns: tuple[int, int]
     witness: int
-
-
-class _Step(NamedTuple):
-    """How an equation is computed in blocks: along rows, and along columns."""
-
-    rows: Way
-    columns: Way
 
 
 class _NotUniform(Exception):
@@ -215,12 +203,12 @@ def _skipped(closed: Any, seed: _Seed, rows: int, columns: int, known: dict[Any,
             continue
         refused: set[Any] = set()
         while True:
-            fields = _Fields(closed.jaxpr, known, seed.result, rows, columns, refused)
+            fields = Fields(closed.jaxpr, known, seed.result, rows, columns, refused)
             least = len(fields.steps) * (len(blocks) - 1) * FLOPS_PER_KERNEL
             if fields.are_half or fields.flops() * skipped <= least:
                 break
             try:
-                return _Writer(closed, fields, blocks, (discarded, mask)).rebuild()
+                return _Writer(closed, fields, blocks, mask.shape[1]).rebuild()
             except _NotUniform as error:
                 if error.field is None or error.field in refused or len(refused) == MOST_REFUSED:
                     break
@@ -262,142 +250,11 @@ def _width(block: _Block) -> int:
     return block.columns[1] - block.columns[0]
 
 
-class _Fields:
-    """The values that have the rows and columns of a mask, and the equations that make and read them.
-
-    Attributes:
-      axes: By variable the axis of rows and that of columns.
-      steps: By position how an equation is computed in blocks.
-      between: By position how an equation is computed in blocks of rows: what makes a value by row from others.
-      are_half: Whether anything is summed up in half precision.
-    """
-
-    def __init__(
-        self, jaxpr: Any, known: dict[Any, Any], result: Any, rows: int, columns: int, refused: AbstractSet[Any]
-    ):
-        """Looks for them.
-
-        Args:
-          jaxpr: The graph.
-          known: What is known of constants, by variable.
-          result: The field to begin with.
-          rows: Its axis of rows.
-          columns: Its axis of columns.
-          refused: What is computed as a whole, such as a parameter after its update, of which a gradient is a field.
-        """
-        self.jaxpr, self._known, self._refused = jaxpr, known, refused
-        self._maker = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
-        self._producer, self._users = producers(self.jaxpr), users(self.jaxpr)
-        self.axes = {result: (rows, columns)}
-        self.are_half = False
-        self.steps: dict[int, _Step] = {}
-        pending = [result]
-        while pending:
-            var = pending.pop()
-            near = [self._producer[var]] if var in self._producer else []
-            for i in (*near, *self._users.get(var, ())):
-                if i not in self.steps:
-                    pending += self._enter(i, var)
-        self.between = self._find_between()
-
-    def is_given(self, atom: Any) -> bool:
-        """Returns whether an atom is made of no value: it is a mask, or one number everywhere."""
-        return self.fill(atom) is not None or self.mask(atom) is not None
-
-    def mask(self, atom: Any) -> Any:
-        """Returns what an atom is whatever the inputs are, one element along axes it was repeated along, or None."""
-        value = constant(atom, self._maker, self._known)
-        return None if value is None else value[tuple(slice(None if n else 1) for n in value.strides)]
-
-    def fill(self, atom: Any) -> Any:
-        """Returns the scalar that an atom is everywhere, or None."""
-        eqn = self._maker.get(atom) if not isinstance(atom, Literal) else None
-        if eqn is None or eqn.primitive.name != "broadcast_in_dim" or eqn.invars[0].aval.shape:
-            return None
-        return eqn.invars[0]
-
-    def flops(self) -> int:
-        """Returns what the equations of the fields take."""
-        return sum(eqn_flops(self.jaxpr.eqns[i]) for i in self.steps)
-
-    def _enter(self, i: int, var: Any) -> list[Any]:
-        """Adds an equation that makes or reads a field, if it can be computed in blocks; returns the fields it adds."""
-        eqn, axes = self.jaxpr.eqns[i], self.axes[var]
-        if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar) or eqn.outvars[0] in self._refused:
-            return []
-        rows, columns = (_way(eqn, var, axis) for axis in axes)
-        if rows is None or columns is None:
-            return []
-        step = _Step(rows, columns)
-        (result,) = eqn.outvars
-        new = {}
-        for atom, *cut in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
-            if isinstance(atom, Literal):
-                if cut != [None, None]:
-                    return []
-            elif None not in cut and not self.is_given(atom):
-                new[atom] = tuple(cut)
-        if step.rows.result is not None and step.columns.result is not None:
-            new[result] = (step.rows.result, step.columns.result)
-        else:
-            if eqn.primitive.name not in {"dot_general", *_REDUCTIONS} or step.rows.result is step.columns.result:
-                return []
-            self.are_half |= jnp.issubdtype(result.aval.dtype, jnp.floating) and result.aval.dtype.itemsize < 4
-        if any(self.axes.get(other, cut) != cut for other, cut in new.items()):
-            return []
-        self.steps[i] = step
-        added = [other for other in new if other not in self.axes]
-        self.axes |= new
-        return added
-
-    def _find_between(self) -> dict[int, Way]:
-        """Returns equations that lead from values by row to values by row that fields are made of."""
-        eqns = self.jaxpr.eqns
-        by_row: dict[Any, int] = {}
-        for i, step in self.steps.items():
-            if step.rows.result is not None and step.columns.result is None:
-                by_row[eqns[i].outvars[0]] = step.rows.result
-        found: dict[int, Way] = {}
-        for i, eqn in enumerate(eqns):
-            if i in self.steps or eqn.primitive.name not in {*ELEMENTWISE, *_SHAPES, *_REDUCTIONS}:
-                continue
-            cut = next((var for var in variables(eqn.invars) if var in by_row), None)
-            way = _way(eqn, cut, by_row[cut]) if cut is not None else None
-            if way is None or way.result is None or len(eqn.outvars) != 1:
-                continue
-            pairs = list(zip(eqn.invars, way.operands, strict=True))
-            if all(by_row.get(v, axis) == axis for v, axis in pairs if not isinstance(v, Literal)):
-                found[i], by_row[eqn.outvars[0]] = way, way.result
-        wanted = {
-            atom
-            for i, step in self.steps.items()
-            for atom, axis in zip(eqns[i].invars, step.rows.operands, strict=True)
-            if axis is not None and not isinstance(atom, Literal) and by_row.get(atom) == axis
-        }
-        for i in sorted(found, reverse=True):
-            if eqns[i].outvars[0] in wanted:
-                wanted.update(var for var in variables(eqns[i].invars) if var in by_row)
-            else:
-                del found[i]
-        return found
-
-
-def _way(eqn: Any, var: Any, axis: int) -> Way | None:
-    """Returns the way through an equation that cuts a variable along an axis, wherever it stands."""
-    for way in ways(eqn):
-        cuts = [cut for atom, cut in zip(eqn.invars, way.operands, strict=True) if atom is var]
-        cuts += [way.result] if eqn.outvars[0] is var else []
-        if cuts and all(cut == axis for cut in cuts):
-            return way
-    return None
-
-
 class _Writer:
     """Writes the graph with fields in blocks."""
 
-    def __init__(self, closed: Any, fields: _Fields, blocks: Sequence[_Block], mask: tuple[bool, Any]):
-        self._closed, self._fields, self._blocks = closed, fields, blocks
-        self._discarded, self._mask = mask
+    def __init__(self, closed: Any, fields: Fields, blocks: Sequence[_Block], n_columns: int):
+        self._closed, self._fields, self._blocks, self._n_columns = closed, fields, blocks, n_columns
         self._eqns: list[Any] = []
         self._eqn: Any = None  # whose place new ones take
         self._inside: dict[tuple[Any, int], Any] = {}
@@ -438,14 +295,14 @@ class _Writer:
             parts.append(self._part(eqn, operands, {way.result: block.rows[1] - block.rows[0]}))
         self._keep_rows(target, way.result, parts)
 
-    def _write(self, eqn: Any, step: _Step) -> None:
+    def _write(self, eqn: Any, step: Step) -> None:
         (target,) = eqn.outvars
         inside, outside = [], []
         for k, block in enumerate(self._blocks):
             sizes = {step.rows.result: block.rows[1] - block.rows[0], step.columns.result: _width(block)}
             here = self._part(eqn, self._operands(eqn, step, k), sizes)
             rest = None
-            if _width(block) < self._mask.shape[1]:
+            if _width(block) < self._n_columns:
                 if step.columns.result is not None:
                     rest = self._beside(eqn, step, k, here)
                 elif step.columns.combine is lax.add_p:
@@ -465,7 +322,7 @@ class _Writer:
 
     # operands
 
-    def _operands(self, eqn: Any, step: _Step, k: int) -> list[Any]:
+    def _operands(self, eqn: Any, step: Step, k: int) -> list[Any]:
         """Returns what an equation reads inside a block."""
         found = []
         for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
@@ -529,7 +386,7 @@ class _Writer:
 
     # what is outside
 
-    def _beside(self, eqn: Any, step: _Step, k: int, here: Any) -> Any:
+    def _beside(self, eqn: Any, step: Step, k: int, here: Any) -> Any:
         """Returns what is known of a result outside of a block, which is `here` inside."""
         name = eqn.primitive.name
         operands = []
@@ -546,7 +403,7 @@ class _Writer:
                 return operands[1 + operands[0].value]
             if name in ("and", "or") and (name == "or") in flags:
                 return _Same(name == "or")
-            if name == "not" or name in _SHAPES:
+            if name == "not" or name in SHAPES:
                 return _Same(flags[0] != (name == "not"))
         sizes = {step.rows.result: self._blocks[k].rows[1] - self._blocks[k].rows[0], step.columns.result: 1}
         are_fields = [None not in cut for cut in zip(step.rows.operands, step.columns.operands, strict=True)]
@@ -559,7 +416,7 @@ class _Writer:
         axis: Any = step.columns.result
         return _Uniform(lambda: self._witness(here, axis, k))
 
-    def _product(self, eqn: Any, step: _Step, k: int, sizes: dict[Any, int]) -> _Products:
+    def _product(self, eqn: Any, step: Step, k: int, sizes: dict[Any, int]) -> _Products:
         """Returns a product of values by row and by column, outside; its sum over columns is the product of a sum."""
         at, column = next((i, axis) for i, axis in enumerate(step.columns.operands) if axis is not None)
         by_row: Any = step.rows.operands[1 - at]
@@ -576,7 +433,7 @@ class _Writer:
         """Returns a result outside where an operand is a sum of products; None unless it is one again."""
         name = eqn.primitive.name
         shape = [sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape)]
-        if name in _SHAPES:
+        if name in SHAPES:
 
             def shaped(column: Any) -> Any:
                 return column if column is None or not column.aval.shape else self._part(eqn, [column], sizes)
@@ -619,10 +476,10 @@ class _Writer:
         rest = None if products.rest is None else self._do(lambda x: -x, products.rest)
         return _Products(tuple((not minus, column, summed) for minus, column, summed in products.terms), rest)
 
-    def _over_columns(self, eqn: Any, step: _Step, k: int) -> Any:
+    def _over_columns(self, eqn: Any, step: Step, k: int) -> Any:
         """Returns what an equation that sums makes of all columns outside together."""
         block = self._blocks[k]
-        n_outside = self._mask.shape[1] - _width(block)
+        n_outside = self._n_columns - _width(block)
         operands, times = [], n_outside
         for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
             if row is not None and column is not None:
@@ -642,7 +499,7 @@ class _Writer:
         result = self._part(eqn, operands, {step.rows.result: block.rows[1] - block.rows[0]})
         return result if times == 1 else self._do(lambda x: x * jnp.asarray(times, x.dtype), result)
 
-    def _require_uniform(self, eqn: Any, step: _Step, k: int) -> None:
+    def _require_uniform(self, eqn: Any, step: Step, k: int) -> None:
         for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
             if row is None or column is None:
                 continue
@@ -664,7 +521,7 @@ class _Writer:
     def _sum_outside(self, atom: Any, axis: int, k: int) -> Any:
         """Returns the sum of a value by column over the columns outside, one column."""
         first, last = self._blocks[k].columns
-        whole, size = self._whole(atom), self._mask.shape[1]
+        whole, size = self._whole(atom), self._n_columns
         parts = [self._slice(whole, {axis: b}) for b in ((0, first), (last, size)) if b[0] < b[1]]
         key = (atom, axis, first, last, "sum")
         if key not in self._cut:
@@ -683,7 +540,7 @@ class _Writer:
 
     def _join_columns(self, target: Any, axis: int, combine: Any, inside: list[Any], outside: list[Any]) -> None:
         """Makes a value by column of what each block has for its columns inside, and for all others."""
-        bounds = sorted({0, self._mask.shape[1], *(bound for block in self._blocks for bound in block.columns)})
+        bounds = sorted({0, self._n_columns, *(bound for block in self._blocks for bound in block.columns)})
         pieces = []
         for start, end in itertools.pairwise(bounds):
             found = []
@@ -712,7 +569,7 @@ class _Writer:
     def _join(self, var: Any) -> None:
         """Makes a field whole."""
         row, column = self._fields.axes[var]
-        n_columns, strips = self._mask.shape[1], []
+        n_columns, strips = self._n_columns, []
         for k, ((start, end), (first, last), _) in enumerate(self._blocks):
             pieces = [self._inside[var, k]]
             if last - first < n_columns:

@@ -197,6 +197,9 @@ STAYS = {
     "a sum with the mask": lambda q, k, v, mask: (
         jax.nn.softmax(jnp.einsum("bqd,bkd->bqk", q, k) + jnp.where(mask, 0, -1e9)) @ v
     ),
+    "another mask": lambda q, k, v, mask: attention(
+        q, k, v, mask, softmax=lambda x: jnp.where((jnp.arange(N)[:, None] + jnp.arange(N)) % 2, jax.nn.softmax(x), 0)
+    ),
     "half precision": lambda q, k, v, mask: attention(*(x.astype("bfloat16") for x in (q, k, v)), mask),
     "little to skip": lambda q, k, v, mask: attention(q, k, v, jnp.arange(N)[:, None] + 25 > jnp.arange(N)),
 }

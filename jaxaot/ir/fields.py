@@ -1,0 +1,157 @@
+"""Fields: the values with the rows and the columns of a mask, and the equations that make and read them."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from jaxaot._jax import DropVar, Literal
+from jaxaot.ir.axes import ELEMENTWISE, Way, ways
+from jaxaot.ir.constants import constant
+from jaxaot.ir.cost import eqn_flops
+from jaxaot.ir.walk import producers, users, variables
+
+SHAPES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
+"""Primitives that repeat and arrange what is there."""
+
+REDUCTIONS = {"reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or"}
+"""Primitives that combine elements, and of which the combined results of parts are the result."""
+
+
+class Step(NamedTuple):
+    """How an equation is computed in blocks: along rows, and along columns."""
+
+    rows: Way
+    columns: Way
+
+
+class Fields:
+    """The values that have the rows and columns of a mask, and the equations that make and read them.
+
+    Attributes:
+      axes: By variable the axis of rows and that of columns.
+      steps: By position how an equation is computed in blocks.
+      between: By position how an equation is computed in blocks of rows: what makes a value by row from others.
+      are_half: Whether anything is summed up in half precision.
+    """
+
+    def __init__(
+        self, jaxpr: Any, known: dict[Any, Any], result: Any, rows: int, columns: int, refused: AbstractSet[Any]
+    ):
+        """Looks for them.
+
+        Args:
+          jaxpr: The graph.
+          known: What is known of constants, by variable.
+          result: The field to begin with.
+          rows: Its axis of rows.
+          columns: Its axis of columns.
+          refused: What is computed as a whole, such as a parameter after its update, of which a gradient is a field.
+        """
+        self.jaxpr, self._known, self._refused = jaxpr, known, refused
+        self._maker = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
+        self._producer, self._users = producers(self.jaxpr), users(self.jaxpr)
+        self.axes = {result: (rows, columns)}
+        self.are_half = False
+        self.steps: dict[int, Step] = {}
+        pending = [result]
+        while pending:
+            var = pending.pop()
+            near = [self._producer[var]] if var in self._producer else []
+            for i in (*near, *self._users.get(var, ())):
+                if i not in self.steps:
+                    pending += self._enter(i, var)
+        self.between = self._find_between()
+
+    def is_given(self, atom: Any) -> bool:
+        """Returns whether an atom is made of no value: it is a mask, or one number everywhere."""
+        return self.fill(atom) is not None or self.mask(atom) is not None
+
+    def mask(self, atom: Any) -> Any:
+        """Returns what an atom is whatever the inputs are, one element along axes it was repeated along, or None."""
+        value = constant(atom, self._maker, self._known)
+        return None if value is None else value[tuple(slice(None if n else 1) for n in value.strides)]
+
+    def fill(self, atom: Any) -> Any:
+        """Returns the scalar that an atom is everywhere, or None."""
+        eqn = self._maker.get(atom) if not isinstance(atom, Literal) else None
+        if eqn is None or eqn.primitive.name != "broadcast_in_dim" or eqn.invars[0].aval.shape:
+            return None
+        return eqn.invars[0]
+
+    def flops(self) -> int:
+        """Returns what the equations of the fields take."""
+        return sum(eqn_flops(self.jaxpr.eqns[i]) for i in self.steps)
+
+    def _enter(self, i: int, var: Any) -> list[Any]:
+        """Adds an equation that makes or reads a field, if it can be computed in blocks; returns the fields it adds."""
+        eqn, axes = self.jaxpr.eqns[i], self.axes[var]
+        if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar) or eqn.outvars[0] in self._refused:
+            return []
+        rows, columns = (_way(eqn, var, axis) for axis in axes)
+        if rows is None or columns is None:
+            return []
+        step = Step(rows, columns)
+        (result,) = eqn.outvars
+        new = {}
+        for atom, *cut in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+            if isinstance(atom, Literal):
+                if cut != [None, None]:
+                    return []
+            elif None not in cut and not self.is_given(atom):
+                new[atom] = tuple(cut)
+        if step.rows.result is not None and step.columns.result is not None:
+            new[result] = (step.rows.result, step.columns.result)
+        else:
+            if eqn.primitive.name not in {"dot_general", *REDUCTIONS} or step.rows.result is step.columns.result:
+                return []
+            self.are_half |= jnp.issubdtype(result.aval.dtype, jnp.floating) and result.aval.dtype.itemsize < 4
+        if any(self.axes.get(other, cut) != cut for other, cut in new.items()):
+            return []
+        self.steps[i] = step
+        added = [other for other in new if other not in self.axes]
+        self.axes |= new
+        return added
+
+    def _find_between(self) -> dict[int, Way]:
+        """Returns equations that lead from values by row to values by row that fields are made of."""
+        eqns = self.jaxpr.eqns
+        by_row: dict[Any, int] = {}
+        for i, step in self.steps.items():
+            if step.rows.result is not None and step.columns.result is None:
+                by_row[eqns[i].outvars[0]] = step.rows.result
+        found: dict[int, Way] = {}
+        for i, eqn in enumerate(eqns):
+            if i in self.steps or eqn.primitive.name not in {*ELEMENTWISE, *SHAPES, *REDUCTIONS}:
+                continue
+            cut = next((var for var in variables(eqn.invars) if var in by_row), None)
+            way = _way(eqn, cut, by_row[cut]) if cut is not None else None
+            if way is None or way.result is None or len(eqn.outvars) != 1:
+                continue
+            pairs = list(zip(eqn.invars, way.operands, strict=True))
+            if all(by_row.get(v, axis) == axis for v, axis in pairs if not isinstance(v, Literal)):
+                found[i], by_row[eqn.outvars[0]] = way, way.result
+        wanted = {
+            atom
+            for i, step in self.steps.items()
+            for atom, axis in zip(eqns[i].invars, step.rows.operands, strict=True)
+            if axis is not None and not isinstance(atom, Literal) and by_row.get(atom) == axis
+        }
+        for i in sorted(found, reverse=True):
+            if eqns[i].outvars[0] in wanted:
+                wanted.update(var for var in variables(eqns[i].invars) if var in by_row)
+            else:
+                del found[i]
+        return found
+
+
+def _way(eqn: Any, var: Any, axis: int) -> Way | None:
+    """Returns the way through an equation that cuts a variable along an axis, wherever it stands."""
+    for way in ways(eqn):
+        cuts = [cut for atom, cut in zip(eqn.invars, way.operands, strict=True) if atom is var]
+        cuts += [way.result] if eqn.outvars[0] is var else []
+        if cuts and all(cut == axis for cut in cuts):
+            return way
+    return None
