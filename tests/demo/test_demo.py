@@ -30,6 +30,7 @@ def batch(seed=0):
     return rng.integers(0, 11, (2, 6)).astype(np.int32), rng.integers(0, 11, (2, 6)).astype(np.int32)
 
 
+@pytest.mark.slow
 def test_gradients_are_those_of_plain_jax(model):
     codes, targets = batch()
     loss = model.loss(ja.tensor(codes), ja.tensor(targets))

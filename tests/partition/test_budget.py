@@ -102,6 +102,7 @@ def test_components_can_be_switched_one_by_one(seed):
         assert set(problem.complete(saved).saved) <= saved  # raises if a step would have to be repeated that may not
 
 
+@pytest.mark.slow
 def test_a_large_problem_is_close_to_the_best_and_monotone():
     loss, args, n_parameters = gpt(n_layers=12, width=64, length=32)
     cutter = Cutter(joint_of(loss, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args], range(n_parameters)))

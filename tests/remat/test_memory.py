@@ -63,6 +63,7 @@ def test_blocks_in_a_scan_hold_less():
     assert temp_bytes(total(ja.remat)) < 0.6 * temp_bytes(total(lambda fn: fn))
 
 
+@pytest.mark.slow
 def test_second_derivatives_are_gated():
     def product(fn):
         return lambda weights, x: jax.jvp(lambda w: jax.grad(fn)(w, x), (weights,), (weights,))[1]
