@@ -49,16 +49,20 @@ def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
       known: What was found before, by variable.
     """
     if isinstance(atom, Literal):
-        return np.asarray(atom.val, atom.aval.dtype) if atom.aval.dtype.kind in "biu" else None
+        return np.asarray(atom.val, atom.aval.dtype) if _is_exact(atom) else None
     if atom not in known:
         eqn = maker.get(atom)
         known[atom] = None
-        if eqn is not None and len(eqn.outvars) == 1 and atom.aval.dtype.kind in "biu":
+        if eqn is not None and len(eqn.outvars) == 1 and _is_exact(atom):
             operands = [constant(operand, maker, known) for operand in eqn.invars]
             is_small = atom.aval.size <= MOST_ELEMENTS or eqn.primitive.name == "broadcast_in_dim"  # which is a view
             if is_small and not any(operand is None for operand in operands):
                 known[atom] = _result(eqn, operands)
     return known[atom]
+
+
+def _is_exact(atom: Any) -> bool:
+    return getattr(getattr(atom.aval, "dtype", None), "kind", "") in ("b", "i", "u")  # keys of random numbers have none
 
 
 def _result(eqn: Any, operands: Sequence[Any]) -> Any:

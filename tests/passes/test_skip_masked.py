@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from flax import linen
 
 import jaxaot as ja
 from jaxaot.ir.cost import eqn_flops
@@ -115,14 +114,13 @@ WRITTEN = {
     ),
     "rows of keys": transposed,
     "groups": grouped,
+    "random bits": lambda q, k, v, mask: (
+        attention(q, k, v, mask & (jax.random.bits(jax.random.key(0), (N, N), "uint32") > 9))
+        * jnp.where(jax.random.bits(jax.random.key(0), (N, 4), "uint32") > 9, 1, 2)
+    ),
     "padding": padded,
-    "checkpoint": lambda q, k, v, mask: jax.checkpoint(attention)(q, k, v, mask),
     "jax's": lambda q, k, v, mask: jax.nn.dot_product_attention(
         *(x.reshape(1, 2, N, 4).swapaxes(1, 2) for x in (q, k, v)), is_causal=True
-    ),
-    "linen's": lambda q, k, v, mask: linen.dot_product_attention(
-        *(x.reshape(1, 2, N, 4).swapaxes(1, 2) for x in (q, k, v)),
-        mask=linen.make_causal_mask(jnp.ones((1, N))),
     ),
 }
 
@@ -131,8 +129,8 @@ WRITTEN = {
 def test_ways_to_write_it(name):
     fn = lambda q, k, v: WRITTEN[name](q, k, v, MASKS["causal"](*rows_and_columns()))
     gradients = with_gradients(fn)
-    assert skipped(gradients, *qkv(2), rtol=1e-5) < (0.9 if name != "checkpoint" else 1.01)
-    assert skipped(fn, *qkv(2)) < 0.9 or name == "checkpoint"
+    assert skipped(gradients, *qkv(2), rtol=1e-5) < 0.9
+    assert skipped(fn, *qkv(2)) < 0.9
 
 
 def test_fields_that_are_read_whole():
