@@ -1,4 +1,4 @@
-"""Which values do not depend on the inputs of a graph: integers and truth values made of literals and positions."""
+"""Which values do not depend on the inputs of a graph: numbers and truth values made of literals and positions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ SCALAR: dict[str, Callable[..., Any]] = {
     "xor": np.bitwise_xor,
     "not": np.invert,
 }
-"""Primitives for which NumPy gives the same bits as XLA, given scalars of one dtype."""
+"""Primitives for which NumPy gives the same bits as XLA, given scalars of one dtype, integers or truth values."""
+
+_ROUNDED = {"add", "add_any", "sub", "mul"}
+"""Those that round floating-point numbers, two of which XLA may compute at once and round once."""
 
 MOST_ELEMENTS = 1 << 24
 """The most elements that are computed."""
@@ -41,7 +44,7 @@ def iota(shape: Sequence[int], axis: int) -> Any:
 
 
 def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
-    """Returns the integers or truth values that an atom is whatever the inputs are; None if that is not seen.
+    """Returns the numbers or truth values that an atom is whatever the inputs are; None if that is not seen.
 
     Args:
       atom: The atom.
@@ -49,11 +52,11 @@ def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
       known: What was found before, by variable.
     """
     if isinstance(atom, Literal):
-        return np.asarray(atom.val, atom.aval.dtype) if _is_exact(atom) else None
+        return np.asarray(atom.val, atom.aval.dtype) if _is_number(atom) else None
     if atom not in known:
         eqn = maker.get(atom)
         known[atom] = None
-        if eqn is not None and len(eqn.outvars) == 1 and _is_exact(atom):
+        if eqn is not None and len(eqn.outvars) == 1 and _is_number(atom):
             operands = [constant(operand, maker, known) for operand in eqn.invars]
             is_small = atom.aval.size <= MOST_ELEMENTS or eqn.primitive.name == "broadcast_in_dim"  # which is a view
             if is_small and not any(operand is None for operand in operands):
@@ -61,12 +64,13 @@ def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
     return known[atom]
 
 
-def _is_exact(atom: Any) -> bool:
-    return getattr(getattr(atom.aval, "dtype", None), "kind", "") in ("b", "i", "u")  # keys of random numbers have none
+def _is_number(atom: Any) -> bool:
+    kind = getattr(getattr(atom.aval, "dtype", None), "kind", None)  # keys of random numbers have none
+    return kind is not None and kind in "biuf"
 
 
 def _result(eqn: Any, operands: Sequence[Any]) -> Any:
-    """Returns what an equation makes of some integers and truth values; None if that is not known here."""
+    """Returns what an equation makes of some numbers and truth values; None if that is not known here."""
     shape, dtype, params = eqn.outvars[0].aval.shape, eqn.outvars[0].aval.dtype, eqn.params
     match eqn.primitive.name:
         case "iota":
@@ -83,6 +87,8 @@ def _result(eqn: Any, operands: Sequence[Any]) -> Any:
             result = operands[0].transpose(params["permutation"])
         case "convert_element_type":
             result = operands[0]
+            if result.dtype.kind == "f" and dtype.kind in "iu":  # which NumPy and XLA do differently where it is large
+                return None
         case "sign":
             result = np.sign(operands[0])
         case "div" | "rem" as name:
@@ -91,8 +97,9 @@ def _result(eqn: Any, operands: Sequence[Any]) -> Any:
                 return None
             rest = np.fmod(left, right)  # of the sign of what is divided, as in XLA
             result = rest if name == "rem" else (left - rest) // right
-        case name if name in SCALAR:
+        case name if name in SCALAR and not (dtype.kind == "f" and name in _ROUNDED):
             result = SCALAR[name](*operands)
         case _:
             return None
-    return result.astype(dtype, copy=False)
+    with np.errstate(all="ignore"):  # such as of what is infinite in float16
+        return result.astype(dtype, copy=False)

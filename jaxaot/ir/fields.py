@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
@@ -26,6 +27,45 @@ class Step(NamedTuple):
     rows: Way
     columns: Way
 
+    def operands(self, eqn: Any) -> Iterator[tuple[Any, int | None, int | None]]:
+        """Yields the operands of the equation, each with its axis of rows and that of columns, if it has them."""
+        return zip(eqn.invars, self.rows.operands, self.columns.operands, strict=True)
+
+
+class Graph:
+    """A graph, with who makes and who reads what, and with what does not depend on its inputs.
+
+    Attributes:
+      jaxpr: The graph.
+      maker: The equation that makes a variable.
+      known: What is known of constants, by variable.
+      producer: The position of the equation that makes a variable.
+      users: The positions of those that read it.
+    """
+
+    def __init__(self, jaxpr: Any, known: dict[Any, Any]):
+        self.jaxpr, self.known = jaxpr, known
+        self.producer, self.users = producers(jaxpr), users(jaxpr)
+        self.maker = {var: jaxpr.eqns[i] for var, i in self.producer.items()}
+
+    def is_given(self, atom: Any) -> bool:
+        """Returns whether an atom is made of no value: it is a mask, or one number everywhere."""
+        return self.fill(atom) is not None or self.mask(atom) is not None
+
+    def mask(self, atom: Any) -> Any:
+        """Returns what an atom is whatever the inputs are, one element along axes it was repeated along, or None."""
+        value = constant(atom, self.maker, self.known)
+        return None if value is None else value[tuple(slice(None if n else 1) for n in value.strides)]
+
+    def fill(self, atom: Any) -> Any:
+        """Returns the scalar that an atom is everywhere, or None."""
+        while not isinstance(atom, Literal) and atom.aval.shape:
+            eqn = self.maker.get(atom)
+            if eqn is None or eqn.primitive.name not in SHAPES:
+                return None
+            atom = eqn.invars[0]
+        return None if atom.aval.shape else atom
+
 
 class Fields:
     """The values that have the rows and columns of a mask, and the equations that make and read them.
@@ -34,60 +74,39 @@ class Fields:
       axes: By variable the axis of rows and that of columns.
       steps: By position how an equation is computed in blocks.
       between: By position how an equation is computed in blocks of rows: what makes a value by row from others.
-      are_half: Whether anything is summed up in half precision.
+      are_exact: Whether all that is summed up is as precise as float32, so that sums of sums are as good.
     """
 
-    def __init__(
-        self, jaxpr: Any, known: dict[Any, Any], result: Any, rows: int, columns: int, refused: AbstractSet[Any]
-    ):
+    def __init__(self, graph: Graph, result: Any, rows: int, columns: int, refused: AbstractSet[Any]):
         """Looks for them.
 
         Args:
-          jaxpr: The graph.
-          known: What is known of constants, by variable.
+          graph: The graph.
           result: The field to begin with.
           rows: Its axis of rows.
           columns: Its axis of columns.
           refused: What is computed as a whole, such as a parameter after its update, of which a gradient is a field.
         """
-        self.jaxpr, self._known, self._refused = jaxpr, known, refused
-        self._maker = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
-        self._producer, self._users = producers(self.jaxpr), users(self.jaxpr)
+        self.graph, self._refused = graph, refused
         self.axes = {result: (rows, columns)}
-        self.are_half = False
+        self.are_exact = True
         self.steps: dict[int, Step] = {}
         pending = [result]
         while pending:
             var = pending.pop()
-            near = [self._producer[var]] if var in self._producer else []
-            for i in (*near, *self._users.get(var, ())):
+            near = [graph.producer[var]] if var in graph.producer else []
+            for i in (*near, *graph.users.get(var, ())):
                 if i not in self.steps:
                     pending += self._enter(i, var)
         self.between = self._find_between()
 
-    def is_given(self, atom: Any) -> bool:
-        """Returns whether an atom is made of no value: it is a mask, or one number everywhere."""
-        return self.fill(atom) is not None or self.mask(atom) is not None
-
-    def mask(self, atom: Any) -> Any:
-        """Returns what an atom is whatever the inputs are, one element along axes it was repeated along, or None."""
-        value = constant(atom, self._maker, self._known)
-        return None if value is None else value[tuple(slice(None if n else 1) for n in value.strides)]
-
-    def fill(self, atom: Any) -> Any:
-        """Returns the scalar that an atom is everywhere, or None."""
-        eqn = self._maker.get(atom) if not isinstance(atom, Literal) else None
-        if eqn is None or eqn.primitive.name != "broadcast_in_dim" or eqn.invars[0].aval.shape:
-            return None
-        return eqn.invars[0]
-
     def flops(self) -> int:
         """Returns what the equations of the fields take."""
-        return sum(eqn_flops(self.jaxpr.eqns[i]) for i in self.steps)
+        return sum(eqn_flops(self.graph.jaxpr.eqns[i]) for i in self.steps)
 
     def _enter(self, i: int, var: Any) -> list[Any]:
         """Adds an equation that makes or reads a field, if it can be computed in blocks; returns the fields it adds."""
-        eqn, axes = self.jaxpr.eqns[i], self.axes[var]
+        eqn, axes = self.graph.jaxpr.eqns[i], self.axes[var]
         if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar) or eqn.outvars[0] in self._refused:
             return []
         rows, columns = (_way(eqn, var, axis) for axis in axes)
@@ -96,28 +115,29 @@ class Fields:
         step = Step(rows, columns)
         (result,) = eqn.outvars
         new = {}
-        for atom, *cut in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+        for atom, *cut in step.operands(eqn):
             if isinstance(atom, Literal):
                 if cut != [None, None]:
                     return []
-            elif None not in cut and not self.is_given(atom):
+            elif None not in cut and not self.graph.is_given(atom):
                 new[atom] = tuple(cut)
         if step.rows.result is not None and step.columns.result is not None:
             new[result] = (step.rows.result, step.columns.result)
         else:
             if eqn.primitive.name not in {"dot_general", *REDUCTIONS} or step.rows.result is step.columns.result:
                 return []
-            self.are_half |= jnp.issubdtype(result.aval.dtype, jnp.floating) and result.aval.dtype.itemsize < 4
         if any(self.axes.get(other, cut) != cut for other, cut in new.items()):
             return []
         self.steps[i] = step
+        if eqn.primitive.name in ("dot_general", "reduce_sum"):
+            self.are_exact &= all(_is_exact(atom) for atom in (*eqn.invars, result))
         added = [other for other in new if other not in self.axes]
         self.axes |= new
         return added
 
     def _find_between(self) -> dict[int, Way]:
         """Returns equations that lead from values by row to values by row that fields are made of."""
-        eqns = self.jaxpr.eqns
+        eqns = self.graph.jaxpr.eqns
         by_row: dict[Any, int] = {}
         for i, step in self.steps.items():
             if step.rows.result is not None and step.columns.result is None:
@@ -136,7 +156,7 @@ class Fields:
         wanted = {
             atom
             for i, step in self.steps.items()
-            for atom, axis in zip(eqns[i].invars, step.rows.operands, strict=True)
+            for atom, axis, _ in step.operands(eqns[i])
             if axis is not None and not isinstance(atom, Literal) and by_row.get(atom) == axis
         }
         for i in sorted(found, reverse=True):
@@ -155,3 +175,7 @@ def _way(eqn: Any, var: Any, axis: int) -> Way | None:
         if cuts and all(cut == axis for cut in cuts):
             return way
     return None
+
+
+def _is_exact(atom: Any) -> bool:
+    return jnp.issubdtype(atom.aval.dtype, jnp.inexact) and atom.aval.dtype.itemsize >= 4

@@ -1,8 +1,8 @@
 """Dropping axes of one element, where they keep XLA from its fast kernels.
 
 XLA on CPU has fast kernels for reductions and batches of matrix products of up to four axes. flax's attention has five,
-one of which is an axis of groups with one element. And a sum of products, `(x * y).sum(-1)`, takes eight times as long
-where an axis of `x`, such as that of a batch, has one element.
+one of which is an axis of groups with one element. And a sum of products, `(x * y).sum(-1)`, takes several times as
+long where an axis of `x`, such as that of a batch, has one element.
 """
 
 from __future__ import annotations

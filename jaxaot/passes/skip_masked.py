@@ -22,9 +22,10 @@ from jax import lax
 
 from jaxaot._jax import DropVar, Literal, ShapedArray, is_tracer, make_literal, make_var
 from jaxaot.ir.axes import Way, params_of_part
+from jaxaot.ir.blocks import Block, cut_in_blocks
 from jaxaot.ir.build import traced
 from jaxaot.ir.constants import MOST_ELEMENTS, constant
-from jaxaot.ir.fields import SHAPES, Fields, Step
+from jaxaot.ir.fields import SHAPES, Fields, Graph, Step
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.passes.dce import dce
 
@@ -60,20 +61,14 @@ def skip_masked(closed: Any) -> Any:
                                                               return t
 
     Blocks have about `LEAST_ROWS` rows or more. Where what is outside of them is needed and no witness tells it, as
-    with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice.
+    with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
+    integers.
     """
-    tried: set[Any] = set()
     known: dict[Any, Any] = dict(_small_constants(closed))
-    while True:
-        seed = next((seed for seed in _seeds(closed.jaxpr, known) if seed.result not in tried), None)
-        if seed is None:
-            return closed
-        tried.add(seed.result)
-        for rows, columns in (seed.axes, seed.axes[::-1]):
-            changed = _skipped(closed, seed, rows, columns, known)
-            if changed is not None:
-                closed = changed
-                break
+    tried: set[Any] = set()
+    while (changed := _with_one_less(closed, known, tried)) is not None:
+        closed = changed
+    return closed
 
 
 class _Seed(NamedTuple):
@@ -83,27 +78,13 @@ class _Seed(NamedTuple):
       result: Its result.
       axes: Two axes of the result, along which the mask differs.
       mask: The mask, with these axes first.
-      discards: What the mask is where it may discard.
+      discards: What the mask is where it may discard: where a `select_n` chooses what is repeated along an axis.
     """
 
     result: Any
     axes: tuple[int, int]
     mask: Any
     discards: tuple[bool, ...]
-
-
-class _Block(NamedTuple):
-    """Some rows.
-
-    Attributes:
-      rows: The first row and the one behind the last.
-      columns: The first column inside and the one behind the last.
-      witness: A column inside that all rows discard; none is needed where all columns are inside.
-    """
-
-    rows: tuple[int, int]
-    columns: tuple[int, int]
-    witness: int
 
 
 class _NotUniform(Exception):
@@ -156,10 +137,23 @@ def _small_constants(closed: Any) -> Iterator[tuple[Any, Any]]:
             yield var, np.asarray(value)
 
 
-def _seeds(jaxpr: Any, known: dict[Any, Any]) -> Iterator[_Seed]:
+def _with_one_less(closed: Any, known: dict[Any, Any], tried: set[Any]) -> Any:
+    """Returns the graph with one mask less whose field is computed as a whole, or None; adds masks to those tried."""
+    graph = Graph(closed.jaxpr, known)
+    for seed in _seeds(graph):
+        if seed.result in tried:
+            continue
+        tried.add(seed.result)
+        for rows, columns in (seed.axes, seed.axes[::-1]):
+            changed = _skipped(closed, graph, seed, rows, columns)
+            if changed is not None:
+                return changed
+    return None
+
+
+def _seeds(graph: Graph) -> Iterator[_Seed]:
     """Yields the equations that mask by what does not depend on inputs."""
-    maker = {var: eqn for eqn in jaxpr.eqns for var in eqn.outvars}
-    for eqn in jaxpr.eqns:
+    for eqn in graph.jaxpr.eqns:
         name = eqn.primitive.name
         if name not in ("select_n", "and", "or") or len(eqn.invars) > 3:
             continue
@@ -167,18 +161,22 @@ def _seeds(jaxpr: Any, known: dict[Any, Any]) -> Iterator[_Seed]:
         if isinstance(result, DropVar) or sum(size >= 2 * LEAST_ROWS for size in result.aval.shape) < 2:
             continue
         for atom in eqn.invars[: 1 if name == "select_n" else 2]:
-            found = _mask(atom, maker, known)
-            if found is not None and constant(result, maker, known) is None:
-                discards = {"and": (False,), "or": (True,)}.get(name, (False, True))
-                yield _Seed(result, found[1], found[0], discards)
+            found = _mask(atom, graph)
+            if found is None or graph.mask(result) is not None:
+                continue
+            discards = {"and": (False,), "or": (True,)}.get(name)
+            if discards is None:
+                cases = [getattr(graph.maker.get(case), "primitive", None) for case in eqn.invars[1:]]
+                discards = tuple(i > 0 for i, case in enumerate(cases) if case is lax.broadcast_in_dim_p)
+            yield _Seed(result, found[1], found[0], discards or (False, True))
 
 
-def _mask(atom: Any, maker: dict[Any, Any], known: dict[Any, Any]) -> tuple[Any, tuple[int, int]] | None:
+def _mask(atom: Any, graph: Graph) -> tuple[Any, tuple[int, int]] | None:
     """Returns truth values that are known, two axes of them first, and these axes of the atom."""
     if isinstance(atom, Literal) or atom.aval.dtype != bool:
         return None
     axes: list[int] = list(range(atom.aval.ndim))
-    while (eqn := maker.get(atom)) is not None and eqn.primitive.name == "broadcast_in_dim" and len(eqn.invars) == 1:
+    while (eqn := graph.maker.get(atom)) is not None and eqn.primitive is lax.broadcast_in_dim_p and not eqn.invars[1:]:
         axes = [axes[axis] for axis in eqn.params["broadcast_dimensions"]]
         atom = eqn.invars[0]
         if isinstance(atom, Literal):
@@ -186,26 +184,27 @@ def _mask(atom: Any, maker: dict[Any, Any], known: dict[Any, Any]) -> tuple[Any,
     long = [axis for axis, size in enumerate(atom.aval.shape) if size >= 2 * LEAST_ROWS]
     if len(long) < 2 or atom.aval.size > MOST_ELEMENTS:
         return None
-    value = constant(atom, maker, known)
+    value = constant(atom, graph.maker, graph.known)
     if value is None:
         return None
     return np.moveaxis(value, long[-2:], (0, 1)), (axes[long[-2]], axes[long[-1]])
 
 
-def _skipped(closed: Any, seed: _Seed, rows: int, columns: int, known: dict[Any, Any]) -> Any:
+def _skipped(closed: Any, graph: Graph, seed: _Seed, rows: int, columns: int) -> Any:
     """Returns the graph with the field of a mask in blocks; None if that is not possible, or does not pay."""
-    mask = seed.mask if rows == seed.axes[0] else np.moveaxis(seed.mask, 0, 1)
+    mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
     for discarded in seed.discards:
-        blocks = _blocks((mask != discarded).reshape(*mask.shape[:2], -1).any(-1))
-        kept = sum((b.rows[1] - b.rows[0]) * (b.columns[1] - b.columns[0]) for b in blocks)
+        n_blocks = min(MOST_BLOCKS, len(mask) // LEAST_ROWS)
+        blocks = cut_in_blocks((mask != discarded).reshape(*mask.shape[:2], -1).any(-1), n_blocks, ALIGNED)
+        kept = sum(block.n_rows * block.n_columns for block in blocks)
         skipped = 1 - kept / (mask.shape[0] * mask.shape[1])
         if skipped < LEAST_SKIPPED:
             continue
         refused: set[Any] = set()
         while True:
-            fields = Fields(closed.jaxpr, known, seed.result, rows, columns, refused)
+            fields = Fields(graph, seed.result, rows, columns, refused)
             least = len(fields.steps) * (len(blocks) - 1) * FLOPS_PER_KERNEL
-            if fields.are_half or fields.flops() * skipped <= least:
+            if not fields.are_exact or fields.flops() * skipped <= least:
                 break
             try:
                 return _Writer(closed, fields, blocks, mask.shape[1]).rebuild()
@@ -216,44 +215,10 @@ def _skipped(closed: Any, seed: _Seed, rows: int, columns: int, known: dict[Any,
     return None
 
 
-def _blocks(kept: Any) -> list[_Block]:
-    """Returns blocks of rows with the columns that they keep; one block if there are too few rows."""
-    n_rows = kept.shape[0]
-    size = -(-n_rows // max(1, min(MOST_BLOCKS, n_rows // LEAST_ROWS)))
-    found, start = [], 0
-    while start < n_rows:
-        end = n_rows if n_rows - start < 2 * size else start + size
-        # of a causal mask, the last of 128 rows keeps all of 128 columns: without it the last column is the witness
-        block = _block(kept, start, end)
-        shorter = _block(kept, start, end - 1) if end < n_rows else block
-        found.append(shorter if _width(shorter) < _width(block) else block)
-        start = found[-1].rows[1]
-    return found
-
-
-def _block(kept: Any, start: int, end: int) -> _Block:
-    n_columns = kept.shape[1]
-    discarded = ~kept[start:end].any(0)
-    (inside,) = (~discarded).nonzero()
-    first = int(inside[0]) // ALIGNED * ALIGNED if len(inside) else 0
-    last = min(n_columns, -(-(int(inside[-1]) + 1) // ALIGNED) * ALIGNED) if len(inside) else ALIGNED
-    if not discarded[first:last].any():  # a witness is needed
-        if last < n_columns:
-            last = min(n_columns, last + ALIGNED)
-        else:
-            first = max(0, first - ALIGNED)
-    witness = first + int(discarded[first:last].argmax())
-    return _Block((start, end), (first, last), witness)
-
-
-def _width(block: _Block) -> int:
-    return block.columns[1] - block.columns[0]
-
-
 class _Writer:
     """Writes the graph with fields in blocks."""
 
-    def __init__(self, closed: Any, fields: Fields, blocks: Sequence[_Block], n_columns: int):
+    def __init__(self, closed: Any, fields: Fields, blocks: Sequence[Block], n_columns: int):
         self._closed, self._fields, self._blocks, self._n_columns = closed, fields, blocks, n_columns
         self._eqns: list[Any] = []
         self._eqn: Any = None  # whose place new ones take
@@ -288,21 +253,18 @@ class _Writer:
         (target,) = eqn.outvars
         parts = []
         for k, block in enumerate(self._blocks):
-            operands = [
-                self._whole(atom) if axis is None else self._rows(atom, axis, k)
-                for atom, axis in zip(eqn.invars, way.operands, strict=True)
-            ]
-            parts.append(self._part(eqn, operands, {way.result: block.rows[1] - block.rows[0]}))
+            operands = [self._rows(atom, axis, k) for atom, axis in zip(eqn.invars, way.operands, strict=True)]
+            parts.append(self._part(eqn, operands, {way.result: block.n_rows}))
         self._keep_rows(target, way.result, parts)
 
     def _write(self, eqn: Any, step: Step) -> None:
         (target,) = eqn.outvars
         inside, outside = [], []
         for k, block in enumerate(self._blocks):
-            sizes = {step.rows.result: block.rows[1] - block.rows[0], step.columns.result: _width(block)}
+            sizes = {step.rows.result: block.n_rows, step.columns.result: block.n_columns}
             here = self._part(eqn, self._operands(eqn, step, k), sizes)
             rest = None
-            if _width(block) < self._n_columns:
+            if block.n_columns < self._n_columns:
                 if step.columns.result is not None:
                     rest = self._beside(eqn, step, k, here)
                 elif step.columns.combine is lax.add_p:
@@ -325,23 +287,21 @@ class _Writer:
     def _operands(self, eqn: Any, step: Step, k: int) -> list[Any]:
         """Returns what an equation reads inside a block."""
         found = []
-        for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+        for atom, row, column in step.operands(eqn):
             if row is not None and column is not None:
                 found.append(self._inside_of(atom, row, column, k))
-            elif row is not None:
-                found.append(self._rows(atom, row, k))
             elif column is not None:
                 found.append(self._slice(self._whole(atom), {column: self._blocks[k].columns}))
             else:
-                found.append(self._whole(atom))
+                found.append(self._rows(atom, row, k))
         return found
 
     def _inside_of(self, atom: Any, row: int, column: int, k: int) -> Any:
         block = self._blocks[k]
-        fill = self._fields.fill(atom)
+        fill = self._fields.graph.fill(atom)
         if fill is not None:
             shape = list(atom.aval.shape)
-            shape[row], shape[column] = block.rows[1] - block.rows[0], _width(block)
+            shape[row], shape[column] = block.n_rows, block.n_columns
             return self._do(lambda x: lax.full(shape, x), fill)
         if (atom, k) not in self._inside:
             self._inside[atom, k] = self._slice(self._whole(atom), {row: block.rows, column: block.columns})
@@ -351,23 +311,31 @@ class _Writer:
         """Returns what is known of an operand outside of a block: how it looks there, or None."""
         if (atom, k) in self._outside:
             return self._outside[atom, k]
-        if self._fields.fill(atom) is not None:
+        if self._fields.graph.fill(atom) is not None:
             return _Uniform(lambda: self._witness(self._inside_of(atom, row, column, k), column, k))
-        value = self._fields.mask(atom)
-        if value is None or value.shape[row] == 1 or value.shape[column] == 1:
+        value = self._fields.graph.mask(atom)
+        if value is None:
             return None
         (start, end), inside, witness = self._blocks[k]
-        rows = np.moveaxis(value, (row, column), (0, 1))[start:end]
-        beyond = np.concatenate([rows[:, : inside[0]], rows[:, [witness]], rows[:, inside[1] :]], 1)
-        same = bool(beyond.flat[0])
-        return _Same(same) if beyond.dtype == bool and (beyond == same).all() else None
+        rows = np.moveaxis(value, (row, column), (0, 1))
+        beyond = rows if len(rows) == 1 else rows[start:end]  # one row, or column, if all are the same
+        if beyond.shape[1] > 1:
+            beyond = np.concatenate([beyond[:, : inside[0]], beyond[:, [witness]], beyond[:, inside[1] :]], 1)
+        if (beyond != beyond[:, :1]).any():
+            return None
+        if beyond.dtype == bool and (beyond == beyond.flat[0]).all():
+            return _Same(bool(beyond.flat[0]))
+        return _Uniform(lambda: self._witness(self._inside_of(atom, row, column, k), column, k))
 
     def _witness(self, inside: Any, axis: int, k: int) -> Any:
         """Returns the column of a block that is like those outside."""
         at = self._blocks[k].witness - self._blocks[k].columns[0]
         return self._slice(inside, {axis: (at, at + 1)})
 
-    def _rows(self, atom: Any, axis: int, k: int) -> Any:
+    def _rows(self, atom: Any, axis: int | None, k: int) -> Any:
+        """Returns the rows of a block, of a value that has any."""
+        if axis is None:
+            return self._whole(atom)
         if atom in self._by_row and self._by_row[atom][0] == axis:
             return self._by_row[atom][1][k]
         return self._slice(self._whole(atom), {axis: self._blocks[k].rows})
@@ -390,13 +358,13 @@ class _Writer:
         """Returns what is known of a result outside of a block, which is `here` inside."""
         name = eqn.primitive.name
         operands = []
-        for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+        for atom, row, column in step.operands(eqn):
             if row is not None and column is not None:
                 operands.append(self._outside_of(atom, row, column, k))
             elif column is not None:
                 operands.append(None)
             else:
-                operands.append(_Uniform(lambda a=atom, r=row: self._whole(a) if r is None else self._rows(a, r, k)))
+                operands.append(_Uniform(lambda a=atom, r=row: self._rows(a, r, k)))
         flags = [operand.value for operand in operands if isinstance(operand, _Same)]
         if flags:
             if name == "select_n" and isinstance(operands[0], _Same):
@@ -405,8 +373,8 @@ class _Writer:
                 return _Same(name == "or")
             if name == "not" or name in SHAPES:
                 return _Same(flags[0] != (name == "not"))
-        sizes = {step.rows.result: self._blocks[k].rows[1] - self._blocks[k].rows[0], step.columns.result: 1}
-        are_fields = [None not in cut for cut in zip(step.rows.operands, step.columns.operands, strict=True)]
+        sizes = {step.rows.result: self._blocks[k].n_rows, step.columns.result: 1}
+        are_fields = [None not in cut for _, *cut in step.operands(eqn)]
         if name == "dot_general" and step.rows.result is not None and not any(are_fields):
             return self._product(eqn, step, k, sizes)
         if any(operand is None for operand in operands):
@@ -449,12 +417,10 @@ class _Writer:
             rests = [rest for rest in (left.rest, right.rest) if rest is not None]
             rest = self._do(lambda *xs: jnp.broadcast_to(sum(xs), shape), *rests) if rests else None
             return _Products((*left.terms, *right.terms), rest)
-        if name in ("mul", "div") and isinstance(operands[-1 if name == "mul" else 1], _Uniform | _Products):
+        if name in ("mul", "div"):
             products, by = operands
-            if isinstance(by, _Products):
+            if isinstance(by, _Products) and name == "mul":
                 products, by = by, products
-                if name == "div":
-                    return None
             if isinstance(by, _Products):
                 return None
             factor = by.column()
@@ -479,9 +445,9 @@ class _Writer:
     def _over_columns(self, eqn: Any, step: Step, k: int) -> Any:
         """Returns what an equation that sums makes of all columns outside together."""
         block = self._blocks[k]
-        n_outside = self._n_columns - _width(block)
+        n_outside = self._n_columns - block.n_columns
         operands, times = [], n_outside
-        for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+        for atom, row, column in step.operands(eqn):
             if row is not None and column is not None:
                 known = self._outside_of(atom, row, column, k)
                 if isinstance(known, _Products) and eqn.primitive.name == "reduce_sum":
@@ -495,12 +461,12 @@ class _Writer:
                 operands.append(self._sum_outside(atom, column, k))
                 times = 1
             else:
-                operands.append(self._whole(atom) if row is None else self._rows(atom, row, k))
-        result = self._part(eqn, operands, {step.rows.result: block.rows[1] - block.rows[0]})
+                operands.append(self._rows(atom, row, k))
+        result = self._part(eqn, operands, {step.rows.result: block.n_rows})
         return result if times == 1 else self._do(lambda x: x * jnp.asarray(times, x.dtype), result)
 
     def _require_uniform(self, eqn: Any, step: Step, k: int) -> None:
-        for atom, row, column in zip(eqn.invars, step.rows.operands, step.columns.operands, strict=True):
+        for atom, row, column in step.operands(eqn):
             if row is None or column is None:
                 continue
             if not isinstance(self._outside_of(atom, row, column, k), _Uniform | _Same):
