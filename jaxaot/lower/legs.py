@@ -17,13 +17,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from jaxaot._jax import DropVar, Literal
 from jaxaot._util import OrderedSet
 from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.walk import aval_bytes, variables
+from jaxaot.lower.temporaries import temporaries
 
 LIMIT_BYTES = 63 << 19
 """What the temporaries of a leg have to stay below: a little less than the allocator's 32 MiB."""
@@ -39,10 +38,6 @@ _ENOUGH = 0.75
 
 _LONGEST_CHAIN = 8
 """How many equations are computed again to have one value less cross."""
-
-_SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
-_NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
-_IN_PLACE = {"dynamic_update_slice", "scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -77,28 +72,21 @@ class Course:
     outputs: tuple[int, ...]
 
 
-def temporary_bytes(
-    eqns: Sequence[Any], returned: Collection[Any], ceiling: int = LIMIT_BYTES, reuses: bool = True
-) -> int:
+def temporary_bytes(eqns: Sequence[Any], returned: Collection[Any]) -> int:
     """Returns an estimate of the memory that equations need for temporaries, from shapes alone.
+
+    Values that are too large for any leg are not counted: the allocator gives each of them back however they are
+    grouped.
 
     Args:
       eqns: The equations of a leg.
       returned: The variables that leave it.
-      ceiling: Values above it are not counted: the allocator gives each of them back however they are grouped.
-      reuses: Whether the memory of what nobody reads any more is reused; XLA, which runs what is independent side by
-        side, does so where the equations depend on each other.
     """
-    spans = _spans(eqns, returned, ceiling)
-    return _bytes_of(spans[spans[:, 1] < len(eqns)], len(eqns), reuses)
+    return temporaries(eqns, returned, LIMIT_BYTES).peak()
 
 
 def divide(
-    eqns: Sequence[Any],
-    returned: Collection[Any],
-    known: Collection[Any],
-    limit: int = LIMIT_BYTES,
-    reuses: bool = True,
+    eqns: Sequence[Any], returned: Collection[Any], known: Collection[Any], limit: int = LIMIT_BYTES
 ) -> tuple[list[Any], list[Any]] | None:
     """Returns the equations of a leg as two legs that need less memory for temporaries, or None if none do.
 
@@ -107,20 +95,17 @@ def divide(
       returned: The variables that leave the leg.
       known: The variables that are there before it.
       limit: What is little enough, so that the bytes that cross decide.
-      reuses: Whether memory is taken to be reused.
     """
     n = len(eqns)
-    spans = _spans(eqns, returned, limit)
-    spans = spans[spans[:, 1] < n]
-    before = _bytes_of(spans, n, reuses)
+    found = temporaries(eqns, returned, limit)
+    before = found.peak()
     if before <= limit:
         return None
 
     def rank(place: int) -> tuple[int, int, int]:
-        left = _bytes_of(spans[spans[:, 1] < place], n, reuses)
-        right = _bytes_of(spans[spans[:, 0] >= place], n, reuses)
-        crossing = spans[(spans[:, 0] < place) & (spans[:, 1] >= place)][:, 2].sum()
-        return max(left, right, limit // 4), int(crossing), place
+        is_left, is_right = found.last < place, found.first >= place
+        crossing = found.n_bytes[~is_left & ~is_right].sum()
+        return max(found.peak(is_left), found.peak(is_right), limit // 4), int(crossing), place
 
     step = max(1, n // _N_PLACES)
     _, _, near = min(map(rank, range(1, n, step)), default=(0, 0, 0))
@@ -187,53 +172,6 @@ def plan_course(closed: Any, groups: Sequence[Sequence[Any]], donated: Collectio
     copies = iter(range(first_copy, n_values))
     outputs = [number[a] if own else next(copies) for a, own in zip(jaxpr.outvars, is_own, strict=True)]
     return Course(tuple(legs), tuple(outputs))
-
-
-def _spans(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) -> Any:
-    """Returns (where it is made, where it is read last, bytes) of each value that will be in memory, as an array."""
-    last: dict[Any, int] = {}
-    n_reads: Counter[Any] = Counter()
-    for i, eqn in enumerate(eqns):
-        for var in set(variables(eqn.invars)):
-            last[var] = i
-            n_reads[var] += 1
-    for var in returned:
-        last[var] = len(eqns)
-        n_reads[var] += 1
-    source: dict[Any, Any] = {}
-    for i, eqn in enumerate(eqns):
-        is_written = eqn.primitive.name in _IN_PLACE and all(last[var] == i for var in variables(eqn.invars[:1]))
-        if eqn.primitive.name in _SAME_MEMORY or is_written:
-            for before, after in zip(eqn.invars, eqn.outvars, strict=False):
-                if not isinstance(before, Literal):
-                    source[after] = source.get(before, before)
-    for after, before in source.items():
-        last[before] = max(last.get(before, 0), last.get(after, 0))
-    for eqn in reversed(eqns):  # what is computed where it is read needs its operands there
-        if kind(eqn) <= Kind.TRANSCENDENTAL and all(n_reads[var] <= 1 for var in eqn.outvars):
-            for var in variables(eqn.invars):
-                last[var] = max([last[var], *(last.get(out, 0) for out in eqn.outvars)])
-    found = []
-    for i, eqn in enumerate(eqns):
-        if eqn.primitive.name in _NOT_IN_MEMORY:
-            continue
-        is_fused = kind(eqn) <= Kind.TRANSCENDENTAL
-        for var in eqn.outvars:
-            n_bytes = aval_bytes(var.aval)
-            if var in source or var not in last or n_bytes > ceiling or (is_fused and n_reads[var] <= 1):
-                continue
-            found.append((i, last[var], n_bytes))
-    return np.array(found, np.int64).reshape(-1, 3)
-
-
-def _bytes_of(spans: Any, n: int, reuses: bool) -> int:
-    """Returns the memory that values take at once, or all of them together if none is reused."""
-    if not reuses:
-        return int(spans[:, 2].sum())
-    change = np.zeros(n + 2, np.int64)
-    np.add.at(change, spans[:, 0], spans[:, 2])
-    np.add.at(change, spans[:, 1] + 1, -spans[:, 2])
-    return int(change.cumsum().max())
 
 
 def _move_later(

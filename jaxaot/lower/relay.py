@@ -28,10 +28,10 @@ from jaxaot.lower.legs import (
 _MOST = 2
 """How many times the estimate XLA may need: a graph that is estimated at less than its part is not looked at."""
 
-_USUAL = 1.2
+_USUAL = 1.15
 """How many times the estimate XLA usually needs: what a graph is cut into has room for that."""
 
-_LEAST = 0.95
+_LEAST = 0.9
 """How many times the estimate XLA needs at least, as a rule: a graph is cut unasked only if that is too much."""
 
 _MAX_LEGS = 64
@@ -76,29 +76,29 @@ class Relay:
         groups: list[Any] = [list(closed.jaxpr.eqns)]
         whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
 
-        def cut(k: int, measured: int | None = None) -> bool:
-            returned, known = returned_by(groups, k, outvars), known_before(groups, k, closed)
-            halves = None
-            for at_most, reuses in _limits(groups[k], returned, limit, measured):
-                halves = halves or divide(groups[k], returned, known, at_most, reuses)
+        def cut(k: int, ratio: float) -> int:
+            """Cuts a group until none needs too much, given how many times the estimate XLA needs; returns how many."""
+            returned = returned_by(groups, k, outvars)
+            if ratio * temporary_bytes(groups[k], returned) <= limit:
+                return 1
+            halves = divide(groups[k], returned, known_before(groups, k, closed), int(limit / ratio))
             if halves is None or len(groups) >= _MAX_LEGS:
                 whole.add(id(groups[k]))
-                return False
+                return 1
             groups[k : k + 1] = halves
-            return True
+            n_left = cut(k, ratio)
+            return n_left + cut(k + n_left, ratio)
 
-        k = 0
-        while k < len(groups):
-            estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
-            if _LEAST * estimate <= limit or not cut(k):
-                k += 1
+        if _LEAST * temporary_bytes(groups[0], returned_by(groups, 0, outvars)) > limit:
+            cut(0, _USUAL)
         while True:
             self.course = plan_course(closed, groups, donated)
             runs = [self._jit(k, leg) for k, leg in enumerate(self.course.legs)]
             self.temporary_bytes = self._measure(runs)
             for k in reversed(range(len(groups))):
                 if self.temporary_bytes[k] > limit and id(groups[k]) not in whole:
-                    cut(k, self.temporary_bytes[k])
+                    estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
+                    cut(k, max(1.0, self.temporary_bytes[k] / max(1, estimate)))
             if len(groups) == len(runs):
                 break
         if keeps_heaps and len(runs) > 1:
@@ -149,20 +149,6 @@ class Relay:
         for run in runs:
             found.update(costs[run])
         return dict(found)
-
-
-def _limits(eqns: Sequence[Any], returned: Collection[Any], limit: int, measured: int | None) -> list[tuple[int, bool]]:
-    """Returns to what to divide a leg by its estimates, and whether these reuse memory; the likelier one first.
-
-    What XLA needs more for the leg than estimated it needs for its halves too.
-    """
-    if measured is None:
-        return [(int(limit / _USUAL), True)]
-    peak, total = (temporary_bytes(eqns, returned, reuses=reuses) for reuses in (True, False))
-    found = [
-        (int(limit * min(1.0, estimate / measured)), reuses) for estimate, reuses in ((peak, True), (total, False))
-    ]
-    return found[::-1] if measured**2 > peak * total else found
 
 
 def can_be_cut(closed: Any) -> bool:

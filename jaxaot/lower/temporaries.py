@@ -1,0 +1,160 @@
+"""What XLA on CPU needs for the temporaries of a program, estimated from shapes alone.
+
+A *temporary* is made and read in the program only. XLA computes what is element by element in the *kernel* that reads
+it, so it is in no memory; and it runs kernels breadth first: those that need nothing but inputs, then each in the order
+in which the last of what it reads gets ready. So what depends on little else than inputs is computed early, however
+late it is read, and needs memory all the while.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter, deque
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxaot._jax import Literal
+from jaxaot._util import OrderedSet
+from jaxaot.ir.primitives import Kind, kind
+from jaxaot.ir.walk import aval_bytes, sub_jaxprs, variables
+
+_SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
+_NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
+_IN_PLACE = {"dynamic_update_slice", "scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Temporaries:
+    """The temporaries of some equations; all attributes are arrays with an element for each.
+
+    Attributes:
+      first: The position of the equation that makes it, or in whose body it is made.
+      last: The position of the last one that reads it.
+      begin: When XLA makes it.
+      end: When XLA reads it last.
+      n_bytes: Its bytes.
+    """
+
+    first: Any
+    last: Any
+    begin: Any
+    end: Any
+    n_bytes: Any
+
+    def peak(self, among: Any = slice(None)) -> int:
+        """Returns how much memory temporaries need at once, all of them or those that an index chooses."""
+        begin, end, n_bytes = self.begin[among], self.end[among], self.n_bytes[among]
+        change = np.zeros(int(end.max(initial=0)) + 2, np.int64)
+        np.add.at(change, begin, n_bytes)
+        np.add.at(change, end + 1, -n_bytes)
+        return int(change.cumsum().max())
+
+
+def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) -> Temporaries:
+    """Returns what needs memory while equations run.
+
+    Args:
+      eqns: The equations.
+      returned: The variables that leave them, and are no temporaries.
+      ceiling: Values of more bytes are not counted.
+    """
+    n_reads = Counter(var for eqn in eqns for var in set(variables(eqn.invars)))
+    n_reads.update(returned)
+    kernel = _kernels(eqns, returned, n_reads)
+    time = _breadth_first(eqns, kernel)
+    last = _last_reads(eqns, range(len(eqns)))
+    source = _sources(eqns, last, returned)
+    ends = [_with_those_in_place(eqns, kernel, places, source) for places in (range(len(eqns)), time)]
+    leaving = {source.get(var, var) for var in returned} | set(returned)
+    found = []
+    for i, eqn in enumerate(eqns):
+        if kind(eqn) is Kind.CONTROL:
+            inner = [temporaries(body.eqns, set(variables(body.outvars)), ceiling) for body in sub_jaxprs(eqn)]
+            found.append((i, i, time[i], time[i], max((body.peak() for body in inner), default=0)))
+        if eqn.primitive.name in _NOT_IN_MEMORY or kernel[i] != i:
+            continue
+        for var in eqn.outvars:
+            n_bytes = aval_bytes(var.aval)
+            if var not in source and var in last and var not in leaving and n_bytes <= ceiling:
+                found.append((i, ends[0][var], time[i], ends[1][var], n_bytes))
+    return Temporaries(*np.array(found, np.int64).reshape(-1, 5).T)
+
+
+def _kernels(eqns: Sequence[Any], returned: Collection[Any], n_reads: Counter[Any]) -> list[int]:
+    """Returns for each equation the position of the one in whose kernel it is computed."""
+    reader = {var: i for i, eqn in enumerate(eqns) for var in variables(eqn.invars)}
+    kernel = list(range(len(eqns)))
+    for i in reversed(range(len(eqns))):
+        eqn = eqns[i]
+        var = eqn.outvars[0] if len(eqn.outvars) == 1 else None
+        if var in reader and var not in returned and n_reads[var] == 1 and _is_fused(eqn):
+            at = eqns[reader[var]]
+            if _is_fused(at) or kind(at) is Kind.REDUCTION:
+                kernel[i] = kernel[reader[var]]
+    return kernel
+
+
+def _is_fused(eqn: Any) -> bool:
+    return kind(eqn) <= Kind.TRANSCENDENTAL and eqn.primitive.name != "optimization_barrier"
+
+
+def _breadth_first(eqns: Sequence[Any], kernel: Sequence[int]) -> list[int]:
+    """Returns when each equation runs, if all that are ready run in the order in which they got ready."""
+    maker = {var: kernel[i] for i, eqn in enumerate(eqns) for var in eqn.outvars}
+    edges = OrderedSet(
+        (maker[var], kernel[i])
+        for i, eqn in enumerate(eqns)
+        for var in variables(eqn.invars)
+        if var in maker and maker[var] != kernel[i]
+    )
+    readers: dict[int, list[int]] = {i: [] for i in sorted(set(kernel))}
+    missing = Counter(reader for _, reader in edges)
+    for made, reader in edges:
+        readers[made].append(reader)
+    ready = deque(i for i in readers if not missing[i])
+    time: dict[int, int] = {}
+    while ready:
+        i = ready.popleft()
+        time[i] = len(time)
+        for reader in readers[i]:
+            missing[reader] -= 1
+            if not missing[reader]:
+                ready.append(reader)
+    return [time[i] for i in kernel]
+
+
+def _last_reads(eqns: Sequence[Any], places: Sequence[int]) -> dict[Any, int]:
+    last: dict[Any, int] = {}
+    for place, eqn in zip(places, eqns, strict=True):
+        for var in variables(eqn.invars):
+            last[var] = max(last.get(var, 0), place)
+    return last
+
+
+def _sources(eqns: Sequence[Any], last: dict[Any, int], returned: Collection[Any]) -> dict[Any, Any]:
+    """Returns, for each variable that has the memory of another, that other one."""
+    source: dict[Any, Any] = {}
+    for i, eqn in enumerate(eqns):
+        written = list(variables(eqn.invars[:1])) if eqn.primitive.name in _IN_PLACE else []
+        is_written = bool(written) and all(last[var] == i and var not in returned for var in written)
+        if eqn.primitive.name in _SAME_MEMORY or is_written:
+            for before, after in zip(eqn.invars, eqn.outvars, strict=False):
+                if not isinstance(before, Literal):
+                    source[after] = source.get(before, before)
+    return source
+
+
+def _with_those_in_place(
+    eqns: Sequence[Any], kernel: Sequence[int], places: Sequence[int], source: dict[Any, Any]
+) -> dict[Any, int]:
+    """Returns where each variable's memory is read last: by what has the same memory, by what is in the same kernel."""
+    last = _last_reads(eqns, places)
+    for after, before in source.items():
+        last[before] = max(last.get(before, 0), last.get(after, 0))
+    for i in reversed(range(len(eqns))):
+        if kernel[i] != i:  # what is computed where it is read needs its operands there
+            for var in variables(eqns[i].invars):
+                last[var] = max([last[var], *(last.get(out, 0) for out in eqns[i].outvars)])
+    return last
