@@ -23,7 +23,6 @@ from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import aval_bytes, producers, users, variables
-from jaxaot.passes.drop_axes import drop_axes
 
 SEED_FLOPS = 1 << 22
 """What takes less is done before another core has begun: about 50 microseconds."""
@@ -66,7 +65,6 @@ def spread(closed: Any) -> Any:
 
     There are as many parts as there are cores, or a half or a quarter of that if the batch has no multiple of it. Sums
     over the batch are sums of the sums of the parts, but for those of half precision, which would be rounded twice.
-    Parts may have one element along the batch, so axes are dropped as in `drop_axes`.
     Parts are made where the work that is shared takes longer than what has to be cut and put together, and where there
     are at least `LEAST_SEEDS` seeds.
     """
@@ -76,7 +74,7 @@ def spread(closed: Any) -> Any:
             regions = [region for region in growth.regions() if growth.pays(region)]
             chosen = {i: growth.ways[i] for region in regions for i in region}
             if len(growth.seeds.intersection(chosen)) >= LEAST_SEEDS:
-                return drop_axes(_Parts(closed.jaxpr, chosen, growth.axes, n_parts).rebuild(closed))
+                return _Parts(closed.jaxpr, chosen, growth.axes, n_parts).rebuild(closed)
     return closed
 
 

@@ -7,11 +7,12 @@ XLA does on the platform. In order:
 1. joint: `cse`, `dce`, `drop_zero_sums`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `share`, `drop_zero_sums` (again: graphs of `ja.jit` come with their gradients), `drop_axes`;
+4. lowered: `share`, `drop_zero_sums` (again: graphs of `ja.jit` come with their gradients);
    `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`, `unfold_volumes`, `winograd`,
    `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds of convolutions, and more
-   products; `fold_transposes`, `skip_masked`, `spread`, `flatten_dots`, `order_operands`; and `hold`, which comes last
-   of these, as the others rewrite what it puts barriers behind;
+   products; `fold_transposes`, `skip_masked`, `spread`; `drop_axes`, as parts may have one element along an axis;
+   `flatten_dots`, `order_operands`; and `hold`, which comes last of these, as the others rewrite what it puts barriers
+   behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
 6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`);
 7. `keep_heaps`: of a process with such graphs the allocator keeps what they free (`lower/heaps.py`).
@@ -48,7 +49,6 @@ JOINT: tuple[str, ...] = ("cse", "dce", "drop_zero_sums")
 LOWERED: dict[str, Callable[[Any], Any]] = {
     "share": share,
     "drop_zero_sums": drop_zero_sums,
-    "drop_axes": drop_axes,
     "select_scatters": select_scatters,
     "unroll_windows": unroll_windows,
     "sort_integers": sort_integers,
@@ -62,6 +62,7 @@ LOWERED: dict[str, Callable[[Any], Any]] = {
     "fold_transposes": fold_transposes,
     "skip_masked": skip_masked,
     "spread": spread,
+    "drop_axes": drop_axes,
     "flatten_dots": flatten_dots,
     "order_operands": order_operands,
     "hold": hold,
