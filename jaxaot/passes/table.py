@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jaxaot.passes.divide_late import divide_late
 from jaxaot.passes.drop_axes import drop_axes
 from jaxaot.passes.drop_zero_sums import drop_zero_sums
 from jaxaot.passes.flatten_dots import flatten_dots
@@ -60,6 +61,7 @@ LOWERED: dict[str, Callable[[Any], Any]] = {
     "multiply_convolutions": multiply_convolutions,
     "pad_images": pad_images,
     "fold_transposes": fold_transposes,
+    "divide_late": divide_late,
     "skip_masked": skip_masked,
     "spread": spread,
     "drop_axes": drop_axes,

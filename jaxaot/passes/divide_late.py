@@ -1,0 +1,441 @@
+"""Dividing late: what a softmax divides its powers by is applied behind the products that read them.
+
+Attention multiplies weights `e / z` of queries by keys, where `e` are powers and `z` their sums, with values of keys by
+features, which are fewer; so dividing the product costs less than dividing the weights, which then need not exist. Of
+the gradient, the sum of each row of the weights times their cotangents is the sum of the row of what the attention
+returned times its cotangent. FlashAttention (Dao et al., 2022) computes so.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jax import lax
+
+from jaxaot._jax import DropVar, Literal, make_var
+from jaxaot.ir.axes import ELEMENTWISE
+from jaxaot.ir.build import is_rewritable, laid_out, traced
+from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.walk import producers, users, variables
+from jaxaot.passes.cse import cse
+from jaxaot.passes.dce import dce
+
+LEAST_RATIO = 8
+"""How many times as many elements the weights have as what is divided instead; with 4 it made no difference."""
+
+FEWEST_ELEMENTS = 1 << 16
+"""Weights with fewer are left as they are."""
+
+
+def divide_late(closed: Any) -> Any:
+    """Returns the graph with products of powers, divided by the sums of the powers, for products of quotients.
+
+        e: f32[512,512] = exp (sub x …max of x…)              e = exp (sub x …max of x…)
+        z: f32[512] = reduce_sum[axes=(1,)] e                 z = reduce_sum[axes=(1,)] e
+        p: f32[512,512] = div e z                       →     r: f32[512,32] = dot_general e v
+        o: f32[512,32] = dot_general p v                      o = div r z
+
+    And of its gradient, `sum(dot_general(g, v) * e)` over keys is written as `sum(g * r)` over features, and
+    `dot_general(g, v) / z` as `dot_general(g / z, v)`. The powers are at most 1, as the largest of their row is taken
+    off before, so what is added up grows no larger than values times the length of a row.
+    """
+    changed = _Scaled(_Quotients(closed).rebuild()).rebuild()
+    return closed if changed is closed else cse(changed)
+
+
+class _Weights(NamedTuple):
+    """The weights of a softmax.
+
+    Attributes:
+      powers: What is divided.
+      axis: The axis that is summed over.
+      sums: What they are divided by, without that axis.
+    """
+
+    powers: Any
+    axis: int
+    sums: Any
+
+
+class _Product(NamedTuple):
+    """A product of powers.
+
+    Attributes:
+      at: The position of its equation.
+      values: What the powers are multiplied with.
+      labels: The labels of the axes of `values`: axes of the powers are called by their positions.
+      out: The labels of the axes of the result.
+    """
+
+    at: int
+    values: Any
+    labels: tuple[Any, ...]
+    out: tuple[Any, ...]
+
+
+class _Rewriter:
+    """A graph some equations of which are replaced."""
+
+    def __init__(self, closed: Any):
+        self._closed, self._eqns = closed, closed.jaxpr.eqns
+        self._producer, self._users = producers(closed.jaxpr), users(closed.jaxpr)
+        self._returned = set(variables(closed.jaxpr.outvars))
+        self._new: dict[int, Callable[[], Any]] = {}  # by position what writes the equation anew and returns its result
+        self._names: dict[Any, Any] = {}
+        self._written: list[Any] = []
+        self._eqn: Any = None  # whose place new ones take
+
+    def rebuild(self) -> Any:
+        """Returns the graph."""
+        self._plan()
+        if not self._new:
+            return self._closed
+        for i, eqn in enumerate(self._eqns):
+            self._eqn = eqn
+            if i in self._new:
+                self._names[eqn.outvars[0]] = self._new[i]()
+            else:
+                self._written.append(eqn.replace(invars=substitute(eqn.invars, self._names)))
+        outvars = substitute(self._closed.jaxpr.outvars, self._names)
+        return dce(rebuild(self._closed, self._written, outvars))
+
+    def _plan(self) -> None:
+        raise NotImplementedError
+
+    # writing
+
+    def _do(self, fn: Callable[..., Any], *atoms: Any) -> Any:
+        """Adds the equations of a function, and returns its result."""
+        eqns, (result,), _ = traced(fn, substitute(atoms, self._names), self._eqn)
+        self._written += eqns
+        return result
+
+    def _multiply(self, dot: Any, operands: Sequence[Any]) -> Any:
+        """Adds a product like another, and returns its result."""
+        result = make_var(dot.outvars[0].aval)
+        self._written.append(dot.replace(invars=substitute(operands, self._names), outvars=[result]))
+        return result
+
+    # reading
+
+    def _maker(self, atom: Any) -> Any:
+        if isinstance(atom, Literal) or atom not in self._producer:
+            return None
+        return self._eqns[self._producer[atom]]
+
+    def _is(self, atom: Any, primitive: Any) -> bool:
+        eqn = self._maker(atom)
+        return eqn is not None and eqn.primitive is primitive and is_rewritable(eqn)
+
+    def _core(self, atom: Any) -> tuple[Any, list[int | None]]:
+        """Returns what an atom repeats, and of each axis of that the axis of the atom; None for one of one element."""
+        axes = [axis if size > 1 else None for axis, size in enumerate(atom.aval.shape)]
+        while (eqn := self._maker(atom)) is not None and is_rewritable(eqn):
+            if eqn.primitive is lax.max_p and _is_least(eqn.invars[0]):
+                source = eqn.invars[1]
+            elif eqn.primitive is lax.broadcast_in_dim_p and not eqn.invars[1:]:
+                source = eqn.invars[0]
+                along = [axes[axis] for axis in eqn.params["broadcast_dimensions"]]
+                axes = [axis if size > 1 else None for axis, size in zip(along, source.aval.shape, strict=True)]
+            elif eqn.primitive in (lax.reshape_p, lax.squeeze_p) and _long(atom) == _long(eqn.invars[0]):
+                source = eqn.invars[0]
+                long = iter([axes[axis] for axis, size in enumerate(atom.aval.shape) if size > 1])
+                axes = [next(long) if size > 1 else None for size in source.aval.shape]
+            elif eqn.primitive is lax.transpose_p:
+                source = eqn.invars[0]
+                axes = _sorted_by(axes, eqn.params["permutation"])
+            else:
+                break
+            atom = source
+        return atom, axes
+
+    def _root(self, atom: Any) -> tuple[Any, list[int]]:
+        """Returns what an atom is transposed from, and for each axis of that the axis of the atom."""
+        axes = list(range(atom.aval.ndim))
+        while self._is(atom, lax.transpose_p):
+            axes = _sorted_by(axes, self._maker(atom).params["permutation"])
+            atom = self._maker(atom).invars[0]
+        return atom, axes
+
+    def _is_largest(self, shift: Any, scores: Any, axis: int) -> bool:
+        """Returns whether a value is the largest of scores along an axis, repeated along it."""
+        largest, along = self._core(shift)
+        if not self._is(largest, lax.reduce_max_p) or len(self._maker(largest).params["axes"]) != 1:
+            return False
+        (source,), (reduced,) = self._maker(largest).invars, self._maker(largest).params["axes"]
+        (root, there), (same, here) = self._root(source), self._root(scores)
+        place = dict(zip(there, here, strict=True)) if root is same else {}  # axes of the source → of scores
+        expected = [place.get(other) for other in range(source.aval.ndim) if other != reduced]
+        return place.get(reduced) == axis and all(
+            one == other for one, other in zip(along, expected, strict=True) if one is not None
+        )
+
+    def _softmax(self, sums: Any) -> tuple[Any, int] | None:
+        """Returns the powers that are summed up, and along which axis; None unless they are at most 1."""
+        if not self._is(sums, lax.reduce_sum_p) or not _is_precise(sums):
+            return None
+        (powers,), axes = self._maker(sums).invars, self._maker(sums).params["axes"]
+        if len(axes) != 1 or not self._is(powers, lax.exp_p):
+            return None
+        (exponents,) = self._maker(powers).invars
+        if not self._is(exponents, lax.sub_p):
+            return None
+        scores, shift = self._maker(exponents).invars
+        return (powers, int(axes[0])) if self._is_largest(shift, scores, axes[0]) else None
+
+    def _divisor(self, eqn: Any) -> _Weights | None:
+        """Returns by which sums an equation divides, if these are those of a softmax of the shape of its result."""
+        if eqn.primitive is not lax.div_p or not is_rewritable(eqn) or isinstance(eqn.outvars[0], DropVar):
+            return None
+        sums, along = self._core(eqn.invars[1])
+        found = self._softmax(sums)
+        if found is None or not _is_all_but(along, found[1], eqn.outvars[0]):
+            return None
+        if found[0].aval.shape != eqn.outvars[0].aval.shape:
+            return None
+        return _Weights(*found, sums)
+
+
+class _Quotients(_Rewriter):
+    """Products of weights become products of powers, and sums of rows in the gradient those of what is returned."""
+
+    def __init__(self, closed: Any):
+        super().__init__(closed)
+        self._weights: dict[Any, _Weights] = {}
+        self._products: dict[Any, list[_Product]] = {}  # by powers
+        self._raw: dict[int, Any] = {}  # by position the result of a product of powers
+
+    def _plan(self) -> None:
+        for eqn in self._eqns:
+            weights = self._divisor(eqn)
+            if weights is not None and eqn.invars[0] is weights.powers:
+                self._plan_weights(eqn.outvars[0], weights)
+        for i, eqn in enumerate(self._eqns):
+            if self._weights and eqn.primitive is lax.reduce_sum_p and len(eqn.params["axes"]) == 1:
+                self._plan_sum(i, eqn)
+
+    def _plan_weights(self, quotient: Any, weights: _Weights) -> None:
+        """Plans the products of weights, if all of them can be products of powers."""
+        if quotient in self._returned or quotient.aval.size < FEWEST_ELEMENTS:
+            return
+        planned: dict[int, Callable[[], Any]] = {}
+        products = []
+        for i in self._users.get(quotient, ()):
+            eqn = self._eqns[i]
+            if eqn.primitive.name in {*ELEMENTWISE, "reduce_sum"}:
+                continue
+            found = self._plan_product(i, eqn, quotient, weights) if eqn.primitive is lax.dot_general_p else None
+            if found is None:
+                return
+            planned[i] = found[0]
+            products += found[1]
+        if planned:
+            self._new |= planned
+            self._weights[quotient] = weights
+            self._products.setdefault(weights.powers, []).extend(products)
+
+    def _plan_product(self, i: int, eqn: Any, quotient: Any, weights: _Weights) -> Any:
+        """Returns what writes a product of weights, and what product of powers it leaves; None if it has to stay."""
+        at = 0 if eqn.invars[0] is quotient else 1
+        other, (result,) = eqn.invars[1 - at], eqn.outvars
+        if other is quotient or not is_rewritable(eqn) or not _is_precise(result) or isinstance(result, DropVar):
+            return None
+        out = list(range(result.aval.ndim))
+        sides = _labels(eqn, out)
+        mine, others = sides[at], sides[1 - at]
+        key = mine[weights.axis]
+        rest = [label for label in mine if label != key]
+
+        def operands(values: Any) -> list[Any]:
+            return [weights.powers, values] if at == 0 else [values, weights.powers]
+
+        if key not in out and _can_take(rest, result, out, quotient):
+            axis_of = {label: axis for axis, label in enumerate(mine)}
+
+            def write() -> Any:
+                self._raw[i] = self._multiply(eqn, operands(other))
+                return self._divide(self._raw[i], out, weights.sums, rest)
+
+            named = [tuple(axis_of.get(label, ("feature", label)) for label in labels) for labels in (others, out)]
+            return write, [_Product(i, other, *named)]
+        if key in out and _can_take(rest, other, others, quotient):
+            return (lambda: self._multiply(eqn, operands(self._divide(other, others, weights.sums, rest)))), []
+        return None
+
+    def _divide(self, atom: Any, labels: Sequence[Any], sums: Any, rest: Sequence[Any]) -> Any:
+        along = [rest.index(label) if label in rest else None for label in labels]
+        return self._do(lambda x, sums: x / laid_out(sums, along), atom, sums)
+
+    def _plan_sum(self, i: int, eqn: Any) -> None:
+        """Plans `sum(dot_general(g, v) * e * …)` over keys, if there is `dot_general(e, v)`."""
+        (source,), key, (result,) = eqn.invars, int(eqn.params["axes"][0]), eqn.outvars
+        factors = self._factors(source, key)
+        if factors is None or not is_rewritable(eqn):
+            return
+        scales, powers, (dot, out), is_minus = factors
+        rows = [axis for axis in range(source.aval.ndim) if axis != key]
+        for product in self._products[powers]:
+            found = _by_features(dot, out, product, key)
+            if found is None or product.at > i:
+                continue
+            at, order, features = found
+            given = dot.invars[at]
+            cores = [self._core(atom) for atom, _ in scales]
+
+            def total(raw: Any, given: Any, *factors: Any, order: Any = order, features: Any = features) -> Any:
+                total = (given * lax.transpose(raw, order[0])).sum(features)
+                total += 0 * given.sum(features)  # of what is infinite, times keys of both signs, NaN is left
+                total = lax.transpose(total, order[1])
+                for factor, (_, axes), (_, divides) in zip(factors, cores, scales, strict=True):
+                    factor = laid_out(factor, [axes.index(axis) if axis in axes else None for axis in rows])
+                    total = total / factor if divides else total * factor
+                return (-total if is_minus else total).astype(result.aval.dtype)
+
+            self._new[i] = lambda at=product.at, given=given: self._do(
+                total, self._raw[at], given, *(core for core, _ in cores)
+            )
+            return
+
+    def _factors(self, source: Any, key: int) -> tuple[list[tuple[Any, bool]], Any, tuple[Any, list[int]], bool] | None:
+        """Returns what a value is a product of, or None if it is not known as one.
+
+        Returns:
+          What is the same for all keys, with whether it divides; powers; a matrix product, with the axes of the value
+          that are the axes of its result; and whether the value is the negative of all this.
+        """
+        scales: list[tuple[Any, bool]] = []
+        powers, dots = [], []
+        pending, is_minus = [source], False
+        while pending:
+            atom = pending.pop()
+            if key not in self._core(atom)[1]:
+                scales.append((atom, False))
+                continue
+            eqn, (root, out) = self._maker(atom), self._root(atom)
+            if atom in self._products:
+                powers.append(atom)
+            elif self._is(root, lax.dot_general_p):
+                dots.append((self._maker(root), out))
+            elif self._is(atom, lax.mul_p):
+                pending += eqn.invars
+            elif self._is(atom, lax.neg_p):
+                pending += eqn.invars
+                is_minus = not is_minus
+            elif self._is(atom, lax.div_p) and key not in self._core(eqn.invars[1])[1]:
+                scales.append((eqn.invars[1], True))
+                pending.append(eqn.invars[0])
+            else:
+                return None
+        return (scales, powers[0], dots[0], is_minus) if len(powers) == len(dots) == 1 else None
+
+
+class _Scaled(_Rewriter):
+    """Products that are divided by the sums become products of what is divided by them."""
+
+    def _plan(self) -> None:
+        for i, eqn in enumerate(self._eqns):
+            weights = self._divisor(eqn)
+            if weights is None or not _is_precise(eqn.invars[0]) or eqn.invars[0].aval.size < FEWEST_ELEMENTS:
+                continue
+            product = eqn.invars[0]
+            root, out = self._root(product)
+            if not self._is(root, lax.dot_general_p) or not self._is_read_by(product, i):
+                continue
+            rest = [axis for axis in range(len(out)) if axis != weights.axis]
+            for at, labels in enumerate(_labels(self._maker(root), out)):
+                if weights.axis not in labels and _can_take(rest, self._maker(root).invars[at], labels, product):
+                    along = [rest.index(label) if label in rest else None for label in labels]
+                    order = [out.index(axis) for axis in range(len(out))]
+                    self._new[i] = functools.partial(self._write, self._maker(root), at, along, weights.sums, order)
+                    break
+
+    def _is_read_by(self, atom: Any, i: int) -> bool:
+        """Returns whether one equation only reads a value, and what it is transposed from."""
+        while self._users[atom] == [i] and atom not in self._returned:
+            if not self._is(atom, lax.transpose_p):
+                return True
+            i, (atom,) = self._producer[atom], self._maker(atom).invars
+        return False
+
+    def _write(self, dot: Any, at: int, along: Sequence[int | None], sums: Any, order: Sequence[int]) -> Any:
+        operands = list(dot.invars)
+        operands[at] = self._do(lambda x, sums: x / laid_out(sums, along), operands[at], sums)
+        return self._do(lambda x: lax.transpose(x, order), self._multiply(dot, operands))
+
+
+def _is_least(atom: Any) -> bool:
+    return isinstance(atom, Literal) and np.ndim(atom.val) == 0 and bool(np.asarray(atom.val) == -np.inf)
+
+
+def _is_precise(atom: Any) -> bool:
+    return atom.aval.dtype in (np.float32, np.float64)
+
+
+def _sorted_by(axes: Sequence[Any], permutation: Sequence[int]) -> list[Any]:
+    return [axes[permutation.index(axis)] for axis in range(len(permutation))]
+
+
+def _long(atom: Any) -> list[int]:
+    return [size for size in atom.aval.shape if size > 1]
+
+
+def _is_all_but(along: Sequence[int | None], axis: int, like: Any) -> bool:
+    """Returns whether axes are those of an atom but one, in order, not counting those of one element."""
+    long = [other for other, size in enumerate(like.aval.shape) if size > 1 and other != axis]
+    return [other for other in along if other is not None] == long
+
+
+def _can_take(rest: Sequence[Any], atom: Any, labels: Sequence[Any], weights: Any) -> bool:
+    """Returns whether what has some axes can be divided by, and whether that is less work than dividing weights."""
+    return all(label in labels for label in rest) and LEAST_RATIO * atom.aval.size <= weights.aval.size
+
+
+def _labels(dot: Any, out: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Returns labels of the axes of both operands of a product, given those of its result."""
+    (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
+    left: dict[int, Any] = {axis: ("summed", j) for j, axis in enumerate(contract_left)}
+    right: dict[int, Any] = {axis: ("summed", j) for j, axis in enumerate(contract_right)}
+    remaining = iter(out)
+    for on_left, on_right in zip(batch_left, batch_right, strict=True):
+        left[on_left] = right[on_right] = next(remaining)
+    for side, atom in ((left, dot.invars[0]), (right, dot.invars[1])):
+        for axis in range(atom.aval.ndim):
+            if axis not in side:
+                side[axis] = next(remaining)
+    return tuple([side[axis] for axis in range(len(side))] for side in (left, right))  # type: ignore[return-value]
+
+
+def _by_features(
+    dot: Any, out: Sequence[int], product: _Product, key: int
+) -> tuple[int, tuple[list[int], list[int]], tuple[int, ...]] | None:
+    """Returns how the sum over keys of a product times powers is a sum over features.
+
+    Args:
+      dot: The product of what is given, and of values.
+      out: The axes of powers that the axes of its result are.
+      product: The product of the powers and these values.
+      key: The axis of keys.
+
+    Returns:
+      Which operand of `dot` is given; how the result of `product` is transposed to lie like it, and how the sum is then
+      transposed to lie like the powers without keys; and the axes of features. None if it is no such sum.
+    """
+    sides = _labels(dot, out)
+    at = 0 if key in sides[1] else 1
+    if dot.invars[1 - at] is not product.values or key in sides[at]:
+        return None
+    called: dict[Any, Any] = {}
+    for here, there in zip(sides[1 - at], product.labels, strict=True):
+        if isinstance(here, int) != isinstance(there, int) or (isinstance(here, int) and here != there):
+            return None
+        called[here] = there
+    given = [called.get(label, label) for label in sides[at]]
+    if sorted(map(str, given)) != sorted(map(str, product.out)):
+        return None
+    features = tuple(axis for axis, label in enumerate(given) if not isinstance(label, int))
+    rows = [label for label in given if isinstance(label, int)]
+    order = [product.out.index(label) for label in given], [rows.index(label) for label in sorted(rows)]
+    return at, order, features
