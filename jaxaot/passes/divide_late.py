@@ -52,12 +52,19 @@ class _Weights(NamedTuple):
     Attributes:
       powers: What is divided.
       axis: The axis that is summed over.
-      sums: What they are divided by, without that axis.
+      sums: What they are divided by.
+      along: For each axis of the sums that of the powers, or None for one of one element.
     """
 
     powers: Any
     axis: int
     sums: Any
+    along: list[int | None]
+
+    def laid_out(self, labels: Sequence[Any], mine: Sequence[Any]) -> list[int | None]:
+        """Returns for each label the axis of the sums, given the labels of the axes of the powers."""
+        place = {mine[axis]: i for i, axis in enumerate(self.along) if axis is not None}
+        return [place.get(label) for label in labels]
 
 
 class _Product(NamedTuple):
@@ -119,6 +126,9 @@ class _Rewriter:
         self._written.append(dot.replace(invars=substitute(operands, self._names), outvars=[result]))
         return result
 
+    def _divide(self, atom: Any, weights: _Weights, along: Sequence[int | None]) -> Any:
+        return self._do(lambda x, sums: x / laid_out(sums, along), atom, weights.sums)
+
     # reading
 
     def _maker(self, atom: Any) -> Any:
@@ -130,8 +140,13 @@ class _Rewriter:
         eqn = self._maker(atom)
         return eqn is not None and eqn.primitive is primitive and is_rewritable(eqn)
 
-    def _core(self, atom: Any) -> tuple[Any, list[int | None]]:
-        """Returns what an atom repeats, and of each axis of that the axis of the atom; None for one of one element."""
+    def _core(self, atom: Any, unless: float | None = None) -> tuple[Any, list[int | None]]:
+        """Returns what an atom repeats, and of each axis of that the axis of the atom; None for one of one element.
+
+        Args:
+          atom: The atom.
+          unless: Something else may be instead of this.
+        """
         axes = [axis if size > 1 else None for axis, size in enumerate(atom.aval.shape)]
         while (eqn := self._maker(atom)) is not None and is_rewritable(eqn):
             if eqn.primitive is lax.max_p and _is_least(eqn.invars[0]):
@@ -144,6 +159,8 @@ class _Rewriter:
                 source = eqn.invars[0]
                 long = iter([axes[axis] for axis, size in enumerate(atom.aval.shape) if size > 1])
                 axes = [next(long) if size > 1 else None for size in source.aval.shape]
+            elif unless is not None and self._otherwise(atom, unless) is not None:
+                source = self._otherwise(atom, unless)
             elif eqn.primitive is lax.transpose_p:
                 source = eqn.invars[0]
                 axes = _sorted_by(axes, eqn.params["permutation"])
@@ -162,7 +179,7 @@ class _Rewriter:
 
     def _is_largest(self, shift: Any, scores: Any, axis: int) -> bool:
         """Returns whether a value is the largest of scores along an axis, repeated along it."""
-        largest, along = self._core(shift)
+        largest, along = self._core(shift, unless=-np.inf)
         if not self._is(largest, lax.reduce_max_p) or len(self._maker(largest).params["axes"]) != 1:
             return False
         (source,), (reduced,) = self._maker(largest).invars, self._maker(largest).params["axes"]
@@ -172,6 +189,24 @@ class _Rewriter:
         return place.get(reduced) == axis and all(
             one == other for one, other in zip(along, expected, strict=True) if one is not None
         )
+
+    def _otherwise(self, atom: Any, value: float) -> Any:
+        """Returns what an atom is but where that is some value, instead of which it is 0 or 1; None if it is no such.
+
+        This is how rows are written that may be masked whole.
+        """
+        if not self._is(atom, lax.select_n_p):
+            return None
+        which, otherwise, instead = self._maker(atom).invars
+        if not self._is(which, lax.eq_p) or self._maker(which).invars[0] is not otherwise:
+            return None
+        number = self._core(instead)[0]
+        while self._is(number, lax.convert_element_type_p):
+            (number,) = self._maker(number).invars
+        numbers = (self._maker(which).invars[1], number)
+        if not all(isinstance(one, Literal) and np.ndim(one.val) == 0 for one in numbers):
+            return None
+        return otherwise if numbers[0].val == value and number.val in (0, 1) else None
 
     def _softmax(self, sums: Any) -> tuple[Any, int] | None:
         """Returns the powers that are summed up, and along which axis; None unless they are at most 1."""
@@ -190,13 +225,13 @@ class _Rewriter:
         """Returns by which sums an equation divides, if these are those of a softmax of the shape of its result."""
         if eqn.primitive is not lax.div_p or not is_rewritable(eqn) or isinstance(eqn.outvars[0], DropVar):
             return None
-        sums, along = self._core(eqn.invars[1])
+        sums, along = self._core(eqn.invars[1], unless=0.0)
         found = self._softmax(sums)
         if found is None or not _is_all_but(along, found[1], eqn.outvars[0]):
             return None
         if found[0].aval.shape != eqn.outvars[0].aval.shape:
             return None
-        return _Weights(*found, sums)
+        return _Weights(*found, *self._core(eqn.invars[1]))
 
 
 class _Quotients(_Rewriter):
@@ -257,17 +292,14 @@ class _Quotients(_Rewriter):
 
             def write() -> Any:
                 self._raw[i] = self._multiply(eqn, operands(other))
-                return self._divide(self._raw[i], out, weights.sums, rest)
+                return self._divide(self._raw[i], weights, weights.laid_out(out, mine))
 
             named = [tuple(axis_of.get(label, ("feature", label)) for label in labels) for labels in (others, out)]
             return write, [_Product(i, other, *named)]
         if key in out and _can_take(rest, other, others, quotient):
-            return (lambda: self._multiply(eqn, operands(self._divide(other, others, weights.sums, rest)))), []
+            along = weights.laid_out(others, mine)
+            return (lambda: self._multiply(eqn, operands(self._divide(other, weights, along)))), []
         return None
-
-    def _divide(self, atom: Any, labels: Sequence[Any], sums: Any, rest: Sequence[Any]) -> Any:
-        along = [rest.index(label) if label in rest else None for label in labels]
-        return self._do(lambda x, sums: x / laid_out(sums, along), atom, sums)
 
     def _plan_sum(self, i: int, eqn: Any) -> None:
         """Plans `sum(dot_general(g, v) * e * …)` over keys, if there is `dot_general(e, v)`."""
@@ -347,9 +379,9 @@ class _Scaled(_Rewriter):
             rest = [axis for axis in range(len(out)) if axis != weights.axis]
             for at, labels in enumerate(_labels(self._maker(root), out)):
                 if weights.axis not in labels and _can_take(rest, self._maker(root).invars[at], labels, product):
-                    along = [rest.index(label) if label in rest else None for label in labels]
+                    along = weights.laid_out(labels, range(len(out)))
                     order = [out.index(axis) for axis in range(len(out))]
-                    self._new[i] = functools.partial(self._write, self._maker(root), at, along, weights.sums, order)
+                    self._new[i] = functools.partial(self._write, self._maker(root), at, along, weights, order)
                     break
 
     def _is_read_by(self, atom: Any, i: int) -> bool:
@@ -360,9 +392,9 @@ class _Scaled(_Rewriter):
             i, (atom,) = self._producer[atom], self._maker(atom).invars
         return False
 
-    def _write(self, dot: Any, at: int, along: Sequence[int | None], sums: Any, order: Sequence[int]) -> Any:
+    def _write(self, dot: Any, at: int, along: Sequence[int | None], weights: _Weights, order: Sequence[int]) -> Any:
         operands = list(dot.invars)
-        operands[at] = self._do(lambda x, sums: x / laid_out(sums, along), operands[at], sums)
+        operands[at] = self._divide(operands[at], weights, along)
         return self._do(lambda x: lax.transpose(x, order), self._multiply(dot, operands))
 
 

@@ -77,6 +77,7 @@ class _Narrow:
         self.eqns: list[Any] = []
         self._wide = wide
         self._narrow: dict[Any, Any] = {}  # without axes of one element
+        self._same: dict[Any, Any] = {}  # what is another value
         self._missing: dict[Any, Any] = {}  # by variable that was not made, the equation that would have
 
     def add(self, eqn: Any) -> None:
@@ -88,6 +89,8 @@ class _Narrow:
         (target,) = eqn.outvars
         if target in self._wide:
             self._narrow[target], self._missing[target] = made, eqn
+        elif (made.aval.shape, made.aval.weak_type) == (target.aval.shape, target.aval.weak_type):
+            self._same[target] = made
         else:
             self.eqns += reshape(made, target.aval.shape, eqn, target)[0]
 
@@ -104,7 +107,9 @@ class _Narrow:
 
     def whole(self, atom: Any) -> Any:
         """Returns an atom with all its axes."""
-        if not isinstance(atom, Literal) and atom in self._missing:
+        if isinstance(atom, Literal) or atom in self._same:
+            return atom if isinstance(atom, Literal) else self._same[atom]
+        if atom in self._missing:
             eqn = self._missing.pop(atom)
             self.eqns += reshape(self._narrow[atom], atom.aval.shape, eqn, atom)[0]
         return atom
@@ -112,8 +117,8 @@ class _Narrow:
     def without(self, atom: Any, axes: Sequence[int], eqn: Any) -> Any:
         """Returns an atom with some of its axes; the others have one element."""
         shape = [atom.aval.shape[axis] for axis in axes]
-        if not isinstance(atom, Literal) and atom in self._narrow:
-            atom = self._narrow[atom]
+        if not isinstance(atom, Literal):
+            atom = self._same.get(atom, self._narrow.get(atom, atom))
         made, result = reshape(atom, shape, eqn)
         self.eqns += made
         return result

@@ -18,7 +18,7 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 from jaxaot.passes.fold import fold
-from jaxaot.passes.table import DEFAULTS, JOINT, LOWERED, SWITCHES
+from jaxaot.passes.table import DEFAULTS, JOINT, LOWERED, ORDER, SWITCHES
 from jaxaot.plan.stages import JointGraph
 
 Pass = Callable[[Any], Any]
@@ -79,7 +79,7 @@ def lowered_passes(names: Sequence[str | Pass] | None, platform: str) -> tuple[s
     for name in names:
         if isinstance(name, str) and name not in SWITCHES:
             _lookup(name)
-    return tuple(name for name in (*LOWERED, *SWITCHES) if name in names)
+    return tuple(name for name in (*ORDER, *SWITCHES) if name in names)
 
 
 def run_passes(

@@ -8,11 +8,11 @@ XLA does on the platform. In order:
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
 4. lowered: `share`, `drop_zero_sums` (again: graphs of `ja.jit` come with their gradients);
-   `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`, `unfold_volumes`, `winograd`,
-   `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds of convolutions, and more
-   products; `fold_transposes`, `skip_masked`, `spread`; `drop_axes`, as parts may have one element along an axis;
-   `flatten_dots`, `order_operands`; and `hold`, which comes last of these, as the others rewrite what it puts barriers
-   behind;
+   `drop_axes`; `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`, `unfold_volumes`,
+   `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds
+   of convolutions, and more products; `fold_transposes`; `divide_late`, and then `skip_masked`, which writes blocks of
+   what is left; `spread`; `drop_axes` again, as parts may have one element along an axis; `flatten_dots`,
+   `order_operands`; and `hold`, which comes last of these, as the others rewrite what it puts barriers behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
 6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`);
 7. `keep_heaps`: of a process with such graphs the allocator keeps what they free (`lower/heaps.py`).
@@ -50,6 +50,7 @@ JOINT: tuple[str, ...] = ("cse", "dce", "drop_zero_sums")
 LOWERED: dict[str, Callable[[Any], Any]] = {
     "share": share,
     "drop_zero_sums": drop_zero_sums,
+    "drop_axes": drop_axes,
     "select_scatters": select_scatters,
     "unroll_windows": unroll_windows,
     "sort_integers": sort_integers,
@@ -64,12 +65,16 @@ LOWERED: dict[str, Callable[[Any], Any]] = {
     "divide_late": divide_late,
     "skip_masked": skip_masked,
     "spread": spread,
-    "drop_axes": drop_axes,
     "flatten_dots": flatten_dots,
     "order_operands": order_operands,
     "hold": hold,
 }
-"""The passes on a graph that is lowered, in the order in which they run."""
+"""The passes on a graph that is lowered."""
+
+ORDER: tuple[str, ...] = tuple(
+    following for name in LOWERED for following in ((name, "drop_axes") if name == "spread" else (name,))
+)
+"""The order in which they run: `drop_axes` once more after `spread`, whose parts may have one element along an axis."""
 
 EIGEN_CONVOLUTIONS = "eigen_convolutions"
 """Switches on that XLA computes convolutions by Eigen, on all cores, where they are large."""
@@ -83,7 +88,7 @@ KEEP_HEAPS = "keep_heaps"
 SWITCHES: tuple[str, ...] = (EIGEN_CONVOLUTIONS, LEGS, KEEP_HEAPS)
 """Names that stand among those of passes but are none: they say how a graph is compiled."""
 
-UNASKED: tuple[str, ...] = tuple(name for name in LOWERED if name not in ("winograd", "unfold_stems"))
+UNASKED: tuple[str, ...] = tuple(name for name in ORDER if name not in ("winograd", "unfold_stems"))
 """Those that run without being named; the others are less exact, or take memory for time."""
 
 DEFAULTS: dict[str, tuple[str, ...]] = {

@@ -11,10 +11,13 @@ from flax import linen
 import jaxaot as ja
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes import divide_late as module
+from jaxaot.passes import pipeline
+from jaxaot.passes import skip_masked as skip_masked_module
 from jaxaot.passes.divide_late import divide_late
 from jaxaot.passes.drop_zero_sums import drop_zero_sums
 from jaxaot.passes.fold_transposes import fold_transposes
 from jaxaot.passes.share import share
+from jaxaot.passes.skip_masked import skip_masked
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 
@@ -75,11 +78,19 @@ def _(primals, tangents):
     return weights, weights * (tangents[0] - (weights * tangents[0]).sum(-1, keepdims=True))
 
 
+def of_rows_masked_whole(scores):
+    largest = scores.max(-1, keepdims=True)
+    powers = jnp.exp(scores - jnp.where(largest == -jnp.inf, 0, largest))
+    sums = powers.sum(-1, keepdims=True)
+    return powers / jnp.where(sums == 0, 1, sums)
+
+
 CAUSAL = jnp.tril(jnp.ones((N, N), bool))
 WRITTEN = {
     "jax's softmax": attention,
     "by hand": lambda q, k, v: attention(q, k, v, by_hand),
     "by a rule": lambda q, k, v: attention(q, k, v, by_rule),
+    "rows masked whole": lambda q, k, v: attention(q, k, v, of_rows_masked_whole),
     "causal": lambda q, k, v: attention(q, k, v, mask=CAUSAL),
     "keys first": lambda q, k, v: jnp.einsum(
         "...kq,...kd->...qd", jax.nn.softmax(jnp.einsum("...kd,...qd->...kq", k, q), -2), v
@@ -100,8 +111,8 @@ WRITTEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", some(WRITTEN, 4))
-@pytest.mark.parametrize("batch", some([(), (1,), (3,), (1, 2)], 2))
+@pytest.mark.parametrize("name", some(WRITTEN, 3))
+@pytest.mark.parametrize("batch", some([(3,), (), (1,), (1, 2)], 1))
 def test_ways_to_write_it(name, batch):
     fn, args = WRITTEN[name], qkv(*batch)
     _, forward = divided_late(fn, *args)
@@ -159,7 +170,7 @@ def test_weights_that_are_read_otherwise_too():
     assert divide_late(closed) is closed
 
 
-@pytest.mark.parametrize("value", some([np.nan, -np.inf, np.inf], 2))
+@pytest.mark.parametrize("value", some([np.inf, np.nan, -np.inf], 1))
 @pytest.mark.parametrize("which", range(4))
 def test_values_that_are_not_finite(value, which):
     fn = lambda q, k, v: attention(q, k, v, mask=CAUSAL)
@@ -167,6 +178,18 @@ def test_values_that_are_not_finite(value, which):
         args = [*qkv(2), normal(4, 2, N, FEATURES)]
         args[which] = args[which].at[place].set(value)
         divided_late(lambda q, k, v, g: (fn(q, k, v), *jax.vjp(fn, q, k, v)[1](g)), *args)
+
+
+@pytest.mark.parametrize("value", some([np.nan, 0.5, np.inf], 1))
+def test_masks_are_skipped_after_it(value, monkeypatch):
+    for name, small in (("LEAST_ROWS", 8), ("ALIGNED", 2), ("FLOPS_PER_KERNEL", 0)):
+        monkeypatch.setattr(skip_masked_module, name, small)
+    q, k, v = qkv(2)
+    fn = with_gradients(lambda q, k, v: attention(q, k, v, mask=CAUSAL))
+    passes = lambda closed: skip_masked(divide_late(before(closed)))
+    _, passed = assert_rewritten(passes, fn, q, k, v.at[1, 20, 2].set(value), rtol=1e-5)
+    largest = max(eqn.outvars[0].aval.size for eqn in passed.jaxpr.eqns if eqn.primitive.name == "exp")
+    assert largest < 2 * N * N
 
 
 def random_program(seed):
@@ -201,12 +224,33 @@ def random_program(seed):
     return fn, args, extra != "squares"
 
 
-@pytest.mark.parametrize("seed", seeds(100, 3))
+@pytest.mark.parametrize("seed", seeds(60, 2))
 def test_random_programs_keep_their_values_and_gradients(seed):
     fn, args, vanish = random_program(seed)
     graph, passed = divided_late(fn, *args)
     assert n_of_weights(passed, "div") == (0 if vanish else n_of_weights(graph, "div"))
     divided_late(with_gradients(fn), *args, rtol=1e-5)
+
+
+def test_an_attention_of_tensors_divides_late(everything_is_large, monkeypatch):
+    changed = []
+
+    def spied(closed):
+        passed = divide_late(closed)
+        changed.extend([passed] if passed is not closed else [])
+        return passed
+
+    monkeypatch.setitem(pipeline._passes, "divide_late", spied)
+
+    def step(q, k, v):
+        loss = ja.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).square().sum()
+        return loss.detach(), *(g.detach() for g in ja.autograd.grad(loss, (q, k, v)))
+
+    args = [ja.from_numpy(np.asarray(x)).requires_grad_() for x in qkv(2)]
+    compiled = ja.compile(step)
+    for got, want in zip(compiled(*args), step(*args), strict=True):
+        np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5, atol=1e-5)
+    assert len(changed) == 1
 
 
 def test_a_compiled_step_divides_late(everything_is_large, capsys):
