@@ -29,6 +29,12 @@ LEAST_RATIO = 8
 FEWEST_ELEMENTS = 1 << 16
 """Weights with fewer are left as they are."""
 
+MOST_FACTORS = 16
+"""A product of more is not looked at: one of squares of squares has very many."""
+
+_ALSO_OF_POWERS = {*ELEMENTWISE, "reduce_sum"}
+"""Primitives that divide powers where they read weights."""
+
 
 def divide_late(closed: Any) -> Any:
     """Returns the graph with products of powers, divided by the sums of the powers, for products of quotients.
@@ -61,7 +67,7 @@ class _Weights(NamedTuple):
     sums: Any
     along: list[int | None]
 
-    def laid_out(self, labels: Sequence[Any], mine: Sequence[Any]) -> list[int | None]:
+    def axes_at(self, labels: Sequence[Any], mine: Sequence[Any]) -> list[int | None]:
         """Returns for each label the axis of the sums, given the labels of the axes of the powers."""
         place = {mine[axis]: i for i, axis in enumerate(self.along) if axis is not None}
         return [place.get(label) for label in labels]
@@ -155,7 +161,7 @@ class _Rewriter:
                 source = eqn.invars[0]
                 along = [axes[axis] for axis in eqn.params["broadcast_dimensions"]]
                 axes = [axis if size > 1 else None for axis, size in zip(along, source.aval.shape, strict=True)]
-            elif eqn.primitive in (lax.reshape_p, lax.squeeze_p) and _long(atom) == _long(eqn.invars[0]):
+            elif _is_of_ones(eqn):
                 source = eqn.invars[0]
                 long = iter([axes[axis] for axis, size in enumerate(atom.aval.shape) if size > 1])
                 axes = [next(long) if size > 1 else None for size in source.aval.shape]
@@ -195,7 +201,7 @@ class _Rewriter:
 
         This is how rows are written that may be masked whole.
         """
-        if not self._is(atom, lax.select_n_p):
+        if not self._is(atom, lax.select_n_p) or len(self._maker(atom).invars) != 3:
             return None
         which, otherwise, instead = self._maker(atom).invars
         if not self._is(which, lax.eq_p) or self._maker(which).invars[0] is not otherwise:
@@ -260,7 +266,7 @@ class _Quotients(_Rewriter):
         products = []
         for i in self._users.get(quotient, ()):
             eqn = self._eqns[i]
-            if eqn.primitive.name in {*ELEMENTWISE, "reduce_sum"}:
+            if eqn.primitive.name in _ALSO_OF_POWERS:
                 continue
             found = self._plan_product(i, eqn, quotient, weights) if eqn.primitive is lax.dot_general_p else None
             if found is None:
@@ -292,12 +298,12 @@ class _Quotients(_Rewriter):
 
             def write() -> Any:
                 self._raw[i] = self._multiply(eqn, operands(other))
-                return self._divide(self._raw[i], weights, weights.laid_out(out, mine))
+                return self._divide(self._raw[i], weights, weights.axes_at(out, mine))
 
             named = [tuple(axis_of.get(label, ("feature", label)) for label in labels) for labels in (others, out)]
             return write, [_Product(i, other, *named)]
         if key in out and _can_take(rest, other, others, quotient):
-            along = weights.laid_out(others, mine)
+            along = weights.axes_at(others, mine)
             return (lambda: self._multiply(eqn, operands(self._divide(other, weights, along)))), []
         return None
 
@@ -319,7 +325,7 @@ class _Quotients(_Rewriter):
 
             def total(raw: Any, given: Any, *factors: Any, order: Any = order, features: Any = features) -> Any:
                 total = (given * lax.transpose(raw, order[0])).sum(features)
-                total += 0 * given.sum(features)  # of what is infinite, times keys of both signs, NaN is left
+                total += (0 * given).sum(features)  # of what is infinite, times keys of both signs, NaN is left
                 total = lax.transpose(total, order[1])
                 for factor, (_, axes), (_, divides) in zip(factors, cores, scales, strict=True):
                     factor = laid_out(factor, [axes.index(axis) if axis in axes else None for axis in rows])
@@ -342,6 +348,8 @@ class _Quotients(_Rewriter):
         powers, dots = [], []
         pending, is_minus = [source], False
         while pending:
+            if len(pending) + len(scales) + len(powers) + len(dots) > MOST_FACTORS:
+                return None
             atom = pending.pop()
             if key not in self._core(atom)[1]:
                 scales.append((atom, False))
@@ -379,7 +387,7 @@ class _Scaled(_Rewriter):
             rest = [axis for axis in range(len(out)) if axis != weights.axis]
             for at, labels in enumerate(_labels(self._maker(root), out)):
                 if weights.axis not in labels and _can_take(rest, self._maker(root).invars[at], labels, product):
-                    along = weights.laid_out(labels, range(len(out)))
+                    along = weights.axes_at(labels, range(len(out)))
                     order = [out.index(axis) for axis in range(len(out))]
                     self._new[i] = functools.partial(self._write, self._maker(root), at, along, weights, order)
                     break
@@ -410,8 +418,12 @@ def _sorted_by(axes: Sequence[Any], permutation: Sequence[int]) -> list[Any]:
     return [axes[permutation.index(axis)] for axis in range(len(permutation))]
 
 
-def _long(atom: Any) -> list[int]:
-    return [size for size in atom.aval.shape if size > 1]
+def _is_of_ones(eqn: Any) -> bool:
+    """Returns whether an equation adds and drops axes of one element."""
+    if eqn.primitive is lax.reshape_p and (eqn.params["dimensions"] is not None or eqn.invars[1:]):
+        return False
+    before, after = ([size for size in atom.aval.shape if size > 1] for atom in (eqn.invars[0], eqn.outvars[0]))
+    return eqn.primitive in (lax.reshape_p, lax.squeeze_p) and before == after
 
 
 def _is_all_but(along: Sequence[int | None], axis: int, like: Any) -> bool:

@@ -170,6 +170,24 @@ def test_weights_that_are_read_otherwise_too():
     assert divide_late(closed) is closed
 
 
+def test_products_of_very_many_factors_are_left():
+    def fn(q, k, v):
+        weights, scores = jax.nn.softmax(q @ k.mT), q @ k.mT
+        factors = scores * weights
+        for _ in range(60):
+            factors = factors * factors
+        return weights @ v, factors.sum(-1)
+
+    closed = before(inline(jax.make_jaxpr(fn)(*qkv()), also_custom=True))
+    assert n_of_weights(divide_late(closed).jaxpr, "reduce_sum") == n_of_weights(closed.jaxpr, "reduce_sum") == 2
+
+
+def test_gradients_near_the_largest_float_stay_finite():
+    q, k, v = qkv()
+    g = jnp.full((N, FEATURES), 3e38)
+    divided_late(lambda q, k, v, g: jax.vjp(attention, q, k, v)[1](g), q, k, v * 1e-3, g, rtol=1e-4)
+
+
 @pytest.mark.parametrize("value", some([np.inf, np.nan, -np.inf], 1))
 @pytest.mark.parametrize("which", range(4))
 def test_values_that_are_not_finite(value, which):
