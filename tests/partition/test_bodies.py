@@ -171,6 +171,7 @@ def test_what_the_loop_returns_anyway_is_not_stacked_twice():
         np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_rows_that_only_the_loop_needs_are_computed_again_if_that_is_cheap():
     def fn(x, key):
         keys = jax.random.split(key, 5)

@@ -99,6 +99,7 @@ def test_gpt_saves_less_than_a_third():
         assert tight.plan.extra_bytes > 0.5 * parse_budget(budget, parts.plan.save_all_bytes)
 
 
+@pytest.mark.slow
 def test_gpt_gradients(small_gpt):
     loss, args, n_parameters = small_gpt
     wanted = jax.jit(jax.grad(loss, range(n_parameters)))(*args)

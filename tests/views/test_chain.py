@@ -103,6 +103,7 @@ def test_chains_that_differ_in_numbers_have_one_form():
     assert chain_starts(first) == (1, 2)
 
 
+@pytest.mark.slow
 def test_gradients_flow_through_the_values():
     for seed, size, chain, geometry in chains(15):
         shape = geometry.size
