@@ -112,7 +112,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("name", some(WRITTEN, 2))
-@pytest.mark.parametrize("batch", some([(3,), (), (1,), (1, 2)], 1))
+@pytest.mark.parametrize("batch", some([(3,), (), (1, 2)], 1))
 def test_ways_to_write_it(name, batch):
     fn, args = WRITTEN[name], qkv(*batch)
     _, forward = divided_late(fn, *args)
@@ -242,7 +242,7 @@ def random_program(seed):
     return fn, args, extra != "squares"
 
 
-@pytest.mark.parametrize("seed", seeds(60, 1))
+@pytest.mark.parametrize("seed", seeds(24, 1))
 def test_random_programs_keep_their_values_and_gradients(seed):
     fn, args, vanish = random_program(seed)
     graph, passed = divided_late(fn, *args)
