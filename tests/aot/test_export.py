@@ -296,6 +296,7 @@ def test_outputs_that_share_memory():
     check(lambda a: (w[1], w.view(2, 2), a), (x,), losses=0)
 
 
+@pytest.mark.slow
 def test_inputs_that_are_views_and_expanded():
     w = ja.ones(2, requires_grad=True)
     x = ja.arange(24.0).view(2, 3, 4)

@@ -260,6 +260,7 @@ def test_inputs_that_are_not_used():
     assert zero.item() == 0
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind():
     x = ja.tensor([0.3, 1.2], requires_grad=True)
     fn = ja.compile(program)

@@ -103,6 +103,7 @@ def test_a_training_step_on_a_model_in_a_closure():
     assert run.cache_info() == (2, 1, 1)
 
 
+@pytest.mark.slow
 def test_another_model_of_the_same_structure_hits():
     run = ja.compile(step)
     for seed in range(3):
