@@ -81,8 +81,10 @@ class Relay:
             returned = returned_by(groups, k, outvars)
             if ratio * temporary_bytes(groups[k], returned) <= limit:
                 return 1
-            halves = divide(groups[k], returned, known_before(groups, k, closed), int(limit / ratio))
-            if halves is None or len(groups) >= _MAX_LEGS:
+            halves = None
+            if len(groups) < _MAX_LEGS:
+                halves = divide(groups[k], returned, known_before(groups, k, closed), int(limit / ratio))
+            if halves is None:
                 whole.add(id(groups[k]))
                 return 1
             groups[k : k + 1] = halves

@@ -66,7 +66,7 @@ def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) ->
     time = _breadth_first(eqns, kernel)
     last = _last_reads(eqns, range(len(eqns)))
     source = _sources(eqns, last, returned)
-    ends = [_with_those_in_place(eqns, kernel, places, source) for places in (range(len(eqns)), time)]
+    ends = [_with_those_in_place(eqns, kernel, reads, source) for reads in (last, _last_reads(eqns, time))]
     leaving = {source.get(var, var) for var in returned} | set(returned)
     found = []
     for i, eqn in enumerate(eqns):
@@ -147,10 +147,10 @@ def _sources(eqns: Sequence[Any], last: dict[Any, int], returned: Collection[Any
 
 
 def _with_those_in_place(
-    eqns: Sequence[Any], kernel: Sequence[int], places: Sequence[int], source: dict[Any, Any]
+    eqns: Sequence[Any], kernel: Sequence[int], reads: dict[Any, int], source: dict[Any, Any]
 ) -> dict[Any, int]:
     """Returns where each variable's memory is read last: by what has the same memory, by what is in the same kernel."""
-    last = _last_reads(eqns, places)
+    last = dict(reads)
     for after, before in source.items():
         last[before] = max(last.get(before, 0), last.get(after, 0))
     for i in reversed(range(len(eqns))):

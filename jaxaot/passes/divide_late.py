@@ -19,6 +19,7 @@ from jaxaot._jax import DropVar, Literal, make_var
 from jaxaot.ir.axes import ELEMENTWISE
 from jaxaot.ir.build import is_rewritable, laid_out, traced
 from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.sums import Place, moved, within
 from jaxaot.ir.walk import producers, users, variables
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
@@ -28,6 +29,8 @@ LEAST_RATIO = 8
 
 FEWEST_ELEMENTS = 1 << 16
 """Weights with fewer are left as they are."""
+
+_MOVES = (lax.broadcast_in_dim_p, lax.reshape_p, lax.squeeze_p, lax.transpose_p)
 
 MOST_FACTORS = 16
 """A product of more is not looked at: one of squares of squares has very many."""
@@ -65,7 +68,7 @@ class _Weights(NamedTuple):
     powers: Any
     axis: int
     sums: Any
-    along: list[int | None]
+    along: Place
 
     def axes_at(self, labels: Sequence[Any], mine: Sequence[Any]) -> list[int | None]:
         """Returns for each label the axis of the sums, given the labels of the axes of the powers."""
@@ -103,7 +106,6 @@ class _Rewriter:
 
     def rebuild(self) -> Any:
         """Returns the graph."""
-        self._plan()
         if not self._new:
             return self._closed
         for i, eqn in enumerate(self._eqns):
@@ -114,9 +116,6 @@ class _Rewriter:
                 self._written.append(eqn.replace(invars=substitute(eqn.invars, self._names)))
         outvars = substitute(self._closed.jaxpr.outvars, self._names)
         return dce(rebuild(self._closed, self._written, outvars))
-
-    def _plan(self) -> None:
-        raise NotImplementedError
 
     # writing
 
@@ -146,34 +145,28 @@ class _Rewriter:
         eqn = self._maker(atom)
         return eqn is not None and eqn.primitive is primitive and is_rewritable(eqn)
 
-    def _core(self, atom: Any, unless: float | None = None) -> tuple[Any, list[int | None]]:
+    def _core(self, atom: Any, unless: float | None = None) -> tuple[Any, Place]:
         """Returns what an atom repeats, and of each axis of that the axis of the atom; None for one of one element.
 
         Args:
           atom: The atom.
           unless: Something else may be instead of this.
         """
-        axes = [axis if size > 1 else None for axis, size in enumerate(atom.aval.shape)]
+        place = within(atom, tuple(range(atom.aval.ndim)))
         while (eqn := self._maker(atom)) is not None and is_rewritable(eqn):
+            found: Place | None = place
             if eqn.primitive is lax.max_p and _is_least(eqn.invars[0]):
                 source = eqn.invars[1]
-            elif eqn.primitive is lax.broadcast_in_dim_p and not eqn.invars[1:]:
-                source = eqn.invars[0]
-                along = [axes[axis] for axis in eqn.params["broadcast_dimensions"]]
-                axes = [axis if size > 1 else None for axis, size in zip(along, source.aval.shape, strict=True)]
-            elif _is_of_ones(eqn):
-                source = eqn.invars[0]
-                long = iter([axes[axis] for axis, size in enumerate(atom.aval.shape) if size > 1])
-                axes = [next(long) if size > 1 else None for size in source.aval.shape]
-            elif unless is not None and self._otherwise(atom, unless) is not None:
-                source = self._otherwise(atom, unless)
-            elif eqn.primitive is lax.transpose_p:
-                source = eqn.invars[0]
-                axes = _sorted_by(axes, eqn.params["permutation"])
+            elif unless is not None and (otherwise := self._otherwise(atom, unless)) is not None:
+                source = otherwise
+            elif eqn.primitive in _MOVES and not eqn.invars[1:]:
+                source, found = eqn.invars[0], moved(eqn, place)
             else:
                 break
-            atom = source
-        return atom, axes
+            if found is None:
+                break
+            atom, place = source, found
+        return atom, place
 
     def _root(self, atom: Any) -> tuple[Any, list[int]]:
         """Returns what an atom is transposed from, and for each axis of that the axis of the atom."""
@@ -248,8 +241,6 @@ class _Quotients(_Rewriter):
         self._weights: dict[Any, _Weights] = {}
         self._products: dict[Any, list[_Product]] = {}  # by powers
         self._raw: dict[int, Any] = {}  # by position the result of a product of powers
-
-    def _plan(self) -> None:
         for eqn in self._eqns:
             weights = self._divisor(eqn)
             if weights is not None and eqn.invars[0] is weights.powers:
@@ -375,7 +366,8 @@ class _Quotients(_Rewriter):
 class _Scaled(_Rewriter):
     """Products that are divided by the sums become products of what is divided by them."""
 
-    def _plan(self) -> None:
+    def __init__(self, closed: Any):
+        super().__init__(closed)
         for i, eqn in enumerate(self._eqns):
             weights = self._divisor(eqn)
             if weights is None or not _is_precise(eqn.invars[0]) or eqn.invars[0].aval.size < FEWEST_ELEMENTS:
@@ -416,14 +408,6 @@ def _is_precise(atom: Any) -> bool:
 
 def _sorted_by(axes: Sequence[Any], permutation: Sequence[int]) -> list[Any]:
     return [axes[permutation.index(axis)] for axis in range(len(permutation))]
-
-
-def _is_of_ones(eqn: Any) -> bool:
-    """Returns whether an equation adds and drops axes of one element."""
-    if eqn.primitive is lax.reshape_p and (eqn.params["dimensions"] is not None or eqn.invars[1:]):
-        return False
-    before, after = ([size for size in atom.aval.shape if size > 1] for atom in (eqn.invars[0], eqn.outvars[0]))
-    return eqn.primitive in (lax.reshape_p, lax.squeeze_p) and before == after
 
 
 def _is_all_but(along: Sequence[int | None], axis: int, like: Any) -> bool:

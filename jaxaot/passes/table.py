@@ -47,33 +47,34 @@ from jaxaot.passes.winograd import winograd
 JOINT: tuple[str, ...] = ("cse", "dce", "drop_zero_sums")
 """What runs on a joint graph by default, on every platform: each leaves less to compute, and less to save."""
 
-LOWERED: dict[str, Callable[[Any], Any]] = {
-    "share": share,
-    "drop_zero_sums": drop_zero_sums,
-    "drop_axes": drop_axes,
-    "select_scatters": select_scatters,
-    "unroll_windows": unroll_windows,
-    "sort_integers": sort_integers,
-    "sum_depthwise": sum_depthwise,
-    "split_groups": split_groups,
-    "unfold_volumes": unfold_volumes,
-    "winograd": winograd,
-    "unfold_stems": unfold_stems,
-    "multiply_convolutions": multiply_convolutions,
-    "pad_images": pad_images,
-    "fold_transposes": fold_transposes,
-    "divide_late": divide_late,
-    "skip_masked": skip_masked,
-    "spread": spread,
-    "flatten_dots": flatten_dots,
-    "order_operands": order_operands,
-    "hold": hold,
-}
+_IN_ORDER = (
+    share,
+    drop_zero_sums,
+    drop_axes,
+    select_scatters,
+    unroll_windows,
+    sort_integers,
+    sum_depthwise,
+    split_groups,
+    unfold_volumes,
+    winograd,
+    unfold_stems,
+    multiply_convolutions,
+    pad_images,
+    fold_transposes,
+    divide_late,
+    skip_masked,
+    spread,
+    drop_axes,
+    flatten_dots,
+    order_operands,
+    hold,
+)
+
+LOWERED: dict[str, Callable[[Any], Any]] = {function.__name__: function for function in _IN_ORDER}
 """The passes on a graph that is lowered."""
 
-ORDER: tuple[str, ...] = tuple(
-    following for name in LOWERED for following in ((name, "drop_axes") if name == "spread" else (name,))
-)
+ORDER: tuple[str, ...] = tuple(function.__name__ for function in _IN_ORDER)
 """The order in which they run: `drop_axes` once more after `spread`, whose parts may have one element along an axis."""
 
 EIGEN_CONVOLUTIONS = "eigen_convolutions"
