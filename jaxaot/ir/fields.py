@@ -12,6 +12,7 @@ from jaxaot._jax import DropVar, Literal
 from jaxaot.ir.axes import ELEMENTWISE, Way, ways
 from jaxaot.ir.constants import constant
 from jaxaot.ir.cost import eqn_flops
+from jaxaot.ir.makers import Makers
 from jaxaot.ir.walk import producers, users, variables
 
 SHAPES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
@@ -46,7 +47,7 @@ class Graph:
     def __init__(self, jaxpr: Any, known: dict[Any, Any]):
         self.jaxpr, self.known = jaxpr, known
         self.producer, self.users = producers(jaxpr), users(jaxpr)
-        self.maker = {var: jaxpr.eqns[i] for var, i in self.producer.items()}
+        self.maker = Makers(jaxpr)
 
     def is_given(self, atom: Any) -> bool:
         """Returns whether an atom is made of no value: it is a mask, or one number everywhere."""

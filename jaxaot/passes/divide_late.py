@@ -18,9 +18,10 @@ from jax import lax
 from jaxaot._jax import DropVar, Literal, make_var
 from jaxaot.ir.axes import ELEMENTWISE
 from jaxaot.ir.build import is_rewritable, laid_out, traced
+from jaxaot.ir.makers import Makers
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.sums import Place, moved, within
-from jaxaot.ir.walk import producers, users, variables
+from jaxaot.ir.sums import Place, within
+from jaxaot.ir.walk import users, variables
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 
@@ -29,8 +30,6 @@ LEAST_RATIO = 8
 
 FEWEST_ELEMENTS = 1 << 16
 """Weights with fewer are left as they are."""
-
-_MOVES = (lax.broadcast_in_dim_p, lax.reshape_p, lax.squeeze_p, lax.transpose_p)
 
 MOST_FACTORS = 16
 """A product of more is not looked at: one of squares of squares has very many."""
@@ -97,7 +96,7 @@ class _Rewriter:
 
     def __init__(self, closed: Any):
         self._closed, self._eqns = closed, closed.jaxpr.eqns
-        self._producer, self._users = producers(closed.jaxpr), users(closed.jaxpr)
+        self._makers, self._users = Makers(closed.jaxpr), users(closed.jaxpr)
         self._returned = set(variables(closed.jaxpr.outvars))
         self._new: dict[int, Callable[[], Any]] = {}  # by position what writes the equation anew and returns its result
         self._names: dict[Any, Any] = {}
@@ -136,15 +135,6 @@ class _Rewriter:
 
     # reading
 
-    def _maker(self, atom: Any) -> Any:
-        if isinstance(atom, Literal) or atom not in self._producer:
-            return None
-        return self._eqns[self._producer[atom]]
-
-    def _is(self, atom: Any, primitive: Any) -> bool:
-        eqn = self._maker(atom)
-        return eqn is not None and eqn.primitive is primitive and is_rewritable(eqn)
-
     def _core(self, atom: Any, unless: float | None = None) -> tuple[Any, Place]:
         """Returns what an atom repeats, and of each axis of that the axis of the atom; None for one of one element.
 
@@ -153,35 +143,32 @@ class _Rewriter:
           unless: Something else may be instead of this.
         """
         place = within(atom, tuple(range(atom.aval.ndim)))
-        while (eqn := self._maker(atom)) is not None and is_rewritable(eqn):
-            found: Place | None = place
-            if eqn.primitive is lax.max_p and _is_least(eqn.invars[0]):
-                source = eqn.invars[1]
+        while True:
+            bounded = self._makers.of(atom, lax.max_p)
+            if bounded is not None and _is_least(bounded.invars[0]):
+                atom = bounded.invars[1]
             elif unless is not None and (otherwise := self._otherwise(atom, unless)) is not None:
-                source = otherwise
-            elif eqn.primitive in _MOVES and not eqn.invars[1:]:
-                source, found = eqn.invars[0], moved(eqn, place)
+                atom = otherwise
+            elif (source := self._makers.moved(atom, place)) is not None:
+                atom, place = source
             else:
-                break
-            if found is None:
-                break
-            atom, place = source, found
-        return atom, place
+                return atom, place
 
     def _root(self, atom: Any) -> tuple[Any, list[int]]:
         """Returns what an atom is transposed from, and for each axis of that the axis of the atom."""
         axes = list(range(atom.aval.ndim))
-        while self._is(atom, lax.transpose_p):
-            axes = _sorted_by(axes, self._maker(atom).params["permutation"])
-            atom = self._maker(atom).invars[0]
+        while (eqn := self._makers.of(atom, lax.transpose_p)) is not None:
+            axes = _sorted_by(axes, eqn.params["permutation"])
+            (atom,) = eqn.invars
         return atom, axes
 
     def _is_largest(self, shift: Any, scores: Any, axis: int) -> bool:
         """Returns whether a value is the largest of scores along an axis, repeated along it."""
         largest, along = self._core(shift, unless=-np.inf)
-        if not self._is(largest, lax.reduce_max_p) or len(self._maker(largest).params["axes"]) != 1:
+        eqn = self._makers.of(largest, lax.reduce_max_p)
+        if eqn is None or len(eqn.params["axes"]) != 1:
             return False
-        (source,), (reduced,) = self._maker(largest).invars, self._maker(largest).params["axes"]
+        (source,), (reduced,) = eqn.invars, eqn.params["axes"]
         (root, there), (same, here) = self._root(source), self._root(scores)
         place = dict(zip(there, here, strict=True)) if root is same else {}  # axes of the source → of scores
         expected = [place.get(other) for other in range(source.aval.ndim) if other != reduced]
@@ -194,31 +181,33 @@ class _Rewriter:
 
         This is how rows are written that may be masked whole.
         """
-        if not self._is(atom, lax.select_n_p) or len(self._maker(atom).invars) != 3:
+        choice = self._makers.of(atom, lax.select_n_p)
+        if choice is None or len(choice.invars) != 3:
             return None
-        which, otherwise, instead = self._maker(atom).invars
-        if not self._is(which, lax.eq_p) or self._maker(which).invars[0] is not otherwise:
+        which, otherwise, instead = choice.invars
+        equal = self._makers.of(which, lax.eq_p)
+        if equal is None or equal.invars[0] is not otherwise:
             return None
         number = self._core(instead)[0]
-        while self._is(number, lax.convert_element_type_p):
-            (number,) = self._maker(number).invars
-        numbers = (self._maker(which).invars[1], number)
+        while (eqn := self._makers.of(number, lax.convert_element_type_p)) is not None:
+            (number,) = eqn.invars
+        numbers = (equal.invars[1], number)
         if not all(isinstance(one, Literal) and np.ndim(one.val) == 0 for one in numbers):
             return None
         return otherwise if numbers[0].val == value and number.val in (0, 1) else None
 
     def _softmax(self, sums: Any) -> tuple[Any, int] | None:
         """Returns the powers that are summed up, and along which axis; None unless they are at most 1."""
-        if not self._is(sums, lax.reduce_sum_p) or not _is_precise(sums):
+        total = self._makers.of(sums, lax.reduce_sum_p)
+        if total is None or not _is_precise(sums) or len(total.params["axes"]) != 1:
             return None
-        (powers,), axes = self._maker(sums).invars, self._maker(sums).params["axes"]
-        if len(axes) != 1 or not self._is(powers, lax.exp_p):
+        (powers,), (axis,) = total.invars, total.params["axes"]
+        exp = self._makers.of(powers, lax.exp_p)
+        difference = None if exp is None else self._makers.of(exp.invars[0], lax.sub_p)
+        if difference is None:
             return None
-        (exponents,) = self._maker(powers).invars
-        if not self._is(exponents, lax.sub_p):
-            return None
-        scores, shift = self._maker(exponents).invars
-        return (powers, int(axes[0])) if self._is_largest(shift, scores, axes[0]) else None
+        scores, shift = difference.invars
+        return (powers, int(axis)) if self._is_largest(shift, scores, axis) else None
 
     def _divisor(self, eqn: Any) -> _Weights | None:
         """Returns by which sums an equation divides, if these are those of a softmax of the shape of its result."""
@@ -345,17 +334,18 @@ class _Quotients(_Rewriter):
             if key not in self._core(atom)[1]:
                 scales.append((atom, False))
                 continue
-            eqn, (root, out) = self._maker(atom), self._root(atom)
+            root, out = self._root(atom)
+            dot, eqn = self._makers.of(root, lax.dot_general_p), self._makers.of(atom, lax.mul_p, lax.neg_p, lax.div_p)
             if atom in self._products:
                 powers.append(atom)
-            elif self._is(root, lax.dot_general_p):
-                dots.append((self._maker(root), out))
-            elif self._is(atom, lax.mul_p):
+            elif dot is not None:
+                dots.append((dot, out))
+            elif eqn is None:
+                return None
+            elif eqn.primitive is not lax.div_p:
                 pending += eqn.invars
-            elif self._is(atom, lax.neg_p):
-                pending += eqn.invars
-                is_minus = not is_minus
-            elif self._is(atom, lax.div_p) and key not in self._core(eqn.invars[1])[1]:
+                is_minus ^= eqn.primitive is lax.neg_p
+            elif key not in self._core(eqn.invars[1])[1]:
                 scales.append((eqn.invars[1], True))
                 pending.append(eqn.invars[0])
             else:
@@ -374,22 +364,24 @@ class _Scaled(_Rewriter):
                 continue
             product = eqn.invars[0]
             root, out = self._root(product)
-            if not self._is(root, lax.dot_general_p) or not self._is_read_by(product, i):
+            dot = self._makers.of(root, lax.dot_general_p)
+            if dot is None or not self._is_read_once(product):
                 continue
             rest = [axis for axis in range(len(out)) if axis != weights.axis]
-            for at, labels in enumerate(_labels(self._maker(root), out)):
-                if weights.axis not in labels and _can_take(rest, self._maker(root).invars[at], labels, product):
+            for at, labels in enumerate(_labels(dot, out)):
+                if weights.axis not in labels and _can_take(rest, dot.invars[at], labels, product):
                     along = weights.axes_at(labels, range(len(out)))
                     order = [out.index(axis) for axis in range(len(out))]
-                    self._new[i] = functools.partial(self._write, self._maker(root), at, along, weights, order)
+                    self._new[i] = functools.partial(self._write, dot, at, along, weights, order)
                     break
 
-    def _is_read_by(self, atom: Any, i: int) -> bool:
+    def _is_read_once(self, atom: Any) -> bool:
         """Returns whether one equation only reads a value, and what it is transposed from."""
-        while self._users[atom] == [i] and atom not in self._returned:
-            if not self._is(atom, lax.transpose_p):
+        while len(self._users[atom]) == 1 and atom not in self._returned:
+            eqn = self._makers.of(atom, lax.transpose_p)
+            if eqn is None:
                 return True
-            i, (atom,) = self._producer[atom], self._maker(atom).invars
+            (atom,) = eqn.invars
         return False
 
     def _write(self, dot: Any, at: int, along: Sequence[int | None], weights: _Weights, order: Sequence[int]) -> Any:

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import DropVar, Literal
+from jaxaot._jax import DropVar
 from jaxaot.ir.build import is_rewritable, laid_out, traced
+from jaxaot.ir.makers import Makers
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.sums import Place, Rows, Witness, moved, within
-from jaxaot.ir.walk import is_transposed, producers
+from jaxaot.ir.sums import Place, Rows, Witness, within
+from jaxaot.ir.walk import is_transposed
 from jaxaot.passes.dce import dce
 
-_MOVES = (lax.broadcast_in_dim_p, lax.reshape_p, lax.squeeze_p)
 _EXTREMES = (lax.reduce_max_p, lax.reduce_min_p)
 
 
@@ -71,7 +71,7 @@ class _Graph:
     """A graph in which results are sought that are zero."""
 
     def __init__(self, closed: Any):
-        self._maker = {var: closed.jaxpr.eqns[i] for var, i in producers(closed.jaxpr).items()}
+        self._makers = Makers(closed.jaxpr)
         self._rows: dict[Any, Rows] = {}
 
     def zero(self, eqn: Any) -> _Zero | None:
@@ -132,8 +132,8 @@ class _Graph:
 
     def _extreme_of(self, mask: Any) -> Any:
         """Returns the maximum or minimum if a value is 1 where an array is equal to its own, and 0 elsewhere."""
-        convert = self._made_by(mask, lax.convert_element_type_p)
-        equal = None if convert is None else self._made_by(convert.invars[0], lax.eq_p)
+        convert = self._makers.of(mask, lax.convert_element_type_p)
+        equal = None if convert is None else self._makers.of(convert.invars[0], lax.eq_p)
         for array, other in () if equal is None else (equal.invars, equal.invars[::-1]):
             whole = tuple(range(array.aval.ndim))
             extreme, place = self._source(other, within(other, whole), *_EXTREMES)
@@ -149,21 +149,14 @@ class _Graph:
 
         And where the axes of its result lie, if those of the atom lie at `place`.
         """
-        while (eqn := self._made_by(atom, *_MOVES)) is not None and len(eqn.invars) == 1:
-            found = moved(eqn, place)
-            if found is None:
-                break
-            atom, place = eqn.invars[0], found
-        return self._made_by(atom, *primitives), place
-
-    def _made_by(self, atom: Any, *primitives: Any) -> Any:
-        eqn = None if isinstance(atom, Literal) else self._maker.get(atom)
-        return eqn if eqn is not None and eqn.primitive in primitives and is_rewritable(eqn) else None
+        while (source := self._makers.moved(atom, place)) is not None:
+            atom, place = source
+        return self._makers.of(atom, *primitives), place
 
     def _along(self, whole: Any, axes: Sequence[int]) -> Rows:
         key = whole.aval.shape, tuple(axes), whole.aval.dtype
         if key not in self._rows:
-            self._rows[key] = Rows(self._maker, *key)
+            self._rows[key] = Rows(self._makers, *key)
         return self._rows[key]
 
 

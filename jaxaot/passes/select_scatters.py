@@ -7,7 +7,7 @@ of 4,000 that takes longer than the cross entropy itself. A selection is compute
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -17,8 +17,9 @@ from jax import lax
 from jaxaot._jax import Literal
 from jaxaot.ir.build import is_rewritable, laid_out, traced
 from jaxaot.ir.constants import constant, iota
+from jaxaot.ir.makers import Makers
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.walk import aval_bytes, producers, variables
+from jaxaot.ir.walk import aval_bytes, variables
 from jaxaot.passes.dce import dce
 
 MOST_ROWS = 1 << 22
@@ -40,7 +41,7 @@ def select_scatters(closed: Any) -> Any:
     What nothing reads but the caller stays: written it must be; and so do results of less than `LEAST_BYTES`.
     """
     read = {var for eqn in closed.jaxpr.eqns for var in variables(eqn.invars)}
-    maker = {var: closed.jaxpr.eqns[i] for var, i in producers(closed.jaxpr).items()}
+    makers = Makers(closed.jaxpr)
     names: dict[Any, Any] = {}
     rows: dict[Any, _Rows] = {}
     eqns: list[Any] = []
@@ -57,7 +58,7 @@ def select_scatters(closed: Any) -> Any:
     for original in closed.jaxpr.eqns:
         eqn = original.replace(invars=substitute(original.invars, names))
         eqns.append(eqn)
-        scatter = _scatter(original, maker)
+        scatter = _scatter(original, makers)
         if scatter is not None and original.outvars[0] in read:
             atoms = replaced(eqn, scatter.selected, eqn.invars[1:])
             if atoms is not None:
@@ -139,7 +140,7 @@ class _Rows(NamedTuple):
         return total
 
 
-def _scatter(eqn: Any, maker: Mapping[Any, Any]) -> _Scatter | None:
+def _scatter(eqn: Any, makers: Makers) -> _Scatter | None:
     """Returns what an equation scatters, if it scatters at most once to each row of many zeros."""
     if eqn.primitive not in (lax.scatter_add_p, lax.scatter_p) or not is_rewritable(eqn):
         return None
@@ -148,7 +149,7 @@ def _scatter(eqn: Any, maker: Mapping[Any, Any]) -> _Scatter | None:
         return None
     numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
     modes = lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.PROMISE_IN_BOUNDS
-    if mode not in modes or not _is_zero(zeros, maker) or 0 in (*zeros.aval.shape, *updates.aval.shape):
+    if mode not in modes or not _is_zero(zeros, makers) or 0 in (*zeros.aval.shape, *updates.aval.shape):
         return None
     shape, rank = zeros.aval.shape, zeros.aval.ndim
     batch: list[int | None] = [None] * rank
@@ -162,7 +163,7 @@ def _scatter(eqn: Any, maker: Mapping[Any, Any]) -> _Scatter | None:
     for column, axis in enumerate(numbers.scatter_dims_to_operand_dims):
         if window[axis] is not None and updates.aval.shape[window[axis]] > 1:
             return None
-        counted = _counted(indices, column, maker)
+        counted = _counted(indices, column, makers)
         if counted is not None and shape[axis] == indices.aval.shape[counted]:
             batch[axis], window[axis] = counted, None
         else:
@@ -187,21 +188,21 @@ def _scatter(eqn: Any, maker: Mapping[Any, Any]) -> _Scatter | None:
     return _Scatter(shape, axis, column, tuple(batch), of_update, mode == lax.GatherScatterMode.CLIP)
 
 
-def _is_zero(atom: Any, maker: Mapping[Any, Any]) -> bool:
+def _is_zero(atom: Any, makers: Makers) -> bool:
     if isinstance(atom, Literal):
         return np.ndim(atom.val) == 0 and bool(np.asarray(atom.val) == 0)
-    eqn = maker.get(atom)
-    return eqn is not None and eqn.primitive is lax.broadcast_in_dim_p and _is_zero(eqn.invars[0], maker)
+    eqn = makers.of(atom, lax.broadcast_in_dim_p)
+    return eqn is not None and _is_zero(eqn.invars[0], makers)
 
 
-def _counted(indices: Any, column: int, maker: Mapping[Any, Any]) -> int | None:
+def _counted(indices: Any, column: int, makers: Makers) -> int | None:
     """Returns the axis of indices along which a column of them counts from zero, as `x[jnp.arange(n), y]` has one."""
-    eqn = maker.get(indices)
-    if eqn is None or eqn.primitive is not lax.concatenate_p or eqn.params["dimension"] != indices.aval.ndim - 1:
+    eqn = makers.of(indices, lax.concatenate_p)
+    if eqn is None or eqn.params["dimension"] != indices.aval.ndim - 1:
         return None
     if any(atom.aval.shape[-1] != 1 for atom in eqn.invars) or eqn.invars[column].aval.size > MOST_ROWS:
         return None
-    found = constant(eqn.invars[column], maker, {})
+    found = constant(eqn.invars[column], makers, {})
     if found is None:
         return None
     found = found[..., 0]

@@ -8,7 +8,6 @@ from, and these are sorted as the lower half of integers whose upper half is the
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -16,10 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import Literal
 from jaxaot.ir.build import is_rewritable, traced
+from jaxaot.ir.makers import Makers
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.walk import producers
 from jaxaot.passes.dce import dce
 from jaxaot.passes.decompose import decompose_some
 
@@ -68,7 +66,7 @@ def _in_order(bits: Any) -> Any:
 
 def _with_places_sorted(closed: Any) -> Any:
     """Returns the graph with sorts of one key, and of others along with it, as sorts of integers."""
-    maker = {var: closed.jaxpr.eqns[i] for var, i in producers(closed.jaxpr).items()}
+    makers = Makers(closed.jaxpr)
     names: dict[Any, Any] = {}
     eqns: list[Any] = []
     for original in closed.jaxpr.eqns:
@@ -76,7 +74,7 @@ def _with_places_sorted(closed: Any) -> Any:
         eqns.append(eqn)
         if not _has_one_key(original):
             continue
-        is_place = tuple(_is_place(atom, original.params["dimension"], maker) for atom in original.invars)
+        is_place = tuple(_is_place(atom, original.params["dimension"], makers) for atom in original.invars)
         fn = functools.partial(_sort_along, axis=original.params["dimension"], is_place=is_place)
         steps, results, constants = traced(fn, eqn.invars, eqn)
         if constants or any(a.aval.weak_type != v.aval.weak_type for a, v in zip(results, eqn.outvars, strict=True)):
@@ -95,10 +93,10 @@ def _has_one_key(eqn: Any) -> bool:
     return is_plain and len(dtypes) > 1 and eqn.params["num_keys"] == 1 and dtypes[0] in _KEYS
 
 
-def _is_place(atom: Any, axis: int, maker: Mapping[Any, Any]) -> bool:
+def _is_place(atom: Any, axis: int, makers: Makers) -> bool:
     """Returns whether a value says of each element where along an axis it is."""
-    eqn = None if isinstance(atom, Literal) else maker.get(atom)
-    return eqn is not None and eqn.primitive is lax.iota_p and eqn.params["dimension"] == axis
+    eqn = makers.of(atom, lax.iota_p)
+    return eqn is not None and eqn.params["dimension"] == axis
 
 
 def _sort_along(key: Any, *others: Any, axis: int, is_place: tuple[bool, ...]) -> list[Any]:

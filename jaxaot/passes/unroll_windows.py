@@ -17,8 +17,8 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot.ir.build import is_rewritable, traced
+from jaxaot.ir.makers import Makers
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.walk import producers
 from jaxaot.ir.windows import n_windows, pad, windows
 from jaxaot.passes.dce import dce
 
@@ -37,12 +37,12 @@ def unroll_windows(closed: Any) -> Any:
     one that is in each window is computed, and then, for each element of the image, the sum over the windows that it is
     in. Half precision is added up in single precision.
     """
-    maker = {var: closed.jaxpr.eqns[i] for var, i in producers(closed.jaxpr).items()}
+    makers = Makers(closed.jaxpr)
     names: dict[Any, Any] = {}
     eqns: list[Any] = []
     for original in closed.jaxpr.eqns:
         eqn = original.replace(invars=substitute(original.invars, names))
-        written = _written(original, maker) if is_rewritable(original) else None
+        written = _written(original, makers) if is_rewritable(original) else None
         if written is None:
             eqns.append(eqn)
             continue
@@ -70,7 +70,7 @@ def _behind_barriers(fn: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _written(eqn: Any, maker: Mapping[Any, Any]) -> tuple[Callable[..., Any], list[Any]] | None:
+def _written(eqn: Any, makers: Makers) -> tuple[Callable[..., Any], list[Any]] | None:
     """Returns a function that computes what an equation does, and what it is called with; None if that is no gain."""
     name, params = eqn.primitive.name, eqn.params
     if name not in (*_FOLDS, "select_and_scatter_add") or 0 in eqn.outvars[0].aval.shape:
@@ -88,7 +88,7 @@ def _written(eqn: Any, maker: Mapping[Any, Any]) -> tuple[Callable[..., Any], li
     if max(params["base_dilation"]) > 1:
         return None
     if name == "reduce_window_sum":
-        holes = _with_holes(eqn, maker)
+        holes = _with_holes(eqn, makers)
         if holes is not None:
             return holes
     return lambda image: _folded(_FOLDS[name], image, params), list(eqn.invars)
@@ -108,11 +108,10 @@ def _folded(fold: Callable[..., Any], image: Any, params: Any) -> Any:
     return result.astype(dtype)
 
 
-def _with_holes(eqn: Any, maker: Mapping[Any, Any]) -> tuple[Callable[..., Any], list[Any]] | None:
+def _with_holes(eqn: Any, makers: Makers) -> tuple[Callable[..., Any], list[Any]] | None:
     """Returns what `_written` does, for windows of an image with holes: the gradient of a sum with strides."""
-    image = eqn.invars[0]
-    padding = None if isinstance(image, Literal) else maker.get(image)
-    if padding is None or padding.primitive is not lax.pad_p:
+    padding = makers.of(eqn.invars[0], lax.pad_p)
+    if padding is None:
         return None
     config, dimensions = padding.params["padding_config"], eqn.params["window_dimensions"]
     if max(inner for _, _, inner in config) < 1:
