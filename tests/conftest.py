@@ -1,5 +1,6 @@
 """What every test shares: a fresh generator, and rules for the tests that PyTorch decides."""
 
+import gc
 import importlib.util
 
 import pytest
@@ -22,6 +23,12 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("oracle"):
                 item.add_marker(pytest.mark.skip(reason="PyTorch is not installed"))
+
+
+def pytest_collection_finish():
+    """Hundreds of thousands of objects of imported libraries stay: no garbage collection need look at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(hookwrapper=True)

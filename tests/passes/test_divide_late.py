@@ -247,7 +247,7 @@ def random_program(seed):
     return fn, args, extra != "squares"
 
 
-@pytest.mark.parametrize("seed", seeds(24, 1))
+@pytest.mark.parametrize("seed", seeds(14, 1))
 def test_random_programs_keep_their_values_and_gradients(seed):
     fn, args, vanish = random_program(seed)
     graph, passed = divided_late(fn, *args)

@@ -289,7 +289,7 @@ def random_program(seed):
     return fn, shape
 
 
-@pytest.mark.parametrize("seed", seeds(50, 2))
+@pytest.mark.parametrize("seed", seeds(24, 2))
 def test_random_programs_keep_their_values_and_gradients(seed):
     fn, shape = random_program(seed)
     loss = lambda *args: sum((x * jnp.cos(jnp.arange(x.shape[-1]))).sum() for x in fn(*args))

@@ -46,7 +46,7 @@ def weighted(x, *args):
     return x, normal(7, *jax.eval_shape(lambda x: pool(x, *args), x).shape, dtype=x.dtype)
 
 
-@pytest.mark.parametrize("seed", seeds(32, 4))
+@pytest.mark.parametrize("seed", seeds(18, 4))
 def test_random_windows_keep_their_values_and_gradients(seed):
     rng = random.Random(seed)
     n_axes = rng.randint(1, 4)
