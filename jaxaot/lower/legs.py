@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from jaxaot._jax import DropVar, Literal
+from jaxaot._jax import DropVar, Literal, canonical_dtype
 from jaxaot._util import OrderedSet
 from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.rewrite import extract
@@ -107,12 +107,35 @@ def divide(
         crossing = found.n_bytes[~is_left & ~is_right].sum()
         return max(found.peak(is_left), found.peak(is_right), limit // 4), int(crossing), place
 
+    apart = _inseparable(eqns)
     step = max(1, n // _N_PLACES)
-    _, _, near = min(map(rank, range(1, n, step)), default=(0, 0, 0))
-    most, _, place = min(map(rank, range(max(1, near - step), min(n, near + step + 1))), default=(before, 0, 0))
+    places = [place for place in range(1, n) if place not in apart]
+    _, _, near = min(map(rank, places[::step]), default=(0, 0, 0))
+    most, _, place = min((rank(place) for place in places if abs(place - near) <= step), default=(before, 0, 0))
     if most > _ENOUGH * before:
         return None
     return _move_later(list(eqns[:place]), list(eqns[place:]), set(returned), set(known))
+
+
+def _inseparable(eqns: Sequence[Any]) -> set[int]:
+    """Returns the places at which something crosses that would lose bits on the way."""
+    made: dict[Any, int] = {}
+    found: set[int] = set()
+    for i, eqn in enumerate(eqns):
+        for var in variables(eqn.invars):
+            if var in made:
+                found.update(range(made[var] + 1, i + 1))
+        made.update((var, i) for var in eqn.outvars if _would_lose_bits(var))
+    return found
+
+
+def _would_lose_bits(atom: Any) -> bool:
+    """Returns whether an array has 64 bits where x64 is off: inside of an executable it may, as an argument it cannot.
+
+    `sort_integers` makes such arrays.
+    """
+    dtype = getattr(atom.aval, "dtype", None)
+    return getattr(dtype, "kind", "") in ("i", "u", "f", "c") and canonical_dtype(dtype) != dtype
 
 
 def plan_course(closed: Any, groups: Sequence[Sequence[Any]], donated: Collection[int]) -> Course:
@@ -260,7 +283,9 @@ def _before_first_readers(early: list[Any], eqns: list[Any]) -> list[Any]:
 
 
 def _is_movable(eqn: Any) -> bool:
-    return kind(eqn) <= Kind.TRANSCENDENTAL and is_pure(eqn) and eqn.primitive.name != "optimization_barrier"
+    if kind(eqn) > Kind.TRANSCENDENTAL or not is_pure(eqn) or eqn.primitive.name == "optimization_barrier":
+        return False
+    return not any(map(_would_lose_bits, eqn.invars))
 
 
 def returned_by(groups: Sequence[Sequence[Any]], k: int, outvars: Sequence[Any]) -> set[Any]:

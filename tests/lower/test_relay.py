@@ -81,6 +81,25 @@ def test_halves_compute_the_same(seed):
     assert_agree(run_legs(plan_course(closed, halves, ()), args), jax.jit(jaxpr_as_fun(closed))(*args))
 
 
+def sorted_both_ways(x):
+    order = jnp.argsort(jnp.tanh(x), axis=-1, descending=True)
+    return jnp.take_along_axis(x, order, -1) + jnp.sort(x * 2, -1), order
+
+
+@pytest.mark.parametrize("limit", [1 << 13, 3 << 12, 1 << 14])
+@pytest.mark.parametrize("has_gradient", [False, True])
+def test_no_cut_where_64_bits_cross(limit, has_gradient):
+    x = jax.random.normal(jax.random.key(0), (8, 128))  # whose places are sorted in integers of 64 bits
+    fn = jax.grad(lambda x: (sorted_both_ways(x)[0] ** 2).sum()) if has_gradient else sorted_both_ways
+    closed = tune(graph_of(fn, x), LOWERED).jaxpr
+    assert any(var.aval.dtype == np.int64 for eqn in closed.jaxpr.eqns for var in eqn.outvars)
+    found = Relay(closed, (), "fn", keeping_barriers(), limit=limit)
+    assert len(found.course.legs) > 1
+    assert_agree(found.call(x), jax.tree.leaves(jax.jit(fn)(x)))
+    for leg in found.course.legs:
+        assert all(aval.dtype != np.int64 for aval in (*leg.jaxpr.in_avals, *leg.jaxpr.out_avals))
+
+
 def test_a_step_runs_in_two_programs_that_hold_little():
     run = ja.jit(step, donate_argnums=0)
     plain = jax.jit(step).lower(WEIGHTS, X).compile().memory_analysis().temp_size_in_bytes
