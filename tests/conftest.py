@@ -1,5 +1,6 @@
 """What every test shares: a fresh generator, and rules for the tests that PyTorch decides."""
 
+import functools
 import gc
 import importlib.util
 
@@ -84,3 +85,15 @@ def everything_is_large(monkeypatch):
     monkeypatch.setattr(spread, "LEAST_SEEDS", 1)
     monkeypatch.setattr(spread, "SHARED_FLOPS", 1 << 40)
     monkeypatch.setattr(spread, "n_cores", lambda: 2)
+
+
+@pytest.fixture
+def everything_is_cut(monkeypatch):
+    """Graphs are cut wherever that leaves less in memory at once, however little they hold."""
+    from jaxaot.lower import executable, jit
+    from jaxaot.lower.relay import Relay, is_free_of_effects
+
+    for module in (executable, jit):
+        monkeypatch.setattr(module, "can_be_cut", is_free_of_effects)
+    monkeypatch.setattr(executable, "Relay", functools.partial(Relay, limit=16))
+    monkeypatch.setattr(jit, "LIMIT_BYTES", 16)

@@ -98,3 +98,9 @@ def test_compiled_values(start):
 @pytest.mark.parametrize("start", CHUNKS)
 def test_compiled_gradients(start):
     check_chunk(start, grad=True, compiled=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", CHUNKS[:1])
+def test_compiled_gradients_in_legs(start, everything_is_large, everything_is_cut):
+    check_chunk(start, grad=True, compiled=True)
