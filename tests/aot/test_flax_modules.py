@@ -11,6 +11,8 @@ from jaxaot import errors
 flax = pytest.importorskip("flax")
 from flax import linen, nnx  # noqa: E402
 
+from tests.seeds import some  # noqa: E402
+
 X = jnp.asarray(np.random.default_rng(0).normal(size=(5, 4)), jnp.float32)
 
 
@@ -53,7 +55,7 @@ def descend(module, gradients):
 # -- nnx ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compiler", ["xla", ja.aot.nop])
+@pytest.mark.parametrize("compiler", some(["xla", ja.aot.nop], 1))
 def test_an_nnx_module_trains_as_with_nnx(compiler):
     ours, theirs = Nnx(nnx.Rngs(0)), Nnx(nnx.Rngs(0))
     module = ja.aot.aot_module(ours, compiler)

@@ -435,6 +435,7 @@ def test_a_gradient_penalty_trains_as_with_torch():
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", some(([0.0, 3.0, 4.0], [2.0, 3.0, 4.0], [0.0, 0.0, 4.0]), 1))
 @pytest.mark.parametrize("include_self", some((True, False), 1))
 def test_scattered_products_have_derivatives_of_any_order_at_zeros_too(source, include_self):

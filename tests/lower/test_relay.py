@@ -21,7 +21,7 @@ from jaxaot.lower.options import keeping_barriers
 from jaxaot.lower.relay import Relay, can_be_cut
 from jaxaot.lower.tune import tune
 from jaxaot.passes.table import LOWERED, UNASKED
-from tests.seeds import seeds
+from tests.seeds import seeds, some
 
 WEIGHTS = [0.1 * jax.random.normal(jax.random.key(i), (128, 128)) for i in range(20)]
 X = jax.random.normal(jax.random.key(99), (8192, 128))
@@ -61,7 +61,7 @@ def run_legs(course, args):
     return [values[number] for number in course.outputs]
 
 
-@pytest.mark.parametrize("seed", seeds(8, 2))
+@pytest.mark.parametrize("seed", seeds(8, 1))
 def test_any_cut_computes_the_same(seed):
     fn, args = matrix_program(seed)
     closed = graph_of(lambda *args: (*jax.tree.leaves(fn(*args)), args[0], args[0] * 2.0, args[0], 3.0), *args)
@@ -86,7 +86,7 @@ def sorted_both_ways(x):
     return jnp.take_along_axis(x, order, -1) + jnp.sort(x * 2, -1), order
 
 
-@pytest.mark.parametrize("limit", [1 << 13, 3 << 12, 1 << 14])
+@pytest.mark.parametrize("limit", some([3 << 12, 1 << 13, 1 << 14], 1))
 @pytest.mark.parametrize("has_gradient", [False, True])
 def test_no_cut_where_64_bits_cross(limit, has_gradient):
     x = jax.random.normal(jax.random.key(0), (8, 128))  # whose places are sorted in integers of 64 bits

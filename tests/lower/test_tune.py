@@ -68,6 +68,7 @@ def test_bodies_are_rewritten_and_said(everything_is_large):
     assert any("fold_transposes in a body of cond" in str(result) for result in tuned.results)
 
 
+@pytest.mark.slow
 def test_small_bodies_are_left_alone():
     fn, args = looped(0)
     closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)

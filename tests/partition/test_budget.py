@@ -18,6 +18,7 @@ from jaxaot.partition.problem import FORBIDDEN, Problem
 from jaxaot.partition.timeline import memory_timeline
 from tests.partition.programs import gpt, joint_of, random_arguments, random_program
 from tests.partition.test_partition import run
+from tests.seeds import seeds
 
 MIB = 2**20
 
@@ -117,7 +118,7 @@ def test_a_large_problem_is_close_to_the_best_and_monotone():
     assert before == 0.0
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12, 5))
 def test_gradients_at_every_budget(seed):
     program, args = random_program(seed), random_arguments(seed)
     wanted = jax.grad(lambda x, w: program(x, w, *args[2:])[0], (0, 1))(*args[:2])

@@ -10,6 +10,7 @@ import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.passes.sort_integers import sort_integers
 from tests.rewritten import assert_rewritten
+from tests.seeds import some
 
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 3.0, -3.0]
 
@@ -52,7 +53,7 @@ def some_values(dtype, shape, seed):
 
 
 @pytest.mark.parametrize(
-    "dtype", ["float32", "float16", "bfloat16", "int8", "int16", "int32", "uint8", "uint16", "uint32"]
+    "dtype", some(["float32", "bfloat16", "uint32", "float16", "int8", "int16", "int32", "uint8", "uint16"], 3)
 )
 @pytest.mark.parametrize("shape, axis", [((40, 7), 0), ((3, 50), -1), ((70_000,), 0)])
 def test_places_are_sorted_with_the_key(dtype, shape, axis):

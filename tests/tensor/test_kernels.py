@@ -10,6 +10,7 @@ import jaxaot.lower.options as options_module
 from jaxaot.lower.options import compiling_quickly
 from jaxaot.lower.program import SMALL_BYTES, Program, is_small
 from jaxaot.tensor.dispatch import clear_kernels
+from tests.seeds import some
 
 EMITTERS = "xla_cpu_use_fusion_emitters"
 
@@ -96,7 +97,7 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("name", some(LARGE, 4))
 def test_large_kernels_go_through_the_passes_and_change_nothing_but_speed(name, everything_is_large, own_kernels):
     fn, *shapes = LARGE[name]
     arrays = [ja.randn(*shape).jax() for shape in shapes]

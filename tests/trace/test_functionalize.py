@@ -74,7 +74,7 @@ def test_a_functionalized_program_composes_with(name):
     assert_close(transform(ja.functionalize(program)), transform(formula))
 
 
-@pytest.mark.parametrize("name", TRANSFORMATIONS)
+@pytest.mark.parametrize("name", some(TRANSFORMATIONS, 5))
 def test_a_compiled_program_composes_with(name):
     transform = TRANSFORMATIONS[name]
     compiled = ja.compile(program)
@@ -126,6 +126,7 @@ print("devices", n)
 """
 
 
+@pytest.mark.slow
 def test_shard_map_over_several_devices():
     root = str(pathlib.Path(__file__).parents[2])
     flags = "--xla_force_host_platform_device_count=4"

@@ -81,6 +81,7 @@ def cases(n: int):
         yield seed, storage, view, offset
 
 
+@pytest.mark.slow
 def test_random_views_read_and_write_what_enumeration_says():
     n_boxes = 0
     for seed, storage, view, offset in cases(100):
