@@ -149,6 +149,7 @@ def test_names_come_from_the_printed_graph():
     assert "stop_gradient" not in text and "custom_jvp" not in text
 
 
+@pytest.mark.slow
 def test_every_backward_equation_names_its_forward_equation():
     """The residual model of `test_aot_sequence_nr`."""
 

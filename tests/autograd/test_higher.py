@@ -90,6 +90,7 @@ def test_inside_a_compiled_function_and_a_functionalized_one():
     np.testing.assert_allclose(sum(jnp.sin(g).sum() for g in gradients), third, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_second_derivatives_through_loops_and_branches():
     def looped(x):
         body = lambda c, s: ((c.sin() * s).exp(), c.cos())

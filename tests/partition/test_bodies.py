@@ -234,6 +234,7 @@ LOOPS = [(0, False, 1), (7, True, 3), (1, False, True), (2, False, True), (0, Tr
 
 
 @pytest.mark.parametrize("case", some(LOOPS, 2), ids=str)
+@pytest.mark.slow
 def test_lengths_directions_and_unrolling(case):
     length, reverse, unroll = case
 

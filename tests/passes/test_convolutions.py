@@ -115,6 +115,7 @@ def test_random_convolutions_keep_their_values_and_gradients(seed):
     assert n_left(split_groups, with_gradients(fn), *args, rtol=1e-4) >= n_before
 
 
+@pytest.mark.slow
 def test_layers_of_one_by_one_and_their_gradients_are_products():
     x, k = normal(0, 2, 6, 6, 3), normal(1, 1, 1, 3, 4)
     assert n_left(multiply_convolutions, with_gradients(convolve), x, k) == 0

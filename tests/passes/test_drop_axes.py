@@ -35,6 +35,7 @@ def attention(q, k, v, mask):
     return jnp.einsum("bgrqk,bkgd->bqgrd", weights, v)
 
 
+@pytest.mark.slow
 def test_an_attention_with_groups_of_one_and_its_gradients():
     q, k, v = normal(0, 2, 5, 3, 1, 4), normal(1, 2, 5, 3, 4), normal(2, 2, 5, 3, 4)
     mask = jnp.tril(jnp.ones((5, 5), bool))[None, None, None]

@@ -83,6 +83,7 @@ def test_others_are_carried_along(seed):
     assert all(len(eqn.invars) == 1 for eqn in sorts) and len(sorts) >= (key.size > 0)
 
 
+@pytest.mark.slow
 def test_gradients_and_maps_of_sorts():
     x, w = (jnp.asarray(np.random.default_rng(i).normal(size=(6, 50)), jnp.float32) for i in range(2))
     for fn in (

@@ -257,6 +257,7 @@ def test_what_has_no_cotangent_is_not_computed():
     assert jaxpr.count("dot_general") == 1  # that of the forward
 
 
+@pytest.mark.slow
 def test_dropout_by_key_and_integers():
     key, index = jax.random.key(3), jnp.array([1, 2])
 

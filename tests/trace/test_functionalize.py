@@ -74,7 +74,7 @@ def test_a_functionalized_program_composes_with(name):
     assert_close(transform(ja.functionalize(program)), transform(formula))
 
 
-@pytest.mark.parametrize("name", some(TRANSFORMATIONS, 5))
+@pytest.mark.parametrize("name", some(TRANSFORMATIONS, 3))
 def test_a_compiled_program_composes_with(name):
     transform = TRANSFORMATIONS[name]
     compiled = ja.compile(program)

@@ -41,6 +41,7 @@ def test_the_most_similar_call_is_compared_with():
     assert [str(r) for r in fn.explain_recompiles()[-1].reasons] == ["static argument 2 (`n`) is 5 instead of 1"]
 
 
+@pytest.mark.slow
 def test_a_shape_that_keeps_changing_is_named_once():
     fn = ja.compile(lambda x: x + 1)
     words = recompile_warnings(lambda: [fn(ja.ones(n)) for n in range(1, 30)])

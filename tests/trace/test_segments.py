@@ -277,6 +277,7 @@ def test_gradients_through_all_segments(policy):
     assert fn.cache_info().hits >= 1
 
 
+@pytest.mark.slow
 def test_a_training_step_that_looks_at_its_loss():
     def make():
         ja.manual_seed(0)
