@@ -13,7 +13,7 @@ from jaxaot.ir.axes import ELEMENTWISE, Way, ways
 from jaxaot.ir.constants import constant
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.makers import Makers
-from jaxaot.ir.walk import producers, users, variables
+from jaxaot.ir.walk import users, variables
 
 SHAPES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
 """Primitives that repeat and arrange what is there."""
@@ -46,8 +46,8 @@ class Graph:
 
     def __init__(self, jaxpr: Any, known: dict[Any, Any]):
         self.jaxpr, self.known = jaxpr, known
-        self.producer, self.users = producers(jaxpr), users(jaxpr)
-        self.maker = Makers(jaxpr)
+        self.maker, self.users = Makers(jaxpr), users(jaxpr)
+        self.producer = self.maker.position
 
     def is_given(self, atom: Any) -> bool:
         """Returns whether an atom is made of no value: it is a mask, or one number everywhere."""

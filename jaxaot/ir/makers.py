@@ -16,10 +16,15 @@ MOVES = (lax.broadcast_in_dim_p, lax.reshape_p, lax.squeeze_p, lax.transpose_p)
 
 
 class Makers(dict[Any, Any]):
-    """The equation that makes a variable, for each that one makes."""
+    """The equation that makes a variable, for each that one makes.
+
+    Attributes:
+      position: The position of that equation.
+    """
 
     def __init__(self, jaxpr: Any):
-        super().__init__((var, jaxpr.eqns[i]) for var, i in producers(jaxpr).items())
+        self.position = producers(jaxpr)
+        super().__init__((var, jaxpr.eqns[i]) for var, i in self.position.items())
 
     def of(self, atom: Any, *primitives: Any) -> Any:
         """Returns the equation that makes an atom, if it is one of some primitives on plain arrays; None if not.

@@ -135,7 +135,7 @@ def _would_lose_bits(atom: Any) -> bool:
     `sort_integers` makes such arrays.
     """
     dtype = getattr(atom.aval, "dtype", None)
-    return getattr(dtype, "kind", "") in ("i", "u", "f", "c") and canonical_dtype(dtype) != dtype
+    return getattr(dtype, "itemsize", 0) >= 8 and canonical_dtype(dtype) != dtype
 
 
 def plan_course(closed: Any, groups: Sequence[Sequence[Any]], donated: Collection[int]) -> Course:
