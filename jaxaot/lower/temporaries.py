@@ -60,9 +60,7 @@ def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) ->
       returned: The variables that leave them, and are no temporaries.
       ceiling: Values of more bytes are not counted.
     """
-    n_reads = Counter(var for eqn in eqns for var in set(variables(eqn.invars)))
-    n_reads.update(returned)
-    kernel = _kernels(eqns, returned, n_reads)
+    kernel = _kernels(eqns, returned)
     time = _breadth_first(eqns, kernel)
     last = _last_reads(eqns, range(len(eqns)))
     source = _sources(eqns, last, returned)
@@ -82,17 +80,21 @@ def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) ->
     return Temporaries(*np.array(found, np.int64).reshape(-1, 5).T)
 
 
-def _kernels(eqns: Sequence[Any], returned: Collection[Any], n_reads: Counter[Any]) -> list[int]:
-    """Returns for each equation the position of the one in whose kernel it is computed."""
-    reader = {var: i for i, eqn in enumerate(eqns) for var in variables(eqn.invars)}
+def _kernels(eqns: Sequence[Any], returned: Collection[Any]) -> list[int]:
+    """Returns for each equation the position of the one in whose kernel it is computed: that of all its readers."""
+    readers: dict[Any, list[int]] = {}
+    for i, eqn in enumerate(eqns):
+        for var in variables(eqn.invars):
+            readers.setdefault(var, []).append(i)
+    can_read = [_is_fused(eqn) or kind(eqn) is Kind.REDUCTION for eqn in eqns]
     kernel = list(range(len(eqns)))
     for i in reversed(range(len(eqns))):
         eqn = eqns[i]
         var = eqn.outvars[0] if len(eqn.outvars) == 1 else None
-        if var in reader and var not in returned and n_reads[var] == 1 and _is_fused(eqn):
-            at = eqns[reader[var]]
-            if _is_fused(at) or kind(at) is Kind.REDUCTION:
-                kernel[i] = kernel[reader[var]]
+        if var in readers and var not in returned and _is_fused(eqn) and all(can_read[at] for at in readers[var]):
+            first, *others = {kernel[at] for at in readers[var]}
+            if not others:
+                kernel[i] = first
     return kernel
 
 

@@ -7,7 +7,8 @@ XLA does on the platform. In order:
 1. joint: `cse`, `dce`, `drop_zero_sums`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `share`, `drop_zero_sums` (again: graphs of `ja.jit` come with their gradients);
+4. lowered: `open_loops`, so that the others see what XLA gets; `share`, `drop_zero_sums` (again: graphs of `ja.jit`
+   come with their gradients);
    `drop_axes`; `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`, `unfold_volumes`,
    `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds
    of convolutions, and more products; `fold_transposes`; `divide_late`, and then `skip_masked`, which writes blocks of
@@ -30,6 +31,7 @@ from jaxaot.passes.flatten_dots import flatten_dots
 from jaxaot.passes.fold_transposes import fold_transposes
 from jaxaot.passes.hold import hold
 from jaxaot.passes.multiply_convolutions import multiply_convolutions
+from jaxaot.passes.open_loops import open_loops
 from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.pad_images import pad_images
 from jaxaot.passes.select_scatters import select_scatters
@@ -48,6 +50,7 @@ JOINT: tuple[str, ...] = ("cse", "dce", "drop_zero_sums")
 """What runs on a joint graph by default, on every platform: each leaves less to compute, and less to save."""
 
 _IN_ORDER = (
+    open_loops,
     share,
     drop_zero_sums,
     drop_axes,
