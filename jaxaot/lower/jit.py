@@ -6,14 +6,12 @@ compiles that. Where one program would need too much memory at once, a call runs
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import functools
 import inspect
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -33,20 +31,9 @@ from jaxaot.passes.pipeline import lowered_passes
 PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
 """Options that say where things go: they are for one program, and for XLA to work out."""
 
-_is_whole: contextvars.ContextVar[bool] = contextvars.ContextVar("jaxaot_is_whole", default=False)
 
-
-@contextlib.contextmanager
-def _as_one_program() -> Iterator[None]:
-    token = _is_whole.set(True)
-    try:
-        yield
-    finally:
-        _is_whole.reset(token)
-
-
-class _NeedsRelay(Exception):
-    """Ends the tracing of a function whose graph is to be cut, or compiled under options of its own.
+class _AnotherWay(Exception):
+    """Ends the tracing of a function whose graph is to be compiled in another way: cut, or under options of its own.
 
     Attributes:
       tuned: The graph.
@@ -54,7 +41,7 @@ class _NeedsRelay(Exception):
     """
 
     def __init__(self, tuned: Tuned, out_tree: Any):
-        super().__init__("the graph is run by a relay")
+        super().__init__("the graph is compiled in another way")
         self.tuned, self.out_tree = tuned, out_tree
 
 
@@ -110,9 +97,17 @@ def _several(value: Any) -> tuple[Any, ...]:
 class _TunedFunction:
     """A function that is traced into a graph, which is tuned."""
 
-    def __init__(self, fn: Callable[..., Any], static: Static, passes: tuple[str, ...], checks: bool):
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        static: Static,
+        passes: tuple[str, ...],
+        checks: bool,
+        needs_another_way: Callable[[Tuned], bool],
+    ):
         functools.update_wrapper(self, fn)
         self._fn, self._static, self._passes, self._checks = fn, static, passes, checks
+        self._needs_another_way = needs_another_way
 
     def __repr__(self) -> str:
         return repr(self._fn)
@@ -135,8 +130,8 @@ class _TunedFunction:
         opened = inline(closed, also_custom=True)
         if is_worth_tuning(opened):
             tuned = tune(opened, self._passes, self._checks)
-            if not _is_whole.get() and _needs_relay(tuned):
-                raise _NeedsRelay(tuned, out_tree)
+            if self._needs_another_way(tuned):
+                raise _AnotherWay(tuned, out_tree)
             closed = tuned.jaxpr
         return jax.tree.unflatten(out_tree, jaxpr_as_fun(closed)(*leaves))
 
@@ -146,6 +141,15 @@ def _needs_relay(tuned: Tuned) -> bool:
     if tuned.has_legs and can_be_cut(tuned.jaxpr):
         return True
     return tuned.n_by_eigen > 0 and is_free_of_effects(tuned.jaxpr)
+
+
+def _needs_eigen(tuned: Tuned) -> bool:
+    return tuned.n_by_eigen > 0
+
+
+def _needs_nothing(tuned: Tuned) -> bool:
+    del tuned
+    return False
 
 
 def _without_objects(fn: Callable[..., Any], objects: Objects) -> Callable[..., Any]:
@@ -192,11 +196,7 @@ class _Recent(NamedTuple):
 
 
 class _Version:
-    """A function jitted under some passes.
-
-    Attributes:
-      jitted: The function as one program, which `jax.jit` made.
-    """
+    """A function jitted under some passes."""
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any], settings: Config):
         platform = options.get("backend") or jax.default_backend()
@@ -205,12 +205,28 @@ class _Version:
         if is_placed:
             passes = ()
         self._fn, self._options, self._static = fn, options, Static(fn, options)
+        self._passes, self._checks = passes, settings.check_graphs
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         self._compiler_options = compiler_options or None
-        tuned = _TunedFunction(fn, self._static, passes, settings.check_graphs) if passes else fn
-        self.jitted = jax.jit(tuned, **{**options, "compiler_options": self._compiler_options})
+
+        self._jitted = self._jit(_needs_relay, self._compiler_options)
         self._relays: dict[Any, Callable[..., Any]] = {}
         self._recent: _Recent | None = None
+
+    def _jit(self, needs_another_way: Callable[[Tuned], bool], compiler_options: Any) -> Any:
+        """Returns the function as one program, unless its graph needs another way; each traces for itself."""
+        fn = self._fn
+        if self._passes:
+            fn = _TunedFunction(fn, self._static, self._passes, self._checks, needs_another_way)
+        return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
+
+    @functools.cached_property
+    def _whole(self) -> Any:
+        return self._jit(_needs_eigen, self._compiler_options)
+
+    @functools.cached_property
+    def _whole_by_eigen(self) -> Any:
+        return self._jit(_needs_nothing, with_eigen_convolutions(self._compiler_options))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._relays:
@@ -223,16 +239,25 @@ class _Version:
                 self._recent = _Recent(call.without_arrays(), run)
                 return run(call.leaves)
         try:
-            return self.jitted(*args, **kwargs)
-        except _NeedsRelay as needed:
+            return self._jitted(*args, **kwargs)
+        except _AnotherWay as needed:
             tuned, out_tree = needed.tuned, needed.out_tree
         call = self._described(args, kwargs)
         run = self._relays[call.key()] = self._relay(tuned, out_tree, args, kwargs)
         return run(call.leaves)
 
+    def staged(self, method: str, args: Any, kwargs: Any) -> Any:
+        """Returns what a method of the function that `jax.jit` returns gives for arguments or types: one program."""
+        try:
+            return getattr(self._whole, method)(*args, **kwargs)
+        except _AnotherWay:
+            return getattr(self._whole_by_eigen, method)(*args, **kwargs)
+
     def clear(self) -> None:
         """Drops all that was compiled."""
-        self.jitted.clear_cache()
+        self._jitted.clear_cache()
+        for name in ("_whole", "_whole_by_eigen"):
+            self.__dict__.pop(name, None)
         self._relays.clear()
         self._recent = None
 
@@ -325,26 +350,23 @@ class Jitted:
         return self if instance is None else types.MethodType(self, instance)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`.
-
-        Options that its graph would need are those of `compile`.
-        """
-        with _as_one_program():
-            return self._staged("lower", args, kwargs).lower(*args, **kwargs)
+        """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`."""
+        return self._staged("lower", args, kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the function traced for some arguments or types, as one program, a `jax.stages.Traced`."""
-        with _as_one_program():
-            return self._staged("trace", args, kwargs).trace(*args, **kwargs)
+        return self._staged("trace", args, kwargs)
 
     def _staged(self, method: str, args: Any, kwargs: Any) -> Any:
-        """Returns what `jax.jit` made for the place of the call.
+        """Returns what a method gives of the function that `jax.jit` made for the place of the call.
 
         Raises:
           UsageError: If arguments hold objects.
         """
         self._check_plain(method, args, kwargs)
-        return self._current().jitted if is_outermost() else self._inside
+        if is_outermost():
+            return self._current().staged(method, args, kwargs)
+        return getattr(self._inside, method)(*args, **kwargs)
 
     def _check_plain(self, method: str, args: Any, kwargs: Any) -> None:
         if self._objects.are_in((args, kwargs)):

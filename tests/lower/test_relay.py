@@ -115,6 +115,17 @@ def test_a_step_runs_in_two_programs_that_hold_little():
     assert found.cost_analysis()["flops"] == pytest.approx(whole["flops"], rel=0.1)
 
 
+def test_what_was_lowered_as_one_program_is_cut_when_called(monkeypatch):
+    made = []
+    monkeypatch.setattr(jit_module, "Relay", lambda *args, **options: made.append(Relay(*args, **options)) or made[-1])
+    run = ja.jit(step)
+    run.trace(WEIGHTS, X)
+    run.lower(WEIGHTS, X)
+    assert not made
+    run(WEIGHTS, X)
+    assert len(made[0].course.legs) == 2
+
+
 def test_small_and_effectful_graphs_are_one_program():
     assert not can_be_cut(graph_of(step, WEIGHTS, X[:64]))
 

@@ -300,6 +300,15 @@ def test_a_jitted_function_computes_large_convolutions_by_eigen(monkeypatch):
     assert len(asked) == 1  # small ones are faster by YNN
 
 
+def test_a_lowered_function_computes_large_convolutions_by_eigen():
+    step = ja.jit(lambda x, k: convolve(x, k, padding="SAME"))
+    x, k = normal(0, 16, 32, 32, 32), normal(1, 3, 3, 32, 32)
+    for compiled in (step.lower(x, k).compile(), step.trace(x, k).lower().compile()):
+        assert "ynn" not in compiled.as_text()
+        np.testing.assert_allclose(compiled(x, k), step(x, k), rtol=1e-5)
+    assert "ynn" in step.lower(normal(0, 4, 8, 8, 32), k).compile().as_text()
+
+
 def test_a_convolution_beside_effects(capfd):
     def fn(x, k):
         jax.debug.print("{}", x[0, 0, 0, 0], ordered=True)
