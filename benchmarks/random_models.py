@@ -72,6 +72,8 @@ def compare(title: str, cases: Sequence[tuple[str, Callable[..., Any], Any]], op
         if ratio > options.limit:
             plain, ratio = ratio_of(name, fn, args, options.rounds * (4 if plain < SHORT_SECONDS else 1))
         found[name] = {"jax.jit": plain, "ratio": ratio}
+        if ratio > options.limit:
+            print(f"above the limit: {name}, {seconds_text(plain)}, {ratio:.3f}", flush=True)
         jax.clear_caches()
     table = Table(title=f"{title}, ja.jit / jax.jit", title_justify="left")
     for column in ("function", "jax.jit", "ratio"):

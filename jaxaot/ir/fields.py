@@ -12,10 +12,10 @@ from jaxaot._jax import DropVar, Literal
 from jaxaot.ir.axes import ELEMENTWISE, Way, ways
 from jaxaot.ir.constants import constant
 from jaxaot.ir.cost import eqn_flops
-from jaxaot.ir.makers import Makers
+from jaxaot.ir.makers import MOVES, Makers
 from jaxaot.ir.walk import users, variables
 
-SHAPES = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose"}
+SHAPES = {primitive.name for primitive in MOVES}
 """Primitives that repeat and arrange what is there."""
 
 REDUCTIONS = {"reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or"}
