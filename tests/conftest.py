@@ -3,10 +3,14 @@
 import functools
 import gc
 import importlib.util
+import os
 
 import pytest
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+KEPT = {"JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0", "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"}
+"""JAX keeps what it compiles for tests, most of which compile little else: `pytest --cache-clear` forgets it."""
 
 
 def pytest_addoption(parser):
@@ -17,6 +21,10 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("--require-oracle") and not HAS_TORCH:
         raise pytest.UsageError("--require-oracle needs torch: pip install '.[oracle]'")
+    if hasattr(config, "cache"):  # which `-p no:cacheprovider` switches off
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("jax")))
+    for name, value in KEPT.items():
+        os.environ.setdefault(name, value)
 
 
 def pytest_collection_modifyitems(config, items):
