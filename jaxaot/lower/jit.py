@@ -208,7 +208,6 @@ class _Version:
         self._passes, self._checks = passes, settings.check_graphs
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         self._compiler_options = compiler_options or None
-
         self._jitted = self._jit(_needs_relay, self._compiler_options)
         self._relays: dict[Any, Callable[..., Any]] = {}
         self._recent: _Recent | None = None

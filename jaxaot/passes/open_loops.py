@@ -32,10 +32,11 @@ def open_loops(closed: Any) -> Any:
     eqns: list[Any] = []
     for original in closed.jaxpr.eqns:
         eqn = original.replace(invars=substitute(original.invars, names))
-        if not _is_written_out(original):
+        body = open_loops(inline(eqn.params["jaxpr"], also_custom=True)) if _is_written_out(original) else None
+        if body is None or body.consts:
             eqns.append(eqn)
             continue
-        steps, results = _rounds(eqn)
+        steps, results = _rounds(eqn, body)
         eqns += steps
         names.update(
             (var, atom) for var, atom in zip(eqn.outvars, results, strict=True) if not isinstance(var, DropVar)
@@ -48,16 +49,20 @@ def _is_written_out(eqn: Any) -> bool:
     if eqn.primitive.name != "scan" or has_side_effects(eqn) or not is_rewritable(eqn):
         return False
     length, unroll = eqn.params["length"], eqn.params["unroll"]
-    return length > 0 and not eqn.params["jaxpr"].consts and (unroll == 0 or unroll >= length)
+    return length > 0 and (unroll == 0 or unroll >= length)
 
 
-def _rounds(loop: Any) -> tuple[list[Any], list[Any]]:
-    """Returns the equations of a loop written out, and its results."""
+def _rounds(loop: Any, body: Any) -> tuple[list[Any], list[Any]]:
+    """Returns the equations of a loop written out, and its results.
+
+    Args:
+      loop: The equation.
+      body: The ClosedJaxpr of a round, without constants.
+    """
     params = loop.params
     n_consts, n_carry, length = params["num_consts"], params["num_carry"], params["length"]
     consts, carry = loop.invars[:n_consts], loop.invars[n_consts : n_consts + n_carry]
     stacked = loop.invars[n_consts + n_carry :]
-    body = open_loops(inline(params["jaxpr"], also_custom=True))
     eqns: list[Any] = []
     made: list[Any] = [None] * length
     for i in reversed(range(length)) if params["reverse"] else range(length):
