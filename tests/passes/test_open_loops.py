@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from jax import lax
 
-from jaxaot.ir.rewrite import inline
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.walk import sub_jaxprs
 from jaxaot.lower.relay import can_be_cut
 from jaxaot.lower.tune import tune
@@ -78,6 +79,18 @@ def test_what_stays():
 
     closed = jax.make_jaxpr(told)(x)
     assert open_loops(closed) is closed
+
+
+def test_rounds_that_hold_constants_stay():
+    x, shift = normal(0, 4), normal(1, 4)
+    closed = jax.make_jaxpr(lambda x: lax.scan(lambda c, _: (jnp.sin(c), None), x, None, length=2, unroll=2)[0])(x)
+    (loop,) = closed.eqns
+    body = jax.make_jaxpr(lambda c: c + shift)(x)
+    assert body.consts
+    holding = rebuild(closed, [loop.replace(params={**loop.params, "jaxpr": body})], closed.jaxpr.outvars)
+    passed = open_loops(holding)
+    assert [eqn.primitive.name for eqn in passed.eqns] == ["scan"]
+    np.testing.assert_allclose(jaxpr_as_fun(passed)(x)[0], x + shift + shift, rtol=1e-6)
 
 
 def test_a_written_out_loop_within_a_loop_is_opened_too():
