@@ -46,7 +46,7 @@ class Graph:
 
     def __init__(self, jaxpr: Any, known: dict[Any, Any]):
         self.jaxpr, self.known = jaxpr, known
-        self.maker, self.users = Makers(jaxpr), users(jaxpr)
+        self.maker, self.users = Makers(jaxpr), users(jaxpr.eqns)
         self.producer = self.maker.position
 
     def is_given(self, atom: Any) -> bool:

@@ -29,10 +29,10 @@ def producers(jaxpr: Any) -> dict[Any, int]:
     return {var: i for i, eqn in enumerate(jaxpr.eqns) for var in eqn.outvars if not isinstance(var, DropVar)}
 
 
-def users(jaxpr: Any) -> dict[Any, list[int]]:
-    """Returns, for each variable that is read, the positions of the equations that read it, each once."""
+def users(eqns: Iterable[Any]) -> dict[Any, list[int]]:
+    """Returns, for each variable that equations read, the positions of those that do, each once."""
     found: dict[Any, list[int]] = {}
-    for i, eqn in enumerate(jaxpr.eqns):
+    for i, eqn in enumerate(eqns):
         for var in dict.fromkeys(variables(eqn.invars)):
             found.setdefault(var, []).append(i)
     return found

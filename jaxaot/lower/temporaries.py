@@ -18,7 +18,7 @@ import numpy as np
 from jaxaot._jax import Literal
 from jaxaot._util import OrderedSet
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.walk import aval_bytes, sub_jaxprs, variables
+from jaxaot.ir.walk import aval_bytes, sub_jaxprs, users, variables
 
 _SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
 _NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
@@ -82,10 +82,7 @@ def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) ->
 
 def _kernels(eqns: Sequence[Any], returned: Collection[Any]) -> list[int]:
     """Returns for each equation the position of the one in whose kernel it is computed: that of all its readers."""
-    readers: dict[Any, list[int]] = {}
-    for i, eqn in enumerate(eqns):
-        for var in variables(eqn.invars):
-            readers.setdefault(var, []).append(i)
+    readers = users(eqns)
     can_read = [_is_fused(eqn) or kind(eqn) is Kind.REDUCTION for eqn in eqns]
     kernel = list(range(len(eqns)))
     for i in reversed(range(len(eqns))):

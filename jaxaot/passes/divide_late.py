@@ -96,7 +96,7 @@ class _Rewriter:
 
     def __init__(self, closed: Any):
         self._closed, self._eqns = closed, closed.jaxpr.eqns
-        self._makers, self._users = Makers(closed.jaxpr), users(closed.jaxpr)
+        self._makers, self._users = Makers(closed.jaxpr), users(closed.jaxpr.eqns)
         self._returned = set(variables(closed.jaxpr.outvars))
         self._new: dict[int, Callable[[], Any]] = {}  # by position what writes the equation anew and returns its result
         self._names: dict[Any, Any] = {}

@@ -66,7 +66,7 @@ def hold(closed: Any) -> Any:
         return closed  # few kernels, such as those of a loss: there is no depth with which chains could grow
     held = _Kernels(jaxpr).choose()
     replaced: dict[Any, Any] = {}
-    readers = users(jaxpr)
+    readers = users(jaxpr.eqns)
     eqns: list[Any] = []
     for eqn in jaxpr.eqns:
         eqns.append(eqn.replace(invars=substitute(eqn.invars, replaced)))

@@ -68,7 +68,7 @@ def _rounds(loop: Any, body: Any) -> tuple[list[Any], list[Any]]:
     for i in reversed(range(length)) if params["reverse"] else range(length):
         elements = _traced_into(eqns, functools.partial(_row, i), stacked, loop)
         steps, results, _ = splice(body, [*consts, *carry, *elements])
-        eqns += (step.replace(source_info=nest_source(step, loop.source_info, keep_traceback=True)) for step in steps)
+        eqns += (step.replace(source_info=nest_source(step, loop.source_info)) for step in steps)
         carry, made[i] = results[:n_carry], results[n_carry:]
     columns = zip(*made, strict=True)
     return eqns, [*carry, *(_traced_into(eqns, _stack, column, loop)[0] for column in columns)]

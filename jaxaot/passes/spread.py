@@ -89,7 +89,7 @@ class _Growth:
 
     def __init__(self, jaxpr: Any, n_parts: int):
         self._jaxpr, self._n_parts = jaxpr, n_parts
-        self._producer, self._readers = producers(jaxpr), users(jaxpr)
+        self._producer, self._readers = producers(jaxpr), users(jaxpr.eqns)
         self.ways: dict[int, Way] = {}
         self.axes: dict[Any, int] = {}
         self.seeds = {i for i, eqn in enumerate(jaxpr.eqns) if _is_seed(eqn)}

@@ -51,7 +51,7 @@ def test_producers_users_and_slices():
     jaxpr = graph_of(lambda x, y: (jnp.sin(x) * y, jnp.cos(y)), 1.0, 2.0).jaxpr
     x, y = jaxpr.invars
     assert [jaxpr.eqns[i].primitive.name for i in producers(jaxpr).values()] == ["sin", "mul", "cos"]
-    assert users(jaxpr) == {x: [0], jaxpr.eqns[0].outvars[0]: [1], y: [1, 2]}
+    assert users(jaxpr.eqns) == {x: [0], jaxpr.eqns[0].outvars[0]: [1], y: [1, 2]}
     assert backward_slice(jaxpr, jaxpr.outvars[:1]) == {0, 1}
     assert backward_slice(jaxpr, jaxpr.outvars[:1], stop=jaxpr.eqns[0].outvars) == {1}
     assert forward_slice(jaxpr, [x]) == {0, 1}
