@@ -8,7 +8,7 @@ their results live as long as if they had been kept.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from jax.dtypes import float0
@@ -24,7 +24,12 @@ SMALL_BYTES = 1024
 
 
 def gate_groups(
-    closed: Any, late: Collection[int], known: Sequence[Any], small_bytes: int = SMALL_BYTES, start: int = 0
+    closed: Any,
+    late: Collection[int],
+    known: Sequence[Any],
+    small_bytes: int = SMALL_BYTES,
+    start: int = 0,
+    can_be_waited_for: Callable[[Any], bool] = lambda eqn: True,
 ) -> Any:
     """Returns a graph in which every group of early equations waits for a late value.
 
@@ -37,10 +42,15 @@ def gate_groups(
       known: Inputs that are there no earlier than late values.
       small_bytes: Groups that make nothing larger are left as they are.
       start: Groups in front of equations before this position are left as they are.
+      can_be_waited_for: Returns whether results of an equation are what groups may wait for.
     """
     jaxpr = closed.jaxpr
+    last_read = {var: i for i, eqn in enumerate(jaxpr.eqns) for var in variables(eqn.invars)}
+    last_read |= dict.fromkeys(variables(jaxpr.outvars), len(jaxpr.eqns))
     place = {var: -1 for var in known if _is_array(var)}  # of late values: where they are made
-    newest = {type_varies_over(var.aval): var for var in place}
+    made_so_far: dict[Any, list[Any]] = {}  # by the axes over which they vary
+    for var in place:
+        made_so_far.setdefault(type_varies_over(var.aval), []).append(var)
     held: dict[Any, Any] = {}  # a late value → what a barrier made of it
     eqns: list[Any] = []
     group: list[Any] = []
@@ -50,14 +60,19 @@ def gate_groups(
             continue
         if group:
             waited_for = sorted((var for var in variables(eqn.invars) if var in place), key=lambda var: place[var])
-            keys = newest | {type_varies_over(var.aval): var for var in waited_for}
+            for values in made_so_far.values():
+                while values and last_read.get(values[-1], -1) < position:
+                    values.pop()  # XLA drops from a barrier what nobody reads behind it
+            keys = {axes: values[-1] for axes, values in made_so_far.items() if values}
+            keys |= {type_varies_over(var.aval): var for var in waited_for}
             waits = position >= start and _is_worth_it(group, small_bytes)
             eqns += _gated(group, eqn, keys, held) if waits else group
             group = []
         eqns.append(eqn.replace(invars=substitute(eqn.invars, held)))
-        made = [var for var in eqn.outvars if _is_array(var)]
+        made = [var for var in eqn.outvars if _is_array(var)] if can_be_waited_for(eqn) else []
         place |= dict.fromkeys(made, position)
-        newest |= {type_varies_over(var.aval): var for var in made}
+        for var in made:
+            made_so_far.setdefault(type_varies_over(var.aval), []).append(var)
     return rebuild(closed, [*eqns, *group], substitute(jaxpr.outvars, held))
 
 

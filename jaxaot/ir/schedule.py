@@ -7,6 +7,7 @@ if it is cheap, it is computed again instead of being kept.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from jaxaot._jax import DropVar, Literal, make_var
@@ -93,3 +94,35 @@ def recompute_late(closed: Any, n_early: int, span: int = SPAN) -> Any:
     require(jaxpr.outvars)
     outvars = [atom if isinstance(atom, Literal) else names.get(atom, atom) for atom in jaxpr.outvars]
     return rebuild(closed, ordered, outvars)
+
+
+def before_first_readers(early: Sequence[Any], eqns: Sequence[Any]) -> list[Any]:
+    """Returns equations in which each of the early ones comes right before the first that reads it.
+
+    Args:
+      early: The early ones, each behind those that it reads; what nothing reads comes last.
+      eqns: The others.
+    """
+    producer = {var: eqn for eqn in early for var in eqn.outvars}
+    ordered: list[Any] = []
+
+    def emit(eqn: Any) -> None:
+        pending = [eqn]
+        while pending:
+            missing = [producer[var] for var in variables(pending[-1].invars) if var in producer]
+            if missing:
+                pending.extend(missing)
+                continue
+            ready = pending.pop()
+            if ready is not eqn and not all(var in producer for var in ready.outvars):
+                continue  # it was asked for twice
+            for var in ready.outvars:
+                producer.pop(var, None)
+            ordered.append(ready)
+
+    for eqn in eqns:
+        emit(eqn)
+    for eqn in early:  # what is only returned
+        if all(var in producer for var in eqn.outvars):
+            emit(eqn)
+    return ordered

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import sys
 import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -274,7 +273,7 @@ class _Version:
             self._donated(args, kwargs),
             getattr(self._fn, "__name__", "fn"),
             with_eigen_convolutions(options) if tuned.n_by_eigen else options,
-            limit=LIMIT_BYTES if tuned.has_legs else sys.maxsize,
+            limit=LIMIT_BYTES if tuned.has_legs else None,
             keeps_heaps=tuned.keeps_heaps,
         )
         call, unflatten = relay.call, out_tree.unflatten

@@ -21,6 +21,7 @@ from jaxaot._jax import DropVar, Literal, canonical_dtype
 from jaxaot._util import OrderedSet
 from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.rewrite import extract
+from jaxaot.ir.schedule import before_first_readers
 from jaxaot.ir.walk import aval_bytes, variables
 from jaxaot.lower.temporaries import temporaries
 
@@ -72,7 +73,7 @@ class Course:
     outputs: tuple[int, ...]
 
 
-def temporary_bytes(eqns: Sequence[Any], returned: Collection[Any]) -> int:
+def temporary_bytes(eqns: Sequence[Any], returned: Collection[Any], delayed: bool = True) -> int:
     """Returns an estimate of the memory that equations need for temporaries, from shapes alone.
 
     Values that are too large for any leg are not counted: the allocator gives each of them back however they are
@@ -81,8 +82,9 @@ def temporary_bytes(eqns: Sequence[Any], returned: Collection[Any]) -> int:
     Args:
       eqns: The equations of a leg.
       returned: The variables that leave it.
+      delayed: Whether what can wait does, as it does in legs.
     """
-    return temporaries(eqns, returned, LIMIT_BYTES).peak()
+    return temporaries(eqns, returned, LIMIT_BYTES, delayed).peak()
 
 
 def divide(
@@ -97,7 +99,7 @@ def divide(
       limit: What is little enough, so that the bytes that cross decide.
     """
     n = len(eqns)
-    found = temporaries(eqns, returned, limit)
+    found = temporaries(eqns, returned, limit, delayed=True)
     before = found.peak()
     if before <= limit:
         return None
@@ -233,7 +235,7 @@ def _move_later(
             for v in variables(atom for eqn in chain for atom in eqn.invars):
                 if v in producer and producer[v] not in chain:
                     crossing.add(v)
-    right = _before_first_readers([*redone[::-1], *moved[::-1]], right)
+    right = before_first_readers([*redone[::-1], *moved[::-1]], right)
     return (left, right) if left and right else None
 
 
@@ -253,33 +255,6 @@ def _chain(var: Any, producer: Mapping[Any, Any], crossing: Collection[Any]) -> 
             if v in producer and v not in crossing and aval_bytes(v.aval) > SMALL_BYTES:
                 pending.append(v)
     return chain
-
-
-def _before_first_readers(early: list[Any], eqns: list[Any]) -> list[Any]:
-    """Returns equations in which each of the early ones comes right before the first that reads it."""
-    producer = {var: eqn for eqn in early for var in eqn.outvars}
-    ordered: list[Any] = []
-
-    def emit(eqn: Any) -> None:
-        pending = [eqn]
-        while pending:
-            missing = [producer[var] for var in variables(pending[-1].invars) if var in producer]
-            if missing:
-                pending.extend(missing)
-                continue
-            ready = pending.pop()
-            if ready is not eqn and not all(var in producer for var in ready.outvars):
-                continue  # it was asked for twice
-            for var in ready.outvars:
-                producer.pop(var, None)
-            ordered.append(ready)
-
-    for eqn in eqns:
-        emit(eqn)
-    for eqn in early:  # what is only returned
-        if all(var in producer for var in eqn.outvars):
-            emit(eqn)
-    return ordered
 
 
 def _is_movable(eqn: Any) -> bool:

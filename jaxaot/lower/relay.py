@@ -1,4 +1,7 @@
-"""A graph run as several executables, one after the other: see `legs.py` for where it is cut and why."""
+"""A graph run as one executable or several, one after the other: see `legs.py` for where it is cut and why.
+
+In each, what could be computed at once waits until it is needed, see `delay.py`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from jaxaot._jax import has_side_effects, jaxpr_as_fun
 from jaxaot._util import format_bytes
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.lower.counts import costs_of
+from jaxaot.lower.delay import delay
 from jaxaot.lower.heaps import keep_heaps
 from jaxaot.lower.legs import (
     LIMIT_BYTES,
@@ -24,6 +28,7 @@ from jaxaot.lower.legs import (
     returned_by,
     temporary_bytes,
 )
+from jaxaot.lower.options import keeping_barriers
 
 _MOST = 2
 """How many times the estimate XLA may need: a graph that is estimated at less than its part is not looked at."""
@@ -54,7 +59,7 @@ class Relay:
         name: str,
         compiler_options: Mapping[str, Any] | None,
         before_tracing: Callable[[], None] = lambda: None,
-        limit: int = LIMIT_BYTES,
+        limit: int | None = LIMIT_BYTES,
         keeps_heaps: bool = False,
     ):
         """Cuts and compiles a graph.
@@ -65,18 +70,19 @@ class Relay:
           name: What profiles and HLO call it.
           compiler_options: Options for XLA.
           before_tracing: Called whenever JAX traces a leg.
-          limit: The temporaries that a leg may have.
+          limit: The temporaries that a leg may have; None for one program of the graph as it is.
           keeps_heaps: Whether the process is to keep the memory that legs free, if there are several.
         """
-        self._options = dict(compiler_options) if compiler_options else None
+        self._options = keeping_barriers(compiler_options)
         self._name, self._before_tracing = name, before_tracing
+        self._rewrite: Callable[[Any], Any] = delay if limit is not None else lambda jaxpr: jaxpr
         self.programs: dict[Any, Any] = {}
         self._measured: dict[Any, int] = {}
         outvars = closed.jaxpr.outvars
         groups: list[Any] = [list(closed.jaxpr.eqns)]
         whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
 
-        def cut(k: int, ratio: float) -> int:
+        def cut(k: int, ratio: float, limit: int) -> int:
             """Cuts a group until none needs too much, given how many times the estimate XLA needs; returns how many."""
             returned = returned_by(groups, k, outvars)
             if ratio * temporary_bytes(groups[k], returned) <= limit:
@@ -88,19 +94,19 @@ class Relay:
                 whole.add(id(groups[k]))
                 return 1
             groups[k : k + 1] = halves
-            n_left = cut(k, ratio)
-            return n_left + cut(k + n_left, ratio)
+            n_left = cut(k, ratio, limit)
+            return n_left + cut(k + n_left, ratio, limit)
 
-        if _LEAST * temporary_bytes(groups[0], returned_by(groups, 0, outvars)) > limit:
-            cut(0, _USUAL)
+        if limit is not None and _LEAST * temporary_bytes(groups[0], returned_by(groups, 0, outvars)) > limit:
+            cut(0, _USUAL, limit)
         while True:
             self.course = plan_course(closed, groups, donated)
             runs = [self._jit(k, leg) for k, leg in enumerate(self.course.legs)]
             self.temporary_bytes = self._measure(runs)
             for k in reversed(range(len(groups))):
-                if self.temporary_bytes[k] > limit and id(groups[k]) not in whole:
+                if limit is not None and self.temporary_bytes[k] > limit and id(groups[k]) not in whole:
                     estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
-                    cut(k, max(1.0, self.temporary_bytes[k] / max(1, estimate)))
+                    cut(k, max(1.0, self.temporary_bytes[k] / max(1, estimate)), limit)
             if len(groups) == len(runs):
                 break
         if keeps_heaps and len(runs) > 1:
@@ -111,9 +117,10 @@ class Relay:
 
     def _jit(self, k: int, leg: Leg) -> Any:
         """Returns a leg as a jitted function; legs that are alike are one."""
-        key = str(leg.jaxpr.jaxpr), leg.donated, tuple(map(id, leg.jaxpr.consts))
+        text = "" if len(self.course.legs) == 1 else str(leg.jaxpr.jaxpr)
+        key = text, leg.donated, tuple(map(id, leg.jaxpr.consts))
         if key not in self.programs:
-            evaluate, before_tracing = jaxpr_as_fun(leg.jaxpr), self._before_tracing
+            evaluate, before_tracing = jaxpr_as_fun(self._rewrite(leg.jaxpr)), self._before_tracing
 
             def run(*args: Any) -> Any:
                 before_tracing()
@@ -162,7 +169,7 @@ def can_be_cut(closed: Any) -> bool:
     eqns = closed.jaxpr.eqns
     if all(kind(eqn) <= Kind.TRANSCENDENTAL for eqn in eqns):
         return False  # a kernel or two, whose values in between are in no memory
-    return is_free_of_effects(closed) and temporary_bytes(eqns, set()) > LIMIT_BYTES // _MOST
+    return is_free_of_effects(closed) and temporary_bytes(eqns, set(), delayed=False) > LIMIT_BYTES // _MOST
 
 
 def is_free_of_effects(closed: Any) -> bool:

@@ -3,7 +3,7 @@
 A *temporary* is made and read in the program only. XLA computes what is element by element in the *kernel* that reads
 it, so it is in no memory; and it runs kernels breadth first: those that need nothing but inputs, then each in the order
 in which the last of what it reads gets ready. So what depends on little else than inputs is computed early, however
-late it is read, and needs memory all the while.
+late it is read, and needs memory all the while, unless it *waits*, see `delay.py`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,19 @@ import numpy as np
 
 from jaxaot._jax import Literal
 from jaxaot._util import OrderedSet
-from jaxaot.ir.primitives import Kind, kind
+from jaxaot.ir.build import is_rewritable
+from jaxaot.ir.primitives import Kind, is_cheap, kind
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs, users, variables
 
 _SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
 _NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
 _IN_PLACE = {"dynamic_update_slice", "scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"}
+
+_LARGE_BYTES = 1 << 16
+"""What is smaller takes little memory however long it is there."""
+
+_LONG = 4
+"""How many kernels a value is there before it is read, if it is worth waiting."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,16 +59,20 @@ class Temporaries:
         return int(change.cumsum().max())
 
 
-def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) -> Temporaries:
+def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int, delayed: bool = False) -> Temporaries:
     """Returns what needs memory while equations run.
 
     Args:
       eqns: The equations.
       returned: The variables that leave them, and are no temporaries.
       ceiling: Values of more bytes are not counted.
+      delayed: Whether what can wait does.
     """
-    kernel = _kernels(eqns, returned)
-    time = _breadth_first(eqns, kernel)
+    kernel = kernels(eqns, returned)
+    time = breadth_first(eqns, kernel)
+    if delayed:
+        until = waiting(eqns, kernel, time)
+        time = [until.get(k, at) for k, at in zip(kernel, time, strict=True)]
     last = _last_reads(eqns, range(len(eqns)))
     source = _sources(eqns, last, returned)
     ends = [_with_those_in_place(eqns, kernel, reads, source) for reads in (last, _last_reads(eqns, time))]
@@ -80,8 +91,13 @@ def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int) ->
     return Temporaries(*np.array(found, np.int64).reshape(-1, 5).T)
 
 
-def _kernels(eqns: Sequence[Any], returned: Collection[Any]) -> list[int]:
-    """Returns for each equation the position of the one in whose kernel it is computed: that of all its readers."""
+def kernels(eqns: Sequence[Any], returned: Collection[Any]) -> list[int]:
+    """Returns for each equation the position of the one in whose kernel it is computed: that of all its readers.
+
+    Args:
+      eqns: The equations.
+      returned: The variables that leave them.
+    """
     readers = users(eqns)
     can_read = [_is_fused(eqn) or kind(eqn) is Kind.REDUCTION for eqn in eqns]
     kernel = list(range(len(eqns)))
@@ -99,8 +115,13 @@ def _is_fused(eqn: Any) -> bool:
     return kind(eqn) <= Kind.TRANSCENDENTAL and eqn.primitive.name != "optimization_barrier"
 
 
-def _breadth_first(eqns: Sequence[Any], kernel: Sequence[int]) -> list[int]:
-    """Returns when each equation runs, if all that are ready run in the order in which they got ready."""
+def breadth_first(eqns: Sequence[Any], kernel: Sequence[int]) -> list[int]:
+    """Returns when each equation runs, if all that are ready run in the order in which they got ready.
+
+    Args:
+      eqns: The equations.
+      kernel: The kernel of each.
+    """
     maker = {var: kernel[i] for i, eqn in enumerate(eqns) for var in eqn.outvars}
     edges = OrderedSet(
         (maker[var], kernel[i])
@@ -122,6 +143,45 @@ def _breadth_first(eqns: Sequence[Any], kernel: Sequence[int]) -> list[int]:
             if not missing[reader]:
                 ready.append(reader)
     return [time[i] for i in kernel]
+
+
+def waiting(eqns: Sequence[Any], kernel: Sequence[int], time: Sequence[int]) -> dict[int, int]:
+    """Returns the kernels that can wait, each with the time until which: that of the first one that reads it.
+
+    These are the cheap ones that make something large that is read much later, of nothing but inputs, small values and
+    results of others that wait.
+
+    Args:
+      eqns: The equations.
+      kernel: The kernel of each.
+      time: When each would run.
+    """
+    maker = {var: kernel[i] for i, eqn in enumerate(eqns) for var in eqn.outvars}
+    members: dict[int, list[int]] = {}
+    for i, k in enumerate(kernel):
+        members.setdefault(k, []).append(i)
+    operands = {k: {maker.get(var, k) for i in members[k] for var in variables(eqns[i].invars)} - {k} for k in members}
+    readers: dict[int, set[int]] = {k: set() for k in members}
+    for k, made_by in operands.items():
+        for maker_of_operand in made_by:
+            readers[maker_of_operand].add(k)
+    is_large = {k: max((aval_bytes(v.aval) for v in eqns[k].outvars), default=0) > _LARGE_BYTES for k in members}
+    early: set[int] = set()  # those that need nothing but inputs
+    can_wait: set[int] = set()
+    for k in sorted(members, key=lambda k: time[k]):
+        if operands[k] <= early and all(is_cheap(eqns[i]) and is_rewritable(eqns[i]) for i in members[k]):
+            early.add(k)
+            if is_large[k] and readers[k] and all(j in can_wait or not is_large[j] for j in operands[k]):
+                can_wait.add(k)
+    until: dict[int, int] = {}
+    while True:  # what one reads that does not wait is there early
+        for k in sorted(can_wait, key=lambda k: -time[k]):
+            until[k] = min(until.get(reader, time[reader]) for reader in readers[k])
+        kept = {k for k in can_wait if until[k] - time[k] >= _LONG}
+        kept = {k for k in kept if all(j in kept or not is_large[j] for j in operands[k])}
+        if kept == can_wait:
+            return until
+        can_wait, until = kept, {}
 
 
 def _last_reads(eqns: Sequence[Any], places: Sequence[int]) -> dict[Any, int]:

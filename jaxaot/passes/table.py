@@ -15,7 +15,8 @@ XLA does on the platform. In order:
    what is left; `spread`; `drop_axes` again, as parts may have one element along an axis; `flatten_dots`,
    `order_operands`; and `hold`, which comes last of these, as the others rewrite what it puts barriers behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
-6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`);
+6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`), and
+   in each, what it could compute at once waits until it is needed (`lower/delay.py`);
 7. `keep_heaps`: of a process with such graphs the allocator keeps what they free (`lower/heaps.py`).
 """
 
@@ -84,7 +85,7 @@ EIGEN_CONVOLUTIONS = "eigen_convolutions"
 """Switches on that XLA computes convolutions by Eigen, on all cores, where they are large."""
 
 LEGS = "legs"
-"""Switches on that a graph may become several executables."""
+"""Switches on that a graph may become several executables, in each of which what can wait does."""
 
 KEEP_HEAPS = "keep_heaps"
 """Switches on that the process keeps the memory that graphs of several executables free."""
