@@ -8,6 +8,7 @@ their results live as long as if they had been kept.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -48,9 +49,9 @@ def gate_groups(
     last_read = {var: i for i, eqn in enumerate(jaxpr.eqns) for var in variables(eqn.invars)}
     last_read |= dict.fromkeys(variables(jaxpr.outvars), len(jaxpr.eqns))
     place = {var: -1 for var in known if _is_array(var)}  # of late values: where they are made
-    made_so_far: dict[Any, list[Any]] = {}  # by the axes over which they vary
+    made_so_far: defaultdict[Any, list[Any]] = defaultdict(list)  # by the axes over which they vary
     for var in place:
-        made_so_far.setdefault(type_varies_over(var.aval), []).append(var)
+        made_so_far[type_varies_over(var.aval)].append(var)
     held: dict[Any, Any] = {}  # a late value → what a barrier made of it
     eqns: list[Any] = []
     group: list[Any] = []
@@ -72,7 +73,7 @@ def gate_groups(
         made = [var for var in eqn.outvars if _is_array(var)] if can_be_waited_for(eqn) else []
         place |= dict.fromkeys(made, position)
         for var in made:
-            made_so_far.setdefault(type_varies_over(var.aval), []).append(var)
+            made_so_far[type_varies_over(var.aval)].append(var)
     return rebuild(closed, [*eqns, *group], substitute(jaxpr.outvars, held))
 
 

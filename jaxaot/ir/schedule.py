@@ -1,8 +1,8 @@
-"""The order of the equations of a backward graph.
+"""The order of equations: what could be computed early comes right before what reads it.
 
-Its *early* equations depend on no cotangent: they compute values of the forward again. Each comes right before its
-first use, so that what it computes lives briefly. A value that is read again much later would live long all the same:
-if it is cheap, it is computed again instead of being kept.
+The *early* equations of a backward graph depend on no cotangent: they compute values of the forward again. Each comes
+right before its first use, so that what it computes lives briefly. A value that is read again much later would live
+long all the same: if it is cheap, it is computed again instead of being kept.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ In each, what could be computed at once waits until it is needed, see `delay.py`
 from __future__ import annotations
 
 import concurrent.futures
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -82,31 +83,33 @@ class Relay:
         groups: list[Any] = [list(closed.jaxpr.eqns)]
         whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
 
-        def cut(k: int, ratio: float, limit: int) -> int:
+        most = sys.maxsize if limit is None else limit
+
+        def cut(k: int, ratio: float) -> int:
             """Cuts a group until none needs too much, given how many times the estimate XLA needs; returns how many."""
             returned = returned_by(groups, k, outvars)
-            if ratio * temporary_bytes(groups[k], returned) <= limit:
+            if ratio * temporary_bytes(groups[k], returned) <= most:
                 return 1
             halves = None
             if len(groups) < _MAX_LEGS:
-                halves = divide(groups[k], returned, known_before(groups, k, closed), int(limit / ratio))
+                halves = divide(groups[k], returned, known_before(groups, k, closed), int(most / ratio))
             if halves is None:
                 whole.add(id(groups[k]))
                 return 1
             groups[k : k + 1] = halves
-            n_left = cut(k, ratio, limit)
-            return n_left + cut(k + n_left, ratio, limit)
+            n_left = cut(k, ratio)
+            return n_left + cut(k + n_left, ratio)
 
-        if limit is not None and _LEAST * temporary_bytes(groups[0], returned_by(groups, 0, outvars)) > limit:
-            cut(0, _USUAL, limit)
+        if _LEAST * temporary_bytes(groups[0], returned_by(groups, 0, outvars)) > most:
+            cut(0, _USUAL)
         while True:
             self.course = plan_course(closed, groups, donated)
             runs = [self._jit(k, leg) for k, leg in enumerate(self.course.legs)]
             self.temporary_bytes = self._measure(runs)
             for k in reversed(range(len(groups))):
-                if limit is not None and self.temporary_bytes[k] > limit and id(groups[k]) not in whole:
+                if self.temporary_bytes[k] > most and id(groups[k]) not in whole:
                     estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
-                    cut(k, max(1.0, self.temporary_bytes[k] / max(1, estimate)), limit)
+                    cut(k, max(1.0, self.temporary_bytes[k] / max(1, estimate)))
             if len(groups) == len(runs):
                 break
         if keeps_heaps and len(runs) > 1:

@@ -167,21 +167,19 @@ def waiting(eqns: Sequence[Any], kernel: Sequence[int], time: Sequence[int]) -> 
             readers[maker_of_operand].add(k)
     is_large = {k: max((aval_bytes(v.aval) for v in eqns[k].outvars), default=0) > _LARGE_BYTES for k in members}
     early: set[int] = set()  # those that need nothing but inputs
-    can_wait: set[int] = set()
     for k in sorted(members, key=lambda k: time[k]):
         if operands[k] <= early and all(is_cheap(eqns[i]) and is_rewritable(eqns[i]) for i in members[k]):
             early.add(k)
-            if is_large[k] and readers[k] and all(j in can_wait or not is_large[j] for j in operands[k]):
-                can_wait.add(k)
-    until: dict[int, int] = {}
+    can_wait = {k for k in early if is_large[k] and readers[k]}
     while True:  # what one reads that does not wait is there early
+        until: dict[int, int] = {}
         for k in sorted(can_wait, key=lambda k: -time[k]):
             until[k] = min(until.get(reader, time[reader]) for reader in readers[k])
         kept = {k for k in can_wait if until[k] - time[k] >= _LONG}
         kept = {k for k in kept if all(j in kept or not is_large[j] for j in operands[k])}
         if kept == can_wait:
             return until
-        can_wait, until = kept, {}
+        can_wait = kept
 
 
 def _last_reads(eqns: Sequence[Any], places: Sequence[int]) -> dict[Any, int]:

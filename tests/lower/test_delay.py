@@ -108,10 +108,13 @@ def test_nothing_waits_for_what_is_read_no_more():  # XLA would drop it from the
 def test_random_bits_wait_and_effects_stay_where_they_are():
     def dropped(key, x):
         for k in jax.random.split(key, 3):
-            x = jnp.where(jax.random.bernoulli(k, 0.5, x.shape), x @ x, 0.0)
+            x = x @ x
+            x = jnp.where(jax.random.bernoulli(k, 0.5, x.shape), x, 0.0)
         return x
 
-    assert_rewritten(delay, dropped, jax.random.key(0), X)
+    _, graph = assert_rewritten(delay, dropped, jax.random.key(0), X)
+    names = primitives(graph)
+    assert names.index("optimization_barrier") < len(names) - 1 - names[::-1].index("random_bits")
 
     def printing(x, y):
         jax.debug.print("{}", jnp.sin(x).sum(), ordered=True)
