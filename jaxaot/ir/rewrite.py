@@ -125,6 +125,8 @@ def splice(closed: Any, atoms: Sequence[Any]) -> tuple[list[Any], list[Any], dic
 
 def substitute(atoms: Sequence[Any], replacement: Mapping[Any, Any]) -> list[Any]:
     """Returns `atoms` with the variables that have a replacement replaced."""
+    if not replacement:
+        return list(atoms)
     return [atom if isinstance(atom, Literal) else replacement.get(atom, atom) for atom in atoms]
 
 

@@ -36,10 +36,15 @@ def delay(closed: Any) -> Any:
     until = waiting(eqns, kernel, breadth_first(eqns, kernel))
     if not until:
         return closed
-    early = [eqn for eqn, k in zip(eqns, kernel, strict=True) if k in until]
-    others = [eqn for eqn, k in zip(eqns, kernel, strict=True) if k not in until]
-    ordered = before_first_readers(early, others)
-    is_early = set(map(id, early))
+    is_early = {id(eqn) for eqn, k in zip(eqns, kernel, strict=True) if k in until}
+    read_early: set[Any] = set()
+    moved: list[Any] = []
+    for i, eqn in enumerate(eqns):  # what a later kernel makes of what waits comes with that kernel
+        if id(eqn) in is_early or (kernel[i] != i and not read_early.isdisjoint(variables(eqn.invars))):
+            moved.append(eqn)
+            read_early.update(eqn.outvars)
+    is_moved = set(map(id, moved))
+    ordered = before_first_readers(moved, [eqn for eqn in eqns if id(eqn) not in is_moved])
     late = {i for i, eqn in enumerate(ordered) if id(eqn) not in is_early}
     graph = rebuild(closed, ordered, closed.jaxpr.outvars)
     return gate_groups(graph, late, (), small_bytes=0, can_be_waited_for=_is_in_memory)

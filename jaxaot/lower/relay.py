@@ -48,7 +48,7 @@ class Relay:
 
     Attributes:
       course: The legs.
-      programs: The jitted functions that they are; legs that are alike are one.
+      programs: By outline, the graphs of legs and the jitted functions that they are; legs that are alike are one.
       temporary_bytes: What XLA says that each needs for temporaries.
       call: Takes the inputs of the graph to a list of its outputs; of a single leg it is the jitted function itself.
     """
@@ -77,7 +77,7 @@ class Relay:
         self._options = keeping_barriers(compiler_options)
         self._name, self._before_tracing = name, before_tracing
         self._rewrite: Callable[[Any], Any] = delay if limit is not None else lambda jaxpr: jaxpr
-        self.programs: dict[Any, Any] = {}
+        self.programs: dict[Any, dict[Any, Any]] = {}
         self._measured: dict[Any, int] = {}
         outvars = closed.jaxpr.outvars
         groups: list[Any] = [list(closed.jaxpr.eqns)]
@@ -120,20 +120,21 @@ class Relay:
 
     def _jit(self, k: int, leg: Leg) -> Any:
         """Returns a leg as a jitted function; legs that are alike are one."""
-        text = "" if len(self.course.legs) == 1 else str(leg.jaxpr.jaxpr)
-        key = text, leg.donated, tuple(map(id, leg.jaxpr.consts))
-        if key not in self.programs:
-            evaluate, before_tracing = jaxpr_as_fun(self._rewrite(leg.jaxpr)), self._before_tracing
+        alike = self.programs.setdefault(_outline(leg), {})
+        for other, program in alike.items():
+            if other is leg.jaxpr or str(other.jaxpr) == str(leg.jaxpr.jaxpr):  # text takes long at many layers
+                return program
+        evaluate, before_tracing = jaxpr_as_fun(self._rewrite(leg.jaxpr)), self._before_tracing
 
-            def run(*args: Any) -> Any:
-                before_tracing()
-                return evaluate(*args)
+        def run(*args: Any) -> Any:
+            before_tracing()
+            return evaluate(*args)
 
-            run.__name__ = run.__qualname__ = self._name if k == 0 else f"{self._name}_leg{k}"
-            self.programs[key] = jax.jit(
-                run, donate_argnums=leg.donated, keep_unused=True, compiler_options=self._options
-            )
-        return self.programs[key]
+        run.__name__ = run.__qualname__ = self._name if k == 0 else f"{self._name}_leg{k}"
+        options = self._options
+        program = jax.jit(run, donate_argnums=leg.donated, keep_unused=True, compiler_options=options)
+        alike[leg.jaxpr] = program
+        return program
 
     def _measure(self, runs: Sequence[Any]) -> list[int]:
         """Compiles legs, and returns what XLA says that each needs for temporaries."""
@@ -190,6 +191,13 @@ def explain_cut(closed: Any) -> str:
         return f"one program: {needs}"
     is_sure = _LEAST * estimate > LIMIT_BYTES
     return f"several programs: {needs}" if is_sure else f"as many programs as XLA needs: {needs}"
+
+
+def _outline(leg: Leg) -> tuple[Any, ...]:
+    """Returns what legs have in common that are alike, and few others."""
+    closed = leg.jaxpr
+    primitives = tuple(eqn.primitive for eqn in closed.jaxpr.eqns)
+    return leg.donated, tuple(closed.in_avals), tuple(closed.out_avals), tuple(map(id, closed.consts)), primitives
 
 
 def _generate(course: Course, runs: Sequence[Any], n_inputs: int) -> Callable[..., Any]:

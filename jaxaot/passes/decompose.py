@@ -54,6 +54,8 @@ def decompose_some(closed: Any, name: str, applies: Callable[..., bool], rule: C
         is_asked = eqn.primitive.name == name and is_rewritable(eqn)
         return rule if is_asked and applies(*(atom.aval for atom in eqn.invars), **eqn.params) else None
 
+    if not any(eqn.primitive.name == name for eqn in closed.jaxpr.eqns):
+        return closed
     return _with_decomposed_equations(closed, rule_of, lambda value: value)
 
 

@@ -98,6 +98,7 @@ class _Kernels:
         self._readers: dict[Any, list[Any]] = {}
         self._written: set[Any] = set()  # in memory whether a barrier is there or not
         self._read: set[Any] = set()  # of these: what XLA does not copy
+        self._known_work: dict[int, tuple[int, list[tuple[Any, int]]]] = {}
         for eqn in jaxpr.eqns:
             self._add(eqn)
         self._returned = set(map(self._of, variables(jaxpr.outvars)))
@@ -180,13 +181,21 @@ class _Kernels:
         cost = 0
         pending, seen = [last], set()
         while pending:
-            eqn = pending.pop()
-            cost += _OP_BYTES.get(kind(eqn), 0) * math.prod(eqn.outvars[0].aval.shape)
-            for var in map(self._of, variables(eqn.invars)):
+            arithmetic, operands = self._work(pending.pop())
+            cost += arithmetic
+            for var, n_bytes in operands:
                 if var not in seen:
                     seen.add(var)
                     if self._is_stored(var):
-                        cost += aval_bytes(var.aval)
+                        cost += n_bytes
                     else:
                         pending.append(self._producer[var])
         return cost
+
+    def _work(self, eqn: Any) -> tuple[int, list[tuple[Any, int]]]:
+        """Returns what an equation's arithmetic costs, and its operands with their bytes."""
+        if id(eqn) not in self._known_work:
+            operands = [(var, aval_bytes(var.aval)) for var in map(self._of, variables(eqn.invars))]
+            arithmetic = _OP_BYTES.get(kind(eqn), 0) * math.prod(eqn.outvars[0].aval.shape)
+            self._known_work[id(eqn)] = arithmetic, operands
+        return self._known_work[id(eqn)]

@@ -112,9 +112,16 @@ def test_random_bits_wait_and_effects_stay_where_they_are():
             x = jnp.where(jax.random.bernoulli(k, 0.5, x.shape), x, 0.0)
         return x
 
-    _, graph = assert_rewritten(delay, dropped, jax.random.key(0), X)
-    names = primitives(graph)
-    assert names.index("optimization_barrier") < len(names) - 1 - names[::-1].index("random_bits")
+    def dropped_by_bits_drawn_first(key, x):
+        masks = [jax.random.bernoulli(k, 0.5, x.shape) for k in jax.random.split(key, 3)]
+        for mask in masks:
+            x = jnp.where(mask, x @ x, 0.0)
+        return x
+
+    for fn in dropped, dropped_by_bits_drawn_first:
+        _, graph = assert_rewritten(delay, fn, jax.random.key(0), X)
+        names = primitives(graph)
+        assert names.index("optimization_barrier") < len(names) - 1 - names[::-1].index("random_bits")
 
     def printing(x, y):
         jax.debug.print("{}", jnp.sin(x).sum(), ordered=True)
