@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from jaxaot.ir.gate import gate_groups
+from jaxaot.ir.kernels import kernels
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.schedule import before_first_readers
 from jaxaot.ir.walk import variables
-from jaxaot.lower.temporaries import breadth_first, kernels, waiting
+from jaxaot.lower.temporaries import breadth_first, waiting
 
 
 def delay(closed: Any) -> Any:

@@ -18,8 +18,9 @@ import numpy as np
 from jaxaot._jax import Literal
 from jaxaot._util import OrderedSet
 from jaxaot.ir.build import is_rewritable
+from jaxaot.ir.kernels import kernels
 from jaxaot.ir.primitives import Kind, is_cheap, kind
-from jaxaot.ir.walk import aval_bytes, sub_jaxprs, users, variables
+from jaxaot.ir.walk import aval_bytes, sub_jaxprs, variables
 
 _SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
 _NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
@@ -89,30 +90,6 @@ def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int, de
             if var not in source and var in last and var not in leaving and n_bytes <= ceiling:
                 found.append((i, ends[0][var], time[i], ends[1][var], n_bytes))
     return Temporaries(*np.array(found, np.int64).reshape(-1, 5).T)
-
-
-def kernels(eqns: Sequence[Any], returned: Collection[Any]) -> list[int]:
-    """Returns for each equation the position of the one in whose kernel it is computed: that of all its readers.
-
-    Args:
-      eqns: The equations.
-      returned: The variables that leave them.
-    """
-    readers = users(eqns)
-    can_read = [_is_fused(eqn) or kind(eqn) is Kind.REDUCTION for eqn in eqns]
-    kernel = list(range(len(eqns)))
-    for i in reversed(range(len(eqns))):
-        eqn = eqns[i]
-        var = eqn.outvars[0] if len(eqn.outvars) == 1 else None
-        if var in readers and var not in returned and _is_fused(eqn) and all(can_read[at] for at in readers[var]):
-            first, *others = {kernel[at] for at in readers[var]}
-            if not others:
-                kernel[i] = first
-    return kernel
-
-
-def _is_fused(eqn: Any) -> bool:
-    return kind(eqn) <= Kind.TRANSCENDENTAL and eqn.primitive.name != "optimization_barrier"
 
 
 def breadth_first(eqns: Sequence[Any], kernel: Sequence[int]) -> list[int]:
