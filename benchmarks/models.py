@@ -39,8 +39,18 @@ def layer_norm(x: Any, scale: Any, shift: Any) -> Any:
     return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * scale + shift
 
 
-def attend(x: Any, block: dict[str, Any], n_heads: int, is_causal: bool = True) -> Any:
-    """Returns what a block of a transformer makes of its input."""
+def attend(
+    x: Any, block: dict[str, Any], n_heads: int, is_causal: bool = True, drop: Callable[[Any], Any] = lambda x: x
+) -> Any:
+    """Returns what a block of a transformer makes of its input.
+
+    Args:
+      x: The input: sequences, positions, features.
+      block: The parameters.
+      n_heads: Heads of the attention.
+      is_causal: Whether positions see only those before them.
+      drop: What is done to the weights of the attention, and to what both halves of the block add.
+    """
     batch, length, width = x.shape
     heads = lambda a: a.reshape(batch, length, n_heads, width // n_heads).transpose(0, 2, 1, 3)
     scale1, shift1, scale2, shift2 = block["norms"]
@@ -48,9 +58,9 @@ def attend(x: Any, block: dict[str, Any], n_heads: int, is_causal: bool = True) 
     scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) / np.float32(np.sqrt(width // n_heads))
     if is_causal:
         scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e9)
-    mixed = jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores, -1), v)
-    x = x + mixed.transpose(0, 2, 1, 3).reshape(batch, length, width) @ block["proj"]
-    return x + jax.nn.gelu(layer_norm(x, scale2, shift2) @ block["up"]) @ block["down"]
+    mixed = jnp.einsum("bhqk,bhkd->bhqd", drop(jax.nn.softmax(scores, -1)), v)
+    x = x + drop(mixed.transpose(0, 2, 1, 3).reshape(batch, length, width) @ block["proj"])
+    return x + drop(jax.nn.gelu(layer_norm(x, scale2, shift2) @ block["up"]) @ block["down"])
 
 
 def _block(normal: Callable[..., Any], width: int) -> dict[str, Any]:
@@ -73,6 +83,7 @@ def gpt(
     *,
     is_scanned: bool = False,
     wrap: Callable[..., Any] = lambda block: block,
+    dropout: float = 0.0,
 ) -> Model:
     """Returns a GPT.
 
@@ -85,6 +96,8 @@ def gpt(
       vocabulary: Tokens.
       is_scanned: Whether the blocks are one `scan`.
       wrap: What is done to each block, such as `jax.checkpoint`.
+      dropout: What part of embeddings, attentions and results of blocks is dropped, as in GPT-2; not in a scan. The
+        data end with a key then.
     """
     keys = iter(jax.random.split(jax.random.key(0), 4 * n_layers + 2))
     normal = lambda *shape: jax.random.normal(next(keys), shape) * 0.02
@@ -94,10 +107,17 @@ def gpt(
     parameters = {"tokens": normal(vocabulary, width), "positions": normal(length, width), "blocks": blocks}
     tokens = jax.random.randint(jax.random.key(1), (batch, length), 0, vocabulary)
     targets = jax.random.randint(jax.random.key(2), (batch, length), 0, vocabulary)
-    run_block = wrap(lambda x, block: attend(x, block, n_heads))
 
-    def loss(parameters: dict[str, Any], tokens: Any, targets: Any) -> Any:
-        x = parameters["tokens"][tokens] + parameters["positions"]
+    def loss(parameters: dict[str, Any], tokens: Any, targets: Any, *key: Any) -> Any:
+        keys = iter(jax.random.split(key[0], 3 * n_layers + 1)) if dropout else None
+
+        def drop(x: Any) -> Any:
+            if keys is None:
+                return x
+            return jnp.where(jax.random.bernoulli(next(keys), 1 - dropout, x.shape), x / (1 - dropout), 0.0)
+
+        run_block = wrap(lambda x, block: attend(x, block, n_heads, drop=drop))
+        x = drop(parameters["tokens"][tokens] + parameters["positions"])
         if is_scanned:
             x, _ = jax.lax.scan(lambda x, block: (run_block(x, block), None), x, parameters["blocks"])
         else:
@@ -108,7 +128,9 @@ def gpt(
 
     kind = "GPT as a scan" if is_scanned else "GPT"
     name = f"{kind}, {n_layers} layers" + (f", {length:,} positions" if length != 128 else "")
-    return Model(name, loss, parameters, (tokens, targets))
+    if not dropout:
+        return Model(name, loss, parameters, (tokens, targets))
+    return Model(f"{name}, dropout", loss, parameters, (tokens, targets, jax.random.key_data(jax.random.key(3))))
 
 
 def resnet(n_blocks: int = 4, width: int = 32, size: int = 32, batch: int = 16) -> Model:

@@ -1,4 +1,4 @@
-"""Losses, pooling, sorting and so on that autodiff or JAX write badly for the CPU: `ja.jit`, `jax.jit` and PyTorch.
+"""Losses, pooling, sorts, random numbers and so on that autodiff or JAX write badly: `ja.jit`, `jax.jit` and PyTorch.
 
     python -m benchmarks.rewrites
 
@@ -89,6 +89,32 @@ def softmax(n: int, size: int) -> Case:
     return Case(f"softmax by hand, {n:,} rows of {size:,}", of_jax, of_torch, (n, size))
 
 
+def random_key(x: Any) -> Any:
+    """Returns a key that depends on an array, so that nothing is computed when compiling."""
+    return jax.random.wrap_key_data(jax.lax.bitcast_convert_type(x.ravel()[:2], jnp.uint32))
+
+
+def dropout(n: int, size: int) -> Case:
+    """Returns dropout of a tenth of `n` rows."""
+
+    def of_jax(x: Any) -> Any:
+        return jnp.where(jax.random.bernoulli(random_key(x), 0.9, x.shape), x / 0.9, 0.0)
+
+    return Case(
+        f"dropout, {n:,} rows of {size}", of_jax, lambda x: find_torch().nn.functional.dropout(x, 0.1), (n, size)
+    )
+
+
+def draw(kind: str, n: int, size: int) -> Case:
+    """Returns `n` rows of random numbers."""
+    fn = {"uniform": jax.random.uniform, "normal": jax.random.normal}[kind]
+    torch_name = {"uniform": "rand_like", "normal": "randn_like"}[kind]
+    of_torch = lambda x: getattr(find_torch(), torch_name)(x)
+    return Case(
+        f"{kind} numbers, {n:,} rows of {size}", lambda x: fn(random_key(x), x.shape), of_torch, (n, size), 0, False
+    )
+
+
 CASES = (
     *(cross_entropy(1024, n) for n in (256, 4096, 32000)),
     *(softmax(4096, n) for n in (128, 1024)),
@@ -99,6 +125,9 @@ CASES = (
     Case("sort of rows of 4,096, with its gradient", jnp.sort, lambda x: x.sort(-1)[0], (256, 4096)),
     Case("argsort of rows of 4,096", jnp.argsort, lambda x: x.argsort(-1), (256, 4096), has_gradient=False),
     Case("median of rows of 4,096", lambda x: jnp.median(x, -1), lambda x: x.median(-1)[0], (256, 4096), 0, False),
+    draw("uniform", 1024, 512),
+    draw("normal", 1024, 512),
+    dropout(1024, 512),
 )
 
 
@@ -149,7 +178,7 @@ def main() -> None:
         for i, case in enumerate(CASES):
             timings = measure(case.name, {"torch": of_torch(case)}, "torch", n_rounds=options.rounds).timings
             results[i] = dataclasses.replace(results[i], timings=(*results[i].timings, *timings))
-    report("Losses, softmax, pooling and sorting", results, options)
+    report("Losses, softmax, pooling, sorting and random numbers", results, options)
 
 
 if __name__ == "__main__":

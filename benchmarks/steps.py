@@ -114,20 +114,24 @@ def mlp() -> Step:
     return descent(Model("MLP", loss, parameters, (x, labels)), words)
 
 
-def gpt_words(n_heads: int, library: Any, parameters: Any, tokens: Any, targets: Any) -> Any:
-    """Returns the loss of the GPT of `models.py` in PyTorch's words."""
+def gpt_words(
+    n_heads: int, library: Any, parameters: Any, tokens: Any, targets: Any, *key: Any, dropout: float = 0.0
+) -> Any:
+    """Returns the loss of the GPT of `models.py` in PyTorch's words, which draws from a generator and needs no key."""
+    del key
     functional = library.nn.functional
-    x = parameters["tokens"][tokens] + parameters["positions"]
+    drop = lambda x: functional.dropout(x, dropout) if dropout else x
+    x = drop(parameters["tokens"][tokens] + parameters["positions"])
     batch, length, width = x.shape
     heads = lambda a: a.reshape(batch, length, n_heads, width // n_heads).transpose(1, 2)
     for block in parameters["blocks"]:
         scale1, shift1, scale2, shift2 = block["norms"]
         normal = functional.layer_norm(x, (width,), scale1, shift1)
         q, k, v = map(heads, (normal @ block["qkv"]).chunk(3, -1))
-        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + mixed.transpose(1, 2).reshape(batch, length, width) @ block["proj"]
+        mixed = functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
+        x = x + drop(mixed.transpose(1, 2).reshape(batch, length, width) @ block["proj"])
         inner = functional.layer_norm(x, (width,), scale2, shift2) @ block["up"]
-        x = x + functional.gelu(inner, approximate="tanh") @ block["down"]
+        x = x + drop(functional.gelu(inner, approximate="tanh") @ block["down"])
     logits = functional.layer_norm(x, (width,)) @ parameters["tokens"].T
     return functional.cross_entropy(logits.reshape(batch * length, -1), targets.reshape(-1))
 
@@ -161,6 +165,7 @@ STEPS: dict[str, Callable[[], Step]] = {
     **{f"gpt-{n}": lambda n=n: descent(models.gpt(n), functools.partial(gpt_words, 4)) for n in (2, 4, 8, 12, 16)},
     "gpt-4-512": lambda: descent(models.gpt(4, length=512, batch=2), functools.partial(gpt_words, 4)),
     "gpt-4-1024": lambda: descent(models.gpt(4, length=1024, batch=1), functools.partial(gpt_words, 4)),
+    "gpt-4-dropout": lambda: descent(models.gpt(4, dropout=0.1), functools.partial(gpt_words, 4, dropout=0.1)),
     "mlp": mlp,
     "resnet": lambda: descent(models.resnet()),
     "gpt-4-nnx": of_objects,

@@ -19,6 +19,8 @@ from jax._src.config import trace_context as trace_context
 from jax._src.core import no_axis_name, pvary_p, trace_ctx, unshard_aval
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax.extend import source_info_util
+from jax.extend.random import threefry2x32_p as threefry2x32_p
+from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir
 
 OWN_PATHS: tuple[str, ...] = tuple(

@@ -2,12 +2,14 @@
 
 The *kind* of an equation decides how passes and partition policies treat it. A primitive that the table does not know
 is `OPAQUE`: it is never recomputed. An equation with a body that is merely called (`custom_jvp_call`, a `jit` with
-shardings) has the costliest kind found in its body.
+shardings) has the costliest kind found in its body, and dozens of pointwise ones are as costly as a transcendental one.
 """
 
 from __future__ import annotations
 
 import enum
+import weakref
+from collections import Counter
 from typing import Any
 
 from jaxaot._jax import has_side_effects
@@ -87,6 +89,11 @@ _TABLE: dict[Kind, str] = {
 }
 KINDS: dict[str, Kind] = {name: kind for kind, names in _TABLE.items() for name in names.split()}
 
+_DOZENS = 24
+"""How many pointwise equations a call has that is no longer pointwise as a whole."""
+
+_known_bodies: weakref.WeakKeyDictionary[Any, Kind] = weakref.WeakKeyDictionary()
+
 _NOT_REPEATABLE = {"rng_uniform"}
 """Primitives that give something else each time although they claim no effect."""
 
@@ -97,8 +104,17 @@ def kind(eqn: Any) -> Kind:
     if body is None and eqn.primitive.name in ("jit", "pjit"):
         body = eqn.params["jaxpr"]
     if body is not None:
-        return max((kind(inner) for inner in body.jaxpr.eqns), default=Kind.VIEW)
+        return _kind_of_body(body.jaxpr)
     return KINDS.get(eqn.primitive.name, Kind.OPAQUE)
+
+
+def _kind_of_body(jaxpr: Any) -> Kind:
+    if jaxpr not in _known_bodies:
+        kinds = Counter(map(kind, jaxpr.eqns))
+        most = max(kinds, default=Kind.VIEW)
+        is_long = most is Kind.POINTWISE and kinds[most] >= _DOZENS
+        _known_bodies[jaxpr] = Kind.TRANSCENDENTAL if is_long else most
+    return _known_bodies[jaxpr]
 
 
 def is_view(eqn: Any) -> bool:

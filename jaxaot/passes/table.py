@@ -13,7 +13,8 @@ XLA does on the platform. In order:
    `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds
    of convolutions, and more products; `fold_transposes`; `divide_late`, and then `skip_masked`, which writes blocks of
    what is left; `spread`; `drop_axes` again, as parts may have one element along an axis; `flatten_dots`,
-   `order_operands`; and `hold`, which comes last of these, as the others rewrite what it puts barriers behind;
+   `order_operands`; `unroll_threefry`; and `hold`, which comes last of these, as the others rewrite what it puts
+   barriers behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
 6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`), and
    in each, what it could compute at once waits until it is needed (`lower/delay.py`);
@@ -44,6 +45,7 @@ from jaxaot.passes.spread import spread
 from jaxaot.passes.sum_depthwise import sum_depthwise
 from jaxaot.passes.unfold_stems import unfold_stems
 from jaxaot.passes.unfold_volumes import unfold_volumes
+from jaxaot.passes.unroll_threefry import unroll_threefry
 from jaxaot.passes.unroll_windows import unroll_windows
 from jaxaot.passes.winograd import winograd
 
@@ -72,6 +74,7 @@ _IN_ORDER = (
     drop_axes,
     flatten_dots,
     order_operands,
+    unroll_threefry,
     hold,
 )
 
