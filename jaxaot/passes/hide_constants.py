@@ -21,9 +21,9 @@ MOST_ELEMENTS = 4096
 def hide_constants(closed: Any) -> Any:
     """Returns the graph in which large cumulative sums, and others by windows, of what depends on no input are kept.
 
-        b = broadcast_in_dim 1.0            b = broadcast_in_dim 1.0
-        c = cumsum b                →       h = optimization_barrier b
-                                            c = cumsum h
+    b = broadcast_in_dim 1.0            b = broadcast_in_dim 1.0
+    c = cumsum b                →       h = optimization_barrier b
+                                        c = cumsum h
     """
     known: set[Any] = set()  # what depends on no input
     eqns: list[Any] = []

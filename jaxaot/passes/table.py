@@ -13,8 +13,8 @@ XLA does on the platform. In order:
    `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds
    of convolutions, and more products; `fold_transposes`; `divide_late`, and then `skip_masked`, which writes blocks of
    what is left; `spread`; `drop_axes` again, as parts may have one element along an axis; `flatten_dots`,
-   `order_operands`; `unroll_threefry`; `hide_constants` and `hold`, which come last of these, as the others rewrite what
-   they put barriers before and behind;
+   `order_operands`; `unroll_threefry`; `hide_constants` and `hold`, which come last of these, as the others rewrite
+   what they put barriers before and behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
 6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`), and
    in each, what it could compute at once waits until it is needed (`lower/delay.py`);

@@ -23,9 +23,7 @@ assert X.size > MOST_ELEMENTS
 def n_barriers(fn, *args):
     """Returns how many barriers the pass adds, having checked that it changes no value."""
     graphs = assert_rewritten(hide_constants, fn, *args)
-    before, after = (
-        sum(eqn.primitive.name == "optimization_barrier" for eqn in graph.jaxpr.eqns) for graph in graphs
-    )
+    before, after = (sum(eqn.primitive.name == "optimization_barrier" for eqn in graph.jaxpr.eqns) for graph in graphs)
     return after - before
 
 
