@@ -125,6 +125,7 @@ CASES = (
     Case("sort of rows of 4,096, with its gradient", jnp.sort, lambda x: x.sort(-1)[0], (256, 4096)),
     Case("argsort of rows of 4,096", jnp.argsort, lambda x: x.argsort(-1), (256, 4096), has_gradient=False),
     Case("median of rows of 4,096", lambda x: jnp.median(x, -1), lambda x: x.median(-1)[0], (256, 4096), 0, False),
+    Case("sine, 1,024 rows of 1,024", jnp.sin, lambda x: x.sin(), (1024, 1024)),
     draw("uniform", 1024, 512),
     draw("normal", 1024, 512),
     dropout(1024, 512),

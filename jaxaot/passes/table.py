@@ -9,10 +9,10 @@ XLA does on the platform. In order:
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
 4. lowered: `open_loops`, so that the others see what XLA gets; `share`, `drop_zero_sums` (again: graphs of `ja.jit`
    come with their gradients);
-   `drop_axes`; `select_scatters`, `unroll_windows`, `sort_integers`; `sum_depthwise`, `split_groups`, `unfold_volumes`,
-   `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer kinds
-   of convolutions, and more products; `fold_transposes`; `divide_late`, and then `skip_masked`, which writes blocks of
-   what is left; `spread`; `drop_axes` again, as parts may have one element along an axis; `flatten_dots`,
+   `drop_axes`; `select_scatters`, `unroll_windows`, `sort_integers`, `reduce_angles`; `sum_depthwise`, `split_groups`,
+   `unfold_volumes`, `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer
+   kinds of convolutions, and more products; `fold_transposes`; `divide_late`, and then `skip_masked`, which writes
+   blocks of what is left; `spread`; `drop_axes` again, as parts may have one element along an axis; `flatten_dots`,
    `order_operands`; `unroll_threefry`; `hide_constants` and `hold`, which come last of these, as the others rewrite
    what they put barriers before and behind;
 5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
@@ -37,6 +37,7 @@ from jaxaot.passes.multiply_convolutions import multiply_convolutions
 from jaxaot.passes.open_loops import open_loops
 from jaxaot.passes.order_operands import order_operands
 from jaxaot.passes.pad_images import pad_images
+from jaxaot.passes.reduce_angles import reduce_angles
 from jaxaot.passes.select_scatters import select_scatters
 from jaxaot.passes.share import share
 from jaxaot.passes.skip_masked import skip_masked
@@ -61,6 +62,7 @@ _IN_ORDER = (
     select_scatters,
     unroll_windows,
     sort_integers,
+    reduce_angles,
     sum_depthwise,
     split_groups,
     unfold_volumes,
