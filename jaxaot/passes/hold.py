@@ -74,7 +74,7 @@ def hold(closed: Any) -> Any:
             continue
         large = [var for var in eqn.outvars if not isinstance(var, DropVar) and aval_bytes(var.aval) > SMALL_BYTES]
         if kind(eqn) is Kind.MATMUL:
-            large = [var for var in large if any(kind(jaxpr.eqns[i]) is Kind.VIEW for i in readers.get(var, ()))]
+            large = [var for var in large if any(_moves(jaxpr.eqns[i]) for i in readers.get(var, ()))]
         else:
             large = [var for var in large if var in held]
         if large:
@@ -82,6 +82,10 @@ def hold(closed: Any) -> Any:
             eqns.append(barred)
             replaced.update(zip(large, targets, strict=True))
     return rebuild(closed, eqns, substitute(jaxpr.outvars, replaced))
+
+
+def _moves(eqn: Any) -> bool:
+    return kind(eqn) is Kind.VIEW and eqn.primitive.name != "optimization_barrier"
 
 
 class _Kernels:

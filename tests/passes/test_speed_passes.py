@@ -17,7 +17,7 @@ from jaxaot.passes import spread as spread_module
 from jaxaot.passes.flatten_dots import flatten_dots
 from jaxaot.passes.fold_transposes import fold_transposes
 from jaxaot.passes.hold import hold
-from jaxaot.passes.order_operands import order_operands
+from jaxaot.passes.order_operands import THIN, order_operands
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
 from jaxaot.passes.share import share
 from jaxaot.passes.spread import spread
@@ -206,10 +206,15 @@ def test_empty_products_are_left_alone():
 
 
 def test_gradients_of_weights_have_fewer_rows_than_columns():
-    closed = graph_of(lambda x, g: x.T @ g, jnp.ones((32, 8)), jnp.ones((32, 4)))
-    ordered = order_operands(fold_transposes(closed))
-    (dot,) = dots(ordered)
-    assert dot.outvars[0].aval.shape == (4, 8) and names(ordered) == ["dot_general", "transpose"]
+    def ordered(*shapes):
+        closed = graph_of(lambda x, g: jnp.einsum("...kr,...kc->...rc", x, g), *map(jnp.ones, shapes))
+        return order_operands(fold_transposes(closed))
+
+    thin = ordered((32, 8), (32, 4))
+    assert dots(thin)[0].outvars[0].aval.shape == (4, 8)
+    assert names(thin) == ["dot_general", "optimization_barrier", "transpose"]
+    assert names(ordered((32, 80), (32, THIN + 1))) == ["dot_general", "transpose"]
+    assert names(ordered((5, 32, 8), (5, 32, 4))) == ["dot_general", "transpose"]
     wide = fold_transposes(graph_of(lambda x, g: x.T @ g, jnp.ones((32, 4)), jnp.ones((32, 8))))
     assert names(order_operands(wide)) == ["dot_general"]
 
