@@ -7,7 +7,7 @@ is taken off is exact enough for angles up to `LIMIT`. If one is larger, the who
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -17,8 +17,9 @@ from jax import lax
 
 from jaxaot._jax import DropVar
 from jaxaot.ir.build import is_rewritable, n_elements, traced
+from jaxaot.ir.kernels import kernels
 from jaxaot.ir.rewrite import rebuild, substitute
-from jaxaot.ir.walk import forward_slice
+from jaxaot.ir.walk import forward_slice, variables
 
 LIMIT = 1e6
 """How large angles may be."""
@@ -29,29 +30,19 @@ LEAST_ELEMENTS = 8192
 _HALF_PI = np.float64(1.5707963267341256), np.float64(6.07710050650619224932e-11)
 """Its upper 33 bits, so that 20 bits times them are exact, and the rest."""
 
-_SINE = tuple(
-    map(
-        np.float64,
-        (
-            1,
-            -0.166666666416265235595,
-            0.0083333293858894631756,
-            -0.000198393348360966317347,
-            0.0000027183114939898219064,
-        ),
-    )
+_SINE = (
+    1.0,
+    -0.166666666416265235595,
+    0.0083333293858894631756,
+    -0.000198393348360966317347,
+    0.0000027183114939898219064,
 )
-_COSINE = tuple(
-    map(
-        np.float64,
-        (
-            1,
-            -0.499999997251031003120,
-            0.0416666233237390631894,
-            -0.00138867637746099294692,
-            0.0000243904487962774090654,
-        ),
-    )
+_COSINE = (
+    1.0,
+    -0.499999997251031003120,
+    0.0416666233237390631894,
+    -0.00138867637746099294692,
+    0.0000243904487962774090654,
 )
 """Coefficients of even powers, of sin x / x and cos x, up to pi/4 with relative errors below 2**-34; those of FreeBSD's
 msun (k_sinf.c, k_cosf.c)."""
@@ -60,8 +51,9 @@ msun (k_sinf.c, k_cosf.c)."""
 def reduce_angles(closed: Any) -> Any:
     """Returns the graph with sines, cosines and tangents of large arrays of single precision as polynomials.
 
-        b = sin a         →       far = reduce_or (abs a > 1e6)
-                                  b = cond far (sin a) (… polynomials of a - n pi/2 …)
+        b = sin a         →       h = optimization_barrier a
+        c = cos a                 far = not (reduce_max (abs h) <= 1e6)
+                                  b c = cond far (sin h, cos h) (… polynomials of h - n pi/2 …)
 
     Results are within 0.51 units in the last place. What depends on no input is left to XLA, which folds it.
 
@@ -70,19 +62,40 @@ def reduce_angles(closed: Any) -> Any:
     jaxpr = closed.jaxpr
     if not any(eqn.primitive in _FUNCTIONS for eqn in jaxpr.eqns):
         return closed
-    varying = forward_slice(jaxpr, [*jaxpr.invars, *jaxpr.constvars])
+    of_angle = _asked_of_angles(jaxpr)
+    is_reduced = {id(eqn) for asked in of_angle.values() for eqn in asked}
     names: dict[Any, Any] = {}
     eqns: list[Any] = []
-    for i, original in enumerate(jaxpr.eqns):
-        eqn = original.replace(invars=substitute(original.invars, names))
-        if i not in varying or not _is_reduced(eqn):
-            eqns.append(eqn)
+    for eqn in jaxpr.eqns:
+        if id(eqn) not in is_reduced:
+            eqns.append(eqn.replace(invars=substitute(eqn.invars, names)))
             continue
-        fn = functools.partial(_where_near, eqn.primitive, _FUNCTIONS[eqn.primitive])
-        steps, (result,), _ = traced(fn, eqn.invars, eqn)
-        eqns += steps
-        names[original.outvars[0]] = result
+        asked = of_angle.pop(eqn.invars[0], ())  # all that is asked of an angle is computed where the first is
+        if asked:
+            fn = functools.partial(_where_near, [one.primitive for one in asked])
+            steps, results, _ = traced(fn, substitute(eqn.invars, names), eqn)
+            eqns += steps
+            names.update((one.outvars[0], result) for one, result in zip(asked, results, strict=True))
     return rebuild(closed, eqns, substitute(jaxpr.outvars, names))
+
+
+def _asked_of_angles(jaxpr: Any) -> dict[Any, list[Any]]:
+    """Returns for angles the equations that are replaced.
+
+    These are those that depend on inputs, and of which there are no others in the same kernel, but for the same angle:
+    angles and results, which were in no memory, are then in it.
+    """
+    varying = forward_slice(jaxpr, [*jaxpr.invars, *jaxpr.constvars])
+    kernel = kernels(jaxpr.eqns, set(variables(jaxpr.outvars)))
+    angles: dict[int, set[Any]] = {}
+    reduced = [i for i, eqn in enumerate(jaxpr.eqns) if i in varying and _is_reduced(eqn)]
+    for i in reduced:
+        angles.setdefault(kernel[i], set()).add(jaxpr.eqns[i].invars[0])
+    found: dict[Any, list[Any]] = {}
+    for i in reduced:
+        if len(angles[kernel[i]]) == 1:
+            found.setdefault(jaxpr.eqns[i].invars[0], []).append(jaxpr.eqns[i])
+    return found
 
 
 def _is_reduced(eqn: Any) -> bool:
@@ -93,33 +106,33 @@ def _is_reduced(eqn: Any) -> bool:
     return is_single and n_elements(target.aval.shape) >= LEAST_ELEMENTS and not isinstance(target, DropVar)
 
 
-def _where_near(primitive: Any, fn: Callable[..., Any], x: Any) -> Any:
-    """Returns a function of angles by polynomials if all are small enough, and otherwise as XLA computes it.
+def _where_near(primitives: Sequence[Any], x: Any) -> list[Any]:
+    """Returns functions of angles by polynomials if all are small enough, and otherwise as XLA computes them."""
 
-    Args:
-      primitive: The function.
-      fn: Takes the angles, sines and cosines of what is left of them, and how many right angles were taken off.
-      x: The angles.
-    """
+    def by_xla(x: Any) -> list[Any]:  # the accuracy is said, so that it is left at that
+        return [primitive.bind(x, accuracy=lax.AccuracyMode.DEFAULT) for primitive in primitives]
+
     with jax.enable_x64(True):  # the types of what is made here are said, and go no further
-        is_far = jnp.any(lax.abs(x) > np.float32(LIMIT))
-        by_xla = functools.partial(primitive.bind, accuracy=lax.AccuracyMode.DEFAULT)  # said, so it is left at that
-        return lax.cond(is_far, by_xla, functools.partial(_by_polynomials, fn), x)
+        x = lax.optimization_barrier(x)  # both read it from memory: it is not computed for each
+        is_far = ~(jnp.max(lax.abs(x)) <= np.float32(LIMIT))  # or there is a NaN
+        return lax.cond(is_far, by_xla, functools.partial(_by_polynomials, primitives), x)
 
 
-def _by_polynomials(fn: Callable[..., Any], x: Any) -> Any:
+def _by_polynomials(primitives: Sequence[Any], x: Any) -> list[Any]:
     wide = lax.convert_element_type(x, np.float64)
     n = lax.round(wide * np.float64(2 / np.pi), lax.RoundingMethod.TO_NEAREST_EVEN)
     rest = wide - n * _HALF_PI[0] - n * _HALF_PI[1]
     square = rest * rest
     sine, cosine = rest * _polynomial(square, _SINE), _polynomial(square, _COSINE)
-    return lax.convert_element_type(fn(x, sine, cosine, lax.convert_element_type(n, np.int32)), np.float32)
+    quadrant = lax.convert_element_type(n, np.int32)
+    results = (_FUNCTIONS[primitive](x, sine, cosine, quadrant) for primitive in primitives)
+    return [lax.convert_element_type(result, np.float32) for result in results]
 
 
-def _polynomial(x: Any, coefficients: tuple[Any, ...]) -> Any:
+def _polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
     total = lax.full_like(x, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
-        total = total * x + coefficient
+        total = total * x + np.float64(coefficient)
     return total
 
 
@@ -146,3 +159,4 @@ def _has_bit(numbers: Any, bit: int) -> Any:
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {lax.sin_p: _sin, lax.cos_p: _cos, lax.tan_p: _tan}
+"""What each makes of the angles, the sines and cosines of what is left of them, and how many right ones were taken."""

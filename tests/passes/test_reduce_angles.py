@@ -18,6 +18,7 @@ from tests.seeds import seeds
 
 SHAPE = (96, 100)
 X = jnp.asarray(np.random.default_rng(0).normal(size=SHAPE), jnp.float32)
+SQUARE = jnp.eye(100) / 2
 NAMES = ("sin", "cos", "tan")
 
 
@@ -77,7 +78,9 @@ def test_what_is_left_alone():
     positions = lambda x: x * jnp.cos(lax.broadcasted_iota(jnp.float32, SHAPE, 0))
     assert n_branches(positions, X) == 0  # XLA folds it
     assert n_branches(lambda x: lax.sin(x, accuracy=lax.AccuracyMode.HIGHEST), X) == 0
-    assert n_branches(lambda x: jnp.sin(x) + jnp.cos(x) * jnp.tan(x), X) == 3
+    of_two = lambda x: jnp.sin(x) + jnp.cos(x + 1)  # in one kernel
+    assert n_branches(of_two, X) == 0 and n_branches(lambda x: of_two(x @ x.T @ jnp.sin(x)), X) == 1
+    assert n_branches(lambda x: jnp.sin(x) + jnp.cos(x) * jnp.tan(x), X) == 1  # one for each angle
 
 
 def test_gradients_loops_and_calls():
@@ -109,7 +112,7 @@ def test_random_programs_of_angles(seed):
     def fn(x):
         values = [x]
         for name, scale, place in steps:
-            values.append(getattr(jnp, name)(values[int(place * len(values))] * scale) + values[-1] * 0.5)
+            values.append(getattr(jnp, name)(values[int(place * len(values))] * scale) + values[-1] @ SQUARE)
         return values[-1]
 
     assert_rewritten(reduce_angles, fn, X, rtol=1e-3 if any(scale == 50.0 for _, scale, _ in steps) else 1e-5)
