@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import jaxpr_as_fun, threefry2x32_p, threefry_prng_impl
-from jaxaot.ir.build import barrier, is_rewritable
+from jaxaot.ir.build import barrier, is_rewritable, n_elements
 from jaxaot.ir.kernels import is_fused, kernels
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild, substitute
@@ -37,7 +37,8 @@ def unroll_threefry(closed: Any) -> Any:
         d = select_n m y 0                  c = select_n n x 0
                                             d = select_n n y 0
 
-    What several kernels read of them is behind a barrier: XLA would compute the bits in each.
+    What several kernels read of them is behind a barrier, as XLA would compute the bits in each; and what is broadcast,
+    for each element.
 
     The hash is that of Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011.
     """
@@ -135,11 +136,15 @@ def _with_barriers(closed: Any, places: Collection[int]) -> Any:
             continue
         (var,) = eqn.outvars
         read_by = [eqns[at] for at in readers.get(var, ())]
-        if any(kind(reader) is Kind.REDUCTION for reader in read_by) or (
-            kernel[i] == i and any(map(is_fused, read_by)) and len(read_by) + (var in returned) > 1
-        ):
+        if any(_is_repeated(var, reader) for reader in read_by) or (read_by and kernel[i] == i):
             barred, (held[var],) = barrier([var], eqn)
             ordered.append(barred)
         else:
             made_with.add(var)
     return rebuild(closed, ordered, substitute(closed.jaxpr.outvars, held))
+
+
+def _is_repeated(var: Any, reader: Any) -> bool:
+    """Returns whether an element would be made more than once, or one by one, if it is made where it is read."""
+    is_larger = n_elements(reader.outvars[0].aval.shape) > n_elements(var.aval.shape)
+    return is_larger or kind(reader) is Kind.REDUCTION

@@ -106,6 +106,9 @@ def test_what_several_kernels_read_is_behind_a_barrier():
     assert barrier.invars[0].aval.dtype == bool  # not the bits, which take four times the memory
     _, graph = assert_rewritten(unroll_threefry, added_up, KEY, X)
     assert primitives(graph).index("optimization_barrier") == primitives(graph).index("reduce_sum") - 1
+    for shape in (), (1, 6), (4, 1), (6,):
+        _, graph = assert_rewritten(unroll_threefry, lambda key, x, s=shape: x * jax.random.uniform(key, s), KEY, X)
+        assert primitives(graph).count("optimization_barrier") == 1  # else it would be computed for each element
     returned = assert_same_bits(lambda key: (lambda b: (b, b > 9))(jax.random.bits(key, (8,))), KEY)
     assert "optimization_barrier" in primitives(returned)
 
