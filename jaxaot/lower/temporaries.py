@@ -18,7 +18,7 @@ import numpy as np
 from jaxaot._jax import Literal
 from jaxaot._util import OrderedSet
 from jaxaot.ir.build import is_rewritable
-from jaxaot.ir.kernels import kernels
+from jaxaot.ir.kernels import is_fused, kernels
 from jaxaot.ir.primitives import Kind, is_cheap, kind
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs, variables
 
@@ -81,8 +81,8 @@ def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int, de
     found = []
     for i, eqn in enumerate(eqns):
         if kind(eqn) is Kind.CONTROL:
-            inner = [temporaries(body.eqns, set(variables(body.outvars)), ceiling) for body in sub_jaxprs(eqn)]
-            found.append((i, i, time[i], time[i], max((body.peak() for body in inner), default=0)))
+            peak = max((_peak_in(body, ceiling) for body in sub_jaxprs(eqn)), default=0)
+            found.append((i, i, time[i], time[i], peak))
         if eqn.primitive.name in _NOT_IN_MEMORY or kernel[i] != i:
             continue
         for var in eqn.outvars:
@@ -90,6 +90,13 @@ def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int, de
             if var not in source and var in last and var not in leaving and n_bytes <= ceiling:
                 found.append((i, ends[0][var], time[i], ends[1][var], n_bytes))
     return Temporaries(*np.array(found, np.int64).reshape(-1, 5).T)
+
+
+def _peak_in(body: Any, ceiling: int) -> int:
+    """Returns how much memory the body of a loop or branch needs; none if it is a kernel for each result."""
+    if all(map(is_fused, body.eqns)):
+        return 0
+    return temporaries(body.eqns, set(variables(body.outvars)), ceiling).peak()
 
 
 def breadth_first(eqns: Sequence[Any], kernel: Sequence[int]) -> list[int]:

@@ -58,6 +58,12 @@ def test_bodies_of_loops_and_values_above_the_ceiling():
     assert estimate(lambda x: lax.scan(body, x, length=3)[0], X) == 2
     assert estimate(lambda x: jnp.sort(jnp.sort(x, 0), 1), X, ceiling=ONE - 1) == 0
 
+    def elementwise(x):
+        y = x * x + 1
+        return y * jnp.exp(y), y + jnp.sin(y)
+
+    assert estimate(lambda x: lax.cond(x.max() > 0, elementwise, lambda x: (x, x), x), X) < 0.01
+
 
 @pytest.mark.parametrize("seed", seeds(10, 1))
 def test_it_is_about_what_xla_says(seed):
