@@ -104,7 +104,7 @@ def test_eager_tensors():
         np.testing.assert_allclose(getattr(x, name)().numpy(), getattr(np, name)(np.asarray(X)), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", seeds(12, 3))
+@pytest.mark.parametrize("seed", seeds(12, 1))
 def test_random_programs_of_angles(seed):
     rng = random.Random(seed)
     steps = [(rng.choice(NAMES[:2]), rng.choice((0.1, 1.0, 50.0)), rng.random()) for _ in range(4)]
