@@ -146,5 +146,6 @@ def _with_barriers(closed: Any, places: Collection[int]) -> Any:
 
 def _is_repeated(var: Any, reader: Any) -> bool:
     """Returns whether an element would be made more than once, or one by one, if it is made where it is read."""
-    is_larger = n_elements(reader.outvars[0].aval.shape) > n_elements(var.aval.shape)
+    shapes = (getattr(made.aval, "shape", ()) for made in reader.outvars)
+    is_larger = any(n_elements(shape) > n_elements(var.aval.shape) for shape in shapes)
     return is_larger or kind(reader) is Kind.REDUCTION

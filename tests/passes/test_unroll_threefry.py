@@ -114,6 +114,20 @@ def test_what_several_kernels_read_is_behind_a_barrier():
     assert "optimization_barrier" in primitives(returned)
 
 
+def test_what_is_printed_or_sorted_is_the_same(capfd):
+    def fn(key, x):
+        bits = jax.random.bits(key, x.shape)
+        jax.debug.print("{}", bits[0, 0])
+        jax.debug.print("{}", bits.astype(jnp.float32) * 0 + 7, ordered=True)
+        return jnp.sort(bits, 0), jax.random.uniform(key, x.shape)[x.astype(int)]
+
+    _, graph = assert_rewritten(unroll_threefry, fn, KEY, X)
+    jax.effects_barrier()
+    printed = capfd.readouterr().out
+    assert printed.count(f"{jax.random.bits(KEY, X.shape)[0, 0]}\n") == 2 and printed.count("[[7.") == 2
+    assert len(graph.effects) == len(jax.make_jaxpr(fn)(KEY, X).effects) > 0
+
+
 def test_bits_are_one_call_that_costs_as_much_as_a_transcendental():
     graph = graph_of(lambda key: jax.random.bits(key, (8,)), KEY)
     (eqn,) = graph.jaxpr.eqns
