@@ -109,12 +109,12 @@ def gpt(
     targets = jax.random.randint(jax.random.key(2), (batch, length), 0, vocabulary)
 
     def loss(parameters: dict[str, Any], tokens: Any, targets: Any, *key: Any) -> Any:
-        keys = iter(jax.random.split(key[0], 3 * n_layers + 1)) if dropout else None
+        draws = iter(jax.random.split(key[0], 3 * n_layers + 1)) if dropout else None
 
         def drop(x: Any) -> Any:
-            if keys is None:
+            if draws is None:
                 return x
-            return jnp.where(jax.random.bernoulli(next(keys), 1 - dropout, x.shape), x / (1 - dropout), 0.0)
+            return jnp.where(jax.random.bernoulli(next(draws), 1 - dropout, x.shape), x / (1 - dropout), 0.0)
 
         run_block = wrap(lambda x, block: attend(x, block, n_heads, drop=drop))
         x = drop(parameters["tokens"][tokens] + parameters["positions"])

@@ -17,6 +17,7 @@ from typing import Any
 
 from jaxaot._jax import DropVar
 from jaxaot.ir.build import barrier, is_rewritable
+from jaxaot.ir.kernels import is_fused
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, users, variables
@@ -111,17 +112,16 @@ class _Kernels:
 
     def _add(self, eqn: Any) -> None:
         which = kind(eqn)
-        is_fused = which <= Kind.TRANSCENDENTAL and len(eqn.outvars) == 1 and is_rewritable(eqn)
-        is_fused = is_fused and eqn.primitive.name != "optimization_barrier"
-        if is_fused and eqn.primitive.name in _SAME_MEMORY:
+        has_no_memory = is_fused(eqn) and len(eqn.outvars) == 1 and is_rewritable(eqn)
+        if has_no_memory and eqn.primitive.name in _SAME_MEMORY:
             for var in variables(eqn.invars):
                 self._same[eqn.outvars[0]] = self._of(var)
             return
         for var in dict.fromkeys(map(self._of, variables(eqn.invars))):
             self._readers.setdefault(var, []).append(eqn)
-            if not is_fused and which is not Kind.REDUCTION:
+            if not has_no_memory and which is not Kind.REDUCTION:
                 self._written.add(var)
-        if is_fused:
+        if has_no_memory:
             self._producer[eqn.outvars[0]] = eqn
 
     def _is_candidate(self, var: Any, eqn: Any) -> bool:

@@ -10,11 +10,7 @@ from jaxaot.ir.build import array_var, barrier, is_rewritable, swapped, transpos
 from jaxaot.ir.rewrite import rebuild
 
 THIN = 64
-"""Up to how many columns of a matrix a barrier pays, which costs another small array.
-
-From 64 rows to 4,096 that are summed, and from 32 rows of the result to 2,048, it was never slower; with 128 columns
-and more it is where few rows are summed.
-"""
+"""Up to how many columns of a matrix a barrier pays, which costs another small array (`benchmarks.rewrites`)."""
 
 
 def order_operands(closed: Any) -> Any:

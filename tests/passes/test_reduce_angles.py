@@ -107,7 +107,7 @@ def test_eager_tensors():
 @pytest.mark.parametrize("seed", seeds(12, 1))
 def test_random_programs_of_angles(seed):
     rng = random.Random(seed)
-    steps = [(rng.choice(NAMES[:2]), rng.choice((0.1, 1.0, 50.0)), rng.random()) for _ in range(4)]
+    steps = [(rng.choice(NAMES[:2]), rng.choice((0.1, 1.0, 2.0)), rng.random()) for _ in range(4)]
 
     def fn(x):
         values = [x]
@@ -115,5 +115,5 @@ def test_random_programs_of_angles(seed):
             values.append(getattr(jnp, name)(values[int(place * len(values))] * scale) + values[-1] @ SQUARE)
         return values[-1]
 
-    assert_rewritten(reduce_angles, fn, X, rtol=1e-3 if any(scale == 50.0 for _, scale, _ in steps) else 1e-5)
-    assert_rewritten(reduce_angles, jax.grad(lambda x: jnp.tanh(fn(x) * 0.01).sum()), X, rtol=1e-3)
+    assert_rewritten(reduce_angles, fn, X, rtol=1e-5)
+    assert_rewritten(reduce_angles, jax.grad(lambda x: jnp.tanh(fn(x) * 0.01).sum()), X, rtol=1e-5)
