@@ -12,7 +12,7 @@ from typing import Any
 
 from jax import lax
 
-from jaxaot._jax import DropVar, has_side_effects, nest_source
+from jaxaot._jax import DropVar, has_side_effects, nest_source, scan_counts
 from jaxaot.ir.build import is_rewritable, traced
 from jaxaot.ir.rewrite import inline, rebuild, splice, substitute
 
@@ -59,13 +59,13 @@ def _rounds(loop: Any, body: Any) -> tuple[list[Any], list[Any]]:
       loop: The equation.
       body: The ClosedJaxpr of a round, without constants.
     """
-    params = loop.params
-    n_consts, n_carry, length = params["num_consts"], params["num_carry"], params["length"]
+    length = loop.params["length"]
+    n_consts, n_carry = scan_counts(loop)
     consts, carry = loop.invars[:n_consts], loop.invars[n_consts : n_consts + n_carry]
     stacked = loop.invars[n_consts + n_carry :]
     eqns: list[Any] = []
     made: list[Any] = [None] * length
-    for i in reversed(range(length)) if params["reverse"] else range(length):
+    for i in reversed(range(length)) if loop.params["reverse"] else range(length):
         elements = _traced_into(eqns, functools.partial(_row, i), stacked, loop)
         steps, results, _ = splice(body, [*consts, *carry, *elements])
         eqns += (step.replace(source_info=nest_source(step, loop.source_info)) for step in steps)
