@@ -49,5 +49,7 @@ def _is_tall(dot: Any) -> bool:
         return False
     if tuple(contract_left) != (n_batch,) or tuple(contract_right) != (n_batch,):
         return False
-    shape = dot.outvars[0].aval.shape
-    return len(shape) == n_batch + 2 and shape[-2] > shape[-1] > 1
+    if any(operand.aval.ndim != n_batch + 2 for operand in dot.invars):
+        return False
+    *_, rows, columns = dot.outvars[0].aval.shape
+    return rows > columns > 1

@@ -219,6 +219,15 @@ def test_gradients_of_weights_have_fewer_rows_than_columns():
     assert names(order_operands(wide)) == ["dot_general"]
 
 
+def test_a_vector_times_arrays_of_three_axes_is_no_product_of_matrices():
+    """Clipped gradients of examples, summed: their result has two axes, both of one operand."""
+    for spec, shapes in (("n,nrc->rc", [(8,), (8, 6, 4)]), ("nrc,n->rc", [(8, 6, 4), (8,)])):
+        closed = graph_of(lambda x, g, spec=spec: jnp.einsum(spec, x, g), *map(jnp.ones, shapes))
+        passed = order_operands(fold_transposes(closed))
+        check_graph(passed)
+        assert names(passed) == names(closed)
+
+
 def held_by(fn, *args):
     """Returns what the barriers of a graph are behind, in which there is a product as well."""
     two = jnp.ones((2, 2))
