@@ -44,6 +44,7 @@ def test_a_budget_holds_less_still(plain):
     assert temp_bytes(compiled(ja.value_and_grad(mlp, memory_budget=0.05))) < 0.4 * temp_bytes(plain)
 
 
+@pytest.mark.skipif(jax.__version_info__ >= (0, 11), reason="holds as little without barriers by the XLA of 0.11")
 def test_without_barriers_nothing_is_gained():
     dropped = compiled(ja.value_and_grad(mlp, memory_budget=0.05), jax.jit)
     assert "opt-barrier(" not in dropped.as_text()  # `jax.jit` on CPU drops them: the reason for `ja.jit`
