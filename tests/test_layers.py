@@ -115,7 +115,8 @@ def private_names(path):
         elif isinstance(node, ast.Attribute):
             names = [ast.unparse(node)]
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value in RENAMED:
-            names, found = [], [*found, ast.unparse(node)]
+            found.append(ast.unparse(node))
+            continue
         else:
             continue
         found += [name for name in names if PRIVATE.match(name)]

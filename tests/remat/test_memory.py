@@ -44,11 +44,11 @@ def test_a_budget_holds_less_still(plain):
     assert temp_bytes(compiled(ja.value_and_grad(mlp, memory_budget=0.05))) < 0.4 * temp_bytes(plain)
 
 
-@pytest.mark.skipif(jax.__version_info__ >= (0, 11), reason="holds as little without barriers by the XLA of 0.11")
-def test_without_barriers_nothing_is_gained():
+def test_jax_jit_drops_the_barriers():
     dropped = compiled(ja.value_and_grad(mlp, memory_budget=0.05), jax.jit)
     assert "opt-barrier(" not in dropped.as_text()  # `jax.jit` on CPU drops them: the reason for `ja.jit`
-    assert temp_bytes(dropped) > 1.5 * temp_bytes(compiled(ja.value_and_grad(mlp, memory_budget=0.05)))
+    least = 1.5 if jax.__version_info__ < (0, 11) else 0.9  # the XLA of 0.11 holds as little of this one without them
+    assert temp_bytes(dropped) > least * temp_bytes(compiled(ja.value_and_grad(mlp, memory_budget=0.05)))
 
 
 def test_blocks_in_a_scan_hold_less():
