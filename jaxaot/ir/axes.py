@@ -41,6 +41,14 @@ def ways(eqn: Any) -> list[Way]:
     return list(_of_elements(eqn)) if eqn.primitive.name in ELEMENTWISE else []
 
 
+def ways_together(eqn: Any) -> list[Way]:
+    """Returns the ways through an equation of one result, or of several that are all cut along the axis `result`."""
+    rule = _RULES_OF_SEVERAL.get(eqn.primitive.name)
+    if rule is None:
+        return ways(eqn)
+    return list(rule(eqn)) if is_pure(eqn) and is_rewritable(eqn) else []
+
+
 def params_of_part(eqn: Any, sizes: Mapping[int, int]) -> dict[str, Any]:
     """Returns the parameters of an equation that computes a part.
 
@@ -48,18 +56,31 @@ def params_of_part(eqn: Any, sizes: Mapping[int, int]) -> dict[str, Any]:
       eqn: The equation.
       sizes: The axes along which the result of the part has another size, and that size.
     """
-    name = {"broadcast_in_dim": "shape", "reshape": "new_sizes", "slice": "limit_indices"}.get(eqn.primitive.name)
+    if eqn.primitive is lax.gather_p:
+        taken = {operand: sizes[result] for operand, result in _taken(eqn).items() if result in sizes}
+        sizes_taken = tuple(taken.get(axis, size) for axis, size in enumerate(eqn.params["slice_sizes"]))
+        return {**eqn.params, "slice_sizes": sizes_taken}
+    name = _SIZES.get(eqn.primitive.name)
     if name is None:
         return eqn.params
     return {**eqn.params, name: tuple(sizes.get(axis, size) for axis, size in enumerate(eqn.params[name]))}
 
+
+_SIZES = {
+    "broadcast_in_dim": "shape",
+    "iota": "shape",
+    "reshape": "new_sizes",
+    "slice": "limit_indices",
+    "dynamic_slice": "slice_sizes",
+}
+"""The parameters that say how large a result is."""
 
 _NOT_ELEMENTWISE = {"concatenate", "stack", "pad", "tile", "iota", "empty", "empty2", "axis_index"}
 ELEMENTWISE = {
     name
     for name, kind in KINDS.items()
     if kind in (Kind.CAST, Kind.POINTWISE, Kind.TRANSCENDENTAL) and name not in _NOT_ELEMENTWISE
-} | {"copy", "copy_p", "real", "imag"}
+} | {"copy", "copy_p", "real", "imag", "stop_gradient", "name"}
 """Primitives that compute each element of a result from one element of each operand."""
 
 
@@ -119,6 +140,12 @@ def _of_concatenate(eqn: Any) -> Iterator[Way]:
             yield Way((axis,) * len(eqn.invars), axis)
 
 
+def _of_stack(eqn: Any) -> Iterator[Way]:
+    added = eqn.params["axis"]
+    for axis in range(eqn.invars[0].aval.ndim):
+        yield Way((axis,) * len(eqn.invars), axis + (axis >= added))
+
+
 def _of_pad(eqn: Any) -> Iterator[Way]:
     for axis, amounts in enumerate(eqn.params["padding_config"]):
         if tuple(amounts) == (0, 0, 0):
@@ -171,6 +198,86 @@ def _of_dot(eqn: Any) -> Iterator[Way]:
             result += 1
 
 
+def _of_iota(eqn: Any) -> Iterator[Way]:
+    for axis in range(eqn.outvars[0].aval.ndim):
+        if axis != eqn.params["dimension"] and len(eqn.invars) == 0:
+            yield Way((), axis)
+
+
+def _of_reversal(eqn: Any) -> Iterator[Way]:
+    for axis in range(eqn.outvars[0].aval.ndim):
+        if axis not in eqn.params["dimensions"]:
+            yield Way((axis,), axis)
+
+
+def _of_best(eqn: Any) -> Iterator[Way]:
+    """Yields the axes beside that along which the place of the largest or smallest element is sought."""
+    (sought,) = eqn.params["axes"]
+    for axis in range(eqn.invars[0].aval.ndim):
+        if axis != sought:
+            yield Way((axis,), axis - (sought < axis))
+
+
+def _of_moving_slice(eqn: Any) -> Iterator[Way]:
+    """Yields the axes along which a slice at a computed place is the whole: there is one place for it."""
+    for axis, size in enumerate(eqn.invars[0].aval.shape):
+        if size == eqn.outvars[0].aval.shape[axis]:
+            yield Way((axis, *(None,) * (len(eqn.invars) - 1)), axis)
+
+
+def _of_moving_update(eqn: Any) -> Iterator[Way]:
+    """Yields the axes along which what is written at a computed place is as large as the whole."""
+    for axis, size in enumerate(eqn.invars[0].aval.shape):
+        if size == eqn.invars[1].aval.shape[axis]:
+            yield Way((axis, axis, *(None,) * (len(eqn.invars) - 2)), axis)
+
+
+def _of_gather(eqn: Any) -> Iterator[Way]:
+    """Yields the axes of indices, each with that of the operand that goes along with it, if one does, and the axes
+    along which each index takes all."""
+    numbers, shape = eqn.params["dimension_numbers"], eqn.invars[0].aval.shape
+    along = dict(zip(numbers.start_indices_batching_dims, numbers.operand_batching_dims, strict=True))
+    others = [axis for axis in range(eqn.outvars[0].aval.ndim) if axis not in numbers.offset_dims]
+    for axis, result in enumerate(others):
+        yield Way((along.get(axis), axis), result)
+    for operand, result in _taken(eqn).items():
+        if eqn.params["slice_sizes"][operand] == shape[operand]:
+            yield Way((operand, None), result)
+
+
+def _taken(gather: Any) -> dict[int, int]:
+    """Returns the axis of the result for each of the operand along which an index takes several elements."""
+    numbers = gather.params["dimension_numbers"]
+    single = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
+    taken = [axis for axis in range(gather.invars[0].aval.ndim) if axis not in single]
+    return dict(zip(taken, sorted(numbers.offset_dims), strict=True))
+
+
+def _of_scatter(eqn: Any) -> Iterator[Way]:
+    """Yields the axes of indices that go along with one of the operand, and those along which each index writes all."""
+    numbers, (shape, _, written) = eqn.params["dimension_numbers"], (atom.aval.shape for atom in eqn.invars)
+    others = [axis for axis in range(len(written)) if axis not in numbers.update_window_dims]
+    for operand, axis in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
+        yield Way((operand, axis, others[axis]), operand)
+    single = (*numbers.inserted_window_dims, *numbers.operand_batching_dims)
+    several = [axis for axis in range(len(shape)) if axis not in single]
+    for operand, axis in zip(several, sorted(numbers.update_window_dims), strict=True):
+        if written[axis] == shape[operand]:
+            yield Way((operand, None, axis), operand)
+
+
+def _of_convolution(eqn: Any) -> Iterator[Way]:
+    """Yields the batch, the features that a kernel makes, and those that it reads."""
+    numbers = eqn.params["dimension_numbers"]
+    is_one, is_one_batch = eqn.params["feature_group_count"] == 1, eqn.params["batch_group_count"] == 1
+    if is_one_batch:
+        yield Way((numbers.lhs_spec[0], None), numbers.out_spec[0])
+    if is_one:
+        yield Way((numbers.lhs_spec[1], numbers.rhs_spec[1]), None, lax.add_p)
+    if is_one and is_one_batch:
+        yield Way((None, numbers.rhs_spec[0]), numbers.out_spec[1])
+
+
 _RULES: dict[str, Callable[[Any], Iterator[Way]]] = {
     "transpose": _of_transpose,
     "reshape": _of_reshape,
@@ -178,6 +285,7 @@ _RULES: dict[str, Callable[[Any], Iterator[Way]]] = {
     "squeeze": _of_squeeze,
     "slice": _of_slice,
     "concatenate": _of_concatenate,
+    "stack": _of_stack,
     "pad": _of_pad,
     **dict.fromkeys(("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"), _of_scan_along),
     "reduce_sum": _of_reduction(lax.add_p),
@@ -189,4 +297,46 @@ _RULES: dict[str, Callable[[Any], Iterator[Way]]] = {
     **dict.fromkeys(("reduce_window_sum", "reduce_window_max", "reduce_window_min"), _of_window),
     "select_and_scatter_add": _of_window,
     "dot_general": _of_dot,
+    "iota": _of_iota,
+    "rev": _of_reversal,
+    **dict.fromkeys(("argmax", "argmin"), _of_best),
+    "dynamic_slice": _of_moving_slice,
+    "dynamic_update_slice": _of_moving_update,
+    "gather": _of_gather,
+    **dict.fromkeys(("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"), _of_scatter),
+    "conv_general_dilated": _of_convolution,
+}
+
+
+def _of_split(eqn: Any) -> Iterator[Way]:
+    for axis in range(eqn.invars[0].aval.ndim):
+        if axis != eqn.params["axis"]:
+            yield Way((axis,), axis)
+
+
+def _of_unstack(eqn: Any) -> Iterator[Way]:
+    removed = eqn.params["axis"]
+    for axis in range(eqn.invars[0].aval.ndim):
+        if axis != removed:
+            yield Way((axis,), axis - (axis > removed))
+
+
+def _of_sort(eqn: Any) -> Iterator[Way]:
+    for axis in range(eqn.invars[0].aval.ndim):
+        if axis != eqn.params["dimension"]:
+            yield Way((axis,) * len(eqn.invars), axis)
+
+
+def _of_top_k(eqn: Any) -> Iterator[Way]:
+    sought = eqn.params.get("axis", eqn.invars[0].aval.ndim - 1) % eqn.invars[0].aval.ndim
+    for axis in range(eqn.invars[0].aval.ndim):
+        if axis != sought:
+            yield Way((axis,), axis)
+
+
+_RULES_OF_SEVERAL: dict[str, Callable[[Any], Iterator[Way]]] = {
+    "split": _of_split,
+    "unstack": _of_unstack,
+    "sort": _of_sort,
+    "top_k": _of_top_k,
 }

@@ -6,7 +6,6 @@ itself, so that a call costs no Python. A *donated* input gives its buffer to th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -20,9 +19,9 @@ from jaxaot._typing import Array
 from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.counts import costs_of
-from jaxaot.lower.heaps import is_told_otherwise
+from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.options import without_options_inside
-from jaxaot.lower.relay import Relay, can_be_cut, explain_cut
+from jaxaot.lower.relay import Relay, can_be_cut, explain_tuned
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
 
@@ -128,6 +127,11 @@ class Executable:
         return self.tuned.compiler_options(self._given_options)
 
     @cached_property
+    def crew(self) -> Crew | None:
+        """The graph as shares of a batch, if it has some."""
+        return plan_crew(self.jaxpr, self._passes, self._checks)
+
+    @cached_property
     def relay(self) -> Relay | None:
         """The legs of the graph, if it may become several executables; they are compiled when this is asked for."""
         tuned = self.tuned
@@ -164,10 +168,16 @@ class Executable:
     def _call_tuned(self, *args: Array) -> list[Array]:
         run = self._run
         if run is None:
-            is_on_one_device = all(len(x.devices()) == 1 for x in args if isinstance(x, jax.Array))
-            relay = self.relay if is_on_one_device else None
-            run = self._run = self._jitted if relay is None else relay.call
+            run = self._run = self._chosen(args)
         return run(*args)
+
+    def _chosen(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
+        """Returns what runs the graph on some arrays."""
+        if any(len(x.devices()) > 1 for x in args if isinstance(x, jax.Array)):
+            return self._jitted
+        if self.crew is not None:
+            return self.crew.compiled(self.donated, self.name, self._given_options, self._refuse_other_settings)
+        return self._jitted if self.relay is None else self.relay.call
 
     def __call__(self, *args: Array) -> list[Array]:
         return self.call(*args)
@@ -189,7 +199,7 @@ class Executable:
 
     def cost_analysis(self) -> dict[str, float]:
         """Returns what XLA says of FLOPs and bytes accessed by a call; empty where it says nothing."""
-        if self.relay is not None:
+        if self.crew is None and self.relay is not None:
             return self.relay.cost_analysis()
         return costs_of(self.compiled)
 
@@ -200,16 +210,9 @@ class Executable:
             has_some = lowered_passes(config.get().passes, platform)
             why = "the graph makes nothing large" if has_some else f"none on {platform} under these settings"
             return f"{self.name}: no passes, {why}"
-        lines = [f"{self.name} on {platform}", *map(str, self.tuned.results)]
-        if self.tuned.n_by_eigen:
-            lines.append(f"eigen_convolutions: {self.tuned.n_by_eigen} on all cores")
-        if self.tuned.has_legs:
-            lines.append(f"legs: {explain_cut(self.tuned.jaxpr)}")
-        if self.tuned.has_legs and self.tuned.keeps_heaps:
-            is_told = is_told_otherwise(os.environ)
-            why = "as the environment says" if is_told else "what several programs free stays with the process"
-            lines.append(f"keep_heaps: {why}")
-        return "\n  ".join(lines)
+        crew = self.crew
+        lines = explain_tuned(self.tuned) if crew is None else crew.explain()
+        return "\n  ".join([f"{self.name} on {platform}", *lines])
 
     def as_text(self, optimized: bool = False) -> str:
         """Returns the StableHLO, or the HLO after optimization."""

@@ -21,6 +21,7 @@ from jaxaot.config import Config
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.lower.relay import LIMIT_BYTES, Relay, can_be_cut, is_free_of_effects
@@ -35,13 +36,13 @@ class _AnotherWay(Exception):
     """Ends the tracing of a function whose graph is to be compiled in another way: cut, or under options of its own.
 
     Attributes:
-      tuned: The graph.
+      graph: The graph, or that of its shares.
       out_tree: What its outputs are.
     """
 
-    def __init__(self, tuned: Tuned, out_tree: Any):
+    def __init__(self, graph: Tuned | Crew, out_tree: Any):
         super().__init__("the graph is compiled in another way")
-        self.tuned, self.out_tree = tuned, out_tree
+        self.graph, self.out_tree = graph, out_tree
 
 
 class _HasObjects(Exception):
@@ -103,10 +104,11 @@ class _TunedFunction:
         passes: tuple[str, ...],
         checks: bool,
         needs_another_way: Callable[[Tuned], bool],
+        may_be_shared: bool,
     ):
         functools.update_wrapper(self, fn)
         self._fn, self._static, self._passes, self._checks = fn, static, passes, checks
-        self._needs_another_way = needs_another_way
+        self._needs_another_way, self._may_be_shared = needs_another_way, may_be_shared
 
     def __repr__(self) -> str:
         return repr(self._fn)
@@ -128,6 +130,9 @@ class _TunedFunction:
         closed = jax.make_jaxpr(flat)(*leaves)
         opened = inline(closed, also_custom=True)
         if is_worth_tuning(opened):
+            crew = plan_crew(opened, self._passes, self._checks) if self._may_be_shared else None
+            if crew is not None:
+                raise _AnotherWay(crew, out_tree)
             tuned = tune(opened, self._passes, self._checks)
             if self._needs_another_way(tuned):
                 raise _AnotherWay(tuned, out_tree)
@@ -207,15 +212,17 @@ class _Version:
         self._passes, self._checks = passes, settings.check_graphs
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         self._compiler_options = compiler_options or None
-        self._jitted = self._jit(_needs_relay, self._compiler_options)
+        self._jitted = self._jit(_needs_relay, self._compiler_options, may_be_shared=True)
         self._relays: dict[Any, Callable[..., Any]] = {}
         self._recent: _Recent | None = None
 
-    def _jit(self, needs_another_way: Callable[[Tuned], bool], compiler_options: Any) -> Any:
+    def _jit(
+        self, needs_another_way: Callable[[Tuned], bool], compiler_options: Any, may_be_shared: bool = False
+    ) -> Any:
         """Returns the function as one program, unless its graph needs another way; each traces for itself."""
         fn = self._fn
         if self._passes:
-            fn = _TunedFunction(fn, self._static, self._passes, self._checks, needs_another_way)
+            fn = _TunedFunction(fn, self._static, self._passes, self._checks, needs_another_way, may_be_shared)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
     @functools.cached_property
@@ -239,9 +246,9 @@ class _Version:
         try:
             return self._jitted(*args, **kwargs)
         except _AnotherWay as needed:
-            tuned, out_tree = needed.tuned, needed.out_tree
+            graph, out_tree = needed.graph, needed.out_tree
         call = self._described(args, kwargs)
-        run = self._relays[call.key()] = self._relay(tuned, out_tree, args, kwargs)
+        run = self._relays[call.key()] = self._relay(graph, out_tree, args, kwargs)
         return run(call.leaves)
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
@@ -265,18 +272,23 @@ class _Version:
         avals = [leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf) for leaf in leaves]
         return _Described(leaves, avals, (tuple(moving), tree, tuple(static.items()), jax_settings()))
 
-    def _relay(self, tuned: Tuned, out_tree: Any, args: Any, kwargs: Any) -> Callable[..., Any]:
-        """Returns the function that runs the legs of a graph for the arrays of a call."""
-        options = self._compiler_options
-        relay = Relay(
-            tuned.jaxpr,
-            self._donated(args, kwargs),
-            getattr(self._fn, "__name__", "fn"),
-            with_eigen_convolutions(options) if tuned.n_by_eigen else options,
-            limit=LIMIT_BYTES if tuned.has_legs else None,
-            keeps_heaps=tuned.keeps_heaps,
-        )
-        call, unflatten = relay.call, out_tree.unflatten
+    def _relay(self, graph: Tuned | Crew, out_tree: Any, args: Any, kwargs: Any) -> Callable[..., Any]:
+        """Returns the function that runs the legs or the shares of a graph for the arrays of a call."""
+        options, donated = self._compiler_options, self._donated(args, kwargs)
+        name = getattr(self._fn, "__name__", "fn")
+        call: Callable[..., Any]
+        if isinstance(graph, Crew):
+            call = graph.compiled(donated, name, options)
+        else:
+            call = Relay(
+                graph.jaxpr,
+                donated,
+                name,
+                with_eigen_convolutions(options) if graph.n_by_eigen else options,
+                limit=LIMIT_BYTES if graph.has_legs else None,
+                keeps_heaps=graph.keeps_heaps,
+            ).call
+        unflatten = out_tree.unflatten
 
         def run(leaves: list[Any]) -> Any:
             return unflatten(call(*leaves))

@@ -23,6 +23,9 @@ _BY_YNN = "xla_cpu_experimental_ynn_fusion_type"
 _ALL_BUT_CONVOLUTIONS = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"
 """What XLA gives to YNN by default, without convolutions."""
 
+_ALL_CORES = "xla_cpu_multi_thread_eigen"
+"""Whether kernels are divided among cores, those of Eigen and others."""
+
 _NEWER_EMITTERS = "xla_cpu_use_fusion_emitters"
 
 
@@ -61,6 +64,11 @@ def compiling_quickly(options: Mapping[str, Any] | None = None) -> dict[str, Any
     if jax.default_backend() != "cpu":
         return dict(options or {})
     return _with(options, _NEWER_EMITTERS, False)
+
+
+def on_one_core(options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Returns options under which XLA on CPU runs each program on the core that starts it, with those of the user."""
+    return _with(options, _ALL_CORES, False)
 
 
 def _with(options: Mapping[str, Any] | None, name: str, value: Any) -> dict[str, Any]:

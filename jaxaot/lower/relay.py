@@ -6,6 +6,7 @@ In each, what could be computed at once waits until it is needed, see `delay.py`
 from __future__ import annotations
 
 import concurrent.futures
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,7 +19,7 @@ from jaxaot._util import format_bytes
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.lower.counts import costs_of
 from jaxaot.lower.delay import delay
-from jaxaot.lower.heaps import keep_heaps
+from jaxaot.lower.heaps import is_told_otherwise, keep_heaps
 from jaxaot.lower.legs import (
     LIMIT_BYTES,
     Course,
@@ -30,6 +31,7 @@ from jaxaot.lower.legs import (
     temporary_bytes,
 )
 from jaxaot.lower.options import keeping_barriers
+from jaxaot.lower.tune import Tuned
 
 _MOST = 2
 """How many times the estimate XLA may need: a graph that is estimated at less than its part is not looked at."""
@@ -62,6 +64,7 @@ class Relay:
         before_tracing: Callable[[], None] = lambda: None,
         limit: int | None = LIMIT_BYTES,
         keeps_heaps: bool = False,
+        is_ahead: bool = False,
     ):
         """Cuts and compiles a graph.
 
@@ -73,12 +76,14 @@ class Relay:
           before_tracing: Called whenever JAX traces a leg.
           limit: The temporaries that a leg may have; None for one program of the graph as it is.
           keeps_heaps: Whether the process is to keep the memory that legs free, if there are several.
+          is_ahead: Whether legs run as they were compiled, in any thread, whatever the settings of JAX there.
         """
         self._options = keeping_barriers(compiler_options)
         self._name, self._before_tracing = name, before_tracing
         self._rewrite: Callable[[Any], Any] = delay if limit is not None else lambda jaxpr: jaxpr
         self.programs: dict[Any, dict[Any, Any]] = {}
         self._measured: dict[Any, int] = {}
+        self._compiled: dict[Any, Any] = {}
         outvars = closed.jaxpr.outvars
         groups: list[Any] = [list(closed.jaxpr.eqns)]
         whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
@@ -112,8 +117,10 @@ class Relay:
                     cut(k, max(1.0, self.temporary_bytes[k] / max(1, estimate)))
             if len(groups) == len(runs):
                 break
-        if keeps_heaps and len(runs) > 1:
+        if keeps_heaps and (len(runs) > 1 or is_ahead):
             keep_heaps()
+        if is_ahead:
+            runs = [self._compiled[run] for run in runs]
         self.call: Callable[..., Any] = (
             runs[0] if len(runs) == 1 else _generate(self.course, runs, len(closed.in_avals))
         )
@@ -139,6 +146,7 @@ class Relay:
     def _measure(self, runs: Sequence[Any]) -> list[int]:
         """Compiles legs, and returns what XLA says that each needs for temporaries."""
         for run, program in self._compile(runs, self._measured).items():
+            self._compiled[run] = program
             analysis = program.memory_analysis()
             self._measured[run] = analysis.temp_size_in_bytes if analysis else 0
         return [self._measured[run] for run in runs]
@@ -181,7 +189,21 @@ def is_free_of_effects(closed: Any) -> bool:
     return not any(map(has_side_effects, closed.jaxpr.eqns))
 
 
-def explain_cut(closed: Any) -> str:
+def explain_tuned(tuned: Tuned) -> list[str]:
+    """Returns in lines what passes did to a graph, and how it is run."""
+    lines = [*map(str, tuned.results)]
+    if tuned.n_by_eigen:
+        lines.append(f"eigen_convolutions: {tuned.n_by_eigen} on all cores")
+    if tuned.has_legs:
+        lines.append(f"legs: {_explain_cut(tuned.jaxpr)}")
+    if tuned.has_legs and tuned.keeps_heaps:
+        is_told = is_told_otherwise(os.environ)
+        why = "as the environment says" if is_told else "what several programs free stays with the process"
+        lines.append(f"keep_heaps: {why}")
+    return lines
+
+
+def _explain_cut(closed: Any) -> str:
     """Returns in words whether a graph is cut, as far as shapes alone say."""
     if not is_free_of_effects(closed):
         return "one program, which keeps the order of the side effects"

@@ -7,7 +7,9 @@ XLA does on the platform. In order:
 1. joint: `cse`, `dce`, `drop_zero_sums`, `fold`, and those that users register;
 2. the partitioner cuts;
 3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. lowered: `open_loops`, so that the others see what XLA gets; `share`, `drop_zero_sums` (again: graphs of `ja.jit`
+4. `shares`: a graph may become one for the share of a batch that a core computes, and one for what comes after
+   (`lower/shares.py`); each goes on by itself, the first without what divides an equation among cores;
+5. lowered: `open_loops`, so that the others see what XLA gets; `share`, `drop_zero_sums` (again: graphs of `ja.jit`
    come with their gradients);
    `drop_axes`; `select_scatters`, `unroll_windows`, `sort_integers`, `reduce_angles`; `sum_depthwise`, `split_groups`,
    `unfold_volumes`, `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer
@@ -15,10 +17,10 @@ XLA does on the platform. In order:
    blocks of what is left; `spread`; `drop_axes` again, as parts may have one element along an axis; `flatten_dots`,
    `order_operands`; `unroll_threefry`; `hide_constants` and `hold`, which come last of these, as the others rewrite
    what they put barriers before and behind;
-5. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
-6. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`), and
+6. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
+7. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`), and
    in each, what it could compute at once waits until it is needed (`lower/delay.py`);
-7. `keep_heaps`: of a process with such graphs the allocator keeps what they free (`lower/heaps.py`).
+8. `keep_heaps`: of a process with such graphs the allocator keeps what they free (`lower/heaps.py`).
 """
 
 from __future__ import annotations
@@ -97,11 +99,17 @@ LEGS = "legs"
 KEEP_HEAPS = "keep_heaps"
 """Switches on that the process keeps the memory that graphs of several executables free."""
 
-SWITCHES: tuple[str, ...] = (EIGEN_CONVOLUTIONS, LEGS, KEEP_HEAPS)
+SHARES = "shares"
+"""Switches on that a graph may become shares of a batch, each of which one core computes by itself."""
+
+SWITCHES: tuple[str, ...] = (SHARES, EIGEN_CONVOLUTIONS, LEGS, KEEP_HEAPS)
 """Names that stand among those of passes but are none: they say how a graph is compiled."""
 
 UNASKED: tuple[str, ...] = tuple(name for name in ORDER if name not in ("winograd", "unfold_stems"))
 """Those that run without being named; the others are less exact, or take memory for time."""
+
+FOR_ALL_CORES: tuple[str, ...] = (spread.__name__, EIGEN_CONVOLUTIONS)
+"""Those that have several cores compute one equation: no use in a share, which one core computes."""
 
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "cpu": (*UNASKED, *SWITCHES),

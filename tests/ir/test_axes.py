@@ -10,7 +10,7 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot.ir import axes
-from jaxaot.ir.axes import params_of_part, ways
+from jaxaot.ir.axes import params_of_part, ways, ways_together
 from jaxaot.ir.primitives import KINDS
 from jaxaot.ir.rewrite import inline
 from tests.seeds import some
@@ -26,6 +26,10 @@ def dot(*dims):
 
 def window(reducer, init, **options):
     return lambda x: lax.reduce_window(x, init, reducer, **options)
+
+
+def convolve(**options):
+    return lambda x, kernel: lax.conv_general_dilated(x, kernel, (1, 1), "SAME", **options)
 
 
 def pooled_slope(x):
@@ -60,6 +64,36 @@ CASES = {
     "slope of a window": (pooled_slope, [(2, 4, 4, 2)], 2),
     "matrices": (dot(((1,), (0,)), ((), ())), [(4, 6), (6, 8)], 3),
     "batched": (dot(((2,), (2,)), ((0,), (1,))), [(2, 4, 6), (8, 2, 6)], 4),
+    "reversed": (lambda x: lax.rev(x, (1,)), [(4, 6)], 1),
+    "best": (lambda x: lax.argmax(x, 1, jnp.int32), [(2, 4, 6)], 2),
+    "stacked": (lambda x, y: jnp.stack([x, y], 1), [(4, 6), (4, 6)], 2),
+    "numbered": (lambda x: x + lax.broadcasted_iota(jnp.float32, (4, 6), 1), [(4, 6)], 3),
+    "split": (lambda x: jnp.split(x, 3, 1)[1], [(4, 6)], 1),
+    "sorted": (lambda x, y: lax.sort((x, y), dimension=0, num_keys=1)[1], [(4, 6), (4, 6)], 1),
+    "largest": (lambda x: lax.top_k(x, 2)[0], [(2, 4, 6)], 2),
+    "slice at a place": (lambda x: lax.dynamic_slice(x, (x[0, 0].astype(int), 0), (2, 6)), [(4, 6)], 1),
+    "update at a place": (lambda x: lax.dynamic_update_slice(x, x[:2], (x[0, 0].astype(int), 0)), [(4, 6)], 2),
+    "rows": (lambda x: x[jnp.array([[0, 3], [1, 1]])], [(4, 6)], 3),
+    "rows of each": (lambda x: jnp.take_along_axis(x, jnp.array([[0, 3, 1, 1], [2, 2, 0, 1]]), 1), [(2, 6)], 2),
+    "slope of rows": (jax.grad(lambda x: (x[jnp.array([[0, 3], [1, 1]])] ** 2).sum()), [(4, 6)], 2),
+    "slope of columns": (jax.grad(lambda x: (x[:, jnp.array([0, 3, 3])] ** 2).sum()), [(4, 6)], 2),
+    "slope of rows of each": (
+        jax.grad(lambda x: (jnp.take_along_axis(x, jnp.array([[0, 3], [2, 2]]), 1) ** 2).sum()),
+        [(2, 6)],
+        2,
+    ),
+    "convolution": (convolve(), [(2, 4, 6, 6), (8, 4, 3, 3)], 3),
+    "convolution in groups": (convolve(feature_group_count=2), [(2, 4, 6, 6), (8, 2, 3, 3)], 1),
+    "slope of a kernel": (
+        jax.grad(lambda x, k: (convolve()(x, k) ** 2).sum(), 1),
+        [(2, 4, 6, 6), (8, 4, 3, 3)],
+        3,
+    ),
+    "slope of a kernel in groups": (
+        jax.grad(lambda x, k: (convolve(feature_group_count=2)(x, k) ** 2).sum(), 1),
+        [(2, 4, 6, 6), (8, 2, 3, 3)],
+        1,
+    ),
     "several contracted": (dot(((0, 2), (1, 0)), ((), ())), [(2, 4, 6), (6, 2)], 3),
 }
 
@@ -73,8 +107,9 @@ def in_parts(eqn, way, values, n):
     params = params_of_part(eqn, sizes)
     parts = [eqn.primitive.bind(*map(jnp.asarray, (part[k] for part in operands)), **params) for k in range(n)]
     if way.result is None:
-        return functools.reduce(way.combine.bind, parts)
-    return jnp.concatenate(parts, way.result)
+        return [functools.reduce(way.combine.bind, parts)]
+    parts = parts if eqn.primitive.multiple_results else [[part] for part in parts]
+    return [jnp.concatenate(results, way.result) for results in zip(*parts, strict=True)]
 
 
 @pytest.mark.parametrize("name", some(CASES, 8))
@@ -83,6 +118,7 @@ def test_parts_are_the_whole(name):
     values = [normal(*shape) for shape in shapes]
     closed = inline(jax.make_jaxpr(fn)(*values), also_custom=True)
     env = dict(zip(closed.jaxpr.invars, values, strict=True))
+    env.update(zip(closed.jaxpr.constvars, closed.consts, strict=True))
     read = lambda atom: atom.val if isinstance(atom, Literal) else env[atom]
     n_ways = 0
     for eqn in closed.jaxpr.eqns:
@@ -90,24 +126,25 @@ def test_parts_are_the_whole(name):
         bound = eqn.primitive.bind(*operands, **eqn.params)
         results = bound if eqn.primitive.multiple_results else [bound]
         env.update(zip(eqn.outvars, results, strict=True))
-        for way in ways(eqn):
+        for way in ways_together(eqn):
             sizes = [np.shape(v)[axis] for v, axis in zip(operands, way.operands, strict=True) if axis is not None]
             if way.result is not None:
                 sizes.append(eqn.outvars[0].aval.shape[way.result])
             if any(size % 2 for size in sizes):
                 continue
             n_ways += 1
-            got = in_parts(eqn, way, operands, 2)
-            assert got.dtype == results[0].dtype
-            np.testing.assert_allclose(np.float32(got), np.float32(results[0]), rtol=1e-5, atol=1e-5)
+            for got, want in zip(in_parts(eqn, way, operands, 2), results, strict=True):
+                assert got.dtype == want.dtype
+                np.testing.assert_allclose(np.float32(got), np.float32(want), rtol=1e-5, atol=1e-5)
     assert n_ways >= least
 
 
 def test_of_what_is_not_known_there_is_no_way():
     for fn in (lambda x: jnp.sort(x), lambda x: lax.cumsum(x, 0), lambda x: x[::-1], lambda x: lax.top_k(x, 2)):
         closed = inline(jax.make_jaxpr(fn)(normal(4)))
-        assert all(not ways(eqn) for eqn in closed.jaxpr.eqns)
+        assert all(not ways_together(eqn) for eqn in closed.jaxpr.eqns)
+    assert not ways(inline(jax.make_jaxpr(lambda x: lax.top_k(x, 2))(normal(4, 4))).jaxpr.eqns[0])
 
 
 def test_rules_are_of_primitives_that_exist():
-    assert set(axes._RULES) <= set(KINDS)
+    assert {*axes._RULES, *axes._RULES_OF_SEVERAL} <= set(KINDS)

@@ -13,8 +13,8 @@ import jaxaot as ja
 from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import Literal, jaxpr_as_fun
 from jaxaot.ir.rewrite import inline
+from jaxaot.lower import crew, legs, relay
 from jaxaot.lower import jit as jit_module
-from jaxaot.lower import legs, relay
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.legs import divide, plan_course
 from jaxaot.lower.options import keeping_barriers
@@ -25,6 +25,11 @@ from tests.seeds import seeds, some
 
 WEIGHTS = [0.1 * jax.random.normal(jax.random.key(i), (128, 128)) for i in range(20)]
 X = jax.random.normal(jax.random.key(99), (8192, 128))
+
+
+@pytest.fixture(autouse=True)
+def one_core(monkeypatch):
+    monkeypatch.setattr(crew, "n_cores", lambda: 1)  # no shares
 
 
 def loss(weights, x):
