@@ -133,3 +133,7 @@ def _is_free() -> bool:
 @functools.cache
 def _threads(n: int) -> concurrent.futures.ThreadPoolExecutor:
     return concurrent.futures.ThreadPoolExecutor(n, thread_name_prefix="jaxaot-share")
+
+
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_threads.cache_clear)

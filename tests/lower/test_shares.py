@@ -148,6 +148,44 @@ def sorted_rows(ws, x, y):
     return (x * jnp.argmax(x, -1, keepdims=True)).mean()
 
 
+def recurrent(ws, x, y):
+    xs = jnp.stack([x, x * 0.5, jnp.sin(x), x * y[:, None]])
+
+    def turn(state, x):
+        h, n = state
+        h = jnp.tanh(h @ ws[0] + x @ ws[1])
+        return (h, n + 1), h.sum(-1)
+
+    (h, n), sums = lax.scan(turn, (jnp.zeros_like(x), 0), xs)
+    return jnp.square(h @ ws[2]).mean() + sums.sum() * n
+
+
+def scanned(ws, x, y):
+    def layer(x, w):
+        x = jnp.where(jnp.tril(jnp.ones((D, D)))[0] > 0, jnp.tanh(x @ w), x)
+        return x, x.mean()
+
+    x, means = lax.scan(layer, x + ws[0][y], jnp.stack(ws), reverse=True)
+    return jnp.square(x).mean() + means.sum()
+
+
+def scanned_twice(ws, x, y):
+    del y
+
+    def outer(x, w):
+        inner = lambda x, scale: (jnp.sin(x @ w) * scale, None)
+        return lax.scan(inner, x, jnp.arange(1.0, 4.0))[0], None
+
+    return jnp.abs(lax.scan(outer, x, jnp.stack(ws))[0]).sum()
+
+
+def checkpointed(ws, x, y):
+    layer = jax.checkpoint(lambda x, w: jnp.tanh(x @ w))
+    for w in ws:
+        x = layer(x, w)
+    return jnp.square(x).mean() + y.sum()
+
+
 LOSSES = {
     "cross entropy": of_rows(lambda p, y: jnp.take_along_axis(p, y[:, None], -1)),
     "one-hot": of_rows(lambda p, y: (p * jax.nn.one_hot(y, D)).sum(-1)),
@@ -159,6 +197,9 @@ LOSSES = {
     "tied weights": tied,
     "weight decay": with_weight_decay,
     "sorted": sorted_rows,
+    "recurrent": recurrent,
+    "scanned": scanned,
+    "scanned twice": scanned_twice,
 }
 
 
@@ -166,7 +207,8 @@ LOSSES = {
 @pytest.mark.parametrize("name", some(LOSSES, 10))
 def test_a_step_is_computed_in_shares(name, n):
     plan = planned(descent(LOSSES[name]), W, X, LABELS, n=n)
-    assert plan.n == n and "dot_general" in names(plan.part) and "dot_general" not in names(plan.rest)
+    assert plan.n == n and not names(plan.rest) & {"dot_general", "scan"}
+    assert names(plan.part) & {"dot_general", "scan"}
     assert len(plan.part.out_avals) <= 2 * len(W)
 
 
@@ -243,6 +285,15 @@ KINDS = {
     "chosen": lambda ws, x, y: x * jnp.take_along_axis(x, y[:, None], 1),
     "padded": lambda ws, x, y: jnp.pad(x, ((0, 0), (1, 0)))[:, :D] @ ws[0],
     "reversed": lambda ws, x, y: x[:, ::-1] + jnp.where(x > 0, x, 0.1 * x @ ws[2]),
+    "recurrent": lambda ws, x, y: (
+        lax.scan(lambda h, x: (jnp.tanh(h @ ws[0] + x[:, None]), h.sum(-1)), jnp.zeros((B, D)), x.T)[1].T
+    ),
+    "layers": lambda ws, x, y: lax.scan(lambda x, w: (x @ w, None), x, jnp.stack(ws))[0],
+    "backwards": lambda ws, x, y: (
+        lax.scan(lambda c, row: (c + row, row * c), ws[0].sum(0) * jnp.ones((B, 1)), x.T[..., None], reverse=True)[1]
+        .sum(-1)
+        .T
+    ),
     "of the mean row": lambda ws, x, y: x + 0.1 * x.mean(0),
     "of the batch reversed": lambda ws, x, y: x + 0.5 * x[::-1],
     "of a position": lambda ws, x, y: x * jnp.arange(B, dtype=x.dtype)[:, None],
