@@ -9,7 +9,7 @@ possible, by the equations that make it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +18,7 @@ from jax import lax
 from jaxaot._jax import DropVar, Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var, scan_counts
 from jaxaot.ir.axes import Way, params_of_part, ways_together
 from jaxaot.ir.build import traced
-from jaxaot.ir.rewrite import inline
+from jaxaot.ir.rewrite import CHECKPOINTS, inline
 from jaxaot.ir.walk import producers, variables
 
 _OF_SUMS = {"reshape", "transpose", "squeeze", "broadcast_in_dim", "reduce_sum", "copy", "slice"}
@@ -42,7 +42,7 @@ class Flow:
       partial: The variables that are sums to which each part adds.
       same: The variables that are whole, and made by an equation that is computed in parts.
       ways: Position of an equation that is computed in parts → the way.
-      loops: The same for a `scan` → how the cut goes through its body.
+      bodies: The same for a loop or a `jax.checkpoint` → how the cut goes through its body.
       scales_sums: Whether terms are scaled in each part, and not what they add up to.
     """
 
@@ -61,7 +61,7 @@ class Flow:
         self.partial: set[Any] = set()
         self.same: set[Any] = set()
         self.ways: dict[int, Way] = {}
-        self.loops: dict[int, Loop] = {}
+        self.bodies: dict[int, Body] = {}
         self._trail: list[tuple[dict[Any, Any], Any]] = []  # what was noted, so that it can be taken back
 
     def is_worth_parts(self, var: Any) -> bool:
@@ -91,8 +91,10 @@ class Flow:
     def is_shared(self, i: int) -> bool:
         """Returns whether an equation can be computed from pieces and terms of its operands, and if so notes how."""
         eqn = self.eqns[i]
-        if eqn.primitive.name == "scan":
-            return self._is_shared_loop(i)
+        if called(eqn) is not None:
+            return self._is_shared_body(i)
+        if eqn.primitive is lax.optimization_barrier_p:
+            return self._is_shared_barrier(i)
         if any(var in self.partial for var in variables(eqn.invars)):
             return self._is_shared_sum(i)
         return any(self.fits(i, way) for way in self._ways(i))
@@ -106,6 +108,10 @@ class Flow:
         elif name in _SCALED and self.scales_sums:
             states = [self.state(atom) for atom in eqn.invars]
             if states not in ([PARTIAL], [PARTIAL, None]) and (name != "mul" or states != [None, PARTIAL]):
+                return False
+        elif name == "convert_element_type":
+            dtypes = eqn.invars[0].aval.dtype, eqn.outvars[0].aval.dtype
+            if not self.scales_sums or not all(jnp.issubdtype(dtype, jnp.floating) for dtype in dtypes):
                 return False
         elif name not in _OF_SUMS or len(eqn.invars) > 1:
             return False
@@ -190,28 +196,47 @@ class Flow:
         self._note(self.axes, var, axis)
         return True
 
-    def _is_shared_loop(self, i: int) -> bool:
-        """Returns whether a `scan` can be computed in parts, and if so notes how."""
+    def _is_shared_barrier(self, i: int) -> bool:
+        """Notes that values which pass a barrier are what they were before it; returns true."""
+        eqn = self.eqns[i]
+        states = [
+            self.state(atom) if not isinstance(atom, Literal) and self.is_apart(atom) else None for atom in eqn.invars
+        ]
+        self.ways[i] = Way(tuple(None if state == PARTIAL else state for state in states), None)
+        self._note_results(i, states)
+        return True
+
+    def _note_results(self, i: int, states: Sequence[State]) -> None:
+        for var, state in zip(self.eqns[i].outvars, states, strict=True):
+            if state == PARTIAL:
+                self.partial.add(var)
+            elif state is None:
+                self.same.add(var)
+            else:
+                self.axes[var] = state
+
+    def _is_shared_body(self, i: int) -> bool:
+        """Returns whether an equation with a body can be computed in parts, and if so notes how."""
         states = [self.state(atom) for atom in self.eqns[i].invars]
-        if self._fits_loop(i, states):
+        if self._fits_body(i, states):
             return True
         apart = [None if isinstance(v, Literal) or not self.is_apart(v) else self.state(v) for v in self.eqns[i].invars]
-        return apart != states and self._fits_loop(i, apart)
+        return apart != states and self._fits_body(i, apart)
 
-    def _fits_loop(self, i: int, states: Sequence[State]) -> bool:
-        """Returns whether a `scan` of operands in some states can be computed in parts, and if so notes how."""
-        eqn = self.eqns[i]
-        n_before, n_carry = sum(scan_counts(eqn)), scan_counts(eqn)[1]
-        along = [state if state is None or k < n_before else state - 1 for k, state in enumerate(states)]
-        if PARTIAL in states or PARTIAL in along:  # or cut along the axis of the turns
+    def _fits_body(self, i: int, states: Sequence[State]) -> bool:
+        """Returns whether a body can be computed in parts of operands in some states, and if so notes how."""
+        eqn, call = self.eqns[i], called(self.eqns[i])
+        assert call is not None
+        inside = [state if state is None or k < call.n_before else state - 1 for k, state in enumerate(states)]
+        if PARTIAL in states or PARTIAL in inside:  # or cut along the axis of the turns
             return False
-        loop = _through(eqn, self.n, along, [self.is_zero(atom) for atom in eqn.invars])
-        if loop is None:
+        body = _through(call, self.n, inside, [self.is_zero(atom) for atom in eqn.invars])
+        if body is None:
             return False
         before = len(self._trail)
         operands: list[int | None] = []
-        for k, (atom, state) in enumerate(zip(eqn.invars, loop.states, strict=True)):
-            axis = None if state is None or state == PARTIAL else state + (k >= n_before)
+        for k, (atom, state) in enumerate(zip(eqn.invars, body.states, strict=True)):
+            axis = None if state is None or state == PARTIAL else state + (k >= call.n_before)
             is_literal = isinstance(atom, Literal)
             if axis is None:
                 is_fine = is_literal or not self.is_apart(atom)
@@ -221,14 +246,10 @@ class Flow:
                 self._take_back(before)
                 return False
             operands.append(axis)
-        self.ways[i], self.loops[i] = Way(tuple(operands), None), loop
-        for k, (var, state) in enumerate(zip(eqn.outvars, loop.results, strict=True)):
-            if state == PARTIAL:
-                self.partial.add(var)
-            elif state is None:
-                self.same.add(var)
-            else:
-                self.axes[var] = state + (k >= n_carry)
+        self.ways[i], self.bodies[i] = Way(tuple(operands), None), body
+        is_stacked = [k >= call.n_after for k in range(len(eqn.outvars))]
+        outside = zip(body.results, is_stacked, strict=True)
+        self._note_results(i, [s if s is None or s == PARTIAL else s + stacked for s, stacked in outside])
         return True
 
     def reads(self, i: int) -> Iterator[tuple[Any, bool]]:
@@ -250,44 +271,91 @@ class Flow:
         for atom, axis in zip(eqn.invars, way.operands, strict=True):
             is_whole = isinstance(atom, Literal) or (axis is None and atom not in self.partial)
             invars.append(atom if is_whole else piece_of(atom, eqn))
-        if i in self.loops:
-            return [self._loop(i, invars, pieces)]
+        if i in self.bodies:
+            return [self._of_body(i, invars, pieces)]
+        if eqn.primitive is lax.optimization_barrier_p:
+            avals = [atom.aval for atom in invars]
+            return [eqn.replace(invars=invars, outvars=self._results(i, avals, pieces))]
         params = eqn.params
-        made, outvars = [], []
+        if eqn.primitive is lax.convert_element_type_p and way.result is None and params["new_dtype"].itemsize < 4:
+            pieces[eqn.outvars[0]] = invars[0]  # rounded once, when all is added up
+            return []
+        made: list[Any] = []
+        outvars: list[Any] = []
         for var in eqn.outvars:
             shape, dtype = list(var.aval.shape), var.aval.dtype
             if way.result is not None:
                 shape[way.result] //= self.n
                 params = params_of_part(eqn, {way.result: shape[way.result]})
             elif eqn.primitive is lax.dot_general_p and dtype.itemsize < 4:
-                dtype = np.dtype("float32")  # rounded once, when all is added up
-                casts, invars, consts = traced(lambda *x: [a.astype(dtype) for a in x], invars, eqn)
-                assert not consts
-                made.extend(casts)  # XLA 0.10 has no kernel for some products of bfloat16 that are float32
+                dtype = np.dtype("float32")  # rounded once too
+                invars = _cast(invars, dtype, eqn, made)  # XLA has no kernel for some products of bfloat16 otherwise
                 params = {**eqn.params, "preferred_element_type": dtype}
             elif eqn.primitive.name in (*_SUMS, *_SCALED, *_OF_SUMS):
                 dtype = jnp.result_type(*(atom.aval.dtype for atom in invars))
+                invars = _cast(invars, dtype, eqn, made)
             outvars.append(_array(shape, dtype, var))
         pieces.update(zip(eqn.outvars, outvars, strict=True))
         return [*made, eqn.replace(invars=invars, outvars=outvars, params=params)]
 
-    def _loop(self, i: int, invars: Sequence[Any], pieces: dict[Any, Any]) -> Any:
-        eqn, loop = self.eqns[i], self.loops[i]
-        body = loop.body()
-        n_carry = scan_counts(eqn)[1]
+    def _of_body(self, i: int, invars: Sequence[Any], pieces: dict[Any, Any]) -> Any:
+        eqn, call, body = self.eqns[i], called(self.eqns[i]), self.bodies[i].closed()
+        assert call is not None
+        avals = [
+            ShapedArray(((eqn.params["length"],) if k >= call.n_after else ()) + aval.shape, aval.dtype)
+            for k, aval in enumerate(body.out_avals)
+        ]
+        params = {**eqn.params, "jaxpr": body if call.is_closed else body.jaxpr}
+        return eqn.replace(invars=list(invars), outvars=self._results(i, avals, pieces), params=params)
+
+    def _results(self, i: int, avals: Sequence[Any], pieces: dict[Any, Any]) -> list[Any]:
+        """Returns variables for pieces and terms of some types, and notes them; what is whole stays as it is."""
         outvars = []
-        for k, (var, state, made) in enumerate(zip(eqn.outvars, loop.results, body.out_avals, strict=True)):
-            shape = made.shape if k < n_carry else (eqn.params["length"], *made.shape)
-            if isinstance(var, DropVar) or state is None:
+        for var, aval in zip(self.eqns[i].outvars, avals, strict=True):
+            if isinstance(var, DropVar) or var in self.same:
                 outvars.append(var)
             else:
-                pieces[var] = _array(shape, made.dtype, var)
+                pieces[var] = _array(aval.shape, aval.dtype, var)
                 outvars.append(pieces[var])
-        return eqn.replace(invars=list(invars), outvars=outvars, params={**eqn.params, "jaxpr": body})
+        return outvars
 
 
-class Loop(Flow):
-    """How a cut goes through the body of a `scan`.
+class Call(NamedTuple):
+    """An equation with a body that is computed in parts if its body is.
+
+    Attributes:
+      body: The ClosedJaxpr, its calls inlined.
+      n_consts: How many operands come before those that are carried from turn to turn.
+      n_carry: How many are carried.
+      n_before: How many operands the body sees as they are; of the others it sees a row in each turn.
+      n_after: How many results are those of the body as they are; the others have a row of each turn.
+      is_closed: Whether the parameter of the equation is a ClosedJaxpr.
+    """
+
+    body: Any
+    n_consts: int
+    n_carry: int
+    n_before: int
+    n_after: int
+    is_closed: bool
+
+
+def called(eqn: Any) -> Call | None:
+    """Returns the body of a loop or a `jax.checkpoint`, or None if an equation is another."""
+    name = eqn.primitive.name
+    if name == "scan":
+        n_consts, n_carry = scan_counts(eqn)
+        body = inline(eqn.params["jaxpr"], also_custom=True)
+        return Call(body, n_consts, n_carry, n_consts + n_carry, n_carry, True)
+    if name in CHECKPOINTS:
+        body = inline(close_jaxpr(eqn.params["jaxpr"]), also_custom=True)
+        if not body.consts:
+            return Call(body, 0, 0, len(eqn.invars), len(eqn.outvars), False)
+    return None
+
+
+class Body(Flow):
+    """How a cut goes through the body of a loop or a `jax.checkpoint`.
 
     Attributes:
       states: What each input of the body is.
@@ -351,7 +419,7 @@ class Loop(Flow):
         can_be_cut = is_now is None and not isinstance(after, Literal)
         return can_be_cut and was is not None and was != PARTIAL and self.is_cut(after, was)
 
-    def body(self) -> Any:
+    def closed(self) -> Any:
         """Returns the body that a part computes, a ClosedJaxpr."""
         pieces: dict[Any, Any] = {}
         invars = []
@@ -369,7 +437,7 @@ class Loop(Flow):
         for i, eqn in enumerate(self.eqns):
             if i in self.ways:
                 eqns.extend(self.equations(i, lambda var, _: pieces[var], pieces))
-            if missing.isdisjoint(variables(eqn.invars)) and (i not in self.loops):
+            if missing.isdisjoint(variables(eqn.invars)) and (i not in self.bodies):
                 eqns.append(eqn)  # whole; what nothing reads is dropped
             else:
                 missing.update(var for var in eqn.outvars if var not in self.same)
@@ -387,38 +455,41 @@ class Loop(Flow):
         return close_jaxpr(jaxpr, self._closed.consts)
 
 
-def _through(scan: Any, n: int, states: Sequence[State], begins_at_zero: Sequence[bool]) -> Loop | None:
-    """Returns how a cut goes through the body of a `scan`, or None if it does not.
+def _through(call: Call, n: int, states: Sequence[State], begins_at_zero: Sequence[bool]) -> Body | None:
+    """Returns how a cut goes through a body, or None if it does not.
 
     Args:
-      scan: The equation.
+      call: The body.
       n: How many parts.
-      states: What each operand is.
-      begins_at_zero: Which operands are zero.
+      states: What each of its inputs is.
+      begins_at_zero: Which inputs are zero at first.
     """
-    body = inline(scan.params["jaxpr"], also_custom=True)
-    n_consts, n_carry = scan_counts(scan)
-    zeros = [is_zero and n_consts <= k < n_consts + n_carry for k, is_zero in enumerate(begins_at_zero)]
+    inputs, outputs = call.body.jaxpr.invars, call.body.jaxpr.outvars
+    carried = range(call.n_consts, call.n_consts + call.n_carry)
+    zeros = [is_zero and k in carried for k, is_zero in enumerate(begins_at_zero)]
     found = list(states)
     for _ in range(2 * len(found) + 1):  # each turn but the last makes an input that was whole something else
-        loop = Loop(body, n, found, zeros)
-        if not loop.follows():
+        body = Body(call.body, n, found, zeros)
+        if not body.follows() or not all(map(body.stays, inputs[carried.start : carried.stop], outputs)):
             return None
-        for k in range(n_carry):
-            atom, var = body.jaxpr.outvars[k], body.jaxpr.invars[n_consts + k]
-            if not loop.stays(var, atom):
-                return None
-        now = [loop.state(var) for var in body.jaxpr.invars]
+        now = [body.state(var) for var in inputs]
         if now == found:
-            break
+            body.results = [body.state(atom) for atom in outputs]
+            terms = (
+                atom for atom, state in zip(outputs[: call.n_carry], body.results, strict=False) if state == PARTIAL
+            )
+            return None if any(atom.aval.dtype.itemsize < 4 for atom in terms) else body  # rounded in each turn
         found = now
-    else:
-        return None
-    loop.results = [loop.state(atom) for atom in body.jaxpr.outvars]
-    for k, state in enumerate(loop.results[:n_carry]):
-        if state == PARTIAL and body.jaxpr.outvars[k].aval.dtype.itemsize < 4:
-            return None  # rounded in each turn
-    return loop
+    return None
+
+
+def _cast(atoms: Sequence[Any], dtype: Any, eqn: Any, made: list[Any]) -> list[Any]:
+    """Returns atoms of a dtype, and adds the equations that make them."""
+    if all(atom.aval.dtype == dtype for atom in atoms):
+        return list(atoms)
+    casts, results, _ = traced(lambda *values: [jnp.asarray(x, dtype) for x in values], atoms, eqn)
+    made.extend(casts)
+    return results
 
 
 def _array(shape: Sequence[int], dtype: Any, like: Any) -> Any:

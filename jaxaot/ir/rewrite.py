@@ -23,7 +23,9 @@ from jaxaot._util import OrderedSet
 from jaxaot.ir.walk import variables
 
 _CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr"}
-_CHECKPOINTS = {"remat2", "checkpoint", "remat"}
+CHECKPOINTS = {"remat2", "checkpoint", "remat"}
+"""The primitives of `jax.checkpoint`, by version of JAX."""
+
 _CUSTOM_CALLS = {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr"}
 _CUSTOM_CALLS |= {"rematerialized": "jaxpr"}
 
@@ -81,7 +83,7 @@ def inline(closed: Any, also_custom: bool = False, enter_region: Callable[[Any, 
         for eqn in jaxpr.eqns:
             source = eqn.source_info if call is None else nest_source(eqn, call, keep_traceback)
             body = called_jaxpr(eqn, also_custom)
-            if enter_region is not None and eqn.primitive.name in _CHECKPOINTS and not eqn.params["differentiated"]:
+            if enter_region is not None and eqn.primitive.name in CHECKPOINTS and not eqn.params["differentiated"]:
                 body, source = close_jaxpr(eqn.params["jaxpr"]), enter_region(eqn, source)
             if body is not None:
                 inner = dict(zip(body.jaxpr.invars, map(read, eqn.invars), strict=True))

@@ -20,14 +20,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import Literal, ShapedArray, make_var, scan_counts
+from jaxaot._jax import Literal, ShapedArray, make_var
 from jaxaot._util import OrderedSet
 from jaxaot.ir.axes import ways_together
 from jaxaot.ir.build import traced
 from jaxaot.ir.cost import eqn_flops
-from jaxaot.ir.parts import Flow
+from jaxaot.ir.parts import Flow, called
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import extract, inline
+from jaxaot.ir.rewrite import extract
 from jaxaot.ir.walk import aval_bytes, variables
 
 LEAST_FLOPS = 100_000_000
@@ -82,7 +82,7 @@ def plan_shares(closed: Any, n: int) -> Shares | None:
     """
     eqns = closed.jaxpr.eqns
     products = [_product_flops(eqn) for eqn in eqns]
-    if n < 2 or _n_products(closed.jaxpr) < LEAST_PRODUCTS or sum(products) < n * LEAST_FLOPS:
+    if n < 2 or sum(map(_n_products, eqns)) < LEAST_PRODUCTS or sum(products) < n * LEAST_FLOPS:
         return None
     first = next(i for i, flops in enumerate(products) if flops * 100 >= max(products))
     for starts in _ways_to_start(eqns[first], first)[:_MOST_TRIES]:
@@ -97,13 +97,13 @@ def _ways_to_start(eqn: Any, i: int) -> list[Callable[[_Search], bool]]:
 
     First come those that cut the first operand of a product, which most write before weights; and what a loop carries.
     """
-    if eqn.primitive.name == "scan":
-        n_consts, n_carry = scan_counts(eqn)
-        operands = [(k, atom) for k, atom in enumerate(eqn.invars) if k >= n_consts and not isinstance(atom, Literal)]
+    call = called(eqn)
+    if call is not None:
         places = [
-            (axis, k >= n_consts + n_carry, -atom.aval.size, atom)
-            for k, atom in operands
-            for axis in range(k >= n_consts + n_carry, atom.aval.ndim)
+            (axis, k >= call.n_before, -atom.aval.size, atom)
+            for k, atom in enumerate(eqn.invars)
+            for axis in range(k >= call.n_before, atom.aval.ndim)
+            if k >= call.n_consts and not isinstance(atom, Literal)
         ]
         places.sort(key=lambda place: place[:3])
         return [lambda found, atom=atom, axis=axis: found.is_cut(atom, axis) for axis, _, _, atom in places]
@@ -114,18 +114,15 @@ def _ways_to_start(eqn: Any, i: int) -> list[Callable[[_Search], bool]]:
 
 def _product_flops(eqn: Any) -> int:
     """Returns the FLOPs of products in an equation, in all turns of a loop."""
-    if kind(eqn) in _PRODUCTS:
-        return eqn_flops(eqn)
-    if eqn.primitive.name != "scan":
-        return 0
-    return eqn.params["length"] * sum(map(_product_flops, inline(eqn.params["jaxpr"]).jaxpr.eqns))
+    call = called(eqn)
+    if call is None:
+        return eqn_flops(eqn) if kind(eqn) in _PRODUCTS else 0
+    return eqn.params.get("length", 1) * sum(map(_product_flops, call.body.jaxpr.eqns))
 
 
-def _n_products(jaxpr: Any) -> int:
-    return sum(
-        _n_products(eqn.params["jaxpr"].jaxpr) if eqn.primitive.name == "scan" else kind(eqn) in _PRODUCTS
-        for eqn in jaxpr.eqns
-    )
+def _n_products(eqn: Any) -> int:
+    call = called(eqn)
+    return int(kind(eqn) in _PRODUCTS) if call is None else sum(map(_n_products, call.body.jaxpr.eqns))
 
 
 class _Search(Flow):

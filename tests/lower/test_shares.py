@@ -53,14 +53,14 @@ def assert_agree(got, want, rtol=2e-5):
         np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance * max(0.1, np.nanmax(np.abs(y), initial=0)))
 
 
-def planned(fn, *args, n=2):
+def planned(fn, *args, n=2, rtol=2e-5):
     """Returns the shares of a function, checked against the whole; None if it has none."""
     closed, leaves = graph_of(fn, *args)
     plan = plan_shares(closed, n)
     if plan is not None:
         for graph in (plan.part, plan.rest):
             check_graph(graph)
-        assert_agree(run(plan, leaves), jax.jit(jaxpr_as_fun(closed))(*leaves))
+        assert_agree(run(plan, leaves), jax.jit(jaxpr_as_fun(closed))(*leaves), rtol)
     return plan
 
 
@@ -180,35 +180,47 @@ def scanned_twice(ws, x, y):
 
 
 def checkpointed(ws, x, y):
-    layer = jax.checkpoint(lambda x, w: jnp.tanh(x @ w))
+    layer = jax.checkpoint(lambda x, w: jnp.tanh(x @ w) * (w.sum() + 1.0))
     for w in ws:
         x = layer(x, w)
     return jnp.square(x).mean() + y.sum()
 
 
+def held(ws, x, y):
+    for w in ws:
+        x, w, total = lax.optimization_barrier((jnp.tanh(x @ w), w, w.sum()))
+        x = x * total + x @ w
+    return jnp.square(x).mean() + y.sum()
+
+
+PRODUCTS = {"dot_general", "scan", "checkpoint", "remat2"}
+
 LOSSES = {
     "cross entropy": of_rows(lambda p, y: jnp.take_along_axis(p, y[:, None], -1)),
-    "one-hot": of_rows(lambda p, y: (p * jax.nn.one_hot(y, D)).sum(-1)),
     "masked": masked,
-    "embedded": embedded,
     "attention": attention,
-    "batch in the last axis": last_axis,
-    "convolved": convolved,
     "tied weights": tied,
-    "weight decay": with_weight_decay,
-    "sorted": sorted_rows,
     "recurrent": recurrent,
     "scanned": scanned,
+    "embedded": embedded,
+    "one-hot": of_rows(lambda p, y: (p * jax.nn.one_hot(y, D)).sum(-1)),
+    "batch in the last axis": last_axis,
+    "convolved": convolved,
+    "weight decay": with_weight_decay,
+    "two towers": two_towers,
+    "sorted": sorted_rows,
     "scanned twice": scanned_twice,
+    "checkpointed": checkpointed,
+    "held": held,
 }
 
 
-@pytest.mark.parametrize("n", [2, 4])
-@pytest.mark.parametrize("name", some(LOSSES, 10))
+@pytest.mark.parametrize("n", some([2, 4], 1))
+@pytest.mark.parametrize("name", some(LOSSES, 6))
 def test_a_step_is_computed_in_shares(name, n):
     plan = planned(descent(LOSSES[name]), W, X, LABELS, n=n)
-    assert plan.n == n and not names(plan.rest) & {"dot_general", "scan"}
-    assert names(plan.part) & {"dot_general", "scan"}
+    assert plan.n == n and not names(plan.rest) & PRODUCTS
+    assert names(plan.part) & PRODUCTS
     assert len(plan.part.out_avals) <= 2 * len(W)
 
 
@@ -222,6 +234,18 @@ def test_sums_of_half_precision_are_rounded_once():
     plan = planned(descent(lambda ws, x: jnp.square(layers(ws, x)).mean().astype(jnp.float32)), ws, x)
     gradients = [aval for aval in plan.part.out_avals if aval.shape == (D, D)]
     assert len(gradients) == len(W) and all(aval.dtype == jnp.float32 for aval in gradients)
+
+
+@pytest.mark.parametrize("name", ["tied weights", "scanned"])
+def test_half_precision(name):
+    ws, x = jax.tree.map(lambda a: a.astype(jnp.bfloat16), (W, X))
+    loss = lambda ws, x, y: LOSSES[name](ws, x, y).astype(jnp.float32)
+    planned(jax.value_and_grad(loss), ws, x, LABELS, rtol=2e-2)
+
+    def mixed(ws, x, y):  # the weights are kept in single precision
+        return loss(jax.tree.map(lambda w: w.astype(jnp.bfloat16), ws), x, y)
+
+    assert planned(descent(mixed), W, x, LABELS, rtol=2e-2) is not None
 
 
 def test_gradients_are_clipped_by_their_norm_after_the_shares():
@@ -288,6 +312,7 @@ KINDS = {
     "recurrent": lambda ws, x, y: (
         lax.scan(lambda h, x: (jnp.tanh(h @ ws[0] + x[:, None]), h.sum(-1)), jnp.zeros((B, D)), x.T)[1].T
     ),
+    "checkpointed": lambda ws, x, y: jax.checkpoint(lambda x, w: jnp.sin(x @ w) * x)(x, ws[1]),
     "layers": lambda ws, x, y: lax.scan(lambda x, w: (x @ w, None), x, jnp.stack(ws))[0],
     "backwards": lambda ws, x, y: (
         lax.scan(lambda c, row: (c + row, row * c), ws[0].sum(0) * jnp.ones((B, 1)), x.T[..., None], reverse=True)[1]
@@ -329,17 +354,17 @@ def random_program(seed):
     return [descent(loss), outputs, jax.value_and_grad(loss, argnums=(0, 1))][rng.integers(3)]
 
 
-@pytest.mark.parametrize("seed", seeds(150, 30))
+@pytest.mark.parametrize("seed", seeds(150, 8))
 def test_random_programs(seed):
     planned(random_program(seed), W, X, LABELS)
 
 
 def test_most_random_programs_have_shares():
-    found = [plan_shares(graph_of(random_program(seed), W, X, LABELS)[0], 2) is not None for seed in range(60)]
-    assert sum(found) > 20
+    found = [plan_shares(graph_of(random_program(seed), W, X, LABELS)[0], 2) is not None for seed in range(24)]
+    assert sum(found) > 8
 
 
-@pytest.mark.parametrize("seed", seeds(24, 4))
+@pytest.mark.parametrize("seed", seeds(24, 1))
 def test_random_models(seed):
     _, gradients, arguments = model(seed)
     planned(gradients, *arguments)
