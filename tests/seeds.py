@@ -1,4 +1,4 @@
-"""Seeds of random programs, and cases of one kind: some run by default, all of them in CI."""
+"""Seeds of random programs, and cases of one kind: some run by default, all of them by `.ci/run --slow`."""
 
 import os
 

@@ -24,6 +24,7 @@ def kernel():
 
 
 @pytest.mark.slow
+@pytest.mark.notebook
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_the_notebook_runs(path, kernel, monkeypatch):
     client = pytest.importorskip("nbclient")
