@@ -30,7 +30,10 @@ def test_the_notebook_runs(path, kernel, monkeypatch):
     client = pytest.importorskip("nbclient")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])))
     notebook = nbformat.read(path, as_version=4)
-    client.NotebookClient(notebook, km=kernel, timeout=300, resources={"metadata": {"path": str(ROOT)}}).execute()
+    made = client.NotebookClient(
+        notebook, km=kernel, timeout=300, resources={"metadata": {"path": str(ROOT)}}
+    ).execute()
+    assert not [out for cell in made.cells for out in cell.get("outputs", []) if out.output_type == "error"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)

@@ -2,8 +2,8 @@
 
 A value is *cut* along an axis: each part has its own piece. Or it is *partial*: each part has a term of a sum. Or it is
 *whole*: each part has all of it. `axes.py` knows the ways through one equation; here they are followed through many,
-and through the bodies of `scan`. A whole value that has to be cut is made so from the beginning, where that is
-possible, by the equations that make it.
+and through the bodies of `scan` and `jax.checkpoint`. A whole value that has to be cut is made so from the beginning,
+where that is possible, by the equations that make it.
 """
 
 from __future__ import annotations

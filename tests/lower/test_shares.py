@@ -54,7 +54,7 @@ def assert_agree(got, want, rtol=2e-5):
 
 
 def planned(fn, *args, n=2, rtol=2e-5):
-    """Returns the shares of a function, checked against the whole; None if it has none."""
+    """Returns the shares of a function, None if it has none; asserts that they compute what the whole does."""
     closed, leaves = graph_of(fn, *args)
     plan = plan_shares(closed, n)
     if plan is not None:
@@ -356,7 +356,9 @@ def random_program(seed):
 
 @pytest.mark.parametrize("seed", seeds(150, 8))
 def test_random_programs(seed):
-    planned(random_program(seed), W, X, LABELS)
+    for n in (2, 4):
+        plan = planned(random_program(seed), W, X, LABELS, n=n)
+        assert plan is None or plan.n == n
 
 
 def test_most_random_programs_have_shares():
@@ -367,7 +369,8 @@ def test_most_random_programs_have_shares():
 @pytest.mark.parametrize("seed", seeds(24, 1))
 def test_random_models(seed):
     _, gradients, arguments = model(seed)
-    planned(gradients, *arguments)
+    plan = planned(gradients, *arguments)
+    assert plan is None or plan.n == 2
 
 
 def test_a_call_runs_the_shares_and_donates_what_it_was_given(capsys):
