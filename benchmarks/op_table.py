@@ -58,6 +58,9 @@ BY_NAME: dict[str, Any] = {
 }  # fmt: skip
 """What is passed for a parameter of a name."""
 
+DEGREES = "n"
+"""The parameter that takes degrees of polynomials: whole numbers, of which most are not 0."""
+
 BY_TYPE: dict[str, Any] = {"int": 2, "float": 0.5, "bool": False, "Scalar": 0.5, "str": "mean"}
 """What is passed for another one without a default, by its type."""
 
@@ -77,6 +80,8 @@ def operands(spec: Any, shapes: Sequence[tuple[int, ...]], dtype: Any) -> tuple[
             value: Any = None
         elif parameter.type == "Tensor":
             value = [array(), array()] if parameter.is_list else array()
+            if parameter.name == DEGREES:
+                value = jnp.floor(value * 10)
         elif parameter.name in BY_NAME and (parameter.default is REQUIRED or parameter.name == "training"):
             value = BY_NAME[parameter.name]
         elif parameter.default is not REQUIRED:
