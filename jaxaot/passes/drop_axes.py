@@ -35,8 +35,8 @@ def drop_axes(closed: Any) -> Any:
                                                             c: f32[1,8,4,64] = reshape f
 
     Elementwise equations, sums and the like, matrix products, broadcasts and transposes are written so: those on
-    arrays of more than `MOST_AXES`, and those on large ones if there is a reduction of what XLA computes in the same
-    loop.
+    arrays of more than `MOST_AXES` if one of these is reduced or multiplied, and those on large ones if there is a
+    reduction of what XLA computes in the same loop.
     """
     wide = _wide(closed.jaxpr)
     if not wide:
@@ -53,9 +53,11 @@ def _wide(jaxpr: Any) -> set[Any]:
     found = {var for eqn in jaxpr.eqns for var in eqn.outvars if _has_one(var)}
     large = {var for var in found if var.aval.size >= FEWEST_ELEMENTS}
     made = {var for eqn in jaxpr.eqns if eqn.primitive.name in ELEMENTWISE for var in eqn.outvars if var in large}
-    if any(eqn.primitive.name in _REDUCTIONS and not made.isdisjoint(variables(eqn.invars)) for eqn in jaxpr.eqns):
-        return large | {var for var in found if len(var.aval.shape) > MOST_AXES}
-    return {var for var in found if len(var.aval.shape) > MOST_AXES}
+    reduced = [set(variables(eqn.invars)) for eqn in jaxpr.eqns if eqn.primitive.name in _REDUCTIONS]
+    multiplied = [{*variables(eqn.invars), *eqn.outvars} for eqn in jaxpr.eqns if eqn.primitive.name == "dot_general"]
+    many = {var for var in found if len(var.aval.shape) > MOST_AXES}
+    wide = many if any(not many.isdisjoint(some) for some in (*reduced, *multiplied)) else set()
+    return wide | large if any(not made.isdisjoint(some) for some in reduced) else wide
 
 
 def _has_one(var: Any) -> bool:

@@ -107,5 +107,9 @@ def test_what_stays():
     closed = inline(jax.make_jaxpr(lambda x: jax.nn.softmax(x))(x), also_custom=True)
     assert drop_axes(closed) is closed
     assert widest(lambda x: jnp.sin(x).sum(-1), normal(0, 2, 2, 2, 2, 2)) == 5
+    moved = inline(
+        jax.make_jaxpr(lambda x: x.reshape(1, 8, 16, 2, 16, 2).transpose(0, 1, 3, 5, 2, 4))(normal(0, 8, 32, 32))
+    )
+    assert drop_axes(moved) is moved  # neither reduced nor multiplied
     y = normal(0, 1, 2, 1, 2, 3)
     assert widest(lambda y: (jnp.sin(y), jnp.sin(y).sum(2), y), y) == 3
