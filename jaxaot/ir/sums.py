@@ -32,7 +32,10 @@ MOST_TERMS = 16
 """A value that is a longer polynomial counts as one of which nothing is known."""
 
 MOST_TERMS_ADDED = 4
-"""The same for the sum of two values that both differ along rows, such as those of a residual stream are."""
+"""The same for the sum of two values that both differ along rows."""
+
+MOST_FACTORS_ADDED = 2
+"""The same where it is a sum of nothing but factors, as a residual stream is: nothing of it cancels."""
 
 _ARITHMETIC = {"neg", "add", "add_any", "sub", "mul", "div", "square", "integer_pow"}
 _MOVES = {"broadcast_in_dim", "reshape", "squeeze", "transpose", "copy", "copy_p", "convert_element_type"}
@@ -194,8 +197,9 @@ class Rows:
             case "add" | "add_any" | "sub":
                 second: Any = operands[1]
                 result = self._added(first, _scaled(second, -1.0 if name == "sub" else 1.0))
-                if all(self.varies(place) for _, place in keys) and len(result) > MOST_TERMS_ADDED:
-                    result = None
+                if all(self.varies(place) for _, place in keys):
+                    is_plain = all(len(product) == 1 for product in result)
+                    result = None if len(result) > (MOST_FACTORS_ADDED if is_plain else MOST_TERMS_ADDED) else result
             case "mul":
                 result = self._multiplied(first, operands[1])
             case "square":

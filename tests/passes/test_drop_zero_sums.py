@@ -108,6 +108,19 @@ def test_the_gradient_by_the_mean_of_a_variance_is_dropped(x):
     assert before["reduce_sum"] - after["reduce_sum"] == 1
 
 
+@pytest.mark.parametrize("n_layers", [1, 2, 3, 6, 9])
+def test_that_of_each_layer_is_dropped_however_long_the_residual_stream(n_layers):
+    weights = [0.3 * normal(i, 6, 6) for i in range(n_layers)]
+
+    def network(x):
+        for w in weights:
+            x = x + jnp.tanh(layer_norm(x) @ w)
+        return x
+
+    before, after = passed(gradient(network), X, rtol=1e-4)
+    assert before["reduce_sum"] - after["reduce_sum"] == n_layers
+
+
 def test_gradients_in_float64_are_dropped():
     with jax.enable_x64(True):
         before, after = passed(gradient(lambda x: layer_norm(softmax(x))), jnp.float64(X), rtol=1e-13)
