@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import math
+import threading
 from collections.abc import Iterable, Iterator, MutableSet
 from typing import TypeVar
 
@@ -29,6 +32,36 @@ class OrderedSet(MutableSet[T]):
 
     def discard(self, value: T) -> None:
         self._items.pop(value, None)
+
+
+class _Collector:
+    """Python's search for garbage in cycles, which any number of threads may have wait."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_waiting = 0
+        self._was_on = False
+
+    @contextlib.contextmanager
+    def waits(self) -> Iterator[None]:
+        """Has Python look for no garbage meanwhile."""
+        with self._lock:
+            if not self._n_waiting:
+                self._was_on = gc.isenabled()
+                gc.disable()
+            self._n_waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_waiting -= 1
+                if not self._n_waiting and self._was_on:
+                    gc.enable()
+
+
+collector = _Collector()
+"""That of the process. To go through all objects, of JAX too, takes it a tenth of a second, and what makes graphs makes
+so many objects that it would: hardly any are in cycles."""
 
 
 def format_bytes(n_bytes: float) -> str:

@@ -1,6 +1,5 @@
 """What every test shares: a fresh generator, and rules for the tests that PyTorch decides."""
 
-import functools
 import gc
 import importlib.util
 import os
@@ -99,11 +98,11 @@ def everything_is_large(monkeypatch):
 def everything_is_cut(monkeypatch):
     """Graphs are cut wherever that leaves less in memory at once, however little they hold, and what can wait does."""
     from jaxaot.lower import executable, jit, temporaries
-    from jaxaot.lower.relay import Relay, is_free_of_effects
+    from jaxaot.lower.relay import is_free_of_effects
+    from jaxaot.lower.tune import Tuned
 
     for module in (executable, jit):
         monkeypatch.setattr(module, "can_be_cut", is_free_of_effects)
-    monkeypatch.setattr(executable, "Relay", functools.partial(Relay, limit=16))
-    monkeypatch.setattr(jit, "LIMIT_BYTES", 16)
+    monkeypatch.setattr(Tuned, "limit_bytes", 16)
     monkeypatch.setattr(temporaries, "_LARGE_BYTES", 0)
     monkeypatch.setattr(temporaries, "_LONG", 1)

@@ -18,7 +18,7 @@ import numpy as np
 
 from jaxaot.ir.cost import graph_flops
 from jaxaot.lower.options import keeping_barriers, on_one_core, with_eigen_convolutions
-from jaxaot.lower.relay import LIMIT_BYTES, Relay, explain_tuned, is_free_of_effects
+from jaxaot.lower.relay import Relay, explain_tuned, is_free_of_effects
 from jaxaot.lower.shares import Shares, plan_shares
 from jaxaot.lower.tune import Tuned, tune
 from jaxaot.passes.spread import n_cores
@@ -65,16 +65,14 @@ class Crew:
           before_tracing: Called whenever JAX traces a program.
         """
         shares, options = self.shares, keeping_barriers(compiler_options)
-        limit = LIMIT_BYTES if self.part.has_legs else None
-        keeps_heaps = self.part.keeps_heaps
+        limit, keeps_heaps = self.part.limit_bytes, self.part.keeps_heaps
         own = {k: i for i, k in enumerate(shares.rest_reads)}
         own_donated = [own[k] for k in donated if k in own]
         alone = on_one_core(options)
-        run_part = Relay(
-            self.part.jaxpr, (), f"{name}_share", alone, before_tracing, limit, keeps_heaps, is_ahead=True
-        ).call
+        part = Relay(self.part.jaxpr, (), f"{name}_share", alone, before_tracing, limit, keeps_heaps, is_ahead=True)
         options = with_eigen_convolutions(options) if self.rest.n_by_eigen else options
-        run_rest = Relay(self.rest.jaxpr, own_donated, name, options, before_tracing, limit, keeps_heaps).call
+        rest = Relay(self.rest.jaxpr, own_donated, name, options, before_tracing, limit, keeps_heaps)
+        run_part, run_rest = part.call, rest.call
         first, *others = [jnp.asarray(np.int32(k)) for k in range(shares.n)]
         pool = _threads(shares.n - 1)
 

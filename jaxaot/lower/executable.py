@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jaxaot import config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
+from jaxaot._util import collector
 from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.counts import costs_of
@@ -143,6 +144,7 @@ class Executable:
             self.name,
             self.compiler_options,
             self._refuse_other_settings,
+            limit=tuned.limit_bytes,
             keeps_heaps=tuned.keeps_heaps,
         )
 
@@ -173,6 +175,10 @@ class Executable:
 
     def _chosen(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
         """Returns what runs the graph on some arrays."""
+        with collector.waits():
+            return self._compiled_for(args)
+
+    def _compiled_for(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
         if any(len(x.devices()) > 1 for x in args if isinstance(x, jax.Array)):
             return self._jitted
         if self.crew is not None:

@@ -3,7 +3,8 @@
 XLA on CPU takes memory from `malloc` at each call, in threads, whose heaps of 64 MiB glibc gives back to the system
 when they are free: at the end of a call of several legs, all that crossed from one to the next. To get it again costs
 page faults. glibc keeps a heap if `M_TOP_PAD` is as large as one
-(https://sourceware.org/glibc/manual/latest/html_node/Malloc-Tunable-Parameters.html).
+(https://sourceware.org/glibc/manual/latest/html_node/Malloc-Tunable-Parameters.html). Blocks of 32 MiB and more are no
+part of heaps by themselves, and are always given back; from version 2.36 on `M_MMAP_THRESHOLD` may be nearly a heap.
 """
 
 from __future__ import annotations
@@ -15,12 +16,21 @@ from collections.abc import Mapping
 
 _HEAP_BYTES = 64 << 20
 
-_PARAMETERS = {
-    "M_MMAP_THRESHOLD": (-3, _HEAP_BYTES // 2),  # as large as glibc lets it become by itself
-    "M_TRIM_THRESHOLD": (-1, _HEAP_BYTES),  # twice that, as glibc has it
-    "M_TOP_PAD": (-2, _HEAP_BYTES),
-}
-"""What is set: the number of each parameter in `malloc.h` and its value in bytes."""
+_ROOM_BYTES = 1 << 20
+"""What lies in a heap beside a block that takes nearly all of it."""
+
+UNASKED_BYTES = _HEAP_BYTES // 2 - (_ROOM_BYTES >> 1)
+"""What a block is smaller than that glibc keeps unasked."""
+
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
+"""The numbers of parameters in `malloc.h`."""
+
+
+def most_kept_bytes() -> int:
+    """Returns what a block may have at most for the process to keep it, if it is told to."""
+    if is_told_otherwise(os.environ) or not _takes_large_blocks():
+        return UNASKED_BYTES
+    return _HEAP_BYTES - 4 * _ROOM_BYTES
 
 
 def keep_heaps() -> bool:
@@ -40,7 +50,24 @@ def is_told_otherwise(environment: Mapping[str, str]) -> bool:
 
 @functools.cache
 def _set_parameters() -> bool:
-    if "CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()):
+    if _version() is None:
         return False
     mallopt = ctypes.CDLL(None).mallopt
-    return all(mallopt(number, size) == 1 for number, size in _PARAMETERS.values())
+    threshold = _HEAP_BYTES - 2 * _ROOM_BYTES if _takes_large_blocks() else _HEAP_BYTES // 2
+    sizes = {_M_MMAP_THRESHOLD: threshold, _M_TRIM_THRESHOLD: _HEAP_BYTES, _M_TOP_PAD: _HEAP_BYTES}
+    return all(mallopt(number, size) == 1 for number, size in sizes.items())
+
+
+def _takes_large_blocks() -> bool:
+    """Returns whether glibc lets blocks be part of heaps that are larger than half of one."""
+    version = _version()
+    return version is not None and version >= (2, 36)
+
+
+@functools.cache
+def _version() -> tuple[int, ...] | None:
+    """Returns the version of glibc, None if the process has another library."""
+    if "CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()):
+        return None
+    numbers = (os.confstr("CS_GNU_LIBC_VERSION") or "").removeprefix("glibc ").split(".")
+    return tuple(map(int, numbers)) if all(map(str.isdecimal, numbers)) else None

@@ -17,6 +17,7 @@ import jax
 
 from jaxaot import config
 from jaxaot._jax import is_outermost, is_tracer, jaxpr_as_fun
+from jaxaot._util import collector
 from jaxaot.config import Config
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
@@ -24,7 +25,7 @@ from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
-from jaxaot.lower.relay import LIMIT_BYTES, Relay, can_be_cut, is_free_of_effects
+from jaxaot.lower.relay import Relay, can_be_cut, is_free_of_effects
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
 
@@ -118,6 +119,10 @@ class _TunedFunction:
         leaves, in_tree = jax.tree.flatten(list(moving.values()))
         if not any(map(is_tracer, leaves)):  # nothing is traced, such as under `jax.disable_jit`
             return self._fn(*args, **kwargs)
+        with collector.waits():
+            return self._traced(moving, static, leaves, in_tree, args, kwargs)
+
+    def _traced(self, moving: Any, static: Any, leaves: Any, in_tree: Any, args: Any, kwargs: Any) -> Any:
         out_tree: Any = None
 
         def flat(*values: Any) -> list[Any]:
@@ -248,7 +253,8 @@ class _Version:
         except _AnotherWay as needed:
             graph, out_tree = needed.graph, needed.out_tree
         call = self._described(args, kwargs)
-        run = self._relays[call.key()] = self._relay(graph, out_tree, args, kwargs)
+        with collector.waits():
+            run = self._relays[call.key()] = self._relay(graph, out_tree, args, kwargs)
         return run(call.leaves)
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
@@ -285,7 +291,7 @@ class _Version:
                 donated,
                 name,
                 with_eigen_convolutions(options) if graph.n_by_eigen else options,
-                limit=LIMIT_BYTES if graph.has_legs else None,
+                limit=graph.limit_bytes,
                 keeps_heaps=graph.keeps_heaps,
             ).call
         unflatten = out_tree.unflatten

@@ -23,10 +23,14 @@ from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.schedule import before_first_readers
 from jaxaot.ir.walk import aval_bytes, variables
+from jaxaot.lower.heaps import UNASKED_BYTES
 from jaxaot.lower.temporaries import temporaries
 
-LIMIT_BYTES = 63 << 19
-"""What the temporaries of a leg have to stay below: a little less than the allocator's 32 MiB."""
+LIMIT_BYTES = UNASKED_BYTES
+"""What the temporaries of a leg have to stay below, if the allocator is not told to keep more, see `heaps.py`."""
+
+_LITTLE_BYTES = LIMIT_BYTES // 4
+"""Of legs that need less than this, and than a quarter of their limit, the bytes that cross decide."""
 
 SMALL_BYTES = 1024
 """Values up to this size cross cuts as they are: nothing is gained by computing them later."""
@@ -73,7 +77,9 @@ class Course:
     outputs: tuple[int, ...]
 
 
-def temporary_bytes(eqns: Sequence[Any], returned: Collection[Any], delayed: bool = True) -> int:
+def temporary_bytes(
+    eqns: Sequence[Any], returned: Collection[Any], delayed: bool = True, limit: int = LIMIT_BYTES
+) -> int:
     """Returns an estimate of the memory that equations need for temporaries, from shapes alone.
 
     Values that are too large for any leg are not counted: the allocator gives each of them back however they are
@@ -83,8 +89,9 @@ def temporary_bytes(eqns: Sequence[Any], returned: Collection[Any], delayed: boo
       eqns: The equations of a leg.
       returned: The variables that leave it.
       delayed: Whether what can wait does, as it does in legs.
+      limit: What temporaries of a leg have to stay below.
     """
-    return temporaries(eqns, returned, LIMIT_BYTES, delayed).peak()
+    return temporaries(eqns, returned, max(limit, LIMIT_BYTES), delayed).peak()
 
 
 def divide(
@@ -96,7 +103,7 @@ def divide(
       eqns: The equations.
       returned: The variables that leave the leg.
       known: The variables that are there before it.
-      limit: What is little enough, so that the bytes that cross decide.
+      limit: What temporaries have to stay below.
     """
     n = len(eqns)
     found = temporaries(eqns, returned, limit, delayed=True)
@@ -104,10 +111,12 @@ def divide(
     if before <= limit:
         return None
 
+    little = min(_LITTLE_BYTES, limit // 4)
+
     def rank(place: int) -> tuple[int, int, int]:
         is_left, is_right = found.last < place, found.first >= place
         crossing = found.n_bytes[~is_left & ~is_right].sum()
-        return max(found.peak(is_left), found.peak(is_right), limit // 4), int(crossing), place
+        return max(found.peak(is_left), found.peak(is_right), little), int(crossing), place
 
     apart = _inseparable(eqns)
     step = max(1, n // _N_PLACES)

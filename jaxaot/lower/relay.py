@@ -9,8 +9,9 @@ import concurrent.futures
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import jax
 
@@ -39,14 +40,25 @@ _MOST = 2
 _USUAL = 1.15
 """How many times the estimate XLA usually needs: what a graph is cut into has room for that."""
 
-_LEAST = 0.9
+_LEAST = 0.95
 """How many times the estimate XLA needs at least, as a rule: a graph is cut unasked only if that is too much."""
 
 _MAX_LEGS = 64
 
 
+class _Finished(NamedTuple):
+    """What a graph has become: see `Relay`."""
+
+    course: Course
+    runs: list[Any]
+    temporary_bytes: list[int]
+
+
 class Relay:
     """The executables of a graph and the order in which they run.
+
+    XLA begins to compile when a relay is made, in threads of its own, so that several relays compile side by side; the
+    attributes wait for it.
 
     Attributes:
       course: The legs.
@@ -66,7 +78,7 @@ class Relay:
         keeps_heaps: bool = False,
         is_ahead: bool = False,
     ):
-        """Cuts and compiles a graph.
+        """Cuts a graph where shapes say that it is needed, and has XLA begin to compile it.
 
         Args:
           closed: The ClosedJaxpr, without side effects.
@@ -75,55 +87,80 @@ class Relay:
           compiler_options: Options for XLA.
           before_tracing: Called whenever JAX traces a leg.
           limit: The temporaries that a leg may have; None for one program of the graph as it is.
-          keeps_heaps: Whether the process is to keep the memory that legs free, if there are several.
+          keeps_heaps: Whether the process is to keep the memory that legs free, if there are several or it is much.
           is_ahead: Whether legs run as they were compiled, in any thread, whatever the settings of JAX there.
         """
+        self._closed, self._donated = closed, donated
         self._options = keeping_barriers(compiler_options)
         self._name, self._before_tracing = name, before_tracing
+        self._most = sys.maxsize if limit is None else limit
+        self._keeps_heaps, self._is_ahead = keeps_heaps, is_ahead
         self._rewrite: Callable[[Any], Any] = delay if limit is not None else lambda jaxpr: jaxpr
         self.programs: dict[Any, dict[Any, Any]] = {}
-        self._measured: dict[Any, int] = {}
-        self._compiled: dict[Any, Any] = {}
-        outvars = closed.jaxpr.outvars
-        groups: list[Any] = [list(closed.jaxpr.eqns)]
-        whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
+        self._compiling: dict[Any, concurrent.futures.Future[Any]] = {}
+        self._groups: list[Any] = [list(closed.jaxpr.eqns)]
+        self._whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
+        if _LEAST * self._estimate(0) > self._most:
+            self._cut(0, _USUAL)
+        self._begun = self._begin()
 
-        most = sys.maxsize if limit is None else limit
+    @property
+    def course(self) -> Course:
+        return self._finished.course
 
-        def cut(k: int, ratio: float) -> int:
-            """Cuts a group until none needs too much, given how many times the estimate XLA needs; returns how many."""
-            returned = returned_by(groups, k, outvars)
-            if ratio * temporary_bytes(groups[k], returned) <= most:
-                return 1
-            halves = None
-            if len(groups) < _MAX_LEGS:
-                halves = divide(groups[k], returned, known_before(groups, k, closed), int(most / ratio))
-            if halves is None:
-                whole.add(id(groups[k]))
-                return 1
-            groups[k : k + 1] = halves
-            n_left = cut(k, ratio)
-            return n_left + cut(k + n_left, ratio)
+    @property
+    def temporary_bytes(self) -> list[int]:
+        return self._finished.temporary_bytes
 
-        if _LEAST * temporary_bytes(groups[0], returned_by(groups, 0, outvars)) > most:
-            cut(0, _USUAL)
-        while True:
-            self.course = plan_course(closed, groups, donated)
-            runs = [self._jit(k, leg) for k, leg in enumerate(self.course.legs)]
-            self.temporary_bytes = self._measure(runs)
-            for k in reversed(range(len(groups))):
-                if self.temporary_bytes[k] > most and id(groups[k]) not in whole:
-                    estimate = temporary_bytes(groups[k], returned_by(groups, k, outvars))
-                    cut(k, max(1.0, self.temporary_bytes[k] / max(1, estimate)))
-            if len(groups) == len(runs):
-                break
-        if keeps_heaps and (len(runs) > 1 or is_ahead):
+    @cached_property
+    def call(self) -> Callable[..., Any]:
+        course, runs, needed = self._finished
+        if self._keeps_heaps and (len(runs) > 1 or self._is_ahead or needed[0] > LIMIT_BYTES):
             keep_heaps()
-        if is_ahead:
-            runs = [self._compiled[run] for run in runs]
-        self.call: Callable[..., Any] = (
-            runs[0] if len(runs) == 1 else _generate(self.course, runs, len(closed.in_avals))
-        )
+        if self._is_ahead:
+            runs = [self._compiling[run].result() for run in runs]
+        return runs[0] if len(runs) == 1 else _generate(course, runs, len(self._closed.in_avals))
+
+    @cached_property
+    def _finished(self) -> _Finished:
+        """What the graph has become when no leg needs too much that could be cut."""
+        while True:
+            course, runs = self._begun
+            measured = [_temporary_bytes(self._compiling[run].result()) for run in runs]
+            for k in reversed(range(len(runs))):
+                if measured[k] > self._most and id(self._groups[k]) not in self._whole:
+                    self._cut(k, max(1.0, measured[k] / max(1, self._estimate(k))))
+            if len(self._groups) == len(runs):
+                self._compiling = {run: self._compiling[run] for run in runs}
+                return _Finished(course, runs, measured)
+            self._begun = self._begin()
+
+    def _estimate(self, k: int) -> int:
+        returned = returned_by(self._groups, k, self._closed.jaxpr.outvars)
+        return temporary_bytes(self._groups[k], returned, limit=self._most)
+
+    def _cut(self, k: int, ratio: float) -> int:
+        """Cuts a group until none needs too much, given how many times the estimate XLA needs; returns how many."""
+        groups = self._groups
+        if ratio * self._estimate(k) <= self._most:
+            return 1
+        halves = None
+        if len(groups) < _MAX_LEGS:
+            returned = returned_by(groups, k, self._closed.jaxpr.outvars)
+            halves = divide(groups[k], returned, known_before(groups, k, self._closed), int(self._most / ratio))
+        if halves is None:
+            self._whole.add(id(groups[k]))
+            return 1
+        groups[k : k + 1] = halves
+        n_left = self._cut(k, ratio)
+        return n_left + self._cut(k + n_left, ratio)
+
+    def _begin(self) -> tuple[Course, list[Any]]:
+        """Returns the legs and the functions that they are, of which XLA begins to compile those that are new."""
+        course = plan_course(self._closed, self._groups, self._donated)
+        runs = [self._jit(k, leg) for k, leg in enumerate(course.legs)]
+        _compile(runs, course, self._compiling)
+        return course, runs
 
     def _jit(self, k: int, leg: Leg) -> Any:
         """Returns a leg as a jitted function; legs that are alike are one."""
@@ -143,33 +180,34 @@ class Relay:
         alike[leg.jaxpr] = program
         return program
 
-    def _measure(self, runs: Sequence[Any]) -> list[int]:
-        """Compiles legs, and returns what XLA says that each needs for temporaries."""
-        for run, program in self._compile(runs, self._measured).items():
-            self._compiled[run] = program
-            analysis = program.memory_analysis()
-            self._measured[run] = analysis.temp_size_in_bytes if analysis else 0
-        return [self._measured[run] for run in runs]
-
-    def _compile(self, runs: Sequence[Any], known: Collection[Any] = ()) -> dict[Any, Any]:
-        """Returns the compiled program of each leg but the known ones."""
-        lowered: dict[Any, Any] = {}
-        for run, leg in zip(runs, self.course.legs, strict=True):
-            if run not in lowered and run not in known:
-                avals = leg.jaxpr.in_avals
-                specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
-                lowered[run] = run.lower(*specs)
-        with concurrent.futures.ThreadPoolExecutor() as pool:  # XLA compiles without holding Python's lock
-            return dict(zip(lowered, pool.map(lambda one: one.compile(), lowered.values()), strict=True))
-
     def cost_analysis(self) -> dict[str, float]:
-        """Returns what XLA says of FLOPs and bytes accessed, of all legs together; compiles them once more."""
-        runs = [self._jit(k, leg) for k, leg in enumerate(self.course.legs)]
-        costs = {run: costs_of(program) for run, program in self._compile(runs).items()}
+        """Returns what XLA says of FLOPs and bytes accessed, of all legs together."""
         found: Counter[str] = Counter()
-        for run in runs:
-            found.update(costs[run])
+        for run in self._finished.runs:
+            found.update(costs_of(self._compiling[run].result()))
         return dict(found)
+
+
+def _compile(runs: Sequence[Any], course: Course, compiling: dict[Any, concurrent.futures.Future[Any]]) -> None:
+    """Has XLA begin to compile legs, those but the known ones, each as soon as it is lowered.
+
+    Args:
+      runs: The jitted functions that legs are.
+      course: The legs.
+      compiling: What is known; what is begun is added.
+    """
+    pool = concurrent.futures.ThreadPoolExecutor()  # XLA compiles without holding Python's lock
+    for run, leg in zip(runs, course.legs, strict=True):
+        if run not in compiling:
+            avals = leg.jaxpr.in_avals
+            specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+            compiling[run] = pool.submit(run.lower(*specs).compile)
+    pool.shutdown(wait=False)
+
+
+def _temporary_bytes(program: Any) -> int:
+    analysis = program.memory_analysis()
+    return analysis.temp_size_in_bytes if analysis else 0
 
 
 def can_be_cut(closed: Any) -> bool:
@@ -194,24 +232,24 @@ def explain_tuned(tuned: Tuned) -> list[str]:
     lines = [*map(str, tuned.results)]
     if tuned.n_by_eigen:
         lines.append(f"eigen_convolutions: {tuned.n_by_eigen} on all cores")
-    if tuned.has_legs:
-        lines.append(f"legs: {_explain_cut(tuned.jaxpr)}")
+    if tuned.limit_bytes is not None:
+        lines.append(f"legs: {_explain_cut(tuned.jaxpr, tuned.limit_bytes)}")
     if tuned.has_legs and tuned.keeps_heaps:
         is_told = is_told_otherwise(os.environ)
-        why = "as the environment says" if is_told else "what several programs free stays with the process"
+        why = "as the environment says" if is_told else "what programs free stays with the process"
         lines.append(f"keep_heaps: {why}")
     return lines
 
 
-def _explain_cut(closed: Any) -> str:
+def _explain_cut(closed: Any, limit: int) -> str:
     """Returns in words whether a graph is cut, as far as shapes alone say."""
     if not is_free_of_effects(closed):
         return "one program, which keeps the order of the side effects"
-    estimate = temporary_bytes(closed.jaxpr.eqns, set(closed.jaxpr.outvars))
-    needs = f"temporaries of about {format_bytes(estimate)}, and {format_bytes(LIMIT_BYTES)} are kept between calls"
-    if estimate <= LIMIT_BYTES // _MOST:
+    estimate = temporary_bytes(closed.jaxpr.eqns, set(closed.jaxpr.outvars), limit=limit)
+    needs = f"temporaries of about {format_bytes(estimate)}, and {format_bytes(limit)} are kept between calls"
+    if _MOST * estimate <= limit:
         return f"one program: {needs}"
-    is_sure = _LEAST * estimate > LIMIT_BYTES
+    is_sure = _LEAST * estimate > limit
     return f"several programs: {needs}" if is_sure else f"as many programs as XLA needs: {needs}"
 
 

@@ -13,6 +13,7 @@ from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
+from jaxaot.lower.heaps import UNASKED_BYTES, most_kept_bytes
 from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.passes.hold import SMALL_BYTES
 from jaxaot.passes.pipeline import PassResult, run_passes
@@ -33,7 +34,7 @@ class Tuned:
       jaxpr: The ClosedJaxpr.
       results: What each pass did.
       has_legs: Whether it may become several executables.
-      keeps_heaps: Whether the process is to keep the memory that these free.
+      keeps_heaps: Whether the process is to keep the memory that programs free.
       n_by_eigen: How many convolutions XLA is asked to compute by Eigen.
     """
 
@@ -42,6 +43,13 @@ class Tuned:
     has_legs: bool
     keeps_heaps: bool
     n_by_eigen: int = 0
+
+    @property
+    def limit_bytes(self) -> int | None:
+        """What the temporaries of a leg have to stay below; None if there is to be one program."""
+        if not self.has_legs:
+            return None
+        return most_kept_bytes() if self.keeps_heaps else UNASKED_BYTES
 
     def compiler_options(self, given: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """Returns options for XLA: the user's, and those that the barriers and convolutions of the graph need."""

@@ -20,7 +20,7 @@ XLA does on the platform. In order:
 6. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
 7. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`), and
    in each, what it could compute at once waits until it is needed (`lower/delay.py`);
-8. `keep_heaps`: of a process with such graphs the allocator keeps what they free (`lower/heaps.py`).
+8. `keep_heaps`: of a process with large graphs the allocator keeps what they free (`lower/heaps.py`).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ LEGS = "legs"
 """Switches on that a graph may become several executables, in each of which what can wait does."""
 
 KEEP_HEAPS = "keep_heaps"
-"""Switches on that the process keeps the memory that graphs of several executables free."""
+"""Switches on that the process keeps the memory that large graphs free, so that a leg may need more of it."""
 
 SHARES = "shares"
 """Switches on that a graph may become shares of a batch, each of which one core computes by itself."""

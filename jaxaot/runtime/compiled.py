@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from jaxaot._util import collector
 from jaxaot.autograd.modes import state
 from jaxaot.errors import SettingsChangedError, TraceError
 from jaxaot.plan.difference import CallKey, differences
@@ -68,7 +69,7 @@ class CompiledFunction:
         self.programs: list[Program] = []
         self._latest: Callable[..., Any] = _miss
         self.max_programs = max_programs
-        self._build = build
+        self._build = collector.waits()(build)
         self._inspect = inspect
         self._building = threading.RLock()
         self._writing = threading.RLock()

@@ -1,4 +1,4 @@
-"""Memory that programs of several legs free stays with the process."""
+"""Memory that programs with large temporaries, or of several legs, free stays with the process."""
 
 import functools
 import os
@@ -18,15 +18,17 @@ from jaxaot.passes.table import KEEP_HEAPS, UNASKED
 FAULTS = """
 import ctypes, resource, sys, threading
 
+sizes = [20 << 20] * 5 if "many" in sys.argv else [60 << 20]
+
 def calls():
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
     libc.free.argtypes = [ctypes.c_void_p]
     for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        blocks = [libc.malloc(20 << 20) for _ in range(5)]
-        for block in blocks:
-            ctypes.memset(block, 1, 20 << 20)
+        blocks = [libc.malloc(size) for size in sizes]
+        for block, size in zip(blocks, sizes):
+            ctypes.memset(block, 1, size)
         for block in blocks:
             libc.free(block)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
@@ -41,7 +43,7 @@ thread.join()
 
 
 def faults(*argv):
-    """Returns how many pages the fifth of five calls in a thread got, each of which takes and frees 100 MiB."""
+    """Returns how many pages the fifth of five calls in a thread got, each of which takes and frees memory."""
     environment = {name: value for name, value in os.environ.items() if not is_told_otherwise({name: value})}
     command = [sys.executable, "-c", FAULTS, *argv]
     return int(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
@@ -49,7 +51,25 @@ def faults(*argv):
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="keep_heaps leaves other allocators alone")
 def test_what_a_thread_frees_is_there_at_its_next_call():
-    assert faults() > 20_000 > 1_000 > faults("keep")
+    assert faults("many") > 20_000 > 1_000 > faults("many", "keep")
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="keep_heaps leaves other allocators alone")
+def test_a_block_of_nearly_a_heap_is_kept_where_glibc_can():
+    version = tuple(map(int, platform.libc_ver()[1].split(".")))
+    assert faults() > 10_000
+    assert (faults("keep") < 1_000) == (version >= (2, 36))
+
+
+def test_how_much_is_kept(monkeypatch):
+    for name in [name for name in os.environ if is_told_otherwise({name: os.environ[name]})]:
+        monkeypatch.delenv(name)
+    for version, expected in [((2, 36), 60 << 20), ((2, 35), 63 << 19), (None, 63 << 19)]:
+        monkeypatch.setattr(heaps, "_version", lambda: version)
+        assert heaps.most_kept_bytes() == expected
+    monkeypatch.setattr(heaps, "_version", lambda: (2, 40))
+    monkeypatch.setenv("MALLOC_TOP_PAD_", "0")
+    assert heaps.most_kept_bytes() == 63 << 19
 
 
 @pytest.mark.parametrize(
@@ -82,9 +102,9 @@ def deep(tanh, weights, x):
 @pytest.mark.parametrize(
     ("rows", "passes", "expected"),
     [(8192, (*UNASKED, "legs", KEEP_HEAPS), 1), (8192, (*UNASKED, "legs"), 0), (64, (*UNASKED, "legs", KEEP_HEAPS), 0)],
-    ids=["legs", "switched off", "one program"],
+    ids=["large", "switched off", "small"],
 )
-def test_heaps_are_kept_for_graphs_of_several_legs(monkeypatch, rows, passes, expected):
+def test_heaps_are_kept_for_graphs_with_large_temporaries(monkeypatch, rows, passes, expected):
     asked = []
     monkeypatch.setattr(relay, "keep_heaps", lambda: asked.append(None))
     weights = [jnp.full((128, 128), 0.01)] * 12

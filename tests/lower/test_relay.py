@@ -147,6 +147,18 @@ def test_where_no_cut_helps_there_is_none():
     assert len(found.course.legs) == 1 and type(found.call) is type(jax.jit(jnp.sin))
 
 
+def test_what_xla_refuses_is_told_when_the_programs_are_asked_for():
+    closed = graph_of(lambda x: jnp.sort(jnp.sin(x)), X)
+    found = Relay(closed, (), "sorted", {"xla_no_such_option": True})  # XLA compiles in threads of its own
+    for _ in range(2):
+        with pytest.raises(jax.errors.JaxRuntimeError, match="xla_no_such_option"):
+            found.call(X)
+    run = ja.jit(step, compiler_options={"xla_no_such_option": True})
+    for _ in range(2):
+        with pytest.raises(jax.errors.JaxRuntimeError, match="xla_no_such_option"):
+            run(WEIGHTS, X)
+
+
 def test_legs_that_are_alike_are_compiled_once(monkeypatch):
     args = X, WEIGHTS[0]
     closed = graph_of(lambda x, w: jnp.tanh(jnp.tanh(jnp.tanh(x @ w) @ w) @ w), *args)
@@ -290,7 +302,7 @@ def test_explain_says_what_each_pass_did(capsys):
     first, *passes, legs_line, heaps_line = capsys.readouterr().out.splitlines()
     assert first == "step on cpu" and [line.split(":")[0].strip() for line in passes] == list(UNASKED)
     assert legs_line.strip().startswith("legs: several programs: temporaries of about ")
-    assert heaps_line.strip() == "keep_heaps: what several programs free stays with the process"
+    assert heaps_line.strip() == "keep_heaps: what programs free stays with the process"
     ja.jit(step).explain(WEIGHTS, X[:8])
     assert capsys.readouterr().out == "step: no passes, the graph makes nothing large\n"
     with ja.config(passes=()):

@@ -1,0 +1,57 @@
+"""The small tools: having Python's collector wait."""
+
+import gc
+import threading
+
+import jax.numpy as jnp
+import pytest
+
+import jaxaot as ja
+from jaxaot._util import collector
+
+
+def test_the_collector_waits_until_the_last_has_ended():
+    assert gc.isenabled()
+    inside, may_end = threading.Event(), threading.Event()
+
+    def other():
+        with collector.waits():
+            inside.set()
+            may_end.wait()
+
+    thread = threading.Thread(target=other)
+    with collector.waits(), collector.waits():
+        thread.start()
+        inside.wait()
+        assert not gc.isenabled()
+    assert not gc.isenabled()
+    may_end.set()
+    thread.join()
+    assert gc.isenabled()
+
+
+def test_the_collector_goes_on_after_an_error_and_stays_off_if_it_was():
+    with pytest.raises(KeyError), collector.waits():
+        raise KeyError
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with collector.waits():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("way", ["jit", "compile"])
+def test_it_waits_while_a_graph_is_made_and_not_while_it_runs(way):
+    def fn(x):
+        if x.shape[0] == 128:
+            raise RuntimeError("enabled" if gc.isenabled() else "waiting")
+        return x @ x
+
+    wrapped, x = (ja.jit(fn), jnp.ones((256, 256))) if way == "jit" else (ja.compile(fn), ja.ones(256, 256))
+    assert wrapped(x).shape == (256, 256) and gc.isenabled()
+    with pytest.raises(RuntimeError, match="waiting"):
+        wrapped(x[:128, :128])
+    assert gc.isenabled()
