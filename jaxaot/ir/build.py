@@ -79,8 +79,18 @@ def traced(fn: Callable[..., Any], atoms: Sequence[Any], eqn: Any) -> tuple[list
       atoms: What it is called with.
       eqn: The equation whose place they take.
     """
+    return placed(graph_of(fn, atoms), atoms, eqn)
+
+
+def graph_of(fn: Callable[..., Any], atoms: Sequence[Any]) -> Any:
+    """Returns the graph of a function of arrays of the types of some atoms, a ClosedJaxpr."""
     specs = [jax.ShapeDtypeStruct(a.aval.shape, a.aval.dtype, weak_type=a.aval.weak_type) for a in atoms]
-    eqns, results, constants = splice(inline(jax.make_jaxpr(fn)(*specs), also_custom=True), atoms)
+    return inline(jax.make_jaxpr(fn)(*specs), also_custom=True)
+
+
+def placed(graph: Any, atoms: Sequence[Any], eqn: Any) -> tuple[list[Any], list[Any], dict[Any, Any]]:
+    """Returns what `traced` does, of a function whose graph is known."""
+    eqns, results, constants = splice(graph, atoms)
     sources = (nest_source(step, eqn.source_info, keep_traceback=False) for step in eqns)
     return [step.replace(source_info=s) for step, s in zip(eqns, sources, strict=True)], results, constants
 

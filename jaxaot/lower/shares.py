@@ -23,7 +23,7 @@ from jax import lax
 from jaxaot._jax import Literal, ShapedArray, make_var
 from jaxaot._util import OrderedSet
 from jaxaot.ir.axes import ways_together
-from jaxaot.ir.build import traced
+from jaxaot.ir.build import graph_of, placed, traced
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.parts import Flow, called
 from jaxaot.ir.primitives import Kind, kind
@@ -273,14 +273,18 @@ class _Search(Flow):
           avals: Their types.
         """
         received = [list(map(make_var, avals)) for _ in range(self.n)]
+        graphs: dict[Any, Any] = {}  # of how parts are put together; to trace one takes longer than to place it
         eqns: list[Any] = []
         constants: dict[Any, Any] = {}
         for k, var in enumerate(handed):
             if var in self.same:
                 received[0][k] = var
                 continue
-            makes = self.eqns[self.producer[var]]
-            made, [total], added = traced(self._together(var), [mine[k] for mine in received], makes)
+            parts = [mine[k] for mine in received]
+            how = var in self.partial, self.axes.get(var), var.aval.dtype, avals[k]
+            if how not in graphs:
+                graphs[how] = graph_of(self._together(var), parts)
+            made, [total], added = placed(graphs[how], parts, self.eqns[self.producer[var]])
             eqns.extend(e.replace(outvars=[var if v is total else v for v in e.outvars]) for e in made)
             constants.update(added)
         eqns.extend(eqn for i, eqn in enumerate(self.eqns) if i in after)
