@@ -54,7 +54,8 @@ def attend(
     batch, length, width = x.shape
     heads = lambda a: a.reshape(batch, length, n_heads, width // n_heads).transpose(0, 2, 1, 3)
     scale1, shift1, scale2, shift2 = block["norms"]
-    q, k, v = map(heads, jnp.split(layer_norm(x, scale1, shift1) @ block["qkv"], 3, -1))
+    normal, qkv = layer_norm(x, scale1, shift1), block["qkv"]
+    q, k, v = map(heads, [normal @ w for w in qkv] if isinstance(qkv, list) else jnp.split(normal @ qkv, 3, -1))
     scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) / np.float32(np.sqrt(width // n_heads))
     if is_causal:
         scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e9)
@@ -63,9 +64,10 @@ def attend(
     return x + drop(jax.nn.gelu(layer_norm(x, scale2, shift2) @ block["up"]) @ block["down"])
 
 
-def _block(normal: Callable[..., Any], width: int) -> dict[str, Any]:
+def _block(normal: Callable[..., Any], width: int, is_apart: bool) -> dict[str, Any]:
+    qkv = normal(width, 3 * width)
     return {
-        "qkv": normal(width, 3 * width),
+        "qkv": jnp.split(qkv, 3, -1) if is_apart else qkv,
         "proj": normal(width, width),
         "up": normal(width, 4 * width),
         "down": normal(4 * width, width),
@@ -84,6 +86,7 @@ def gpt(
     is_scanned: bool = False,
     wrap: Callable[..., Any] = lambda block: block,
     dropout: float = 0.0,
+    is_apart: bool = False,
 ) -> Model:
     """Returns a GPT.
 
@@ -98,10 +101,11 @@ def gpt(
       wrap: What is done to each block, such as `jax.checkpoint`.
       dropout: What part of embeddings, attentions and results of blocks is dropped, as in GPT-2; not in a scan. The
         data end with a key then.
+      is_apart: Whether queries, keys and values have a matrix each, and not one for all.
     """
     keys = iter(jax.random.split(jax.random.key(0), 4 * n_layers + 2))
     normal = lambda *shape: jax.random.normal(next(keys), shape) * 0.02
-    blocks: Any = [_block(normal, width) for _ in range(n_layers)]
+    blocks: Any = [_block(normal, width, is_apart) for _ in range(n_layers)]
     if is_scanned:
         blocks = jax.tree.map(lambda *leaves: jnp.stack(leaves), *blocks)
     parameters = {"tokens": normal(vocabulary, width), "positions": normal(length, width), "blocks": blocks}
@@ -128,6 +132,7 @@ def gpt(
 
     kind = "GPT as a scan" if is_scanned else "GPT"
     name = f"{kind}, {n_layers} layers" + (f", {length:,} positions" if length != 128 else "")
+    name += ", queries, keys and values apart" if is_apart else ""
     if not dropout:
         return Model(name, loss, parameters, (tokens, targets))
     return Model(f"{name}, dropout", loss, parameters, (tokens, targets, jax.random.key_data(jax.random.key(3))))
@@ -240,6 +245,41 @@ def nnx_gpt(n_layers: int = 4, width: int = 128, n_heads: int = 4, length: int =
 
     data = jax.random.randint(jax.random.key(3), (2, batch, length), 0, vocabulary)
     return GPT(nnx.Rngs(0)), loss, tuple(data)
+
+
+def linen_gpt(n_layers: int = 4, width: int = 128, n_heads: int = 4, length: int = 128, batch: int = 8) -> Model:
+    """Returns a GPT in flax linen."""
+    from flax import linen
+
+    vocabulary = 256
+
+    class Block(linen.Module):
+        @linen.compact
+        def __call__(self, x: Any, mask: Any) -> Any:
+            attention = linen.MultiHeadDotProductAttention(num_heads=n_heads, use_bias=False)
+            x = x + attention(linen.LayerNorm()(x), mask=mask)
+            y = linen.Dense(4 * width, use_bias=False)(linen.LayerNorm()(x))
+            return x + linen.Dense(width, use_bias=False)(linen.gelu(y))
+
+    class GPT(linen.Module):
+        @linen.compact
+        def __call__(self, tokens: Any) -> Any:
+            embed = linen.Embed(vocabulary, width)
+            x = embed(tokens) + self.param("positions", linen.initializers.normal(0.02), (length, width))
+            mask = linen.make_causal_mask(tokens)
+            for _ in range(n_layers):
+                x = Block()(x, mask)
+            return embed.attend(linen.LayerNorm()(x))
+
+    model = GPT()
+    tokens, targets = jax.random.randint(jax.random.key(3), (2, batch, length), 0, vocabulary)
+    parameters = model.init(jax.random.key(0), tokens)
+
+    def loss(parameters: Any, tokens: Any, targets: Any) -> Any:
+        logits = jax.nn.log_softmax(model.apply(parameters, tokens))
+        return -jnp.take_along_axis(logits, targets[..., None], -1).mean()
+
+    return Model(f"flax linen GPT, {n_layers} layers", loss, parameters, (tokens, targets))
 
 
 def linen_vit(n_layers: int = 4, width: int = 128, size: int = 32, patch: int = 4, batch: int = 8) -> Model:
