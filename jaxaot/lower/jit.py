@@ -205,7 +205,11 @@ class _Recent(NamedTuple):
 
 
 class _Version:
-    """A function jitted under some passes."""
+    """A function jitted under some passes.
+
+    Attributes:
+      run: Carries out a call: the function that `jax.jit` returned, until a graph needs another way.
+    """
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any], settings: Config):
         platform = options.get("backend") or jax.default_backend()
@@ -217,7 +221,8 @@ class _Version:
         self._passes, self._checks = passes, settings.check_graphs
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         self._compiler_options = compiler_options or None
-        self._jitted = self._jit(_needs_relay, self._compiler_options, may_be_shared=True)
+        self.run: Any = self._jit(_needs_relay, self._compiler_options, may_be_shared=True)
+        self._jitted = self.run
         self._relays: dict[Any, Callable[..., Any]] = {}
         self._recent: _Recent | None = None
 
@@ -238,23 +243,24 @@ class _Version:
     def _whole_by_eigen(self) -> Any:
         return self._jit(_needs_nothing, with_eigen_convolutions(self._compiler_options))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._relays:
-            call = self._described(args, kwargs)
-            recent = self._recent
-            if recent is not None and recent.call.is_like(call):
-                return recent.run(call.leaves)
-            run = self._relays.get(call.key())
-            if run is not None:
-                self._recent = _Recent(call.without_arrays(), run)
-                return run(call.leaves)
-        try:
+    def _run_relays(self, *args: Any, **kwargs: Any) -> Any:
+        """Carries out a call by the legs or shares of its graph if it has some."""
+        call = self._described(args, kwargs)
+        recent = self._recent
+        if recent is not None and recent.call.is_like(call):
+            return recent.run(call.leaves)
+        run = self._relays.get(call.key())
+        if run is None:
             return self._jitted(*args, **kwargs)
-        except _AnotherWay as needed:
-            graph, out_tree = needed.graph, needed.out_tree
+        self._recent = _Recent(call.without_arrays(), run)
+        return run(call.leaves)
+
+    def run_in(self, graph: Tuned | Crew, out_tree: Any, args: Any, kwargs: Any) -> Any:
+        """Carries out a call whose graph needs another way, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
             run = self._relays[call.key()] = self._relay(graph, out_tree, args, kwargs)
+        self.run = self._run_relays
         return run(call.leaves)
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
@@ -269,6 +275,7 @@ class _Version:
         self._jitted.clear_cache()
         for name in ("_whole", "_whole_by_eigen"):
             self.__dict__.pop(name, None)
+        self.run = self._jitted
         self._relays.clear()
         self._recent = None
 
@@ -333,18 +340,17 @@ class Jitted:
         self._of_objects: Callable[..., Any] | None = None  # made at the first call that needs it
         self._inside: Any = jax.jit(fn, **options)
         self._versions: dict[Any, _Version] = {}  # made at the first call: what XLA needs depends on the backend
-        self._settings: Config | None = None
-        self._version: Any = None
+        self._latest: tuple[Config | None, Any] = None, None  # one value, as other threads may have other settings
 
     def _current(self) -> _Version:
         """Returns the version under the settings in force."""
         settings = config.get()
-        if settings is not self._settings:
-            key = settings.passes, settings.check_graphs
-            if key not in self._versions:
-                self._versions[key] = _Version(self._checked, self._options, settings)
-            self._settings, self._version = settings, self._versions[key]
-        return self._version
+        key = settings.passes, settings.check_graphs
+        version = self._versions.get(key)
+        if version is None:
+            version = self._versions.setdefault(key, _Version(self._checked, self._options, settings))
+        self._latest = settings, version
+        return version
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not is_outermost():
@@ -353,11 +359,19 @@ class Jitted:
             return self._inside(*args, **kwargs)
         if self._of_objects is not None and self._objects.are_in((args, kwargs)):
             return self._of_objects(*args, **kwargs)
+        settings, version = self._latest
+        if settings is not config.get():
+            version = self._current()
+        way = None
         try:
-            return self._current()(*args, **kwargs)
+            return version.run(*args, **kwargs)
+        except _AnotherWay as found:  # which holds the frames that it was raised through
+            way = found.graph, found.out_tree
         except (_HasObjects, TypeError):  # JAX may know no such objects
             if not self._objects.are_in((args, kwargs)):
                 raise
+        if way is not None:
+            return version.run_in(*way, args, kwargs)
         if self._of_objects is None:
             self._of_objects = self._objects.make(self._fn, self._options)
         return self._of_objects(*args, **kwargs)

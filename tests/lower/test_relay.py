@@ -3,6 +3,7 @@
 import functools
 import gc
 import itertools
+import weakref
 
 import jax
 import jax.numpy as jnp
@@ -157,6 +158,19 @@ def test_what_xla_refuses_is_told_when_the_programs_are_asked_for():
     for _ in range(2):
         with pytest.raises(jax.errors.JaxRuntimeError, match="xla_no_such_option"):
             run(WEIGHTS, X)
+
+
+def test_nothing_holds_the_arguments_of_a_first_call():
+    run, given = ja.jit(step), X + 1  # the error that ends its trace holds frames
+    seen = weakref.ref(given)
+    gc.collect()
+    gc.disable()
+    try:
+        jax.block_until_ready(run(WEIGHTS, given))
+        del given
+        assert seen() is None
+    finally:
+        gc.enable()
 
 
 def test_legs_that_are_alike_are_compiled_once(monkeypatch):
