@@ -173,12 +173,9 @@ class Executable:
             run = self._run = self._chosen(args)
         return run(*args)
 
+    @collector.waits()
     def _chosen(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
         """Returns what runs the graph on some arrays."""
-        with collector.waits():
-            return self._compiled_for(args)
-
-    def _compiled_for(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
         if any(len(x.devices()) > 1 for x in args if isinstance(x, jax.Array)):
             return self._jitted
         if self.crew is not None:

@@ -119,9 +119,9 @@ class _TunedFunction:
         leaves, in_tree = jax.tree.flatten(list(moving.values()))
         if not any(map(is_tracer, leaves)):  # nothing is traced, such as under `jax.disable_jit`
             return self._fn(*args, **kwargs)
-        with collector.waits():
-            return self._traced(moving, static, leaves, in_tree, args, kwargs)
+        return self._traced(moving, static, leaves, in_tree, args, kwargs)
 
+    @collector.waits()
     def _traced(self, moving: Any, static: Any, leaves: Any, in_tree: Any, args: Any, kwargs: Any) -> Any:
         out_tree: Any = None
 

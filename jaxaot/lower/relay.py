@@ -41,7 +41,7 @@ _USUAL = 1.15
 """How many times the estimate XLA usually needs: what a graph is cut into has room for that."""
 
 _LEAST = 0.95
-"""How many times the estimate XLA needs at least, as a rule: a graph is cut unasked only if that is too much."""
+"""A graph is cut without asking XLA if this many times the estimate is too much; to ask takes a whole compilation."""
 
 _MAX_LEGS = 64
 
@@ -100,7 +100,7 @@ class Relay:
         self._compiling: dict[Any, concurrent.futures.Future[Any]] = {}
         self._groups: list[Any] = [list(closed.jaxpr.eqns)]
         self._whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
-        if _LEAST * self._estimate(0) > self._most:
+        if limit is not None and _LEAST * self._estimate(0) > limit:
             self._cut(0, _USUAL)
         self._begun = self._begin()
 
