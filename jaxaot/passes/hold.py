@@ -43,6 +43,9 @@ _OP_BYTES = {Kind.POINTWISE: 1, Kind.TRANSCENDENTAL: 12}
 _NOT_COPIED = {"div", "sqrt", "rsqrt", "rem"}
 """Primitives that XLA takes for expensive and does not copy, besides the transcendental ones."""
 
+_LOOK_UP = {"gather": 4, "dynamic_slice": 1}
+"""Primitives that XLA copies into each reader too, with the check of each index, and what an element costs."""
+
 _SAME_MEMORY = {"reshape", "squeeze", "expand_dims"}
 
 
@@ -112,7 +115,8 @@ class _Kernels:
 
     def _add(self, eqn: Any) -> None:
         which = kind(eqn)
-        has_no_memory = is_fused(eqn) and len(eqn.outvars) == 1 and is_rewritable(eqn)
+        is_copied = is_fused(eqn) or eqn.primitive.name in _LOOK_UP
+        has_no_memory = is_copied and len(eqn.outvars) == 1 and is_rewritable(eqn)
         if has_no_memory and eqn.primitive.name in _SAME_MEMORY:
             for var in variables(eqn.invars):
                 self._same[eqn.outvars[0]] = self._of(var)
@@ -199,7 +203,10 @@ class _Kernels:
     def _work(self, eqn: Any) -> tuple[int, list[tuple[Any, int]]]:
         """Returns what an equation's arithmetic costs, and its operands with their bytes."""
         if id(eqn) not in self._known_work:
+            name, result = eqn.primitive.name, eqn.outvars[0].aval
             operands = [(var, aval_bytes(var.aval)) for var in map(self._of, variables(eqn.invars))]
-            arithmetic = _OP_BYTES.get(kind(eqn), 0) * math.prod(eqn.outvars[0].aval.shape)
+            if name in _LOOK_UP:  # not all of a table is read
+                operands = [(var, min(n_bytes, aval_bytes(result))) for var, n_bytes in operands]
+            arithmetic = _LOOK_UP.get(name, _OP_BYTES.get(kind(eqn), 0)) * math.prod(result.shape)
             self._known_work[id(eqn)] = arithmetic, operands
         return self._known_work[id(eqn)]

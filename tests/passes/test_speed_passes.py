@@ -289,6 +289,26 @@ def test_what_a_product_reads_is_in_memory_for_others_too(everything_is_large):
     assert held_by(fn, jnp.ones((3, 3)), jnp.ones((3, 3)), jnp.ones((3, 3))) == ["add"]
 
 
+@pytest.mark.parametrize("name", ["gather", "dynamic_slice"])
+def test_what_is_looked_up_is_not_looked_up_by_each_reader(name, everything_is_large):
+    """The embeddings of tokens begin the residual stream: XLA would look them up, and check each, in every reader."""
+
+    def of_sum(rows, x):
+        c = rows + x
+        return c.sum(), jnp.sin(c), c * 2.0
+
+    def fn(table, i, x):
+        return of_sum(table[i] if name == "gather" else jax.lax.dynamic_slice(table, (i[0], 0), (2, 3)), x)
+
+    assert held_by(fn, jnp.ones((40, 3)), jnp.arange(2), jnp.ones((2, 3))) == ["add"]
+    assert held_by(of_sum, jnp.ones((2, 3)), jnp.ones((2, 3))) == []
+
+
+def test_a_number_may_be_looked_up(everything_is_large):
+    fn = lambda x, w: (x @ w + jax.lax.dynamic_slice(np.float32(2), (), ()), jax.lax.dynamic_slice(x[0, 0], (), ()))
+    assert held_by(fn, jnp.ones((3, 3)), jnp.ones((3, 3))) == []
+
+
 def test_products_are_held_where_their_results_are_reshaped(everything_is_large):
     a = jnp.ones((4, 6))
     assert held_by(lambda a, b: (a @ b).reshape(2, 8) * 2.0, a, a.T) == ["dot_general"]
