@@ -10,6 +10,7 @@ import concurrent.futures
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -33,8 +34,6 @@ class Crew:
 
     Attributes:
       shares: The graphs.
-      part: The graph of a share after the passes for one core, and what they did.
-      rest: The same for what is left, after the passes for all cores.
     """
 
     def __init__(self, shares: Shares, passes: Sequence[str], checks: bool = False):
@@ -46,8 +45,18 @@ class Crew:
           checks: Whether to check the graphs after each.
         """
         self.shares = shares
-        self.part: Tuned = tune(shares.part, [name for name in passes if name not in FOR_ALL_CORES], checks)
-        self.rest: Tuned = tune(shares.rest, passes, checks)
+        self._passes, self._checks = passes, checks
+
+    @cached_property
+    def part(self) -> Tuned:
+        """The graph of a share after the passes for one core, and what they did."""
+        passes = [name for name in self._passes if name not in FOR_ALL_CORES]
+        return tune(self.shares.part, passes, self._checks)
+
+    @cached_property
+    def rest(self) -> Tuned:
+        """The graph of what is left after the passes for all cores, and what they did."""
+        return tune(self.shares.rest, self._passes, self._checks)
 
     def compiled(
         self,
@@ -65,13 +74,14 @@ class Crew:
           before_tracing: Called whenever JAX traces a program.
         """
         shares, options = self.shares, keeping_barriers(compiler_options)
-        limit, keeps_heaps = self.part.limit_bytes, self.part.keeps_heaps
         own = {k: i for i, k in enumerate(shares.rest_reads)}
         own_donated = [own[k] for k in donated if k in own]
         alone = on_one_core(options)
-        part = Relay(self.part.jaxpr, (), f"{name}_share", alone, before_tracing, limit, keeps_heaps, is_ahead=True)
         options = with_eigen_convolutions(options) if self.rest.n_by_eigen else options
+        limit, keeps_heaps = self.rest.limit_bytes, self.rest.keeps_heaps
+        # first what is quick to lower: XLA compiles it while the graph of a share goes through its passes
         rest = Relay(self.rest.jaxpr, own_donated, name, options, before_tracing, limit, keeps_heaps)
+        part = Relay(self.part.jaxpr, (), f"{name}_share", alone, before_tracing, limit, keeps_heaps, is_ahead=True)
         run_part, run_rest = part.call, rest.call
         first, *others = [jnp.asarray(np.int32(k)) for k in range(shares.n)]
         pool = _threads(shares.n - 1)
