@@ -12,7 +12,9 @@ hides is not zero if one of these is infinite.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -23,7 +25,7 @@ from jax import lax
 from jaxaot._jax import DropVar, Literal, ShapedArray, is_tracer, make_literal, make_var
 from jaxaot.ir.axes import Way, params_of_part
 from jaxaot.ir.blocks import Block, cut_in_blocks
-from jaxaot.ir.build import traced
+from jaxaot.ir.build import graph_of, placed
 from jaxaot.ir.constants import MOST_ELEMENTS, constant
 from jaxaot.ir.fields import SHAPES, Fields, Graph, Step
 from jaxaot.ir.rewrite import rebuild
@@ -43,6 +45,13 @@ LEAST_SKIPPED = 0.15
 
 FLOPS_PER_KERNEL = 3_500_000
 """What is computed in the time that another kernel costs: one of a few rows uses the cores less well."""
+
+FLOPS_PER_KIND = 25_000_000
+"""What more than two blocks have to save for each kernel that they add, in all fields that are alike.
+
+Kernels of blocks of other sizes are of another kind, which XLA takes 20 ms to compile. It takes no longer for more
+layers. So 4 layers of a GPT with a batch of 1,024 positions are computed in two blocks, 8 in four.
+"""
 
 MOST_REFUSED = 16
 """How many fields are computed as a whole, one after the other, before the mask is left as it is."""
@@ -64,9 +73,8 @@ def skip_masked(closed: Any) -> Any:
     with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
     integers.
     """
-    known: dict[Any, Any] = dict(_small_constants(closed))
-    tried: set[Any] = set()
-    while (changed := _with_one_less(closed, known, tried)) is not None:
+    search = _Search(dict(_small_constants(closed)))
+    while (changed := search.with_one_less(closed)) is not None:
         closed = changed
     return closed
 
@@ -137,20 +145,6 @@ def _small_constants(closed: Any) -> Iterator[tuple[Any, Any]]:
             yield var, np.asarray(value)
 
 
-def _with_one_less(closed: Any, known: dict[Any, Any], tried: set[Any]) -> Any:
-    """Returns the graph with one mask less whose field is computed as a whole, or None; adds masks to those tried."""
-    graph = Graph(closed.jaxpr, known)
-    for seed in _seeds(graph):
-        if seed.result in tried:
-            continue
-        tried.add(seed.result)
-        for rows, columns in (seed.axes, seed.axes[::-1]):
-            changed = _skipped(closed, graph, seed, rows, columns)
-            if changed is not None:
-                return changed
-    return None
-
-
 def _seeds(graph: Graph) -> Iterator[_Seed]:
     """Yields the equations that mask by what does not depend on inputs."""
     for eqn in graph.jaxpr.eqns:
@@ -190,36 +184,104 @@ def _mask(atom: Any, graph: Graph) -> tuple[Any, tuple[int, int]] | None:
     return np.moveaxis(value, long[-2:], (0, 1)), (axes[long[-2]], axes[long[-1]])
 
 
-def _skipped(closed: Any, graph: Graph, seed: _Seed, rows: int, columns: int) -> Any:
-    """Returns the graph with the field of a mask in blocks; None if that is not possible, or does not pay."""
-    mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
-    for discarded in seed.discards:
-        n_blocks = min(MOST_BLOCKS, len(mask) // LEAST_ROWS)
-        blocks = cut_in_blocks((mask != discarded).reshape(*mask.shape[:2], -1).any(-1), n_blocks, ALIGNED)
-        kept = sum(block.n_rows * block.n_columns for block in blocks)
-        skipped = 1 - kept / (mask.shape[0] * mask.shape[1])
-        if skipped < LEAST_SKIPPED:
-            continue
-        refused: set[Any] = set()
-        while True:
-            fields = Fields(graph, seed.result, rows, columns, refused)
-            least = len(fields.steps) * (len(blocks) - 1) * FLOPS_PER_KERNEL
-            if not fields.are_exact or fields.flops() * skipped <= least:
-                break
-            try:
-                return _Writer(closed, fields, blocks, mask.shape[1]).rebuild()
-            except _NotUniform as error:
-                if error.field is None or error.field in refused or len(refused) == MOST_REFUSED:
+class _Search:
+    """The masks of a graph, one after the other.
+
+    Attributes:
+      known: The values of its small constants.
+    """
+
+    def __init__(self, known: dict[Any, Any]):
+        self.known = known
+        self._tried: set[Any] = set()
+        self._all: list[_Seed] | None = None  # those of the graph as it was given
+        self._graphs: dict[Any, Any] = {}
+
+    def with_one_less(self, closed: Any) -> Any:
+        """Returns the graph with one mask less whose field is computed as a whole, or None if none is left."""
+        graph = Graph(closed.jaxpr, self.known)
+        seeds = list(_seeds(graph))
+        if self._all is None:
+            self._all = seeds
+        for seed in seeds:
+            if seed.result in self._tried:
+                continue
+            self._tried.add(seed.result)
+            for rows, columns in (seed.axes, seed.axes[::-1]):
+                changed = self._skipped(closed, graph, seed, rows, columns)
+                if changed is not None:
+                    return changed
+        return None
+
+    def _skipped(self, closed: Any, graph: Graph, seed: _Seed, rows: int, columns: int) -> Any:
+        """Returns the graph with the field of a mask in blocks; None if that is not possible, or does not pay."""
+        mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
+        for discarded in seed.discards:
+            kept = (mask != discarded).reshape(*mask.shape[:2], -1).any(-1)
+            if _part_skipped(_blocks(kept, min(MOST_BLOCKS, len(mask) // LEAST_ROWS)), mask) < LEAST_SKIPPED:
+                continue
+            refused: set[Any] = set()
+            while True:
+                fields = Fields(graph, seed.result, rows, columns, refused)
+                blocks = self._chosen(fields, kept) if fields.are_exact else None
+                if blocks is None:
                     break
-                refused.add(error.field)
-    return None
+                try:
+                    return _Writer(closed, fields, blocks, mask.shape[1], self._graphs).rebuild()
+                except _NotUniform as error:
+                    if error.field is None or error.field in refused or len(refused) == MOST_REFUSED:
+                        break
+                    refused.add(error.field)
+        return None
+
+    def _chosen(self, fields: Fields, kept: Any) -> list[Block] | None:
+        """Returns in which blocks fields are to be computed: as many as pay, or None if not even two do.
+
+        Args:
+          fields: The fields.
+          kept: What the mask keeps, by row and column.
+        """
+        n_blocks, flops = min(MOST_BLOCKS, len(kept) // LEAST_ROWS), fields.flops()
+        while n_blocks > 1:
+            blocks = _blocks(kept, n_blocks)
+            skipped = _part_skipped(blocks, kept)
+            if flops * skipped > len(fields.steps) * (len(blocks) - 1) * FLOPS_PER_KERNEL:
+                fewer = _blocks(kept, n_blocks // 2)
+                gained = flops * self._n_alike(fields) * (skipped - _part_skipped(fewer, kept))
+                if n_blocks < 4 or gained > len(fields.steps) * (len(blocks) - len(fewer)) * FLOPS_PER_KIND:
+                    return blocks if skipped >= LEAST_SKIPPED else None
+            n_blocks //= 2
+        return None
+
+    def _n_alike(self, fields: Fields) -> float:
+        """Returns how many such fields the graph had at first: XLA compiles the kernels of all of them once."""
+        own = [seed.result.aval for seed in self._all or () if seed.result in fields.axes]
+        return sum(seed.result.aval == own[0] for seed in self._all or ()) / own.count(own[0]) if own else 1
+
+
+def _blocks(kept: Any, n_blocks: int) -> list[Block]:
+    return cut_in_blocks(kept, n_blocks, ALIGNED)
+
+
+def _part_skipped(blocks: Sequence[Block], mask: Any) -> float:
+    return 1 - sum(block.n_rows * block.n_columns for block in blocks) / (mask.shape[0] * mask.shape[1])
 
 
 class _Writer:
     """Writes the graph with fields in blocks."""
 
-    def __init__(self, closed: Any, fields: Fields, blocks: Sequence[Block], n_columns: int):
+    def __init__(self, closed: Any, fields: Fields, blocks: Sequence[Block], n_columns: int, graphs: dict[Any, Any]):
+        """Wraps a graph; nothing is written yet.
+
+        Args:
+          closed: The graph.
+          fields: The fields.
+          blocks: The blocks of rows.
+          n_columns: How many columns the mask has.
+          graphs: The graphs of functions that were traced before; those that are new are added.
+        """
         self._closed, self._fields, self._blocks, self._n_columns = closed, fields, blocks, n_columns
+        self._graphs = graphs
         self._eqns: list[Any] = []
         self._eqn: Any = None  # whose place new ones take
         self._inside: dict[tuple[Any, int], Any] = {}
@@ -302,7 +364,7 @@ class _Writer:
         if fill is not None:
             shape = list(atom.aval.shape)
             shape[row], shape[column] = block.n_rows, block.n_columns
-            return self._do(lambda x: lax.full(shape, x), fill)
+            return self._do(_broadcast, fill, shape=tuple(shape))
         if (atom, k) not in self._inside:
             self._inside[atom, k] = self._slice(self._whole(atom), {row: block.rows, column: block.columns})
         return self._inside[atom, k]
@@ -400,7 +462,7 @@ class _Writer:
     def _of_products(self, eqn: Any, operands: Sequence[Any], sizes: dict[Any, int]) -> _Products | None:
         """Returns a result outside where an operand is a sum of products; None unless it is one again."""
         name = eqn.primitive.name
-        shape = [sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape)]
+        shape = tuple(sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape))
         if name in SHAPES:
 
             def shaped(column: Any) -> Any:
@@ -415,7 +477,7 @@ class _Writer:
             left, right = (o if isinstance(o, _Products) else _Products((), o.column()) for o in operands)
             right = self._signed(right, name == "sub")
             rests = [rest for rest in (left.rest, right.rest) if rest is not None]
-            rest = self._do(lambda *xs: jnp.broadcast_to(sum(xs), shape), *rests) if rests else None
+            rest = self._do(_sum, *rests, shape=shape) if rests else None
             return _Products((*left.terms, *right.terms), rest)
         if name in ("mul", "div"):
             products, by = operands
@@ -424,13 +486,12 @@ class _Writer:
             if isinstance(by, _Products):
                 return None
             factor = by.column()
-            scale: Callable[..., Any] = (lambda a, b: a * b) if name == "mul" else (lambda a, b: a / b)
+            scale = _multiply if name == "mul" else _divide
             one = make_literal(np.ones((), eqn.outvars[0].aval.dtype), ShapedArray((), eqn.outvars[0].aval.dtype))
 
             def scaled(column: Any) -> Any:
-                if not column.aval.shape and not factor.aval.shape:
-                    return self._do(scale, column, factor)
-                return self._do(lambda a, b: jnp.broadcast_to(scale(a, b), shape), column, factor)
+                is_scalar = not column.aval.shape and not factor.aval.shape
+                return self._do(scale, column, factor, shape=() if is_scalar else shape)
 
             terms = tuple((minus, scaled(one if c is None else c), summed) for minus, c, summed in products.terms)
             return _Products(terms, None if products.rest is None else scaled(products.rest))
@@ -439,7 +500,7 @@ class _Writer:
     def _signed(self, products: _Products, is_minus: bool) -> _Products:
         if not is_minus:
             return products
-        rest = None if products.rest is None else self._do(lambda x: -x, products.rest)
+        rest = None if products.rest is None else self._do(operator.neg, products.rest)
         return _Products(tuple((not minus, column, summed) for minus, column, summed in products.terms), rest)
 
     def _over_columns(self, eqn: Any, step: Step, k: int) -> Any:
@@ -463,7 +524,7 @@ class _Writer:
             else:
                 operands.append(self._rows(atom, row, k))
         result = self._part(eqn, operands, {step.rows.result: block.n_rows})
-        return result if times == 1 else self._do(lambda x: x * jnp.asarray(times, x.dtype), result)
+        return result if times == 1 else self._do(_times, result, n=times)
 
     def _require_uniform(self, eqn: Any, step: Step, k: int) -> None:
         for atom, row, column in step.operands(eqn):
@@ -475,13 +536,13 @@ class _Writer:
     def _summed(self, products: _Products, atom: Any, n: int) -> Any:
         """Returns the sum of sums of products over `n` columns, with the axes of their field."""
         dtype = atom.aval.dtype
-        total = None if products.rest is None else self._do(lambda x: x * jnp.asarray(n, dtype), products.rest)
+        total = None if products.rest is None else self._do(_times, products.rest, n=n, dtype=dtype)
         for is_minus, column, summed in products.terms:
-            term = summed() if column is None else self._do(lambda a, b: a * b, summed(), column)
+            term = summed() if column is None else self._do(operator.mul, summed(), column)
             if total is None:
-                total = self._do(lambda x: -x, term) if is_minus else term
+                total = self._do(operator.neg, term) if is_minus else term
             else:
-                total = self._do((lambda a, b: a - b) if is_minus else (lambda a, b: a + b), total, term)
+                total = self._do(operator.sub if is_minus else operator.add, total, term)
         return total
 
     def _sum_outside(self, atom: Any, axis: int, k: int) -> Any:
@@ -491,7 +552,7 @@ class _Writer:
         parts = [self._slice(whole, {axis: b}) for b in ((0, first), (last, size)) if b[0] < b[1]]
         key = (atom, axis, first, last, "sum")
         if key not in self._cut:
-            self._cut[key] = self._do(lambda *xs: sum(x.sum(axis, keepdims=True) for x in xs), *parts)
+            self._cut[key] = self._do(_sums_along, *parts, axis=axis)
         return self._cut[key]
 
     # what is whole
@@ -521,15 +582,7 @@ class _Writer:
                     found.append(known.column())
             shape = list(target.aval.shape)
             shape[axis] = end - start
-
-            def total(*values: Any, shape: Sequence[int] = tuple(shape)) -> Any:
-                values = tuple(jnp.broadcast_to(value, shape) for value in values)
-                result = values[0]
-                for value in values[1:]:
-                    result = combine.bind(result, value)
-                return result
-
-            pieces.append(self._do(total, *found))
+            pieces.append(self._do(_combined, *found, combine=combine, shape=tuple(shape)))
         self._concatenate(pieces, axis, target)
 
     def _join(self, var: Any) -> None:
@@ -546,9 +599,9 @@ class _Writer:
                     shape = list(var.aval.shape)
                     shape[row], shape[column] = end - start, width
                     if width and isinstance(known, _Same):
-                        piece = self._do(lambda shape=shape, known=known: lax.full(shape, known.value))
+                        piece = self._do(lax.full, shape=tuple(shape), fill_value=known.value)
                     elif width:
-                        piece = self._do(lambda x, shape=shape: jnp.broadcast_to(x, shape), known.column())
+                        piece = self._do(_broadcast, known.column(), shape=tuple(shape))
                     else:
                         continue
                     pieces.insert(0 if at == 0 else len(pieces), piece)
@@ -593,8 +646,42 @@ class _Writer:
         self._eqns.append(made)
         return target
 
-    def _do(self, fn: Callable[..., Any], *atoms: Any) -> Any:
-        """Adds the equations of a function, and returns its result."""
-        eqns, (result,), _ = traced(fn, atoms, self._eqn)
+    def _do(self, fn: Callable[..., Any], *atoms: Any, **static: Any) -> Any:
+        """Adds the equations of a function of atoms, and of what is the same each time, and returns its result."""
+        key = (fn, tuple(static.items()), tuple(atom.aval for atom in atoms))
+        if key not in self._graphs:
+            self._graphs[key] = graph_of(functools.partial(fn, **static), atoms)
+        eqns, (result,), _ = placed(self._graphs[key], atoms, self._eqn)
         self._eqns += eqns
         return result
+
+
+# what a writer adds
+
+
+def _broadcast(x: Any, shape: tuple[int, ...]) -> Any:
+    return jnp.broadcast_to(x, shape)
+
+
+def _sum(*values: Any, shape: tuple[int, ...]) -> Any:
+    return jnp.broadcast_to(sum(values), shape)
+
+
+def _multiply(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
+    return jnp.broadcast_to(a * b, shape)
+
+
+def _divide(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
+    return jnp.broadcast_to(a / b, shape)
+
+
+def _times(x: Any, n: int, dtype: Any = None) -> Any:
+    return x * jnp.asarray(n, dtype or x.dtype)
+
+
+def _sums_along(*values: Any, axis: int) -> Any:
+    return sum(x.sum(axis, keepdims=True) for x in values)
+
+
+def _combined(*values: Any, combine: Any, shape: tuple[int, ...]) -> Any:
+    return functools.reduce(combine.bind, [jnp.broadcast_to(value, shape) for value in values])

@@ -27,6 +27,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(module, "LEAST_ROWS", 8)
     monkeypatch.setattr(module, "ALIGNED", 2)
     monkeypatch.setattr(module, "FLOPS_PER_KERNEL", 0)
+    monkeypatch.setattr(module, "FLOPS_PER_KIND", 0)
 
 
 def normal(seed, *shape):
@@ -186,6 +187,21 @@ def test_several_layers_each_with_its_own_blocks():
         return x
 
     assert skipped(with_gradients(fn), normal(0, 2, N, 4), normal(1, 4, 4), normal(2, 4, 4), rtol=1e-5) < 0.9
+
+
+@pytest.mark.parametrize(("n_layers", "sizes"), [(1, {15, 17}), (4, {7, 8, 9})])
+def test_more_than_two_blocks_have_to_save_what_their_kernels_take_to_compile(n_layers, sizes, monkeypatch):
+    """Kernels of layers that are alike are compiled once, so that what these save counts together."""
+    monkeypatch.setattr(module, "FLOPS_PER_KIND", 500)
+
+    def fn(q, k, v):
+        for _ in range(n_layers):
+            q = attention(q, k, v, MASKS["causal"](*rows_and_columns()))
+        return q
+
+    _, passed = assert_rewritten(lambda closed: skip_masked(share(closed)), fn, *qkv(), rtol=1e-5)
+    powers = (eqn.outvars[0].aval.shape for eqn in passed.jaxpr.eqns if eqn.primitive.name == "exp")
+    assert {n_rows for n_rows, _ in powers} == sizes
 
 
 def dropped(scores):
