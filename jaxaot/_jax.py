@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import pathlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -209,8 +209,12 @@ def varying_axes(value: Any) -> frozenset[Any]:
 
 def type_varies_over(aval: Any) -> frozenset[Any]:
     """Returns the mesh axes over which values of a type differ from device to device."""
+    return frozenset(_varying(aval))
+
+
+def _varying(aval: Any) -> Collection[Any]:
     manual = getattr(aval, "mat", None)  # earlier versions say `vma`
-    return frozenset(manual.varying if manual is not None else getattr(aval, "vma", ()))
+    return manual.varying if manual is not None else getattr(aval, "vma", ())
 
 
 is_outermost: Callable[[], bool] = trace_ctx.is_top_level
@@ -379,7 +383,7 @@ def filled_with_zeros(aval: Any) -> tuple[list[Any], Any]:
 def is_plainly_placed(aval: Any) -> bool:
     """Returns whether an array's type says nothing of a mesh."""
     sharding = getattr(aval, "sharding", None)
-    return (sharding is None or sharding.mesh.empty) and not type_varies_over(aval)
+    return (sharding is None or sharding.mesh.empty) and not _varying(aval)
 
 
 def scan_counts(scan: Any) -> tuple[int, int]:

@@ -15,9 +15,11 @@ from jaxaot.ir.rewrite import inline, splice
 
 def is_rewritable(eqn: Any) -> bool:
     """Returns whether all values of an equation are plain arrays: no tokens, and not placed on a mesh by their type."""
-    return all(
-        isinstance(atom.aval, ShapedArray) and is_plainly_placed(atom.aval) for atom in (*eqn.invars, *eqn.outvars)
-    )
+    for atom in (*eqn.invars, *eqn.outvars):
+        aval = atom.aval
+        if not (isinstance(aval, ShapedArray) and is_plainly_placed(aval)):
+            return False
+    return True
 
 
 def array_var(shape: Sequence[int], like: Any) -> Any:

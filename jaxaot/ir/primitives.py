@@ -100,12 +100,15 @@ _NOT_REPEATABLE = {"rng_uniform"}
 
 def kind(eqn: Any) -> Kind:
     """Returns the kind of work that an equation does."""
+    known = KINDS.get(eqn.primitive.name)
+    if known is not None:  # nothing that is merely called
+        return known
     body = called_jaxpr(eqn, also_custom=True)
     if body is None and eqn.primitive.name in ("jit", "pjit"):
         body = eqn.params["jaxpr"]
     if body is not None:
         return _kind_of_body(body.jaxpr)
-    return KINDS.get(eqn.primitive.name, Kind.OPAQUE)
+    return Kind.OPAQUE
 
 
 def _kind_of_body(jaxpr: Any) -> Kind:

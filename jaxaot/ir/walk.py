@@ -89,6 +89,8 @@ def aval_bytes(aval: Any) -> int:
     shape, dtype = getattr(aval, "shape", None), getattr(aval, "dtype", None)
     if shape is None or dtype is None:
         return 0  # tokens and other values without memory
+    if isinstance(dtype, np.dtype):
+        return math.prod(map(int, shape)) * dtype.itemsize
     if jnp.issubdtype(dtype, jax.dtypes.extended):
         key_data = getattr(getattr(dtype, "_impl", None), "key_shape", None)
         itemsize = 4 * math.prod(key_data) if key_data is not None else int(dtype.itemsize)
