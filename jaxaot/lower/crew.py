@@ -37,7 +37,7 @@ class Crew:
     """
 
     def __init__(self, shares: Shares, passes: Sequence[str], checks: bool = False):
-        """Tunes the graphs; nothing is compiled yet.
+        """Keeps the graphs; nothing is tuned or compiled yet.
 
         Args:
           shares: The graphs.

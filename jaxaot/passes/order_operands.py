@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from jax.lax import dot_general_p
 
 from jaxaot.ir.build import array_var, barrier, is_rewritable, swapped, transpose
 from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.walk import aval_bytes
 
 THIN = 64
 """Up to how many columns of a matrix a barrier pays, which costs another small array (`benchmarks.rewrites`)."""
@@ -22,19 +23,26 @@ def order_operands(closed: Any) -> Any:
     Such products, the gradients of weights, are computed by Eigen on CPU: 89 GFLOP/s for the left one, 156 for the
     right one. The transpose is a small part of that, and often part of what reads it. If there are at most `THIN`
     columns, a barrier is between them, as XLA would make the product of before of both.
+
+    Of products of several matrices XLA copies those whose axes do not lie as its library reads them: batch, rows,
+    contracted of the left one; batch, contracted, columns of the right one. Operands are swapped where that leaves less
+    to copy, the result included: the weights of an attention are many times as large as what they weigh.
     """
     eqns = []
     for eqn in closed.jaxpr.eqns:
-        if eqn.primitive is dot_general_p and is_rewritable(eqn) and _is_tall(eqn):
+        if eqn.primitive is dot_general_p and is_rewritable(eqn) and (_is_tall(eqn) or _copies_less(eqn)):
             (target,) = eqn.outvars
-            *batch, rows, columns = target.aval.shape
-            product = array_var((*batch, columns, rows), target)
+            shape = target.aval.shape
+            n_batch = len(eqn.params["dimension_numbers"][1][0])
+            n_rows = eqn.invars[0].aval.ndim - n_batch - len(eqn.params["dimension_numbers"][0][0])
+            rows, columns = range(n_batch, n_batch + n_rows), range(n_batch + n_rows, len(shape))
+            order = (*range(n_batch), *columns, *rows)
+            product = array_var([shape[axis] for axis in order], target)
             eqns.append(swapped(eqn, product))
-            n_batch = len(batch)
-            if columns <= THIN and not batch:
+            if not n_batch and shape[1] <= THIN:
                 barred, (product,) = barrier([product], eqn)
                 eqns.append(barred)
-            eqns += transpose(product, (*range(n_batch), n_batch + 1, n_batch), eqn, target)[0]
+            eqns += transpose(product, [order.index(axis) for axis in range(len(shape))], eqn, target)[0]
         else:
             eqns.append(eqn)
     return rebuild(closed, eqns, closed.jaxpr.outvars)
@@ -53,3 +61,35 @@ def _is_tall(dot: Any) -> bool:
         return False
     *_, rows, columns = dot.outvars[0].aval.shape
     return rows > columns > 1
+
+
+def _copies_less(dot: Any) -> bool:
+    """Returns whether XLA has less to copy for a product of several matrices if its operands are swapped."""
+    left, right = (_Operand(*of) for of in zip(dot.invars, *dot.params["dimension_numbers"], strict=True))
+    if not left.batch or not left.contracted:
+        return False
+    as_it_is = left.bytes_to_copy(is_left=True) + right.bytes_to_copy(is_left=False)
+    swapped_ones = right.bytes_to_copy(is_left=True) + left.bytes_to_copy(is_left=False)
+    return as_it_is > swapped_ones + aval_bytes(dot.outvars[0].aval)
+
+
+class _Operand(NamedTuple):
+    """An operand of a product.
+
+    Attributes:
+      atom: The operand.
+      contracted: The axes that are summed over.
+      batch: The axes that are those of the other operand and of the result.
+    """
+
+    atom: Any
+    contracted: tuple[int, ...]
+    batch: tuple[int, ...]
+
+    def bytes_to_copy(self, is_left: bool) -> int:
+        """Returns what XLA copies of it as the left or the right operand: all, or nothing."""
+        used = {*self.contracted, *self.batch}
+        free = [axis for axis in range(self.atom.aval.ndim) if axis not in used]
+        matrix = (*free, *self.contracted) if is_left else (*self.contracted, *free)
+        axes = [axis for axis in (*self.batch, *matrix) if self.atom.aval.shape[axis] > 1]
+        return 0 if axes == sorted(axes) else aval_bytes(self.atom.aval)
