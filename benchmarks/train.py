@@ -6,6 +6,10 @@ Each contestant is a process of its own, because the threads of one library slow
 turns, round by round. Shown are the time of the first call, which compiles, and of later ones the least, the lower
 quartile and the median; ratios are of the least to that of the first contestant. On a machine that does other work as
 well, only ratios mean something.
+
+    python -m benchmarks.train gpt-4 --first-calls 5 --rounds 1
+
+starts each contestant five times, in turns, and shows of the first calls the least and the median.
 """
 
 from __future__ import annotations
@@ -159,15 +163,15 @@ class Contestant:
     Attributes:
       name: What it goes by.
       process: The process.
-      first_seconds: The time of its first call.
+      first_seconds: The time of its first call, in this process and in others that were started for that.
       loss: What its first call returned.
       seconds: The time of each later one.
     """
 
     name: str
     process: Any
-    first_seconds: float = 0.0
-    loss: float = 0.0
+    first_seconds: list[float]
+    loss: float
     seconds: list[float] = dataclasses.field(default_factory=list)
 
     @classmethod
@@ -180,7 +184,7 @@ class Contestant:
         for line in process.stdout:
             if line.startswith("ready "):
                 first, loss = map(float, line.split()[1:])
-                return cls(name, process, first, loss)
+                return cls(name, process, [first], loss)
         raise RuntimeError(f"{name} on {model} ended early: run {' '.join(command[1:])}")
 
     def play(self) -> None:
@@ -195,9 +199,17 @@ class Contestant:
         self.process.wait()
 
 
-def race(model: str, names: list[str], n_rounds: int) -> list[Contestant]:
+def race(model: str, names: list[str], n_rounds: int, n_first_calls: int = 1) -> list[Contestant]:
     """Returns the contestants of a model after some rounds."""
+    before: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(n_first_calls - 1):
+        for name in names if turn % 2 else reversed(names):
+            one = Contestant.start(model, name)
+            one.end()
+            before[name] += one.first_seconds
     running = [Contestant.start(model, name) for name in names]
+    for contestant in running:
+        contestant.first_seconds += before[contestant.name]
     for turn in range(n_rounds):
         for contestant in running if turn % 2 == 0 else reversed(running):
             contestant.play()
@@ -211,6 +223,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("models", nargs="*", metavar="MODEL", help=f"which of {', '.join(STEPS)}; all if left out")
     parser.add_argument("--rounds", type=int, default=12, help="how often each contestant has its turn")
+    parser.add_argument("--first-calls", type=int, default=1, help="how often each is started for its first call")
     parser.add_argument("--only", action="append", help="a contestant besides the baseline; all if left out")
     parser.add_argument("--json", type=pathlib.Path, help="write every call to this file")
     parser.add_argument("--take-part", help=argparse.SUPPRESS)
@@ -226,17 +239,19 @@ def main() -> None:
     for model in options.models or STEPS:
         every = list(contestants(STEPS[model]()))
         names = [name for name in every if not options.only or name in (every[0], *options.only)]
-        running = race(model, names, options.rounds)
+        running = race(model, names, options.rounds, options.first_calls)
         record[model] = {c.name: {"first": c.first_seconds, "loss": c.loss, "seconds": c.seconds} for c in running}
         table = Table(title=model, title_justify="left")
         for column in ("contestant", "first call", "min", "quartile", "median", "ratio"):
             table.add_column(column, justify="left" if column == "contestant" else "right", min_width=10)
         for contestant in running:
-            seconds = contestant.seconds
+            seconds, firsts = contestant.seconds, contestant.first_seconds
+            median = f" ({seconds_text(statistics.median(firsts))})" if len(firsts) > 1 else ""
             low, middle, _ = statistics.quantiles(seconds, n=4, method="inclusive")
             table.add_row(
                 contestant.name,
-                *map(seconds_text, (contestant.first_seconds, min(seconds), low, middle)),
+                seconds_text(min(firsts)) + median,
+                *map(seconds_text, (min(seconds), low, middle)),
                 f"{min(seconds) / min(running[0].seconds):.3f}",
             )
         console.print(table)
