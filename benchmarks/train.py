@@ -247,7 +247,7 @@ def main() -> None:
         for contestant in running:
             seconds, firsts = contestant.seconds, contestant.first_seconds
             median = f" ({seconds_text(statistics.median(firsts))})" if len(firsts) > 1 else ""
-            low, middle, _ = statistics.quantiles(seconds, n=4, method="inclusive")
+            low, middle = np.quantile(seconds, (0.25, 0.5))
             table.add_row(
                 contestant.name,
                 seconds_text(min(firsts)) + median,
