@@ -76,11 +76,11 @@ class Crew:
         shares, options = self.shares, keeping_barriers(compiler_options)
         own = {k: i for i, k in enumerate(shares.rest_reads)}
         own_donated = [own[k] for k in donated if k in own]
-        alone = on_one_core(options)
-        options = with_eigen_convolutions(options) if self.rest.n_by_eigen else options
         limit, keeps_heaps = self.rest.limit_bytes, self.rest.keeps_heaps
         # first what is quick to lower: XLA compiles it while the graph of a share goes through its passes
-        rest = Relay(self.rest.jaxpr, own_donated, name, options, before_tracing, limit, keeps_heaps)
+        for_rest = with_eigen_convolutions(options) if self.rest.n_by_eigen else options
+        rest = Relay(self.rest.jaxpr, own_donated, name, for_rest, before_tracing, limit, keeps_heaps)
+        alone = on_one_core(options)
         part = Relay(self.part.jaxpr, (), f"{name}_share", alone, before_tracing, limit, keeps_heaps, is_ahead=True)
         run_part, run_rest = part.call, rest.call
         first, *others = [jnp.asarray(np.int32(k)) for k in range(shares.n)]
