@@ -15,19 +15,19 @@ import dataclasses
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import DropVar, Literal, ShapedArray, is_tracer, make_literal, make_var
+from jaxaot._jax import Literal, ShapedArray, make_literal, make_var
 from jaxaot.ir.axes import Way, params_of_part
 from jaxaot.ir.blocks import Block, cut_in_blocks
 from jaxaot.ir.build import graph_of, placed
-from jaxaot.ir.constants import MOST_ELEMENTS, constant
 from jaxaot.ir.fields import SHAPES, Fields, Graph, Step
+from jaxaot.ir.masks import Seed, seeds, small_constants
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.passes.dce import dce
 
@@ -73,26 +73,10 @@ def skip_masked(closed: Any) -> Any:
     with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
     integers.
     """
-    search = _Search(dict(_small_constants(closed)))
+    search = _Search(dict(small_constants(closed)))
     while (changed := search.with_one_less(closed)) is not None:
         closed = changed
     return closed
-
-
-class _Seed(NamedTuple):
-    """An equation that masks.
-
-    Attributes:
-      result: Its result.
-      axes: Two axes of the result, along which the mask differs.
-      mask: The mask, with these axes first.
-      discards: What the mask is where it may discard: where a `select_n` chooses what is repeated along an axis.
-    """
-
-    result: Any
-    axes: tuple[int, int]
-    mask: Any
-    discards: tuple[bool, ...]
 
 
 class _NotUniform(Exception):
@@ -138,52 +122,6 @@ class _Products:
     rest: Any = None
 
 
-def _small_constants(closed: Any) -> Iterator[tuple[Any, Any]]:
-    for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
-        is_mask = isinstance(var.aval, ShapedArray) and var.aval.dtype == bool and var.aval.size <= MOST_ELEMENTS
-        if is_mask and not is_tracer(value):
-            yield var, np.asarray(value)
-
-
-def _seeds(graph: Graph) -> Iterator[_Seed]:
-    """Yields the equations that mask by what does not depend on inputs."""
-    for eqn in graph.jaxpr.eqns:
-        name = eqn.primitive.name
-        if name not in ("select_n", "and", "or") or len(eqn.invars) > 3:
-            continue
-        (result,) = eqn.outvars
-        if isinstance(result, DropVar) or sum(size >= 2 * LEAST_ROWS for size in result.aval.shape) < 2:
-            continue
-        for atom in eqn.invars[: 1 if name == "select_n" else 2]:
-            found = _mask(atom, graph)
-            if found is None or graph.mask(result) is not None:
-                continue
-            discards = {"and": (False,), "or": (True,)}.get(name)
-            if discards is None:
-                cases = [getattr(graph.maker.get(case), "primitive", None) for case in eqn.invars[1:]]
-                discards = tuple(i > 0 for i, case in enumerate(cases) if case is lax.broadcast_in_dim_p)
-            yield _Seed(result, found[1], found[0], discards or (False, True))
-
-
-def _mask(atom: Any, graph: Graph) -> tuple[Any, tuple[int, int]] | None:
-    """Returns truth values that are known, two axes of them first, and these axes of the atom."""
-    if isinstance(atom, Literal) or atom.aval.dtype != bool:
-        return None
-    axes: list[int] = list(range(atom.aval.ndim))
-    while (eqn := graph.maker.get(atom)) is not None and eqn.primitive is lax.broadcast_in_dim_p and not eqn.invars[1:]:
-        axes = [axes[axis] for axis in eqn.params["broadcast_dimensions"]]
-        atom = eqn.invars[0]
-        if isinstance(atom, Literal):
-            return None
-    long = [axis for axis, size in enumerate(atom.aval.shape) if size >= 2 * LEAST_ROWS]
-    if len(long) < 2 or atom.aval.size > MOST_ELEMENTS:
-        return None
-    value = constant(atom, graph.maker, graph.known)
-    if value is None:
-        return None
-    return np.moveaxis(value, long[-2:], (0, 1)), (axes[long[-2]], axes[long[-1]])
-
-
 class _Search:
     """The masks of a graph, one after the other.
 
@@ -194,16 +132,15 @@ class _Search:
     def __init__(self, known: dict[Any, Any]):
         self.known = known
         self._tried: set[Any] = set()
-        self._all: list[_Seed] | None = None  # those of the graph as it was given
+        self._all: list[Seed] | None = None  # those of the graph as it was given
         self._graphs: dict[Any, Any] = {}
 
     def with_one_less(self, closed: Any) -> Any:
         """Returns the graph with one mask less whose field is computed as a whole, or None if none is left."""
         graph = Graph(closed.jaxpr, self.known)
-        seeds = list(_seeds(graph))
         if self._all is None:
-            self._all = seeds
-        for seed in seeds:
+            self._all = list(seeds(graph, 2 * LEAST_ROWS))
+        for seed in seeds(graph, 2 * LEAST_ROWS):
             if seed.result in self._tried:
                 continue
             self._tried.add(seed.result)
@@ -213,7 +150,7 @@ class _Search:
                     return changed
         return None
 
-    def _skipped(self, closed: Any, graph: Graph, seed: _Seed, rows: int, columns: int) -> Any:
+    def _skipped(self, closed: Any, graph: Graph, seed: Seed, rows: int, columns: int) -> Any:
         """Returns the graph with the field of a mask in blocks; None if that is not possible, or does not pay."""
         mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
         for discarded in seed.discards:
@@ -364,7 +301,7 @@ class _Writer:
         if fill is not None:
             shape = list(atom.aval.shape)
             shape[row], shape[column] = block.n_rows, block.n_columns
-            return self._do(_broadcast, fill, shape=tuple(shape))
+            return self._do(jnp.broadcast_to, fill, shape=tuple(shape))
         if (atom, k) not in self._inside:
             self._inside[atom, k] = self._slice(self._whole(atom), {row: block.rows, column: block.columns})
         return self._inside[atom, k]
@@ -477,7 +414,7 @@ class _Writer:
             left, right = (o if isinstance(o, _Products) else _Products((), o.column()) for o in operands)
             right = self._signed(right, name == "sub")
             rests = [rest for rest in (left.rest, right.rest) if rest is not None]
-            rest = self._do(_sum, *rests, shape=shape) if rests else None
+            rest = self._do(_combined, *rests, combine=lax.add_p, shape=shape) if rests else None
             return _Products((*left.terms, *right.terms), rest)
         if name in ("mul", "div"):
             products, by = operands
@@ -486,12 +423,12 @@ class _Writer:
             if isinstance(by, _Products):
                 return None
             factor = by.column()
-            scale = _multiply if name == "mul" else _divide
             one = make_literal(np.ones((), eqn.outvars[0].aval.dtype), ShapedArray((), eqn.outvars[0].aval.dtype))
 
             def scaled(column: Any) -> Any:
                 is_scalar = not column.aval.shape and not factor.aval.shape
-                return self._do(scale, column, factor, shape=() if is_scalar else shape)
+                common = () if is_scalar else shape
+                return self._do(_combined, column, factor, combine=eqn.primitive, shape=common)
 
             terms = tuple((minus, scaled(one if c is None else c), summed) for minus, c, summed in products.terms)
             return _Products(terms, None if products.rest is None else scaled(products.rest))
@@ -601,7 +538,7 @@ class _Writer:
                     if width and isinstance(known, _Same):
                         piece = self._do(lax.full, shape=tuple(shape), fill_value=known.value)
                     elif width:
-                        piece = self._do(_broadcast, known.column(), shape=tuple(shape))
+                        piece = self._do(jnp.broadcast_to, known.column(), shape=tuple(shape))
                     else:
                         continue
                     pieces.insert(0 if at == 0 else len(pieces), piece)
@@ -657,22 +594,6 @@ class _Writer:
 
 
 # what a writer adds
-
-
-def _broadcast(x: Any, shape: tuple[int, ...]) -> Any:
-    return jnp.broadcast_to(x, shape)
-
-
-def _sum(*values: Any, shape: tuple[int, ...]) -> Any:
-    return jnp.broadcast_to(sum(values), shape)
-
-
-def _multiply(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
-    return jnp.broadcast_to(a * b, shape)
-
-
-def _divide(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
-    return jnp.broadcast_to(a / b, shape)
 
 
 def _times(x: Any, n: int, dtype: Any = None) -> Any:
