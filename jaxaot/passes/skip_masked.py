@@ -155,7 +155,7 @@ class _Search:
         mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
         for discarded in seed.discards:
             kept = (mask != discarded).reshape(*mask.shape[:2], -1).any(-1)
-            if _part_skipped(_blocks(kept, min(MOST_BLOCKS, len(mask) // LEAST_ROWS)), mask) < LEAST_SKIPPED:
+            if _part_skipped(_most_blocks(kept), kept) < LEAST_SKIPPED:
                 continue
             refused: set[Any] = set()
             while True:
@@ -178,16 +178,14 @@ class _Search:
           fields: The fields.
           kept: What the mask keeps, by row and column.
         """
-        n_blocks, flops = min(MOST_BLOCKS, len(kept) // LEAST_ROWS), fields.flops()
-        while n_blocks > 1:
-            blocks = _blocks(kept, n_blocks)
+        flops, n_steps = fields.flops(), len(fields.steps)
+        two, most = _blocks(kept, 2), _most_blocks(kept)
+        gained = flops * self._n_alike(fields) * (_part_skipped(most, kept) - _part_skipped(two, kept))
+        pays = gained > n_steps * (len(most) - len(two)) * FLOPS_PER_KIND
+        for blocks in (most, two) if pays else (two,):
             skipped = _part_skipped(blocks, kept)
-            if flops * skipped > len(fields.steps) * (len(blocks) - 1) * FLOPS_PER_KERNEL:
-                fewer = _blocks(kept, n_blocks // 2)
-                gained = flops * self._n_alike(fields) * (skipped - _part_skipped(fewer, kept))
-                if n_blocks < 4 or gained > len(fields.steps) * (len(blocks) - len(fewer)) * FLOPS_PER_KIND:
-                    return blocks if skipped >= LEAST_SKIPPED else None
-            n_blocks //= 2
+            if skipped >= LEAST_SKIPPED and flops * skipped > n_steps * (len(blocks) - 1) * FLOPS_PER_KERNEL:
+                return blocks
         return None
 
     def _n_alike(self, fields: Fields) -> float:
@@ -200,8 +198,12 @@ def _blocks(kept: Any, n_blocks: int) -> list[Block]:
     return cut_in_blocks(kept, n_blocks, ALIGNED)
 
 
-def _part_skipped(blocks: Sequence[Block], mask: Any) -> float:
-    return 1 - sum(block.n_rows * block.n_columns for block in blocks) / (mask.shape[0] * mask.shape[1])
+def _most_blocks(kept: Any) -> list[Block]:
+    return _blocks(kept, min(MOST_BLOCKS, len(kept) // LEAST_ROWS))
+
+
+def _part_skipped(blocks: Sequence[Block], kept: Any) -> float:
+    return 1 - sum(block.n_rows * block.n_columns for block in blocks) / kept.size
 
 
 class _Writer:
