@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.config import trace_context as trace_context
 from jax._src.core import no_axis_name, pvary_p, trace_ctx, unshard_aval
+from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax.extend import source_info_util
 from jax.extend.random import threefry2x32_p as threefry2x32_p
@@ -56,6 +57,38 @@ def make_jaxpr_object(
     if debug_info is None:
         debug_info = jex.DebugInfo("jaxaot", "graph", None, None)
     return jex.Jaxpr(list(constvars), list(invars), list(outvars), list(eqns), effects, debug_info)
+
+
+def as_one_call(closed: Any, name: str) -> Callable[..., list[Any]]:
+    """Returns the function of a graph, for `jax.jit`: what that traces is one call, and not each equation once more.
+
+    Args:
+      closed: A ClosedJaxpr.
+      name: What HLO and profiles call it.
+    """
+    jaxpr = closed.jaxpr
+    position = {var: i for i, var in enumerate((*jaxpr.constvars, *jaxpr.invars))}
+    given = [None if isinstance(atom, Literal) else position.get(atom) for atom in jaxpr.outvars]
+    made = [atom for atom, k in zip(jaxpr.outvars, given, strict=True) if k is None]
+    body = close_jaxpr(make_jaxpr_object([*position], made, jaxpr.eqns, (), jaxpr.effects))
+    n_in, n_out = len(position), len(made)
+    chosen = {
+        "jaxpr": body,
+        "name": name,
+        "in_shardings": (UNSPECIFIED,) * n_in,
+        "out_shardings": (UNSPECIFIED,) * n_out,
+        "in_layouts": (None,) * n_in,
+        "out_layouts": (None,) * n_out,
+        "donated_invars": (False,) * n_in,
+    }
+
+    def call(*args: Any) -> list[Any]:
+        values = (*closed.consts, *args)
+        (usual,) = jax.make_jaxpr(jax.jit(lambda: ()))().eqns
+        results = iter(usual.primitive.bind(*values, **{**usual.params, **chosen}))
+        return [next(results) if k is None else values[k] for k in given]  # `jax.jit` does not copy what it is given
+
+    return call
 
 
 def make_var(aval: Any) -> Any:
@@ -383,6 +416,8 @@ def filled_with_zeros(aval: Any) -> tuple[list[Any], Any]:
 def is_plainly_placed(aval: Any) -> bool:
     """Returns whether an array's type says nothing of a mesh."""
     sharding = getattr(aval, "sharding", None)
+    if sharding is not None and sharding.mesh is empty_abstract_mesh:  # passes ask of every array; nothing varies here
+        return True
     return (sharding is None or sharding.mesh.empty) and not _varying(aval)
 
 

@@ -17,7 +17,7 @@ from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import DropVar, ShapedArray, has_side_effects, make_var, type_varies_over
 from jaxaot._util import OrderedSet
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, backward_slice, variables
 
 SMALL_BYTES = 1024
@@ -69,7 +69,7 @@ def gate_groups(
             waits = position >= start and _is_worth_it(group, small_bytes)
             eqns += _gated(group, eqn, keys, held) if waits else group
             group = []
-        eqns.append(eqn.replace(invars=substitute(eqn.invars, held)))
+        eqns.append(reading(eqn, held))
         made = [var for var in eqn.outvars if _is_array(var)] if can_be_waited_for(eqn) else []
         place |= dict.fromkeys(made, position)
         for var in made:
@@ -133,7 +133,7 @@ def _gated(group: list[Any], behind: Any, keys: dict[Any, Any], held: dict[Any, 
         barriers.append(
             behind.replace(primitive=optimization_barrier_p, params={}, invars=sources, outvars=targets, effects=set())
         )
-    return [*barriers, *(eqn.replace(invars=substitute(eqn.invars, names)) for eqn in group)]
+    return [*barriers, *(reading(eqn, names) for eqn in group)]
 
 
 def _is_array(var: Any) -> bool:

@@ -132,10 +132,21 @@ def substitute(atoms: Sequence[Any], replacement: Mapping[Any, Any]) -> list[Any
     return [atom if isinstance(atom, Literal) else replacement.get(atom, atom) for atom in atoms]
 
 
+def reading(eqn: Any, replacement: Mapping[Any, Any]) -> Any:
+    """Returns an equation with the variables that have a replacement replaced in what it reads; itself if none has."""
+    if replacement:
+        for atom in eqn.invars:
+            if not isinstance(atom, Literal) and atom in replacement:
+                return eqn.replace(invars=substitute(eqn.invars, replacement))
+    return eqn
+
+
 def rebuild(closed: Any, eqns: Sequence[Any], outvars: Sequence[Any]) -> Any:
     """Returns the graph `closed` with other equations and outputs; constants that nothing reads are dropped."""
-    read = {var for eqn in eqns for var in variables(eqn.invars)} | set(variables(outvars))
-    kept = [(v, c) for v, c in zip(closed.jaxpr.constvars, closed.consts, strict=True) if v in read]
+    kept = list(zip(closed.jaxpr.constvars, closed.consts, strict=True))
+    if kept:
+        read = {var for eqn in eqns for var in variables(eqn.invars)} | set(variables(outvars))
+        kept = [(var, value) for var, value in kept if var in read]
     jaxpr = make_jaxpr_object(
         closed.jaxpr.invars, outvars, eqns, [v for v, _ in kept], debug_info=closed.jaxpr.debug_info
     )

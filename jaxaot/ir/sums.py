@@ -93,6 +93,7 @@ class Rows:
         self._maker = maker
         self._found: dict[Key, Polynomial] = {}
         self._unknown: set[Key] = set()  # those that are factors
+        self._known_parts: dict[Key, tuple[str, list[Key]] | None] = {}
         self._tolerance = 8 * float(np.finfo(self.dtype).eps)
 
     def whole(self) -> Place:
@@ -125,6 +126,11 @@ class Rows:
 
     def parts(self, key: Key) -> tuple[str, list[Key]] | None:
         """Returns the primitive that makes a value ("sum" for a sum along rows) and what it reads; None if unknown."""
+        if key not in self._known_parts:
+            self._known_parts[key] = self._parts(key)
+        return self._known_parts[key]
+
+    def _parts(self, key: Key) -> tuple[str, list[Key]] | None:
         var, place = key
         eqn = self._maker.get(var)
         if eqn is None or len(eqn.outvars) != 1 or not is_rewritable(eqn) or var.aval.dtype != self.dtype:

@@ -11,7 +11,7 @@ import dataclasses
 import enum
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -33,14 +33,18 @@ def users(eqns: Iterable[Any]) -> dict[Any, list[int]]:
     """Returns, for each variable that equations read, the positions of those that do, each once."""
     found: dict[Any, list[int]] = {}
     for i, eqn in enumerate(eqns):
-        for var in dict.fromkeys(variables(eqn.invars)):
-            found.setdefault(var, []).append(i)
+        for atom in eqn.invars:
+            if isinstance(atom, Literal):
+                continue
+            positions = found.setdefault(atom, [])
+            if not positions or positions[-1] != i:
+                positions.append(i)
     return found
 
 
-def variables(atoms: Iterable[Any]) -> Iterator[Any]:
-    """Yields the atoms that are variables."""
-    return (atom for atom in atoms if not isinstance(atom, Literal))
+def variables(atoms: Iterable[Any]) -> list[Any]:
+    """Returns the atoms that are variables."""
+    return [atom for atom in atoms if not isinstance(atom, Literal)]
 
 
 def sub_jaxprs(eqn: Any) -> list[Any]:
@@ -262,7 +266,10 @@ def param_key(value: Any) -> Hashable:
     if isinstance(value, np.generic):
         return _Ordered((value.dtype.name, value.tobytes()))
     if isinstance(value, tuple | list):
-        return _Ordered((type(value).__name__, *(param_key(item) for item in value)))
+        kind, items = type(value).__name__, tuple(value)
+        if all(type(item) is int for item in items):
+            return _Ordered(("ints", kind, items))
+        return _Ordered((kind, *map(param_key, items)))
     if isinstance(value, frozenset | set):
         return _Ordered((type(value).__name__, frozenset(param_key(item) for item in value)))
     if isinstance(value, dict):

@@ -83,6 +83,12 @@ def _with(options: Mapping[str, Any] | None, name: str, value: Any) -> dict[str,
 def _is_known(name: str, value: Any) -> bool:
     """Returns whether XLA takes an option."""
     lowered = jax.jit(lambda x: x).lower(jax.ShapeDtypeStruct((), "float32"))
+    if isinstance(value, bool):  # what is neither true nor false is refused before anything is compiled
+        try:
+            lowered.compile({name: "neither"})
+        except jax.errors.JaxRuntimeError as error:
+            if "not a valid bool value" in str(error):
+                return True
     try:
         lowered.compile({name: value})
     except jax.errors.JaxRuntimeError:

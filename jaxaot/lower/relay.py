@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jaxaot._jax import has_side_effects, jaxpr_as_fun
+from jaxaot._jax import as_one_call, has_side_effects
 from jaxaot._util import format_bytes
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.lower.counts import costs_of
@@ -168,13 +168,14 @@ class Relay:
         for other, program in alike.items():
             if other is leg.jaxpr or str(other.jaxpr) == str(leg.jaxpr.jaxpr):  # text takes long at many layers
                 return program
-        evaluate, before_tracing = jaxpr_as_fun(self._rewrite(leg.jaxpr)), self._before_tracing
+        name, before_tracing = self._name if k == 0 else f"{self._name}_leg{k}", self._before_tracing
+        evaluate = as_one_call(self._rewrite(leg.jaxpr), name)
 
         def run(*args: Any) -> Any:
             before_tracing()
             return evaluate(*args)
 
-        run.__name__ = run.__qualname__ = self._name if k == 0 else f"{self._name}_leg{k}"
+        run.__name__ = run.__qualname__ = name
         options = self._options
         program = jax.jit(run, donate_argnums=leg.donated, keep_unused=True, compiler_options=options)
         alike[leg.jaxpr] = program

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence, Set
+from functools import cached_property
 from typing import Any
 
 import jax.numpy as jnp
@@ -180,9 +181,10 @@ class _Search(Flow):
             known = self._is_costly[var] = spent > self._few_flops
         return known
 
+    @cached_property
     def _needed(self) -> tuple[set[int], set[int], set[int], OrderedSet[Any]]:
-        """Returns which equations the shares compute for their parts, and which whole, which come after, and what is
-        handed over."""
+        """Which equations the shares compute for their parts, and which whole, which come after, and what is handed
+        over."""
         handed, after, own, whole = OrderedSet[Any](), set[int](), set[int](), set[int]()
         pending = list(variables(self._closed.jaxpr.outvars))
         while pending:  # what comes after the shares
@@ -212,7 +214,7 @@ class _Search(Flow):
 
     def pays(self) -> bool:
         """Returns whether shares compute most of the products and of the rest, and hand over little."""
-        own, whole, after, handed = self._needed()
+        own, whole, after, handed = self._needed
         shared = sum(self._products[i] for i in own)
         again = sum(self._flops[i] for i in (*whole, *after))
         n_bytes = sum(self.n * max(4 * v.aval.size, aval_bytes(v.aval)) for v in handed if v in self.partial)
@@ -226,7 +228,7 @@ class _Search(Flow):
 
     def shares(self) -> Shares:
         """Returns the two graphs."""
-        own, whole, after, handed = self._needed()
+        own, whole, after, handed = self._needed
         part, part_reads = self._graph_of_share(own, whole, handed)
         rest, rest_reads = self._graph_of_rest(after, handed, part.out_avals)
         return Shares(part, part_reads, rest, rest_reads, self.n)

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, make_var
-from jaxaot.ir.rewrite import substitute
+from jaxaot.ir.rewrite import reading, substitute
 from jaxaot.ir.walk import variables
 from jaxaot.plan.saved import FromForward, FromPrimal, FromRefill
 from jaxaot.plan.stages import Partition
@@ -86,7 +86,7 @@ def _from_host(closed: Any, places: Sequence[int]) -> Any:
 
     for eqn in jaxpr.eqns:
         fetch(eqn.invars)
-        eqns.append(eqn.replace(invars=substitute(eqn.invars, here)))
+        eqns.append(reading(eqn, here))
     fetch(jaxpr.outvars)
     invars = [there.get(var, var) for var in invars]
     outvars = substitute(jaxpr.outvars, here)

@@ -12,7 +12,7 @@ from typing import Any
 
 from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
 from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.rewrite import splice, substitute
+from jaxaot.ir.rewrite import reading, splice, substitute
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.ir.walk import variables
 from jaxaot.partition.branches import Branches
@@ -155,7 +155,7 @@ def join(pair: Pair, which: int) -> JoinedBody:
     eqns, atoms = form.settled(eqns, atoms)
     start = len(eqns) - sum(lengths)
     forward, stands_for = gathered(eqns[:start])
-    eqns = [*forward, *(eqn.replace(invars=substitute(eqn.invars, stands_for)) for eqn in eqns[start:])]
+    eqns = [*forward, *(reading(eqn, stands_for) for eqn in eqns[start:])]
     atoms = substitute(atoms, stands_for)
     outputs, gradients_of = atoms[: len(outputs)], []
     start, first = len(forward), len(outputs)

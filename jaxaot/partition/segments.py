@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxaot._jax import DropVar, Literal, close_jaxpr, make_jaxpr_object
 from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.rewrite import extract, substitute
+from jaxaot.ir.rewrite import extract, reading, substitute
 from jaxaot.ir.walk import backward_slice, equation_content, variables
 
 
@@ -165,7 +165,7 @@ def merge_graphs(held: Any, added: Any, places: Sequence[int]) -> tuple[Any, tup
     eqns = list(one.eqns)
     twins = _by_key(eqns)
     for eqn in other.eqns:
-        eqn = eqn.replace(invars=substitute(eqn.invars, replacement))
+        eqn = reading(eqn, replacement)
         waiting = twins.get(equation_content(eqn))
         if not waiting:
             eqns.append(eqn)

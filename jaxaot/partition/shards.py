@@ -12,7 +12,7 @@ from typing import Any
 from jax.sharding import PartitionSpec
 
 from jaxaot._jax import Literal, body_spec, close_jaxpr, is_named_axis_of, unsharded_aval
-from jaxaot.ir.rewrite import substitute
+from jaxaot.ir.rewrite import reading, substitute
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.form import AbstractForm, Exit, Slot
 
@@ -58,7 +58,7 @@ class Shards(AbstractForm):
         kept = []
         for eqn in eqns:
             if any(not isinstance(atom, Literal) and atom in scalars for atom in eqn.invars):
-                eqn = eqn.replace(invars=substitute(eqn.invars, scalars))
+                eqn = reading(eqn, scalars)
             name = eqn.primitive.name
             operand: Any = next(iter(eqn.invars), None)
             if name == "broadcast_in_dim" and eqn.params["shape"] == (1,) and not operand.aval.shape:

@@ -21,7 +21,7 @@ from jaxaot._jax import DropVar, Literal, close_jaxpr, make_jaxpr_object, make_v
 from jaxaot.errors import BudgetError, PolicyError, TagConflictError, UnmatchedNamesWarning
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.regions import LEAVES, MUST_RECOMPUTE, MUST_SAVE
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.roles import Cotangent, Gradient, Primal
 from jaxaot.ir.walk import region_index, source_line, variables
 from jaxaot.partition.classify import Classified, Side, classify
@@ -173,7 +173,7 @@ def without_notes(graph: Classified, saved: Sequence[Any], choices: Mapping[int,
         note = eqns[graph.producer[var]]
         if is_note(note):
             reasons.setdefault(value[var], note_reason(note))
-    plain = [eqns[i].replace(invars=substitute(eqns[i].invars, value)) for i in kept]
+    plain = [reading(eqns[i], value) for i in kept]
     jaxpr = rebuild(graph.joint.jaxpr, plain, substitute(graph.joint.jaxpr.jaxpr.outvars, value))
     bare = Classified(graph.joint.replace(jaxpr), tuple(graph.sides[i] for i in kept))
     said = {n: choices[i] for n, i in enumerate(kept) if i in choices}

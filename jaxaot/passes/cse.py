@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot._jax import Literal
 from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild
 from jaxaot.ir.walk import equation_key, is_backward, region_index
 
 _KEPT_APART = {"optimization_barrier"}
@@ -33,7 +33,7 @@ def cse(closed: Any) -> Any:
 
     for eqn in closed.jaxpr.eqns:
         if any(not isinstance(atom, Literal) and atom in kept_var for atom in eqn.invars):
-            eqn = eqn.replace(invars=substitute(eqn.invars, kept_var))
+            eqn = reading(eqn, kept_var)
         if is_pure(eqn) and eqn.primitive.name not in _KEPT_APART:
             kept = first.setdefault((equation_key(eqn), _drops(eqn), _region(eqn)), eqn)
             if kept is not eqn:
@@ -49,4 +49,5 @@ def _drops(eqn: Any) -> Hashable:
 
 
 def _region(eqn: Any) -> int | None:
-    return None if is_backward(eqn) else region_index(eqn)
+    region = region_index(eqn)
+    return None if region is None or is_backward(eqn) else region

@@ -21,7 +21,7 @@ def dce(closed: Any) -> Any:
     live = set(variables(closed.jaxpr.outvars))
     kept = []
     for eqn in reversed(closed.jaxpr.eqns):
-        if has_side_effects(eqn) or any(var in live for var in eqn.outvars):
+        if not live.isdisjoint(eqn.outvars) or has_side_effects(eqn):
             kept.append(eqn)
             live.update(variables(eqn.invars))
     return rebuild(closed, kept[::-1], closed.jaxpr.outvars)

@@ -19,7 +19,7 @@ from jaxaot._jax import DropVar, Literal, make_var
 from jaxaot.ir.axes import ELEMENTWISE
 from jaxaot.ir.build import is_rewritable, laid_out, traced
 from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.sums import Place, within
 from jaxaot.ir.walk import users, variables
 from jaxaot.passes.cse import cse
@@ -112,7 +112,7 @@ class _Rewriter:
             if i in self._new:
                 self._names[eqn.outvars[0]] = self._new[i]()
             else:
-                self._written.append(eqn.replace(invars=substitute(eqn.invars, self._names)))
+                self._written.append(reading(eqn, self._names))
         outvars = substitute(self._closed.jaxpr.outvars, self._names)
         return dce(rebuild(self._closed, self._written, outvars))
 

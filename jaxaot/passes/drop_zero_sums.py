@@ -17,7 +17,7 @@ from jax import lax
 from jaxaot._jax import DropVar
 from jaxaot.ir.build import is_rewritable, laid_out, traced
 from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.sums import Place, Rows, Witness, within
 from jaxaot.ir.walk import is_transposed
 from jaxaot.passes.dce import dce
@@ -43,7 +43,7 @@ def drop_zero_sums(closed: Any) -> Any:
     names: dict[Any, Any] = {}
     eqns: list[Any] = []
     for original in closed.jaxpr.eqns:
-        eqn = original.replace(invars=substitute(original.invars, names))
+        eqn = reading(original, names)
         eqns.append(eqn)
         zero = graph.zero(original)
         if zero is None:

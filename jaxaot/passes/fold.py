@@ -9,7 +9,7 @@ import numpy as np
 from jaxaot._jax import Literal, is_tracer, make_literal
 from jaxaot.ir.constants import SCALAR
 from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 
 _FOLDED_KINDS = "biuf"
 
@@ -29,7 +29,7 @@ def fold(closed: Any) -> Any:
     eqns = []
     for eqn in closed.jaxpr.eqns:
         if any(not isinstance(atom, Literal) and atom in known for atom in eqn.invars):
-            eqn = eqn.replace(invars=substitute(eqn.invars, known))
+            eqn = reading(eqn, known)
         value = _known_value(eqn)
         if value is not None and (id(eqn.outvars[0]) not in results or _same_type(value, eqn.outvars[0])):
             known[eqn.outvars[0]] = value

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxaot.ir.build import barrier, is_rewritable, n_elements
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild
 from jaxaot.ir.walk import forward_slice, variables
 
 MOST_ELEMENTS = 4096
@@ -35,7 +35,7 @@ def hide_constants(closed: Any) -> Any:
         operands = list(dict.fromkeys(variables(eqn.invars)))
         barred, targets = barrier(operands, eqn)
         hidden = dict(zip(operands, targets, strict=True))
-        eqns += [barred, eqn.replace(invars=substitute(eqn.invars, hidden))]
+        eqns += [barred, reading(eqn, hidden)]
     return rebuild(closed, eqns, jaxpr.outvars) if len(eqns) > len(jaxpr.eqns) else closed
 
 

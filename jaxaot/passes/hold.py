@@ -19,7 +19,7 @@ from jaxaot._jax import DropVar
 from jaxaot.ir.build import barrier, is_rewritable
 from jaxaot.ir.kernels import is_fused
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, users, variables
 
 SMALL_BYTES = 1 << 16
@@ -73,7 +73,7 @@ def hold(closed: Any) -> Any:
     readers = users(jaxpr.eqns)
     eqns: list[Any] = []
     for eqn in jaxpr.eqns:
-        eqns.append(eqn.replace(invars=substitute(eqn.invars, replaced)))
+        eqns.append(reading(eqn, replaced))
         if not is_rewritable(eqn):
             continue
         large = [var for var in eqn.outvars if not isinstance(var, DropVar) and aval_bytes(var.aval) > SMALL_BYTES]
@@ -93,14 +93,9 @@ def _moves(eqn: Any) -> bool:
 
 
 class _Kernels:
-    """What XLA makes kernels of, while some values are held.
-
-    Attributes:
-      held: The values with a barrier.
-    """
+    """What XLA makes kernels of, while some values are held."""
 
     def __init__(self, jaxpr: Any):
-        self.held: set[Any] = set()
         self._same: dict[Any, Any] = {}  # what shows the memory of another value
         self._producer: dict[Any, Any] = {}  # of what XLA fuses into its readers
         self._readers: dict[Any, list[Any]] = {}
@@ -112,6 +107,7 @@ class _Kernels:
         self._returned = set(map(self._of, variables(jaxpr.outvars)))
         self._written |= self._returned
         self._candidates = [var for var, eqn in self._producer.items() if self._is_candidate(var, eqn)]
+        self._inside = self._producer.keys() - self._read  # what each reader computes for itself
 
     def _add(self, eqn: Any) -> None:
         which = kind(eqn)
@@ -144,24 +140,24 @@ class _Kernels:
 
     def choose(self) -> set[Any]:
         """Returns the values to hold: at first all with several readers, then only those with which it takes less."""
-        self.held = set(self._candidates)
+        self._inside.difference_update(self._candidates)
         for _ in range(_N_SWEEPS):
-            before = set(self.held)
+            before = set(self._inside)
             for var in self._candidates:
                 self._settle(var)
-            if self.held == before:
+            if self._inside == before:
                 break
-        return self.held
+        return set(self._candidates) - self._inside
 
     def _settle(self, var: Any) -> None:
         """Holds a value if that makes the kernels that it is part of take enough less time."""
-        self.held.discard(var)
+        self._inside.add(var)
         kernels = self._kernels_with(var)
         without = sum(map(self._cost, kernels))
-        self.held.add(var)
+        self._inside.discard(var)
         own = 0 if var in self._written else self._cost(self._producer[var]) + aval_bytes(var.aval)
         if own + sum(map(self._cost, kernels)) >= MOST_LEFT * without:
-            self.held.discard(var)
+            self._inside.add(var)
 
     def _kernels_with(self, var: Any) -> list[Any]:
         """Returns the last equation of each kernel that computes a value if it is not held, but for its own."""
@@ -174,39 +170,35 @@ class _Kernels:
                     found[id(eqn)] = eqn
                 elif self._producer.get(target) is eqn and target not in seen:
                     seen.add(target)
-                    if self._is_stored(target) or target in self._written:
+                    if target not in self._inside or target in self._written:
                         found[id(eqn)] = eqn
-                    if not self._is_stored(target):
+                    if target in self._inside:
                         pending.append(target)
         return list(found.values())
-
-    def _is_stored(self, var: Any) -> bool:
-        """Returns whether readers read a value from memory."""
-        return var in self.held or var in self._read or var not in self._producer
 
     def _cost(self, last: Any) -> int:
         """Returns the bytes that a kernel reads, and those that could be read in the time of its arithmetic."""
         cost = 0
         pending, seen = [last], set()
         while pending:
-            arithmetic, operands = self._work(pending.pop())
+            eqn = pending.pop()
+            arithmetic, operands = self._known_work.get(id(eqn)) or self._work(eqn)
             cost += arithmetic
             for var, n_bytes in operands:
                 if var not in seen:
                     seen.add(var)
-                    if self._is_stored(var):
-                        cost += n_bytes
-                    else:
+                    if var in self._inside:
                         pending.append(self._producer[var])
+                    else:
+                        cost += n_bytes
         return cost
 
     def _work(self, eqn: Any) -> tuple[int, list[tuple[Any, int]]]:
-        """Returns what an equation's arithmetic costs, and its operands with their bytes."""
-        if id(eqn) not in self._known_work:
-            name, result = eqn.primitive.name, eqn.outvars[0].aval
-            operands = [(var, aval_bytes(var.aval)) for var in map(self._of, variables(eqn.invars))]
-            if name in _LOOK_UP:  # not all of a table is read
-                operands = [(var, min(n_bytes, aval_bytes(result))) for var, n_bytes in operands]
-            arithmetic = _LOOK_UP.get(name, _OP_BYTES.get(kind(eqn), 0)) * math.prod(result.shape)
-            self._known_work[id(eqn)] = arithmetic, operands
-        return self._known_work[id(eqn)]
+        """Returns what an equation's arithmetic costs, and its operands with their bytes; notes it."""
+        name, result = eqn.primitive.name, eqn.outvars[0].aval
+        operands = [(var, aval_bytes(var.aval)) for var in map(self._of, variables(eqn.invars))]
+        if name in _LOOK_UP:  # not all of a table is read
+            operands = [(var, min(n_bytes, aval_bytes(result))) for var, n_bytes in operands]
+        arithmetic = _LOOK_UP.get(name, _OP_BYTES.get(kind(eqn), 0)) * math.prod(result.shape)
+        self._known_work[id(eqn)] = arithmetic, operands
+        return arithmetic, operands

@@ -14,7 +14,7 @@ from jax import lax
 
 from jaxaot._jax import DropVar, has_side_effects, nest_source, scan_counts
 from jaxaot.ir.build import is_rewritable, traced
-from jaxaot.ir.rewrite import inline, rebuild, splice, substitute
+from jaxaot.ir.rewrite import inline, reading, rebuild, splice, substitute
 
 
 def open_loops(closed: Any) -> Any:
@@ -31,7 +31,7 @@ def open_loops(closed: Any) -> Any:
     names: dict[Any, Any] = {}
     eqns: list[Any] = []
     for original in closed.jaxpr.eqns:
-        eqn = original.replace(invars=substitute(original.invars, names))
+        eqn = reading(original, names)
         body = open_loops(inline(eqn.params["jaxpr"], also_custom=True)) if _is_written_out(original) else None
         if body is None or body.consts:
             eqns.append(eqn)

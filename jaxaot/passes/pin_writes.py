@@ -13,7 +13,7 @@ from typing import Any
 from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import Literal, make_var
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import variables
 
 _WRITES = {"dynamic_update_slice", "scatter", "scatter-add", "scatter_add", "scatter-mul", "scatter_mul"}
@@ -56,7 +56,7 @@ def pin_writes(closed: Any) -> Any:
     replaced: dict[Any, Any] = {}
     eqns = []
     for eqn in jaxpr.eqns:
-        eqn = eqn.replace(invars=substitute(eqn.invars, replaced))
+        eqn = reading(eqn, replaced)
         eqns.append(eqn)
         if eqn.outvars[0] in pinned:
             var = eqn.outvars[0]

@@ -18,7 +18,7 @@ from jax import lax
 from jaxaot._jax import DropVar
 from jaxaot.ir.build import is_rewritable, n_elements, traced
 from jaxaot.ir.kernels import kernels
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import forward_slice, variables
 
 LIMIT = 1e6
@@ -68,7 +68,7 @@ def reduce_angles(closed: Any) -> Any:
     eqns: list[Any] = []
     for eqn in jaxpr.eqns:
         if id(eqn) not in is_reduced:
-            eqns.append(eqn.replace(invars=substitute(eqn.invars, names)))
+            eqns.append(reading(eqn, names))
             continue
         asked = of_angle.pop(eqn.invars[0], ())  # all that is asked of an angle is computed where the first is
         if asked:

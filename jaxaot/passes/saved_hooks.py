@@ -33,7 +33,7 @@ from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import Literal, ShapedArray, annotations_of, close_jaxpr, make_jaxpr_object, make_var
 from jaxaot.ir.regions import HOOKS_SCOPE
-from jaxaot.ir.rewrite import splice, substitute
+from jaxaot.ir.rewrite import reading, splice, substitute
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, is_on_host, short_aval, variables
 from jaxaot.passes.gate import SMALL_BYTES
@@ -161,7 +161,7 @@ class _Packing:
             unpacks += eqns
             names[var] = result
         n = len(before.plan.residuals)
-        body = [eqn.replace(invars=substitute(eqn.invars, names)) for eqn in backward.eqns]
+        body = [reading(eqn, names) for eqn in backward.eqns]
         made = make_jaxpr_object(
             [*residuals, *backward.invars[n:]],
             substitute(backward.outvars, names),
@@ -240,7 +240,7 @@ class _Packing:
                 held |= zip([*waited_for, operands[-1]], targets, strict=True)
                 waited_for = []
             packing = behind.get(i, [])
-            eqns += [one.replace(invars=substitute(one.invars, held)) for one in (eqn, *packing)]
+            eqns += [reading(one, held) for one in (eqn, *packing)]
             waited_for += [var for one in packing for var in one.outvars if var in large]
         made = make_jaxpr_object(
             jaxpr.invars, substitute([*self.outputs, *self.extra], held), eqns, list(self.constants)

@@ -18,7 +18,7 @@ from jaxaot._jax import Literal
 from jaxaot.ir.build import is_rewritable, laid_out, traced
 from jaxaot.ir.constants import constant, iota
 from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, variables
 from jaxaot.passes.dce import dce
 
@@ -56,7 +56,7 @@ def select_scatters(closed: Any) -> Any:
         return more
 
     for original in closed.jaxpr.eqns:
-        eqn = original.replace(invars=substitute(original.invars, names))
+        eqn = reading(original, names)
         eqns.append(eqn)
         scatter = _scatter(original, makers)
         if scatter is not None and original.outvars[0] in read:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 
@@ -27,7 +27,7 @@ def share(closed: Any) -> Any:
     returned = set(map(id, closed.jaxpr.outvars))
     eqns = []
     for eqn in closed.jaxpr.eqns:
-        eqn = eqn.replace(invars=substitute(eqn.invars, names))
+        eqn = reading(eqn, names)
         if eqn.primitive.name in _IDENTITIES and id(eqn.outvars[0]) not in returned:
             names[eqn.outvars[0]] = eqn.invars[0]
             continue

@@ -17,7 +17,7 @@ from jax import lax
 
 from jaxaot.ir.build import is_rewritable, traced
 from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.passes.dce import dce
 from jaxaot.passes.decompose import decompose_some
 
@@ -70,7 +70,7 @@ def _with_places_sorted(closed: Any) -> Any:
     names: dict[Any, Any] = {}
     eqns: list[Any] = []
     for original in closed.jaxpr.eqns:
-        eqn = original.replace(invars=substitute(original.invars, names))
+        eqn = reading(original, names)
         eqns.append(eqn)
         if not _has_one_key(original):
             continue

@@ -19,7 +19,7 @@ from jaxaot._jax import jaxpr_as_fun, threefry2x32_p, threefry_prng_impl
 from jaxaot.ir.build import barrier, is_rewritable, n_elements
 from jaxaot.ir.kernels import is_fused, kernels
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import inline, rebuild, substitute
+from jaxaot.ir.rewrite import inline, reading, rebuild, substitute
 from jaxaot.ir.walk import users, variables
 from jaxaot.passes.decompose import decompose
 
@@ -130,7 +130,7 @@ def _with_barriers(closed: Any, places: Collection[int]) -> Any:
     held: dict[Any, Any] = {}
     ordered: list[Any] = []
     for i, eqn in enumerate(eqns):
-        ordered.append(eqn.replace(invars=substitute(eqn.invars, held)))
+        ordered.append(reading(eqn, held))
         is_part = i in places or not made_with.isdisjoint(variables(eqn.invars))
         if not is_part or not is_fused(eqn) or len(eqn.outvars) != 1:
             continue

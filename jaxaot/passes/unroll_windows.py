@@ -18,7 +18,7 @@ from jax import lax
 from jaxaot._jax import Literal
 from jaxaot.ir.build import is_rewritable, traced
 from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import rebuild, substitute
+from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.windows import n_windows, pad, windows
 from jaxaot.passes.dce import dce
 
@@ -41,7 +41,7 @@ def unroll_windows(closed: Any) -> Any:
     names: dict[Any, Any] = {}
     eqns: list[Any] = []
     for original in closed.jaxpr.eqns:
-        eqn = original.replace(invars=substitute(original.invars, names))
+        eqn = reading(original, names)
         written = _written(original, makers) if is_rewritable(original) else None
         if written is None:
             eqns.append(eqn)

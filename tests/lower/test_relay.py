@@ -185,6 +185,18 @@ def test_legs_that_are_alike_are_compiled_once(monkeypatch):
     assert_agree(found.call(*args), jax.jit(jaxpr_as_fun(closed))(*args))
 
 
+def test_a_leg_is_one_call_that_returns_what_it_was_given_as_it_is():
+    table = jnp.arange(4.0)
+    closed = graph_of(lambda x, y: (y, jnp.sin(x) + table, x, table, 1.0 * 2, jnp.cos(x)), table, table + 1)
+    found = Relay(closed, (0,), "leg", None)
+    ((program,),) = (programs.values() for programs in found.programs.values())
+    traced = program.trace(*closed.in_avals).jaxpr
+    assert [eqn.params["name"] for eqn in traced.eqns] == ["leg"]  # its equations are not traced again
+    assert traced.jaxpr.outvars[0] is traced.jaxpr.invars[1] and traced.jaxpr.outvars[2] is traced.jaxpr.invars[0]
+    want = jax.jit(jaxpr_as_fun(closed))(table, table + 1)
+    assert_agree(found.call(jnp.arange(4.0), table + 1), want)
+
+
 def test_what_is_computed_early_is_divided():
     closed = graph_of(lambda x, *ws: functools.reduce(lambda y, w: y @ jnp.sort(w), ws, x), *[jnp.ones((64, 64))] * 9)
     eqns, known = closed.jaxpr.eqns, set(closed.jaxpr.invars)
