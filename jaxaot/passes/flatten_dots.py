@@ -1,16 +1,21 @@
 """Matrix products of plain matrices: contracted and free axes that lie side by side become one.
 
 Axes of a batch stay as they are: nothing is gained by fewer of them, and what follows would read a reshaped value.
+
+Of a product of two matrices XLA copies both operands where several axes are contracted that do not lie side by side,
+each into an order of its own, so that the gradient of the weights after an attention, of heads apart and of positions,
+has the activations transposed too. Only what has to be moved is, to where all that read it can take it.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from jax.lax import dot_general_p
 
-from jaxaot.ir.build import array_var, is_rewritable, n_elements, reshape
+from jaxaot.ir.build import array_var, is_rewritable, n_elements, reshape, transpose
 from jaxaot.ir.rewrite import rebuild
 
 
@@ -22,76 +27,119 @@ def flatten_dots(closed: Any) -> Any:
                                                                 c: f32[8,128,512] = reshape e
 
     Reshapes of that kind move nothing. XLA takes a product of plain matrices as it is, where it would transpose the
-    operands of others.
+    operands of others. Axes of an operand without a batch that do not lie so are moved first: `b: f32[8,4,128,32]`, of
+    which axes 1 and 3 are contracted, is transposed to `f32[8,128,4,32]`.
     """
-    eqns = []
+    writer = _Writer()
     for eqn in closed.jaxpr.eqns:
         if eqn.primitive is dot_general_p and is_rewritable(eqn) and eqn.outvars[0].aval.size:
-            eqns += _flattened(eqn)
+            writer.flatten(eqn)
         else:
-            eqns.append(eqn)
-    return rebuild(closed, eqns, closed.jaxpr.outvars)
+            writer.eqns.append(eqn)
+    return rebuild(closed, writer.eqns, closed.jaxpr.outvars)
 
 
-def _flattened(dot: Any) -> list[Any]:
-    (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
-    left, right = dot.invars
-    free_left, free_right = (
-        tuple(axis for axis in range(atom.aval.ndim) if axis not in used)
-        for atom, used in ((left, {*contract_left, *batch_left}), (right, {*contract_right, *batch_right}))
-    )
-    if not free_left or not free_right:  # a vector: XLA computes it in a loop, into which it takes what is read
-        return [dot]
-    # a pair of axes is contracted in any order, so in that of the left operand
-    pairs = sorted(zip(contract_left, contract_right, strict=True))
-    first, second = [a for a, _ in pairs], [b for _, b in pairs]
-    merges = _is_run(first) and _is_run(second)
-    groups_left = [
-        [(axis,) for axis in batch_left],
-        [tuple(first)] if merges and first else [(axis,) for axis in first],
-    ]
-    groups_right = [
-        [(axis,) for axis in batch_right],
-        [tuple(second)] if merges and second else [(axis,) for axis in second],
-    ]
-    for groups, free in ((groups_left, free_left), (groups_right, free_right)):
-        groups.append([free] if _is_run(free) and free else [(axis,) for axis in free])
-    before_left, new_left, numbers_left = _merged(left, groups_left, dot)
-    before_right, new_right, numbers_right = _merged(right, groups_right, dot)
-    if not before_left and not before_right:
-        return [dot]
-    (batches_left, contracts_left), (batches_right, contracts_right) = numbers_left, numbers_right
-    params = {
-        **dot.params,
-        "dimension_numbers": ((contracts_left, contracts_right), (batches_left, batches_right)),
-    }
-    used_left, used_right = {*batches_left, *contracts_left}, {*batches_right, *contracts_right}
-    shape = [new_left.aval.shape[axis] for axis in batches_left]
-    shape += [size for axis, size in enumerate(new_left.aval.shape) if axis not in used_left]
-    shape += [size for axis, size in enumerate(new_right.aval.shape) if axis not in used_right]
-    (target,) = dot.outvars
-    if tuple(shape) == tuple(target.aval.shape):
-        return [*before_left, *before_right, dot.replace(invars=[new_left, new_right], params=params)]
-    product = array_var(shape, target)
-    flat = dot.replace(invars=[new_left, new_right], outvars=[product], params=params)
-    return [*before_left, *before_right, flat, *reshape(product, target.aval.shape, dot, target)[0]]
+class _Writer:
+    """Writes products of matrices.
+
+    Attributes:
+      eqns: What was written.
+    """
+
+    def __init__(self) -> None:
+        self.eqns: list[Any] = []
+        self._known: dict[Any, Any] = {}  # what operands became: several products read most of them
+
+    def flatten(self, dot: Any) -> None:
+        """Writes a product, and before it what it takes to have plain matrices for operands."""
+        (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
+        left, right = dot.invars
+        if not _others(left, {*contract_left, *batch_left}) or not _others(right, {*contract_right, *batch_right}):
+            self.eqns.append(dot)  # a vector: XLA computes it in a loop, into which it takes what is read
+            return
+        # pairs are contracted in any order, so in that of the left operand; if that is moved, of the right one
+        pairs = sorted(zip(contract_left, contract_right, strict=True))
+        first, second = [a for a, _ in pairs], [b for _, b in pairs]
+        if not batch_left and pairs:
+            if not _lies_side_by_side(left, first):
+                pairs.sort(key=lambda pair: pair[1])
+                first, second = [a for a, _ in pairs], [b for _, b in pairs]
+            left, first = self._side_by_side(left, first, dot)
+            right, second = self._side_by_side(right, second, dot)
+        merges = _is_run(first) and _is_run(second)
+        new_left, *numbers_left = self._merged(left, batch_left, first, merges, dot)
+        new_right, *numbers_right = self._merged(right, batch_right, second, merges, dot)
+        if new_left is dot.invars[0] and new_right is dot.invars[1]:
+            self.eqns.append(dot)
+            return
+        (batches_left, contracts_left), (batches_right, contracts_right) = numbers_left, numbers_right
+        shape = [new_left.aval.shape[axis] for axis in batches_left]
+        shape += [new_left.aval.shape[axis] for axis in _others(new_left, {*batches_left, *contracts_left})]
+        shape += [new_right.aval.shape[axis] for axis in _others(new_right, {*batches_right, *contracts_right})]
+        (target,) = dot.outvars
+        is_same = tuple(shape) == tuple(target.aval.shape)
+        product = target if is_same else array_var(shape, target)
+        numbers = (contracts_left, contracts_right), (batches_left, batches_right)
+        params = {**dot.params, "dimension_numbers": numbers}
+        self.eqns.append(dot.replace(invars=[new_left, new_right], outvars=[product], params=params))
+        if not is_same:
+            self.eqns += reshape(product, target.aval.shape, dot, target)[0]
+
+    def _side_by_side(self, atom: Any, contracted: Sequence[int], dot: Any) -> tuple[Any, Sequence[int]]:
+        """Returns an operand with its contracted axes side by side, and its contracted axes.
+
+        Those come first if the first axis is among them: two products, one that contracts them and one that does not,
+        as an activation and a gradient have, then read the same array.
+        """
+        if _lies_side_by_side(atom, contracted):
+            return atom, contracted
+        free = _others(atom, contracted)
+        order = (*contracted, *free) if 0 in contracted else (*free, *contracted)
+        return self._changed(transpose, atom, order, dot), [order.index(axis) for axis in contracted]
+
+    def _merged(
+        self, atom: Any, batch: Sequence[int], contracted: Sequence[int], merges: bool, dot: Any
+    ) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+        """Returns an operand with some axes merged, and its batch and contracted axes.
+
+        Args:
+          atom: The operand.
+          batch: Its axes that are those of the other operand and of the result.
+          contracted: Its axes that are summed over.
+          merges: Whether the contracted ones become one.
+          dot: The equation that reads it.
+        """
+        free = _others(atom, {*batch, *contracted})
+        groups = [
+            [(axis,) for axis in batch],
+            [tuple(contracted)] if merges and contracted else [(axis,) for axis in contracted],
+            [free] if _is_run(free) else [(axis,) for axis in free],
+        ]
+        order = sorted(group for kind in groups for group in kind)
+        place = {group: i for i, group in enumerate(order)}
+        shape = tuple(n_elements([atom.aval.shape[axis] for axis in group]) for group in order)
+        result = self._changed(reshape, atom, shape, dot)
+        return result, tuple(place[group] for group in groups[0]), tuple(place[group] for group in groups[1])
+
+    def _changed(self, change: Any, atom: Any, how: Sequence[int], dot: Any) -> Any:
+        """Returns what `reshape` or `transpose` makes of an operand; perhaps another product has read that before."""
+        key = change, id(atom), how
+        if key not in self._known:
+            steps, self._known[key] = change(atom, how, dot)
+            self.eqns += steps
+        return self._known[key]
+
+
+def _others(atom: Any, axes: Collection[int]) -> tuple[int, ...]:
+    """Returns the axes of an array that are none of some."""
+    return tuple(axis for axis in range(atom.aval.ndim) if axis not in axes)
+
+
+def _lies_side_by_side(atom: Any, contracted: Sequence[int]) -> bool:
+    """Returns whether contracted axes of an array lie side by side, in order, and so do the others."""
+    return _is_run(contracted) and _is_run(_others(atom, contracted))
 
 
 def _is_run(axes: Any) -> bool:
     """Returns whether axes lie side by side, in order."""
     return all(after == before + 1 for before, after in itertools.pairwise(axes))
-
-
-def _merged(atom: Any, groups: list[list[tuple[int, ...]]], dot: Any) -> tuple[list[Any], Any, tuple[Any, Any]]:
-    """Returns an operand with some axes merged: the equations, the result, and its batch and contracted axes.
-
-    Args:
-      atom: The operand.
-      groups: Batch, contracted and free axes, each as groups that become one axis.
-      dot: The equation that reads it.
-    """
-    order = sorted(group for kind in groups for group in kind)
-    place = {group: i for i, group in enumerate(order)}
-    shape = [n_elements([atom.aval.shape[axis] for axis in group]) for group in order]
-    eqns, result = reshape(atom, shape, dot)
-    return eqns, result, (tuple(place[group] for group in groups[0]), tuple(place[group] for group in groups[1]))

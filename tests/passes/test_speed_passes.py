@@ -185,15 +185,32 @@ def test_products_become_products_of_plain_matrices():
     check_graph(flatten_dots(closed))
 
 
-def test_axes_that_do_not_lie_side_by_side_stay():
-    closed = graph_of(
-        lambda x, y: jnp.einsum("tbd,tbe->de", x.transpose(1, 0, 2), y), jnp.ones((2, 3, 4)), jnp.ones((3, 2, 5))
-    )
-    apart = graph_of(lambda x, y: jnp.einsum("atb,ctd->abcd", x, y), jnp.ones((2, 3, 4)), jnp.ones((5, 3, 6)))
-    for graph, args in ((closed, ((2, 3, 4), (3, 2, 5))), (apart, ((2, 3, 4), (5, 3, 6)))):
-        values = [jax.random.normal(jax.random.key(i), shape) for i, shape in enumerate(args)]
-        np.testing.assert_allclose(run(flatten_dots(graph), values)[0], run(graph, values)[0], rtol=1e-5, atol=1e-5)
-    assert names(flatten_dots(apart)) == names(apart)
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("atb,ctd->abcd", ((2, 3, 4), (5, 3, 6))),
+        ("bhtd,hdo->bto", ((2, 3, 5, 4), (3, 4, 6))),
+        ("bhdt,btc->hdc", ((2, 3, 4, 5), (2, 5, 6))),
+        ("sbt,tcs->bc", ((2, 3, 4), (4, 5, 2))),
+    ],
+)
+def test_axes_that_do_not_lie_side_by_side_are_moved_there(equation, shapes):
+    graph = graph_of(lambda x, y: jnp.einsum(equation, x, y), *map(jnp.ones, shapes))
+    (dot,) = dots(flatten_dots(graph))
+    assert [atom.aval.ndim for atom in (*dot.invars, *dot.outvars)] == [2, 2, 2]
+    check_graph(flatten_dots(graph))
+    values = [jax.random.normal(jax.random.key(i), shape) for i, shape in enumerate(shapes)]
+    np.testing.assert_allclose(run(flatten_dots(graph), values)[0], run(graph, values)[0], rtol=1e-5, atol=1e-5)
+
+
+def test_what_several_products_read_is_moved_once():
+    def fn(y, w, x):  # heads apart from positions, as attention returns them
+        return jnp.einsum("bhtd,hdo->bto", y, w), jnp.einsum("bhtd,bto->hdo", y, x)
+
+    graph = flatten_dots(graph_of(fn, *map(jnp.ones, ((2, 3, 5, 4), (3, 4, 6), (2, 5, 6)))))
+    assert names(graph).count("transpose") == 1
+    first, second = dots(graph)
+    assert first.invars[0] is second.invars[0] or second.invars[1] is first.invars[0]
 
 
 def test_empty_products_are_left_alone():
