@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -95,6 +96,32 @@ def placed(graph: Any, atoms: Sequence[Any], eqn: Any) -> tuple[list[Any], list[
     eqns, results, constants = splice(graph, atoms)
     sources = (nest_source(step, eqn.source_info, keep_traceback=False) for step in eqns)
     return [step.replace(source_info=s) for step, s in zip(eqns, sources, strict=True)], results, constants
+
+
+class Drafts:
+    """Functions whose equations are added in several places: each is traced once for operands of a kind.
+
+    To trace a function takes a millisecond, and each layer of a network needs the same ones.
+    """
+
+    def __init__(self) -> None:
+        self._graphs: dict[Any, Any] = {}
+
+    def placed(
+        self, fn: Callable[..., Any], atoms: Sequence[Any], eqn: Any, **static: Any
+    ) -> tuple[list[Any], list[Any], dict[Any, Any]]:
+        """Returns what `traced` does.
+
+        Args:
+          fn: Takes and returns arrays; the same object each time.
+          atoms: What it is called with.
+          eqn: The equation whose place they take.
+          **static: What else it is called with, hashable.
+        """
+        key = fn, tuple(static.items()), tuple(atom.aval for atom in atoms)
+        if key not in self._graphs:
+            self._graphs[key] = graph_of(functools.partial(fn, **static), atoms)
+        return placed(self._graphs[key], atoms, eqn)
 
 
 def laid_out(x: Any, axes: Sequence[int | None]) -> Any:

@@ -38,9 +38,10 @@ MOST_ELEMENTS = 1 << 24
 """The most elements that are computed."""
 
 
-def iota(shape: Sequence[int], axis: int) -> Any:
-    """Returns an array of the positions along an axis."""
-    return np.broadcast_to(np.arange(shape[axis]).reshape((-1,) + (1,) * (len(shape) - axis - 1)), shape)
+def iota(shape: Sequence[int], axis: int, dtype: Any = int) -> Any:
+    """Returns an array of the positions along an axis, a view of these."""
+    positions = np.arange(shape[axis]).astype(dtype)
+    return np.broadcast_to(positions.reshape((-1,) + (1,) * (len(shape) - axis - 1)), shape)
 
 
 def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
@@ -74,7 +75,7 @@ def _result(eqn: Any, operands: Sequence[Any]) -> Any:
     shape, dtype, params = eqn.outvars[0].aval.shape, eqn.outvars[0].aval.dtype, eqn.params
     match eqn.primitive.name:
         case "iota":
-            result = iota(shape, params["dimension"])
+            result = iota(shape, params["dimension"], dtype)
         case "broadcast_in_dim":
             axes = params["broadcast_dimensions"]
             sizes = [operands[0].shape[axes.index(i)] if i in axes else 1 for i in range(len(shape))]
@@ -82,7 +83,8 @@ def _result(eqn: Any, operands: Sequence[Any]) -> Any:
         case "reshape" | "squeeze" | "expand_dims":
             result = operands[0].reshape(shape)
         case "select_n":
-            result = np.choose(operands[0].astype(int), operands[1:])
+            which, *cases = operands
+            result = np.where(which, cases[1], cases[0]) if len(cases) == 2 else np.choose(which.astype(int), cases)
         case "transpose":
             result = operands[0].transpose(params["permutation"])
         case "convert_element_type":

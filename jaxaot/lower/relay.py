@@ -100,6 +100,7 @@ class Relay:
         self._compiling: dict[Any, concurrent.futures.Future[Any]] = {}
         self._groups: list[Any] = [list(closed.jaxpr.eqns)]
         self._whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
+        self._estimates: dict[int, tuple[Any, int]] = {}  # by identity: groups and what they need
         if limit is not None and _LEAST * self._estimate(0) > limit:
             self._cut(0, _USUAL)
         self._begun = self._begin()
@@ -136,8 +137,11 @@ class Relay:
             self._begun = self._begin()
 
     def _estimate(self, k: int) -> int:
-        returned = returned_by(self._groups, k, self._closed.jaxpr.outvars)
-        return temporary_bytes(self._groups[k], returned, limit=self._most)
+        group = self._groups[k]
+        if id(group) not in self._estimates:
+            returned = returned_by(self._groups, k, self._closed.jaxpr.outvars)
+            self._estimates[id(group)] = group, temporary_bytes(group, returned, limit=self._most)
+        return self._estimates[id(group)][1]
 
     def _cut(self, k: int, ratio: float) -> int:
         """Cuts a group until none needs too much, given how many times the estimate XLA needs; returns how many."""

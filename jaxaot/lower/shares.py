@@ -24,7 +24,7 @@ from jax import lax
 from jaxaot._jax import Literal, ShapedArray, make_var
 from jaxaot._util import OrderedSet
 from jaxaot.ir.axes import ways_together
-from jaxaot.ir.build import graph_of, placed, traced
+from jaxaot.ir.build import Drafts
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.parts import Flow, called
 from jaxaot.ir.primitives import Kind, kind
@@ -245,14 +245,14 @@ class _Search(Flow):
         parts: dict[Any, Any] = {}
         eqns: list[Any] = []
         constants: dict[Any, Any] = {}
+        drafts = Drafts()
 
         def part_of(var: Any, eqn: Any) -> Any:
             """Returns the part of a variable; of a whole one it is taken."""
             if var not in parts:
                 axis = self.axes[var]
                 size = var.aval.shape[axis] // self.n
-                take = lambda x, k: lax.dynamic_slice_in_dim(x, k * size, size, axis)
-                made, [parts[var]], added = traced(take, [var, number], eqn)
+                made, [parts[var]], added = drafts.placed(_part, [var, number], eqn, size=size, axis=axis)
                 eqns.extend(made)
                 constants.update(added)
             return parts[var]
@@ -275,7 +275,7 @@ class _Search(Flow):
           avals: Their types.
         """
         received = [list(map(make_var, avals)) for _ in range(self.n)]
-        graphs: dict[Any, Any] = {}  # of how parts are put together; to trace one takes longer than to place it
+        drafts = Drafts()
         eqns: list[Any] = []
         constants: dict[Any, Any] = {}
         for k, var in enumerate(handed):
@@ -283,10 +283,11 @@ class _Search(Flow):
                 received[0][k] = var
                 continue
             parts = [mine[k] for mine in received]
-            how = var in self.partial, self.axes.get(var), var.aval.dtype, avals[k]
-            if how not in graphs:
-                graphs[how] = graph_of(self._together(var), parts)
-            made, [total], added = placed(graphs[how], parts, self.eqns[self.producer[var]])
+            like = self.eqns[self.producer[var]]
+            if var in self.partial:
+                made, [total], added = drafts.placed(_sum, parts, like, dtype=var.aval.dtype)
+            else:
+                made, [total], added = drafts.placed(_side_by_side, parts, like, axis=self.axes[var])
             eqns.extend(e.replace(outvars=[var if v is total else v for v in e.outvars]) for e in made)
             constants.update(added)
         eqns.extend(eqn for i, eqn in enumerate(self.eqns) if i in after)
@@ -301,16 +302,20 @@ class _Search(Flow):
         constants = dict(zip(self.jaxpr.constvars, self._closed.consts, strict=True)) | constants
         return extract(eqns, [*(self.jaxpr.invars[k] for k in reads), *added], outvars, constants), reads
 
-    def _together(self, var: Any) -> Any:
-        """Returns the function that makes a value of the parts that shares hand over."""
-        dtype = var.aval.dtype
 
-        def together(*parts: Any) -> Any:
-            if var not in self.partial:
-                return jnp.concatenate(parts, self.axes[var])
-            total = parts[0]
-            for part in parts[1:]:
-                total = total + part
-            return total if total.dtype == dtype else lax.convert_element_type(total, dtype)
+# what is written
 
-        return together
+
+def _part(x: Any, k: Any, size: int, axis: int) -> Any:
+    return lax.dynamic_slice_in_dim(x, k * size, size, axis, allow_negative_indices=False)
+
+
+def _side_by_side(*parts: Any, axis: int) -> Any:
+    return jnp.concatenate(parts, axis)
+
+
+def _sum(*parts: Any, dtype: Any) -> Any:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total if total.dtype == dtype else lax.convert_element_type(total, dtype)

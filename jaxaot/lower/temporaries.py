@@ -54,10 +54,11 @@ class Temporaries:
     def peak(self, among: Any = slice(None)) -> int:
         """Returns how much memory temporaries need at once, all of them or those that an index chooses."""
         begin, end, n_bytes = self.begin[among], self.end[among], self.n_bytes[among]
-        change = np.zeros(int(end.max(initial=0)) + 2, np.int64)
-        np.add.at(change, begin, n_bytes)
-        np.add.at(change, end + 1, -n_bytes)
-        return int(change.cumsum().max())
+        if not len(n_bytes):
+            return 0
+        n_times = int(end.max()) + 2
+        taken, free = (np.bincount(at, n_bytes, n_times) for at in (begin, end + 1))  # float64: exact below 2**53
+        return int((taken - free).cumsum().max())
 
 
 def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int, delayed: bool = False) -> Temporaries:
@@ -170,7 +171,8 @@ def _last_reads(eqns: Sequence[Any], places: Sequence[int]) -> dict[Any, int]:
     last: dict[Any, int] = {}
     for place, eqn in zip(places, eqns, strict=True):
         for var in variables(eqn.invars):
-            last[var] = max(last.get(var, 0), place)
+            if last.get(var, -1) < place:
+                last[var] = place
     return last
 
 
@@ -196,6 +198,8 @@ def _with_those_in_place(
         last[before] = max(last.get(before, 0), last.get(after, 0))
     for i in reversed(range(len(eqns))):
         if kernel[i] != i:  # what is computed where it is read needs its operands there
+            end = max(last.get(var, 0) for var in eqns[i].outvars)
             for var in variables(eqns[i].invars):
-                last[var] = max([last[var], *(last.get(out, 0) for out in eqns[i].outvars)])
+                if last[var] < end:
+                    last[var] = end
     return last

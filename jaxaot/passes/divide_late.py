@@ -17,7 +17,7 @@ from jax import lax
 
 from jaxaot._jax import DropVar, Literal, make_var
 from jaxaot.ir.axes import ELEMENTWISE
-from jaxaot.ir.build import is_rewritable, laid_out, traced
+from jaxaot.ir.build import Drafts, is_rewritable, laid_out
 from jaxaot.ir.makers import Makers
 from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.sums import Place, within
@@ -50,7 +50,8 @@ def divide_late(closed: Any) -> Any:
     `dot_general(g, v) / z` as `dot_general(g / z, v)`. The powers are at most 1, as the largest of their row is taken
     off before, so what is added up grows no larger than values times the length of a row.
     """
-    changed = _Scaled(_Quotients(closed).rebuild()).rebuild()
+    drafts = Drafts()
+    changed = _Scaled(_Quotients(closed, drafts).rebuild(), drafts).rebuild()
     return closed if changed is closed else cse(changed)
 
 
@@ -94,7 +95,8 @@ class _Product(NamedTuple):
 class _Rewriter:
     """A graph some equations of which are replaced."""
 
-    def __init__(self, closed: Any):
+    def __init__(self, closed: Any, drafts: Drafts):
+        self._drafts = drafts
         self._closed, self._eqns = closed, closed.jaxpr.eqns
         self._makers, self._users = Makers(closed.jaxpr), users(closed.jaxpr.eqns)
         self._returned = set(variables(closed.jaxpr.outvars))
@@ -118,9 +120,9 @@ class _Rewriter:
 
     # writing
 
-    def _do(self, fn: Callable[..., Any], *atoms: Any) -> Any:
-        """Adds the equations of a function, and returns its result."""
-        eqns, (result,), _ = traced(fn, substitute(atoms, self._names), self._eqn)
+    def _do(self, fn: Callable[..., Any], *atoms: Any, **static: Any) -> Any:
+        """Adds the equations of a function of atoms, and of what is the same each time, and returns its result."""
+        eqns, (result,), _ = self._drafts.placed(fn, substitute(atoms, self._names), self._eqn, **static)
         self._written += eqns
         return result
 
@@ -131,7 +133,7 @@ class _Rewriter:
         return result
 
     def _divide(self, atom: Any, weights: _Weights, along: Sequence[int | None]) -> Any:
-        return self._do(lambda x, sums: x / laid_out(sums, along), atom, weights.sums)
+        return self._do(_quotient, atom, weights.sums, along=tuple(along))
 
     # reading
 
@@ -225,8 +227,8 @@ class _Rewriter:
 class _Quotients(_Rewriter):
     """Products of weights become products of powers, and sums of rows in the gradient those of what is returned."""
 
-    def __init__(self, closed: Any):
-        super().__init__(closed)
+    def __init__(self, closed: Any, drafts: Drafts):
+        super().__init__(closed, drafts)
         self._weights: dict[Any, _Weights] = {}
         self._products: dict[Any, list[_Product]] = {}  # by powers
         self._raw: dict[int, Any] = {}  # by position the result of a product of powers
@@ -300,21 +302,20 @@ class _Quotients(_Rewriter):
             if found is None or product.at > i:
                 continue
             at, order, features = found
-            given = dot.invars[at]
             cores = [self._core(atom) for atom, _ in scales]
-
-            def total(raw: Any, given: Any, *factors: Any, order: Any = order, features: Any = features) -> Any:
-                total = (given * lax.transpose(raw, order[0])).sum(features)
-                total += (0 * given).sum(features)  # of what is infinite, times keys of both signs, NaN is left
-                total = lax.transpose(total, order[1])
-                for factor, (_, axes), (_, divides) in zip(factors, cores, scales, strict=True):
-                    factor = laid_out(factor, [axes.index(axis) if axis in axes else None for axis in rows])
-                    total = total / factor if divides else total * factor
-                return (-total if is_minus else total).astype(result.aval.dtype)
-
-            self._new[i] = lambda at=product.at, given=given: self._do(
-                total, self._raw[at], given, *(core for core, _ in cores)
+            places = tuple(tuple(axes.index(axis) if axis in axes else None for axis in rows) for _, axes in cores)
+            write = functools.partial(
+                self._do,
+                _sum_over_features,
+                order=order,
+                features=features,
+                places=places,
+                divides=tuple(divides for _, divides in scales),
+                is_minus=is_minus,
+                dtype=result.aval.dtype,
             )
+            operands = [dot.invars[at], *(core for core, _ in cores)]
+            self._new[i] = lambda at=product.at: write(self._raw[at], *operands)
             return
 
     def _factors(self, source: Any, key: int) -> tuple[list[tuple[Any, bool]], Any, tuple[Any, list[int]], bool] | None:
@@ -356,8 +357,8 @@ class _Quotients(_Rewriter):
 class _Scaled(_Rewriter):
     """Products that are divided by the sums become products of what is divided by them."""
 
-    def __init__(self, closed: Any):
-        super().__init__(closed)
+    def __init__(self, closed: Any, drafts: Drafts):
+        super().__init__(closed, drafts)
         for i, eqn in enumerate(self._eqns):
             weights = self._divisor(eqn)
             if weights is None or not _is_precise(eqn.invars[0]) or eqn.invars[0].aval.size < FEWEST_ELEMENTS:
@@ -387,7 +388,47 @@ class _Scaled(_Rewriter):
     def _write(self, dot: Any, at: int, along: Sequence[int | None], weights: _Weights, order: Sequence[int]) -> Any:
         operands = list(dot.invars)
         operands[at] = self._divide(operands[at], weights, along)
-        return self._do(lambda x: lax.transpose(x, order), self._multiply(dot, operands))
+        return self._do(lax.transpose, self._multiply(dot, operands), permutation=tuple(order))
+
+
+# what is written
+
+
+def _quotient(x: Any, sums: Any, along: Sequence[int | None]) -> Any:
+    return x / laid_out(sums, along)
+
+
+def _sum_over_features(
+    raw: Any,
+    given: Any,
+    *factors: Any,
+    order: tuple[Sequence[int], Sequence[int]],
+    features: Sequence[int],
+    places: Sequence[Sequence[int | None]],
+    divides: Sequence[bool],
+    is_minus: bool,
+    dtype: Any,
+) -> Any:
+    """Returns the sum of what is given times the product of powers, times factors or divided by them.
+
+    Args:
+      raw: The product of powers.
+      given: What is given.
+      *factors: What is the same for all keys.
+      order: How `raw` is transposed to lie like `given`, and how the sum is then.
+      features: The axes that are summed over.
+      places: For each factor, where its axes lie in the sum.
+      divides: Which factors divide.
+      is_minus: Whether the result is the negative of this.
+      dtype: The dtype of the result.
+    """
+    total = (given * lax.transpose(raw, order[0])).sum(features)
+    total += (0 * given).sum(features)  # of what is infinite, times keys of both signs, NaN is left
+    total = lax.transpose(total, order[1])
+    for factor, place, is_divisor in zip(factors, places, divides, strict=True):
+        factor = laid_out(factor, place)
+        total = total / factor if is_divisor else total * factor
+    return (-total if is_minus else total).astype(dtype)
 
 
 def _is_least(atom: Any) -> bool:
@@ -430,7 +471,7 @@ def _labels(dot: Any, out: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 def _by_features(
     dot: Any, out: Sequence[int], product: _Product, key: int
-) -> tuple[int, tuple[list[int], list[int]], tuple[int, ...]] | None:
+) -> tuple[int, tuple[tuple[int, ...], tuple[int, ...]], tuple[int, ...]] | None:
     """Returns how the sum over keys of a product times powers is a sum over features.
 
     Args:
@@ -457,5 +498,5 @@ def _by_features(
         return None
     features = tuple(axis for axis, label in enumerate(given) if not isinstance(label, int))
     rows = [label for label in given if isinstance(label, int)]
-    order = [product.out.index(label) for label in given], [rows.index(label) for label in sorted(rows)]
+    order = tuple(product.out.index(label) for label in given), tuple(rows.index(label) for label in sorted(rows))
     return at, order, features

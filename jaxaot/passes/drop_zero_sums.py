@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import DropVar
-from jaxaot.ir.build import is_rewritable, laid_out, traced
+from jaxaot.ir.build import Drafts, is_rewritable, laid_out
 from jaxaot.ir.makers import Makers
 from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.sums import Place, Rows, Witness, within
@@ -39,7 +39,7 @@ def drop_zero_sums(closed: Any) -> Any:
     Zero are sums that are so as polynomials (`ir/sums.py`). What tells where a row holds an infinity or a NaN, here t,
     takes their place, so that the row still becomes NaN.
     """
-    graph = _Graph(closed)
+    graph, drafts = _Graph(closed), Drafts()
     names: dict[Any, Any] = {}
     eqns: list[Any] = []
     for original in closed.jaxpr.eqns:
@@ -48,7 +48,8 @@ def drop_zero_sums(closed: Any) -> Any:
         zero = graph.zero(original)
         if zero is None:
             continue
-        steps, (result,), constants = traced(zero.value, substitute(zero.atoms, names), eqn)
+        atoms = substitute(zero.atoms, names)
+        steps, (result,), constants = drafts.placed(zero.value, atoms, eqn, shape=zero.shape, told=zero.told)
         if not constants and result.aval.weak_type == original.outvars[0].aval.weak_type:
             eqns[-1:] = steps
             names[original.outvars[0]] = result
@@ -59,12 +60,32 @@ class _Zero(NamedTuple):
     """A result that is zero, or NaN all along a row.
 
     Attributes:
-      atoms: What `value` takes.
-      value: A function that returns the result.
+      atoms: What `value` takes: the values that tell whether it is NaN, behind others.
+      value: A function that returns the result, given its shape and how it is told too.
+      shape: The shape of the result.
+      told: How it is told.
     """
 
     atoms: list[Any]
     value: Callable[..., Any]
+    shape: tuple[int, ...]
+    told: _Told
+
+
+class _Told(NamedTuple):
+    """How it is told which rows are NaN.
+
+    Attributes:
+      shape: The shape of an array with an element for each row: axes that are summed have one.
+      dtype: The dtype of the result.
+      places: For each value that tells it, where its axes lie.
+      are_divisors: Which of these are so by what is divided by them.
+    """
+
+    shape: tuple[int, ...]
+    dtype: Any
+    places: tuple[Place, ...]
+    are_divisors: tuple[bool, ...]
 
 
 class _Graph:
@@ -94,8 +115,8 @@ class _Graph:
         witnesses = rows.witnesses(target, rows.kept())
         if any(witness.var is target for witness in witnesses):
             return None
-        told = lambda *values: lax.reshape(_told(rows, witnesses, values), target.aval.shape)
-        return _Zero([witness.var for witness in witnesses], told)
+        told = _how_told(rows, witnesses)
+        return _Zero([witness.var for witness in witnesses], _zero_of_rows, target.aval.shape, told)
 
     def _zero_share(self, target: Any, share: Any, mask: Any) -> _Zero | None:
         """Returns the gradient by a maximum or minimum, divided among the elements that are as large, if it is zero.
@@ -120,15 +141,8 @@ class _Graph:
         if total.invars[0] is not mask or not rows.is_zero(gradient, place):
             return None
         witnesses = rows.witnesses(gradient, place)
-
-        def told(largest: Any, *values: Any) -> Any:
-            found = _told(rows, witnesses, values)
-            # where the extreme is NaN it is equal to no element, and the gradient is divided by zero
-            is_nan = lax.reshape(lax.ne(largest, largest), found.shape)
-            found = lax.select(is_nan, lax.full_like(found, math.nan), found)
-            return lax.broadcast_in_dim(found, target.aval.shape, tuple(range(found.ndim)))
-
-        return _Zero([extreme.outvars[0], *(witness.var for witness in witnesses)], told)
+        atoms = [extreme.outvars[0], *(witness.var for witness in witnesses)]
+        return _Zero(atoms, _zero_unless_extreme_is_nan, target.aval.shape, _how_told(rows, witnesses))
 
     def _extreme_of(self, mask: Any) -> Any:
         """Returns the maximum or minimum if a value is 1 where an array is equal to its own, and 0 elsewhere."""
@@ -160,13 +174,33 @@ class _Graph:
         return self._rows[key]
 
 
-def _told(rows: Rows, witnesses: Sequence[Witness], values: Sequence[Any]) -> Any:
-    """Returns zero for each row, with axes of one element for those that are summed; NaN where a witness tells so."""
-    shape = [1 if axis in rows.summed else size for axis, size in enumerate(rows.shape)]
-    total = lax.full(shape, 0, rows.dtype)
-    for (_, place, is_divisor), value in zip(witnesses, values, strict=True):
+def _how_told(rows: Rows, witnesses: Sequence[Witness]) -> _Told:
+    shape = tuple(1 if axis in rows.summed else size for axis, size in enumerate(rows.shape))
+    return _Told(shape, rows.dtype, tuple(w.place for w in witnesses), tuple(w.is_divisor for w in witnesses))
+
+
+def _zero_of_rows(*values: Any, shape: tuple[int, ...], told: _Told) -> Any:
+    """Returns zero for each row, NaN where a value tells so."""
+    return lax.reshape(_zeros(values, told), shape)
+
+
+def _zero_unless_extreme_is_nan(largest: Any, *values: Any, shape: tuple[int, ...], told: _Told) -> Any:
+    """Returns zeros for each row; NaN where a value tells so, and where the largest or smallest element is NaN.
+
+    That is equal to no element, and the gradient is divided by zero.
+    """
+    found = _zeros(values, told)
+    is_nan = lax.reshape(lax.ne(largest, largest), found.shape)
+    found = lax.select(is_nan, lax.full_like(found, math.nan), found)
+    return lax.broadcast_in_dim(found, shape, tuple(range(found.ndim)))
+
+
+def _zeros(values: Sequence[Any], told: _Told) -> Any:
+    """Returns zero for each row, with axes of one element for those that are summed; NaN where a value tells so."""
+    total = lax.full(told.shape, 0, told.dtype)
+    for place, is_divisor, value in zip(told.places, told.are_divisors, values, strict=True):
         zero = lax.full_like(value, 0)
         zero = lax.div(zero, value) if is_divisor else lax.mul(value, zero)
-        zero = laid_out(zero, [place.index(axis) if axis in place else None for axis in range(len(shape))])
-        total = lax.add(total, lax.broadcast_in_dim(zero, shape, tuple(range(len(shape)))))
+        zero = laid_out(zero, [place.index(axis) if axis in place else None for axis in range(len(told.shape))])
+        total = lax.add(total, lax.broadcast_in_dim(zero, told.shape, tuple(range(len(told.shape)))))
     return total

@@ -25,7 +25,7 @@ from jax import lax
 from jaxaot._jax import Literal, ShapedArray, make_literal, make_var
 from jaxaot.ir.axes import Way, params_of_part
 from jaxaot.ir.blocks import Block, cut_in_blocks
-from jaxaot.ir.build import graph_of, placed
+from jaxaot.ir.build import Drafts
 from jaxaot.ir.fields import SHAPES, Fields, Graph, Step
 from jaxaot.ir.masks import Seed, seeds, small_constants
 from jaxaot.ir.rewrite import rebuild
@@ -133,7 +133,7 @@ class _Search:
         self.known = known
         self._tried: set[Any] = set()
         self._all: list[Seed] | None = None  # those of the graph as it was given
-        self._graphs: dict[Any, Any] = {}
+        self._drafts = Drafts()
 
     def with_one_less(self, closed: Any) -> Any:
         """Returns the graph with one mask less whose field is computed as a whole, or None if none is left."""
@@ -164,7 +164,7 @@ class _Search:
                 if blocks is None:
                     break
                 try:
-                    return _Writer(closed, fields, blocks, mask.shape[1], self._graphs).rebuild()
+                    return _Writer(closed, fields, blocks, mask.shape[1], self._drafts).rebuild()
                 except _NotUniform as error:
                     if error.field is None or error.field in refused or len(refused) == MOST_REFUSED:
                         break
@@ -209,7 +209,7 @@ def _part_skipped(blocks: Sequence[Block], kept: Any) -> float:
 class _Writer:
     """Writes the graph with fields in blocks."""
 
-    def __init__(self, closed: Any, fields: Fields, blocks: Sequence[Block], n_columns: int, graphs: dict[Any, Any]):
+    def __init__(self, closed: Any, fields: Fields, blocks: Sequence[Block], n_columns: int, drafts: Drafts):
         """Wraps a graph; nothing is written yet.
 
         Args:
@@ -217,10 +217,10 @@ class _Writer:
           fields: The fields.
           blocks: The blocks of rows.
           n_columns: How many columns the mask has.
-          graphs: The graphs of functions that were traced before; those that are new are added.
+          drafts: What is added.
         """
         self._closed, self._fields, self._blocks, self._n_columns = closed, fields, blocks, n_columns
-        self._graphs = graphs
+        self._drafts = drafts
         self._eqns: list[Any] = []
         self._eqn: Any = None  # whose place new ones take
         self._inside: dict[tuple[Any, int], Any] = {}
@@ -587,10 +587,7 @@ class _Writer:
 
     def _do(self, fn: Callable[..., Any], *atoms: Any, **static: Any) -> Any:
         """Adds the equations of a function of atoms, and of what is the same each time, and returns its result."""
-        key = (fn, tuple(static.items()), tuple(atom.aval for atom in atoms))
-        if key not in self._graphs:
-            self._graphs[key] = graph_of(functools.partial(fn, **static), atoms)
-        eqns, (result,), _ = placed(self._graphs[key], atoms, self._eqn)
+        eqns, (result,), _ = self._drafts.placed(fn, atoms, self._eqn, **static)
         self._eqns += eqns
         return result
 
