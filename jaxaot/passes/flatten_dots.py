@@ -10,6 +10,7 @@ has the activations transposed too. Only what has to be moved is, to where all t
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -30,9 +31,11 @@ def flatten_dots(closed: Any) -> Any:
     operands of others. Axes of an operand without a batch that do not lie so are moved first: `b: f32[8,4,128,32]`, of
     which axes 1 and 3 are contracted, is transposed to `f32[8,128,4,32]`.
     """
-    writer = _Writer()
-    for eqn in closed.jaxpr.eqns:
-        if eqn.primitive is dot_general_p and is_rewritable(eqn) and eqn.outvars[0].aval.size:
+    eqns = closed.jaxpr.eqns
+    is_changed = [e.primitive is dot_general_p and is_rewritable(e) and e.outvars[0].aval.size > 0 for e in eqns]
+    writer = _Writer([eqn for eqn, changes in zip(eqns, is_changed, strict=True) if changes])
+    for eqn, changes in zip(eqns, is_changed, strict=True):
+        if changes:
             writer.flatten(eqn)
         else:
             writer.eqns.append(eqn)
@@ -46,9 +49,19 @@ class _Writer:
       eqns: What was written.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dots: Sequence[Any]):
+        """Looks at products; nothing is written yet.
+
+        Args:
+          dots: The products.
+        """
         self.eqns: list[Any] = []
         self._known: dict[Any, Any] = {}  # what operands became: several products read most of them
+        self._n_wanted: Counter[Any] = Counter()  # how many left operands should have an order
+        for dot in dots:
+            left, first = dot.invars[0], _contracted(dot)[0]
+            if not dot.params["dimension_numbers"][1][0] and not _lies_side_by_side(left, first):
+                self._n_wanted[id(left), (*_others(left, first), *first)] += 1
 
     def flatten(self, dot: Any) -> None:
         """Writes a product, and before it what it takes to have plain matrices for operands."""
@@ -57,13 +70,8 @@ class _Writer:
         if not _others(left, {*contract_left, *batch_left}) or not _others(right, {*contract_right, *batch_right}):
             self.eqns.append(dot)  # a vector: XLA computes it in a loop, into which it takes what is read
             return
-        # pairs are contracted in any order, so in that of the left operand; if that is moved, of the right one
-        pairs = sorted(zip(contract_left, contract_right, strict=True))
-        first, second = [a for a, _ in pairs], [b for _, b in pairs]
-        if not batch_left and pairs:
-            if not _lies_side_by_side(left, first):
-                pairs.sort(key=lambda pair: pair[1])
-                first, second = [a for a, _ in pairs], [b for _, b in pairs]
+        first, second = _contracted(dot)
+        if not batch_left and first:
             left, first = self._side_by_side(left, first, dot)
             right, second = self._side_by_side(right, second, dot)
         merges = _is_run(first) and _is_run(second)
@@ -88,13 +96,21 @@ class _Writer:
     def _side_by_side(self, atom: Any, contracted: Sequence[int], dot: Any) -> tuple[Any, Sequence[int]]:
         """Returns an operand with its contracted axes side by side, and its contracted axes.
 
-        Those come first if the first axis is among them: two products, one that contracts them and one that does not,
-        as an activation and a gradient have, then read the same array.
+        They come last or first, and so do the same axes for all products that read the operand, of a gradient either
+        kind: last where more left operands should have them so, as XLA's fast products want it. Where no left operand
+        is moved the last axis stays where it is, so that whole rows are copied.
         """
         if _lies_side_by_side(atom, contracted):
             return atom, contracted
         free = _others(atom, contracted)
-        order = (*contracted, *free) if 0 in contracted else (*free, *contracted)
+        last, first = (*free, *contracted), (*contracted, *free)
+        n_last, n_first = self._n_wanted[id(atom), last], self._n_wanted[id(atom), first]
+        if n_last != n_first:
+            order = last if n_last > n_first else first
+        elif n_last:
+            order = first if 0 in contracted else last
+        else:
+            order = last if atom.aval.ndim - 1 in contracted else first
         return self._changed(transpose, atom, order, dot), [order.index(axis) for axis in contracted]
 
     def _merged(
@@ -128,6 +144,18 @@ class _Writer:
             steps, self._known[key] = change(atom, how, dot)
             self.eqns += steps
         return self._known[key]
+
+
+def _contracted(dot: Any) -> tuple[list[int], list[int]]:
+    """Returns the contracted axes of both operands, in the order of the left one; if that is moved, of the right one.
+
+    Pairs of axes may be contracted in any order.
+    """
+    (contract_left, contract_right), (batch_left, _) = dot.params["dimension_numbers"]
+    pairs = sorted(zip(contract_left, contract_right, strict=True))
+    if not batch_left and not _lies_side_by_side(dot.invars[0], [a for a, _ in pairs]):
+        pairs.sort(key=lambda pair: pair[1])
+    return [a for a, _ in pairs], [b for _, b in pairs]
 
 
 def _others(atom: Any, axes: Collection[int]) -> tuple[int, ...]:

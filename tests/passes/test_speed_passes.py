@@ -192,6 +192,8 @@ def test_products_become_products_of_plain_matrices():
         ("bhtd,hdo->bto", ((2, 3, 5, 4), (3, 4, 6))),
         ("bhdt,btc->hdc", ((2, 3, 4, 5), (2, 5, 6))),
         ("sbt,tcs->bc", ((2, 3, 4), (4, 5, 2))),
+        ("sbt,ctds->bcd", ((2, 3, 4), (5, 4, 6, 2))),
+        ("bst,tcs->bc", ((3, 2, 4), (4, 5, 2))),
     ],
 )
 def test_axes_that_do_not_lie_side_by_side_are_moved_there(equation, shapes):
@@ -211,6 +213,15 @@ def test_what_several_products_read_is_moved_once():
     assert names(graph).count("transpose") == 1
     first, second = dots(graph)
     assert first.invars[0] is second.invars[0] or second.invars[1] is first.invars[0]
+
+
+def test_rows_are_copied_whole_where_no_product_wants_another_order():
+    def fn(w, x):  # of images, whose channels are not last
+        return jnp.tensordot(w, x, ((1,), (1,)))
+
+    graph = flatten_dots(graph_of(fn, jnp.ones((6, 3)), jnp.ones((2, 3, 4, 5))))
+    (moved,) = (eqn for eqn in graph.eqns if eqn.primitive.name == "transpose")
+    assert moved.params["permutation"] == (1, 0, 2, 3)
 
 
 def test_empty_products_are_left_alone():
