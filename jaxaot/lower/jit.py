@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxaot import config
-from jaxaot._jax import is_outermost, is_tracer, jaxpr_as_fun
+from jaxaot._jax import as_one_call, is_outermost, is_tracer
 from jaxaot._util import collector
 from jaxaot.config import Config
 from jaxaot.errors import UsageError
@@ -142,7 +142,8 @@ class _TunedFunction:
             if self._needs_another_way(tuned):
                 raise _AnotherWay(tuned, out_tree)
             closed = tuned.jaxpr
-        return jax.tree.unflatten(out_tree, jaxpr_as_fun(closed)(*leaves))
+        call = as_one_call(closed, getattr(self._fn, "__name__", "fn"))
+        return jax.tree.unflatten(out_tree, call(*leaves))
 
 
 def _needs_relay(tuned: Tuned) -> bool:
