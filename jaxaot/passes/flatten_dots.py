@@ -56,7 +56,7 @@ class _Writer:
           dots: The products.
         """
         self.eqns: list[Any] = []
-        self._known: dict[Any, Any] = {}  # what operands became: several products read most of them
+        self._moved: dict[Any, Any] = {}  # by operand and order
         self._n_wanted: Counter[Any] = Counter()  # how many left operands should have an order
         for dot in dots:
             left, first = dot.invars[0], _contracted(dot)[0]
@@ -111,7 +111,10 @@ class _Writer:
             order = first if 0 in contracted else last
         else:
             order = last if atom.aval.ndim - 1 in contracted else first
-        return self._changed(transpose, atom, order, dot), [order.index(axis) for axis in contracted]
+        if (id(atom), order) not in self._moved:
+            steps, self._moved[id(atom), order] = transpose(atom, order, dot)
+            self.eqns += steps
+        return self._moved[id(atom), order], [order.index(axis) for axis in contracted]
 
     def _merged(
         self, atom: Any, batch: Sequence[int], contracted: Sequence[int], merges: bool, dot: Any
@@ -134,16 +137,9 @@ class _Writer:
         order = sorted(group for kind in groups for group in kind)
         place = {group: i for i, group in enumerate(order)}
         shape = tuple(n_elements([atom.aval.shape[axis] for axis in group]) for group in order)
-        result = self._changed(reshape, atom, shape, dot)
+        steps, result = reshape(atom, shape, dot)
+        self.eqns += steps
         return result, tuple(place[group] for group in groups[0]), tuple(place[group] for group in groups[1])
-
-    def _changed(self, change: Any, atom: Any, how: Sequence[int], dot: Any) -> Any:
-        """Returns what `reshape` or `transpose` makes of an operand; perhaps another product has read that before."""
-        key = change, id(atom), how
-        if key not in self._known:
-            steps, self._known[key] = change(atom, how, dot)
-            self.eqns += steps
-        return self._known[key]
 
 
 def _contracted(dot: Any) -> tuple[list[int], list[int]]:
