@@ -32,7 +32,7 @@ def flatten_dots(closed: Any) -> Any:
     which axes 1 and 3 are contracted, is transposed to `f32[8,128,4,32]`.
     """
     eqns = closed.jaxpr.eqns
-    is_changed = [e.primitive is dot_general_p and is_rewritable(e) and e.outvars[0].aval.size > 0 for e in eqns]
+    is_changed = [e.primitive is dot_general_p and is_rewritable(e) and _is_of_matrices(e) for e in eqns]
     writer = _Writer([eqn for eqn, changes in zip(eqns, is_changed, strict=True) if changes])
     for eqn, changes in zip(eqns, is_changed, strict=True):
         if changes:
@@ -65,11 +65,8 @@ class _Writer:
 
     def flatten(self, dot: Any) -> None:
         """Writes a product, and before it what it takes to have plain matrices for operands."""
-        (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
+        _, (batch_left, batch_right) = dot.params["dimension_numbers"]
         left, right = dot.invars
-        if not _others(left, {*contract_left, *batch_left}) or not _others(right, {*contract_right, *batch_right}):
-            self.eqns.append(dot)  # a vector: XLA computes it in a loop, into which it takes what is read
-            return
         first, second = _contracted(dot)
         if not batch_left and first:
             left, first = self._side_by_side(left, first, dot)
@@ -96,9 +93,9 @@ class _Writer:
     def _side_by_side(self, atom: Any, contracted: Sequence[int], dot: Any) -> tuple[Any, Sequence[int]]:
         """Returns an operand with its contracted axes side by side, and its contracted axes.
 
-        They come last or first, and so do the same axes for all products that read the operand, of a gradient either
-        kind: last where more left operands should have them so, as XLA's fast products want it. Where no left operand
-        is moved the last axis stays where it is, so that whole rows are copied.
+        They come last or first, so that products which contract them and products which contract the others, as there
+        are of a gradient, read the same array: as more left operands should have it, in which XLA's fast products want
+        them last. Where it is no left operand the last axis stays where it is, so that whole rows are copied.
         """
         if _lies_side_by_side(atom, contracted):
             return atom, contracted
@@ -140,6 +137,17 @@ class _Writer:
         steps, result = reshape(atom, shape, dot)
         self.eqns += steps
         return result, tuple(place[group] for group in groups[0]), tuple(place[group] for group in groups[1])
+
+
+def _is_of_matrices(dot: Any) -> bool:
+    """Returns whether no operand is a vector, which XLA multiplies in a loop, into which it takes what is read.
+
+    Nor is there anything to multiply if the result is empty.
+    """
+    sides = zip(dot.invars, *dot.params["dimension_numbers"], strict=True)
+    return dot.outvars[0].aval.size > 0 and all(
+        _others(atom, (*contracted, *batch)) for atom, contracted, batch in sides
+    )
 
 
 def _contracted(dot: Any) -> tuple[list[int], list[int]]:
