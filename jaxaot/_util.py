@@ -1,13 +1,15 @@
-"""Small tools on sequences that the standard library lacks."""
+"""Small tools that the standard library lacks."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import inspect
 import math
 import threading
-from collections.abc import Iterable, Iterator, MutableSet
-from typing import TypeVar
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Iterator, MutableSet
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -32,6 +34,49 @@ class OrderedSet(MutableSet[T]):
 
     def discard(self, value: T) -> None:
         self._items.pop(value, None)
+
+
+class KeptWith:
+    """Values that are kept as long as an object lives, which they must not keep alive themselves.
+
+    Objects are told apart by identity: two bound methods may be equal, and one of them live longer.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}
+
+    def of(self, owner: Any) -> dict[Any, Any]:
+        """Returns what is kept with an object, to be added to; it is lost if nothing can refer to that weakly."""
+        number = id(owner)
+        found = self._found.get(number)
+        if found is not None and found[0]() is owner:
+            return found[1]
+
+        def forget(gone: weakref.ref[Any]) -> None:
+            if number in self._found and self._found[number][0] is gone:
+                del self._found[number]
+
+        kept: dict[Any, Any] = {}
+        with contextlib.suppress(TypeError):
+            self._found[number] = weakref.ref(owner, forget), kept
+        return kept
+
+
+def frozen(value: Any) -> Hashable:
+    """Returns options as a key: lists and dictionaries by what they hold, numbers by their types too."""
+    if type(value) is dict:
+        return dict, frozenset((key, frozen(item)) for key, item in value.items())
+    if type(value) in (list, tuple):
+        return type(value), tuple(map(frozen, value))
+    return type(value), value
+
+
+def signature_of(fn: Callable[..., Any]) -> inspect.Signature | None:
+    """Returns the signature of a function, None of one that has none, such as some built-in functions."""
+    try:
+        return inspect.signature(fn)
+    except (TypeError, ValueError):
+        return None
 
 
 class _Collector:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
-from jaxaot._util import format_bytes
+from jaxaot._util import format_bytes, signature_of
 from jaxaot.autograd.modes import state
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
 from jaxaot.ir.sequence import sequence_rows, sequence_table
@@ -465,10 +464,10 @@ class SegmentBuilder:
 
 def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]:
     """Returns what a function calls its positional arguments, those of `*args` by their index."""
-    try:
-        parameters = inspect.signature(fn).parameters.values()
-    except (TypeError, ValueError):
+    signature = signature_of(fn)
+    if signature is None:
         return ()
+    parameters = signature.parameters.values()
     names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     rest = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
     return (*names, *(f"{name}[{i}]" for name in rest for i in range(n_most)))

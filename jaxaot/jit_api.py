@@ -66,6 +66,7 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     plain `jax.jit`, and here they are kept. On other platforms, inside other transformations of JAX, and where
     shardings are given, it is `jax.jit`. Arguments that hold flax nnx objects, such as modules and optimizers, are
     treated as `nnx.jit` does: what the function changes in them is written back; their arrays are reused.
+    What is compiled is kept as long as `fn` lives: to write `ja.jit(fn)(x)` in a loop compiles once.
 
     Args:
       fn: The function; left out, a decorator is returned.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot._util import signature_of
 from jaxaot.aot.module import lift, lifted_function
 from jaxaot.aot.signature import BackwardSignature, GraphSignature
 from jaxaot.aot.values import changed_tensors, compute_values, require_values
@@ -279,10 +279,8 @@ def _slots(
 
 def _argument_names(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
     """Returns what the function calls each leaf of its arguments, such as `x` or `batch['image']`."""
-    try:
-        parameters = list(inspect.signature(fn).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
+    signature = signature_of(fn)
+    parameters = [] if signature is None else list(signature.parameters.values())
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     more = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
     names = []

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot import config
+from jaxaot._util import signature_of
 from jaxaot.errors import PartitionResultError
 from jaxaot.partition.given import as_partition, as_plain_graphs, without_refills
 from jaxaot.partition.partition import partition
@@ -97,10 +98,10 @@ def _call(partition_fn: PartitionFunction, joint: JointGraph) -> Any:
     """Calls a partition function with as much as it takes."""
     more = {"num_fwd_outputs": joint.n_outputs}
     avals = list(joint.jaxpr.in_avals)
-    try:
-        parameters = inspect.signature(partition_fn).parameters.values()
-    except (TypeError, ValueError):  # a builtin without a signature
+    signature = signature_of(partition_fn)
+    if signature is None:
         return partition_fn(joint, avals, **more)
+    parameters = signature.parameters.values()
     kinds = [p.kind for p in parameters]
     second = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][1:2]
     is_asked_for = any(p.default is p.empty or p.name == "joint_inputs" for p in second)

@@ -7,9 +7,9 @@ compiles that. Where one program would need too much memory at once, a call runs
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import jax
 
 from jaxaot import config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer
-from jaxaot._util import collector
+from jaxaot._util import KeptWith, collector, frozen, signature_of
 from jaxaot.config import Config
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
@@ -63,15 +63,18 @@ class Objects(NamedTuple):
 
 
 class Static:
-    """Which arguments of a function are static: positions and names, each said by the other as in `jax.jit`."""
+    """Which arguments of a function are static: positions and names, each said by the other as in `jax.jit`.
+
+    Attributes:
+      options: Those of `jax.jit` that say so.
+    """
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
+        self.options = {name: value for name, value in options.items() if name.startswith("static")}
         self._numbers = set(_several(options.get("static_argnums")))
         self._names = set(_several(options.get("static_argnames")))
-        try:
-            parameters = list(inspect.signature(fn).parameters.values())
-        except (TypeError, ValueError):
-            return
+        signature = signature_of(fn)
+        parameters = [] if signature is None else list(signature.parameters.values())
         for i, parameter in enumerate(parameters):
             is_static = parameter.name in self._names or not self._numbers.isdisjoint((i, i - len(parameters)))
             if is_static and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
@@ -101,38 +104,31 @@ class _TunedFunction:
     def __init__(
         self,
         fn: Callable[..., Any],
+        traced: Any,
         static: Static,
         passes: tuple[str, ...],
         checks: bool,
         needs_another_way: Callable[[Tuned], bool],
         may_be_shared: bool,
     ):
-        functools.update_wrapper(self, fn)
-        self._fn, self._static, self._passes, self._checks = fn, static, passes, checks
+        functools.update_wrapper(self, fn, updated=())
+        self._fn, self._traced, self._static, self._passes, self._checks = fn, traced, static, passes, checks
         self._needs_another_way, self._may_be_shared = needs_another_way, may_be_shared
 
     def __repr__(self) -> str:
         return repr(self._fn)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        moving, static = self._static.split(args, kwargs)
-        leaves, in_tree = jax.tree.flatten(list(moving.values()))
+        moving, _ = self._static.split(args, kwargs)
+        leaves = jax.tree.leaves(list(moving.values()))
         if not any(map(is_tracer, leaves)):  # nothing is traced, such as under `jax.disable_jit`
             return self._fn(*args, **kwargs)
-        return self._traced(moving, static, leaves, in_tree, args, kwargs)
+        return self._tuned(leaves, args, kwargs)
 
     @collector.waits()
-    def _traced(self, moving: Any, static: Any, leaves: Any, in_tree: Any, args: Any, kwargs: Any) -> Any:
-        out_tree: Any = None
-
-        def flat(*values: Any) -> list[Any]:
-            nonlocal out_tree
-            given = static | dict(zip(moving, jax.tree.unflatten(in_tree, values), strict=True))
-            named = {name: given[name] for name in kwargs}
-            results, out_tree = jax.tree.flatten(self._fn(*(given[i] for i in range(len(args))), **named))
-            return results
-
-        closed = jax.make_jaxpr(flat)(*leaves)
+    def _tuned(self, leaves: list[Any], args: Any, kwargs: Any) -> Any:
+        traced = self._traced.trace(*args, **kwargs)  # as `jax.jit` traces it, whose messages name the user's arguments
+        closed, out_tree = traced.jaxpr, traced.out_tree
         opened = inline(closed, also_custom=True)
         if is_worth_tuning(opened):
             crew = plan_crew(opened, self._passes, self._checks) if self._may_be_shared else None
@@ -162,16 +158,38 @@ def _needs_nothing(tuned: Tuned) -> bool:
     return False
 
 
-def _without_objects(fn: Callable[..., Any], objects: Objects) -> Callable[..., Any]:
-    """Returns a function that refuses to be traced with arguments that hold objects."""
+class _Checked:
+    """A function that refuses to be traced with arguments that hold objects.
 
-    @functools.wraps(fn)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        if objects.are_in((args, kwargs)):
+    It does not keep the function that it calls alive: what is compiled for a function is kept as long as that lives.
+    Whoever calls it does.
+    """
+
+    def __init__(self, fn: Callable[..., Any], objects: Objects):
+        named = fn
+        while isinstance(named, functools.partial):
+            named = named.func
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            if hasattr(named, name):
+                setattr(self, name, getattr(named, name))
+        self._objects = objects
+        try:
+            self._found: Callable[[], Any] = weakref.ref(fn)
+        except TypeError:
+            self._found = lambda: fn
+
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """The function, whose signature and place messages of JAX name."""
+        return self._found()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._objects.are_in((args, kwargs)):
             raise _HasObjects
-        return fn(*args, **kwargs)
-
-    return checked
+        return self.__wrapped__(*args, **kwargs)
 
 
 class _Described(NamedTuple):
@@ -219,6 +237,7 @@ class _Version:
         if is_placed:
             passes = ()
         self._fn, self._options, self._static = fn, options, Static(fn, options)
+        self._traced = jax.jit(fn, **self._static.options)  # from which all ways take the graph
         self._passes, self._checks = passes, settings.check_graphs
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         self._compiler_options = compiler_options or None
@@ -230,10 +249,11 @@ class _Version:
     def _jit(
         self, needs_another_way: Callable[[Tuned], bool], compiler_options: Any, may_be_shared: bool = False
     ) -> Any:
-        """Returns the function as one program, unless its graph needs another way; each traces for itself."""
+        """Returns the function as one program, unless its graph needs another way."""
         fn = self._fn
         if self._passes:
-            fn = _TunedFunction(fn, self._static, self._passes, self._checks, needs_another_way, may_be_shared)
+            traced, static = self._traced, self._static
+            fn = _TunedFunction(fn, traced, static, self._passes, self._checks, needs_another_way, may_be_shared)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
     @functools.cached_property
@@ -274,6 +294,7 @@ class _Version:
     def clear(self) -> None:
         """Drops all that was compiled."""
         self._jitted.clear_cache()
+        self._traced.clear_cache()
         for name in ("_whole", "_whole_by_eigen"):
             self.__dict__.pop(name, None)
         self.run = self._jitted
@@ -321,10 +342,23 @@ class _Version:
         return [i for i, leaf in enumerate(described) if leaf.donated]
 
 
+_versions = KeptWith()
+"""By options, the versions of functions, each a dictionary by settings."""
+
+
+def _versions_of(fn: Callable[..., Any], options: dict[str, Any]) -> dict[Any, _Version]:
+    """Returns what is compiled for a function: in a loop, `ja.jit(fn)(x)` compiles once, as `jax.jit(fn)(x)` does."""
+    try:
+        return _versions.of(fn).setdefault(frozen(options), {})
+    except TypeError:  # an option has no hash
+        return {}
+
+
 class Jitted:
     """A jitted function; it has the methods of what `jax.jit` returns.
 
-    In a transformation of JAX, such as another `jit`, it is the function that `jax.jit` would return.
+    In a transformation of JAX, such as another `jit`, it is the function that `jax.jit` would return. What is compiled
+    is shared by all that are made of the same function with the same options.
     """
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any], objects: Objects):
@@ -336,20 +370,21 @@ class Jitted:
           objects: How calls with objects are carried out.
         """
         functools.update_wrapper(self, fn)
+        self.__signature__ = signature_of(fn)
         self._fn, self._options, self._objects = fn, options, objects
-        self._checked = _without_objects(fn, objects)
         self._of_objects: Callable[..., Any] | None = None  # made at the first call that needs it
         self._inside: Any = jax.jit(fn, **options)
-        self._versions: dict[Any, _Version] = {}  # made at the first call: what XLA needs depends on the backend
+        self._versions = _versions_of(fn, options)  # made at the first call: what XLA needs depends on the backend
         self._latest: tuple[Config | None, Any] = None, None  # one value, as other threads may have other settings
 
     def _current(self) -> _Version:
         """Returns the version under the settings in force."""
         settings = config.get()
-        key = settings.passes, settings.check_graphs
+        key = jax.default_backend(), settings.passes, settings.check_graphs
         version = self._versions.get(key)
         if version is None:
-            version = self._versions.setdefault(key, _Version(self._checked, self._options, settings))
+            checked = _Checked(self._fn, self._objects)
+            version = self._versions.setdefault(key, _Version(checked, self._options, settings))
         self._latest = settings, version
         return version
 
@@ -379,6 +414,9 @@ class Jitted:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._fn, self._options, self._objects)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`."""
@@ -422,7 +460,7 @@ class Jitted:
     def clear_cache(self) -> None:
         """Drops all that was compiled."""
         self._inside.clear_cache()
-        for version in self._versions.values():
+        for version in list(self._versions.values()):
             version.clear()
 
     def __repr__(self) -> str:

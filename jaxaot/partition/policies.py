@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
+from jaxaot._util import signature_of
 from jaxaot.errors import PolicyError
 from jaxaot.ir.primitives import Kind, is_pure, kind
 
@@ -250,11 +250,8 @@ def policy_label(policy: str | Policy) -> str:
 
 
 def _takes_parameters(policy: Callable[..., Any]) -> bool:
-    try:
-        parameters = inspect.signature(policy).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    signature = signature_of(policy)
+    return signature is not None and any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
 
 
 def _is_made_from_nothing(eqn: Any) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jaxaot._util import collector
+from jaxaot._util import collector, signature_of
 from jaxaot.autograd.modes import state
 from jaxaot.errors import SettingsChangedError, TraceError
 from jaxaot.plan.difference import CallKey, differences
@@ -69,6 +70,7 @@ class CompiledFunction:
         self.programs: list[Program] = []
         self._latest: Callable[..., Any] = _miss
         self.max_programs = max_programs
+        self._given_build = build
         self._build = collector.waits()(build)
         self._inspect = inspect
         self._building = threading.RLock()
@@ -78,6 +80,7 @@ class CompiledFunction:
         self._takes_iterators = False
         self._recompiles = Recompiles(getattr(fn, "__name__", type(fn).__name__), 2 * max_programs)
         functools.update_wrapper(self, fn, updated=())
+        self.__signature__ = signature_of(fn)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if RUNNING:
@@ -170,6 +173,10 @@ class CompiledFunction:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
+
+    def __deepcopy__(self, memo: Any) -> CompiledFunction:
+        fn = copy.deepcopy(self.fn, memo)  # a method is then that of a copied object
+        return type(self)(fn, self._given_build, self._inspect, self.max_programs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""

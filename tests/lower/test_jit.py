@@ -1,6 +1,10 @@
 """`ja.jit` is `jax.jit`, with the options that XLA needs."""
 
+import copy
 import functools
+import gc
+import inspect
+import weakref
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +18,14 @@ X = jnp.arange(3.0)
 
 def held(x):
     return jax.lax.optimization_barrier(x * 2.0) * 3.0
+
+
+class Scaled:
+    def __call__(self, x):
+        return self.run(x)
+
+    def run(self, x):
+        return x * 2.0
 
 
 def test_barriers_are_kept():
@@ -68,6 +80,97 @@ def test_a_call_is_traced_once():
     traced.clear_cache()
     traced(X)
     assert len(calls) == 2
+
+
+def test_what_is_made_anew_in_a_loop_is_compiled_once():
+    calls = []
+
+    def traced(x, n):
+        calls.append(n)
+        return x + n
+
+    for _ in range(3):
+        for n in (1, 2):
+            np.testing.assert_array_equal(ja.jit(traced, static_argnames=["n"])(X, n=n), X + n)
+        np.testing.assert_array_equal(ja.jit(traced)(X, 3.0), X + 3.0)
+    assert calls[:2] == [1, 2] and len(calls) == 3
+    with ja.config(passes=()):
+        ja.jit(traced)(X, 3.0)
+    ja.jit(traced).clear_cache()
+    ja.jit(traced)(X, 3.0)
+    assert len(calls) == 5
+
+
+@pytest.mark.parametrize("n_rows", [8, 2048], ids=["one program", "shares"])
+def test_what_was_compiled_goes_with_the_function(n_rows):
+    def make(scale):
+        def step(w, x):
+            return w - scale * jax.grad(lambda w: jnp.sum(jnp.tanh(jnp.tanh(x @ w) @ w) ** 2))(w)
+
+        return step
+
+    step, w, x = make(0.1), jnp.eye(512), jnp.ones((n_rows, 512))
+    expected = step(w, x)
+    for _ in range(3):
+        np.testing.assert_allclose(ja.jit(step)(w, x), expected, rtol=1e-5, atol=1e-5)
+    kept = weakref.ref(step)
+    del step
+    gc.collect()
+    assert kept() is None
+
+
+def test_equal_methods_do_not_depend_on_each_other():
+    scaled = Scaled()
+    first, second = ja.jit(scaled.run), ja.jit(scaled.run)
+    np.testing.assert_array_equal(first(X), 2.0 * X)
+    del first
+    gc.collect()
+    np.testing.assert_array_equal(second(X), 2.0 * X)
+    np.testing.assert_array_equal(second(X[:2]), 2.0 * X[:2])
+
+
+def test_a_deep_copy_of_an_object_with_a_jitted_method():
+    class Model:
+        def __init__(self):
+            self.weight = jnp.ones(3)
+            self.run = ja.jit(self.multiplied)
+
+        def multiplied(self, x):
+            return x * self.weight
+
+    model = Model()
+    np.testing.assert_array_equal(model.run(X), X)
+    other = copy.deepcopy(model)
+    other.weight = jnp.full(3, 2.0)
+    np.testing.assert_array_equal(other.run(X), 2.0 * X)
+    np.testing.assert_array_equal(copy.copy(model.run)(X), X)
+
+
+def test_messages_name_the_arguments_of_the_user():
+    def branches(x, scale):
+        return x if x.sum() > 0 else x * scale
+
+    messages = []
+    for jit in (jax.jit, ja.jit):
+        with pytest.raises(jax.errors.TracerBoolConversionError) as raised:
+            jit(branches)(X, scale=2.0)
+        messages.append(str(raised.value))
+    assert messages[0] == messages[1] and "function branches at" in messages[1] and "argument x" in messages[1]
+
+
+def test_the_signature_is_that_of_the_function():
+    def scaled(x, *, n=2):
+        return x * n
+
+    assert inspect.getfullargspec(ja.jit(scaled)) == inspect.getfullargspec(scaled)
+    assert inspect.signature(ja.jit(scaled), follow_wrapped=False) == inspect.signature(scaled)
+    np.testing.assert_array_equal(ja.jit(sum)([X, X]), 2.0 * X)  # a built-in function
+
+
+def test_programs_have_the_name_of_the_function():
+    for fn in (held, functools.partial(held), jax.vmap(held), Scaled(), Scaled().run):
+        names = [jit(fn).lower(X).as_text().split()[1] for jit in (jax.jit, ja.jit)]
+        assert names[0] == names[1]
 
 
 def test_methods():

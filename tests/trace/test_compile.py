@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import inspect
+
 import numpy as np
 import pytest
 
 import jaxaot as ja
 
 F = ja.nn.functional
+
+
+def scaled(x):
+    return x * 2.0
 
 
 def values(t):
@@ -460,7 +468,6 @@ def test_a_number_before_a_traced_float():
 
 
 def test_compiled_calls_free_what_they_made():
-    import gc
 
     fn = ja.compile(lambda x, w: (x @ w).relu().sum())
     x, w = ja.ones(4, 4), ja.ones(4, 4, requires_grad=True)
@@ -528,3 +535,31 @@ def test_a_pure_function_within_a_compiled_one_bakes_nothing_in():
     w.mul_(5)
     assert seen(fn) == seen(eager)
     assert fn.cache_info().misses == 1
+
+
+def test_the_signature_is_that_of_the_function():
+    def multiplied(x, *, n=2):
+        return x * n
+
+    assert inspect.getfullargspec(ja.compile(multiplied)) == inspect.getfullargspec(multiplied)
+    assert inspect.signature(ja.compile(multiplied), follow_wrapped=False) == inspect.signature(multiplied)
+
+
+@pytest.mark.parametrize("segments", [False, True])
+def test_a_deep_copy_of_an_object_with_a_compiled_method(segments):
+    class Counter:
+        def __init__(self):
+            self.count = ja.zeros(2)
+            self.step = ja.compile(self.add, segments=segments)
+            self.scaled = ja.compile(scaled, segments=segments)
+
+        def add(self, k):
+            self.count.add_(k)
+            return self.count.sum()
+
+    counter = Counter()
+    assert counter.step(1).item() == 2.0 and counter.scaled(counter.count).tolist() == [2.0, 2.0]
+    other = copy.deepcopy(counter)
+    assert other.step(2).item() == 6.0 and other.scaled(other.count).tolist() == [6.0, 6.0]
+    assert counter.count.tolist() == [1.0, 1.0] and copy.copy(counter.step)(1).item() == 4.0
+    assert other.step.cache_info().misses == 1 and other.scaled.cache_info().misses == 1
