@@ -33,17 +33,31 @@ PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes
 """Options that say where things go: they are for one program, and for XLA to work out."""
 
 
-class _AnotherWay(Exception):
-    """Ends the tracing of a function whose graph is to be compiled in another way: cut, or under options of its own.
+class _Way(NamedTuple):
+    """How calls are compiled that are no program of the graph as it is traced.
 
     Attributes:
       graph: The graph, or that of its shares.
       out_tree: What its outputs are.
+      donated: The positions of the inputs that a call gives away.
     """
 
-    def __init__(self, graph: Tuned | Crew, out_tree: Any):
+    graph: Tuned | Crew
+    out_tree: Any
+    donated: list[int]
+
+
+class _AnotherWay(Exception):
+    """Ends the tracing of a function whose graph is to be compiled in another way: cut, or under options of its own.
+
+    Attributes:
+      way: The other way.
+    """
+
+    def __init__(self, graph: Tuned | Crew, traced: Any):
         super().__init__("the graph is compiled in another way")
-        self.graph, self.out_tree = graph, out_tree
+        described = jax.tree.leaves(traced.args_info)
+        self.way = _Way(graph, traced.out_tree, [i for i, leaf in enumerate(described) if leaf.donated])
 
 
 class _HasObjects(Exception):
@@ -63,14 +77,9 @@ class Objects(NamedTuple):
 
 
 class Static:
-    """Which arguments of a function are static: positions and names, each said by the other as in `jax.jit`.
-
-    Attributes:
-      options: Those of `jax.jit` that say so.
-    """
+    """Which arguments of a function are static: positions and names, each said by the other as in `jax.jit`."""
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
-        self.options = {name: value for name, value in options.items() if name.startswith("static")}
         self._numbers = set(_several(options.get("static_argnums")))
         self._names = set(_several(options.get("static_argnames")))
         signature = signature_of(fn)
@@ -128,18 +137,18 @@ class _TunedFunction:
     @collector.waits()
     def _tuned(self, leaves: list[Any], args: Any, kwargs: Any) -> Any:
         traced = self._traced.trace(*args, **kwargs)  # as `jax.jit` traces it, whose messages name the user's arguments
-        closed, out_tree = traced.jaxpr, traced.out_tree
+        closed = traced.jaxpr
         opened = inline(closed, also_custom=True)
         if is_worth_tuning(opened):
             crew = plan_crew(opened, self._passes, self._checks) if self._may_be_shared else None
             if crew is not None:
-                raise _AnotherWay(crew, out_tree)
+                raise _AnotherWay(crew, traced)
             tuned = tune(opened, self._passes, self._checks)
             if self._needs_another_way(tuned):
-                raise _AnotherWay(tuned, out_tree)
+                raise _AnotherWay(tuned, traced)
             closed = tuned.jaxpr
         call = as_one_call(closed, getattr(self._fn, "__name__", "fn"))
-        return jax.tree.unflatten(out_tree, call(*leaves))
+        return jax.tree.unflatten(traced.out_tree, call(*leaves))
 
 
 def _needs_relay(tuned: Tuned) -> bool:
@@ -237,7 +246,8 @@ class _Version:
         if is_placed:
             passes = ()
         self._fn, self._options, self._static = fn, options, Static(fn, options)
-        self._traced = jax.jit(fn, **self._static.options)  # from which all ways take the graph
+        chosen = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
+        self._traced = jax.jit(fn, **chosen)  # from which all ways take the graph
         self._passes, self._checks = passes, settings.check_graphs
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         self._compiler_options = compiler_options or None
@@ -276,11 +286,11 @@ class _Version:
         self._recent = _Recent(call.without_arrays(), run)
         return run(call.leaves)
 
-    def run_in(self, graph: Tuned | Crew, out_tree: Any, args: Any, kwargs: Any) -> Any:
+    def run_in(self, way: _Way, args: Any, kwargs: Any) -> Any:
         """Carries out a call whose graph needs another way, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
-            run = self._relays[call.key()] = self._relay(graph, out_tree, args, kwargs)
+            run = self._relays[call.key()] = self._relay(way)
         self.run = self._run_relays
         return run(call.leaves)
 
@@ -307,9 +317,10 @@ class _Version:
         avals = [leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf) for leaf in leaves]
         return _Described(leaves, avals, (tuple(moving), tree, tuple(static.items()), jax_settings()))
 
-    def _relay(self, graph: Tuned | Crew, out_tree: Any, args: Any, kwargs: Any) -> Callable[..., Any]:
+    def _relay(self, way: _Way) -> Callable[[list[Any]], Any]:
         """Returns the function that runs the legs or the shares of a graph for the arrays of a call."""
-        options, donated = self._compiler_options, self._donated(args, kwargs)
+        graph, out_tree, donated = way
+        options = self._compiler_options
         name = getattr(self._fn, "__name__", "fn")
         call: Callable[..., Any]
         if isinstance(graph, Crew):
@@ -329,17 +340,6 @@ class _Version:
             return unflatten(call(*leaves))
 
         return run
-
-    def _donated(self, args: Any, kwargs: Any) -> list[int]:
-        """Returns which leaves of the arguments a call gives away."""
-
-        @functools.wraps(self._fn)  # whose signature says which argument a name or position is
-        def nothing(*args: Any, **kwargs: Any) -> None:
-            del args, kwargs
-
-        chosen = {name: value for name, value in self._options.items() if name.startswith(("donate", "static"))}
-        described = jax.tree.leaves(jax.jit(nothing, **chosen).trace(*args, **kwargs).args_info)
-        return [i for i, leaf in enumerate(described) if leaf.donated]
 
 
 _versions = KeptWith()
@@ -402,12 +402,12 @@ class Jitted:
         try:
             return version.run(*args, **kwargs)
         except _AnotherWay as found:  # which holds the frames that it was raised through
-            way = found.graph, found.out_tree
+            way = found.way
         except (_HasObjects, TypeError):  # JAX may know no such objects
             if not self._objects.are_in((args, kwargs)):
                 raise
         if way is not None:
-            return version.run_in(*way, args, kwargs)
+            return version.run_in(way, args, kwargs)
         if self._of_objects is None:
             self._of_objects = self._objects.make(self._fn, self._options)
         return self._of_objects(*args, **kwargs)

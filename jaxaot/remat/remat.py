@@ -7,8 +7,6 @@ import functools
 import inspect
 import sys
 import threading
-import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +15,7 @@ import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
+from jaxaot._util import KeptWith
 from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, TensorTypeError
 from jaxaot.partition.budget import check_budget
@@ -32,7 +31,8 @@ MAX_GRAPHS = 64
 _ARRAYS = (jax.Array, np.ndarray, np.generic, float, complex)
 _lock = threading.Lock()
 _lifts: dict[str, Callable[[type, Any, Any], type | None]] = {}
-_graphs: weakref.WeakKeyDictionary[Any, OrderedDict[Any, Graph]] = weakref.WeakKeyDictionary()
+_graphs = KeptWith()
+"""By what they depend on, the graphs of functions, the last used last."""
 
 
 class _Sort(enum.Enum):
@@ -159,22 +159,21 @@ def graph_of(
       key: All that the graph depends on besides `fn` and the types of the arrays; its policy, budget, settings and
         hooks last.
     """
-    kept: OrderedDict[Any, Graph] = OrderedDict()
     cache_key: Any = (key, tuple(map(jax.typeof, values)), trace_context())
     try:
         with _lock:
-            kept = _graphs.setdefault(fn, kept)
+            kept = _graphs.of(fn)
             if cache_key in kept:
-                kept.move_to_end(cache_key)
+                kept[cache_key] = kept.pop(cache_key)  # the latest comes last
                 return kept[cache_key]
-    except TypeError:  # a built-in function has no place in a weak dictionary, and some arguments have no hash
+    except TypeError:  # some arguments have no hash
         cache_key = None
     graph = _trace(fn, flat, values, key)
     if cache_key is not None and not graph.closed_over:  # what is closed over may be another array the next time
         with _lock:
             kept[cache_key] = graph
             if len(kept) > MAX_GRAPHS:
-                kept.popitem(last=False)
+                del kept[next(iter(kept))]
     return graph
 
 

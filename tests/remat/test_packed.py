@@ -38,7 +38,7 @@ def make():
 
 def residual_bytes(fn):
     """The bytes of the residuals of each graph that was cut."""
-    cuts = [cut for g in _graphs[fn].values() for cut in g.call._cuts.values()]
+    cuts = [cut for g in _graphs.of(fn).values() for cut in g.call._cuts.values()]
     return [cut.parts.plan.extra_bytes for cut in cuts]
 
 

@@ -458,7 +458,7 @@ def test_graphs_are_kept_bounded_and_not_for_longer_than_the_function():
     assert calls == [1]
     for n in range(100):
         wrapped(X, n)
-    assert len(_graphs[fn]) <= 64
+    assert len(_graphs.of(fn)) <= 64
     alive = weakref.ref(fn)
     del fn, wrapped
     gc.collect()

@@ -468,7 +468,6 @@ def test_a_number_before_a_traced_float():
 
 
 def test_compiled_calls_free_what_they_made():
-
     fn = ja.compile(lambda x, w: (x @ w).relu().sum())
     x, w = ja.ones(4, 4), ja.ones(4, 4, requires_grad=True)
     fn(x, w).backward()
