@@ -9,11 +9,11 @@ import jax
 
 from jaxaot import config
 from jaxaot._jax import is_outermost, jaxpr_as_fun
+from jaxaot.backend.cpu.options import compiling_quickly
+from jaxaot.backend.cpu.tune import is_worth_tuning, tune
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 from jaxaot.lower.cache_key import jax_settings
-from jaxaot.lower.options import compiling_quickly
-from jaxaot.lower.tune import is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
 
 SMALL_BYTES = 16 * 1024

@@ -12,13 +12,13 @@ from typing import Any
 
 import jax
 
+from jaxaot.backend.cpu.pipeline import DEFAULTS, JOINT, LOWERED, ORDER, SWITCHES
 from jaxaot.errors import CompilerError, GraphCheckError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 from jaxaot.passes.fold import fold
-from jaxaot.passes.table import DEFAULTS, JOINT, LOWERED, ORDER, SWITCHES
 from jaxaot.plan.stages import JointGraph
 
 Pass = Callable[[Any], Any]

@@ -17,8 +17,14 @@ from typing import Any
 import jax
 
 from jaxaot import config
-from jaxaot.autograd.modes import state, threads
 from jaxaot.config import Config
+from jaxaot.facade.counter import WriteCounter, counter_of
+from jaxaot.facade.generator import DRAWING, default_generator
+from jaxaot.facade.history import History
+from jaxaot.facade.saved import pack_arrays, version_of
+from jaxaot.facade.storage import HELD_ONCE, Storage
+from jaxaot.facade.tensor import Tensor, history_edge, wrap
+from jaxaot.facade.tracing import TRACING
 from jaxaot.ir.reach import outputs_apart, reached_inputs
 from jaxaot.ops.promotion import is_complex
 from jaxaot.partition.segments import FromInput, ValueSource
@@ -42,13 +48,7 @@ from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.source import SOURCE_NAME, Source
-from jaxaot.tensor.counter import WriteCounter, counter_of
-from jaxaot.tensor.generator import DRAWING, default_generator
-from jaxaot.tensor.history import History
-from jaxaot.tensor.saved import pack_arrays, version_of
-from jaxaot.tensor.storage import HELD_ONCE, Storage
-from jaxaot.tensor.tensor import Tensor, history_edge, wrap
-from jaxaot.tensor.tracing import TRACING
+from jaxaot.tape.modes import state, threads
 from jaxaot.views.layout import contiguous
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()

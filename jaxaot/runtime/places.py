@@ -13,6 +13,7 @@ from typing import Any
 import jax
 
 from jaxaot._jax import ShapedArray
+from jaxaot.facade.cells import cell_kinds
 from jaxaot.plan.places import (
     AttributeWrite,
     BuiltArray,
@@ -26,7 +27,6 @@ from jaxaot.plan.places import (
     PlaceWrite,
 )
 from jaxaot.runtime.source import Source
-from jaxaot.tensor.cells import cell_kinds
 
 _SINGLE = jax.tree.structure(0)
 
