@@ -13,13 +13,13 @@ PAGE = pathlib.Path(__file__).parents[1] / "docs" / "errors.md"
 def render() -> str:
     """Returns the page: the tree of exceptions, then one section for each class."""
     title, _, tree = inspect.cleandoc(errors.__doc__ or "").partition("\n\n")
-    drawing, _, remark = tree.partition("\n\n")
+    *drawing, remark = tree.split("\n\n")
     parts = [
         "# Errors",
         "<!-- Made from the docstrings of jaxaot/errors.py by tools/errors_page.py; edit those. -->",
         title,
-        f"```\n{inspect.cleandoc(drawing)}\n```",
-        remark.replace("\n", " "),
+        "```\n" + inspect.cleandoc("\n\n".join(drawing)) + "\n```",
+        remark,
     ]
     for name, cls in vars(errors).items():
         if isinstance(cls, type) and issubclass(cls, errors.JaxaotError):

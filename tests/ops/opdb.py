@@ -20,6 +20,7 @@ import json
 import os
 import pathlib
 import sys
+import textwrap
 import traceback
 import types
 import warnings
@@ -546,13 +547,18 @@ def write_table(files, limit):
     parts = [
         BEGIN,
         f"Agreement on {which}: {', '.join(summary)}.",
-        "Left out: "
-        + "; ".join(f"{why}: {', '.join(f'`{n}`' for n in names)}" for why, names in left_out.items())
-        + ".",
+        "Left out:",
+        "\n".join(_listed(why, names) for why, names in left_out.items()),
         "\n".join(["| op | forward | gradient | in place | why not |", "| --- | --- | --- | --- | --- |", *lines]),
         after,
     ]
     TABLE.write_text(before + "\n\n".join(parts))
+
+
+def _listed(why, names):
+    """Returns an item of a list, a line for every few names."""
+    text = f"- {why}: {', '.join(f'`{name}`' for name in names)}"
+    return textwrap.fill(text, 118, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def main(argv):
