@@ -82,12 +82,12 @@ from jaxaot.tape.modes import is_grad_enabled as is_grad_enabled
 from jaxaot.tape.modes import no_grad as no_grad
 from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.tape_api import compiled_autograd as compiled_autograd
-from jaxaot.tracer.checkpoint import checkpoint as checkpoint
-from jaxaot.tracer.checkpoint import memory_budget as memory_budget
-from jaxaot.tracer.control_flow import cond as cond
-from jaxaot.tracer.control_flow import map as map
-from jaxaot.tracer.control_flow import scan as scan
-from jaxaot.tracer.control_flow import while_loop as while_loop
+from jaxaot.transforms.checkpoint import checkpoint as checkpoint
+from jaxaot.transforms.checkpoint import memory_budget as memory_budget
+from jaxaot.transforms.control_flow import cond as cond
+from jaxaot.transforms.control_flow import map as map
+from jaxaot.transforms.control_flow import scan as scan
+from jaxaot.transforms.control_flow import while_loop as while_loop
 from jaxaot.views.memory_format import MemoryFormat as memory_format
 
 __version__ = "0.1.0"

@@ -18,11 +18,11 @@ from jaxaot.tape.modes import no_grad as no_grad
 from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.tape.modes import set_version_check as set_version_check
 from jaxaot.tape_api import TapeCompiler as TapeCompiler
-from jaxaot.tracer import function as function
-from jaxaot.tracer import functional as functional
-from jaxaot.tracer.function import Function as Function
-from jaxaot.tracer.function import jax_function as jax_function
-from jaxaot.tracer.function import once_differentiable as once_differentiable
+from jaxaot.transforms import function as function
+from jaxaot.transforms import functional as functional
+from jaxaot.transforms.function import Function as Function
+from jaxaot.transforms.function import jax_function as jax_function
+from jaxaot.transforms.function import once_differentiable as once_differentiable
 
 forward_ad = _forward_ad_api
 graph = _graph_api

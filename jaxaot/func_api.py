@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from jaxaot.api import functionalize as functionalize
-from jaxaot.tracer.func import grad as grad
-from jaxaot.tracer.func import grad_and_value as grad_and_value
-from jaxaot.tracer.func import hessian as hessian
-from jaxaot.tracer.func import jacfwd as jacfwd
-from jaxaot.tracer.func import jacrev as jacrev
-from jaxaot.tracer.func import jvp as jvp
-from jaxaot.tracer.func import linearize as linearize
-from jaxaot.tracer.func import vjp as vjp
-from jaxaot.tracer.func import vmap as vmap
-from jaxaot.tracer.functional_call import functional_call as functional_call
-from jaxaot.tracer.functional_call import stack_module_state as stack_module_state
+from jaxaot.transforms.func import grad as grad
+from jaxaot.transforms.func import grad_and_value as grad_and_value
+from jaxaot.transforms.func import hessian as hessian
+from jaxaot.transforms.func import jacfwd as jacfwd
+from jaxaot.transforms.func import jacrev as jacrev
+from jaxaot.transforms.func import jvp as jvp
+from jaxaot.transforms.func import linearize as linearize
+from jaxaot.transforms.func import vjp as vjp
+from jaxaot.transforms.func import vmap as vmap
+from jaxaot.transforms.functional_call import functional_call as functional_call
+from jaxaot.transforms.functional_call import stack_module_state as stack_module_state

@@ -20,6 +20,7 @@ LAYERS = [
     ("lower",),
     ("facade",),
     ("tracer", "runtime", "rematerialize"),
+    ("transforms",),
     ("api",),
     (
         "amp",

@@ -16,7 +16,7 @@ from jaxaot.facade.create import tensor
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.modes import no_grad, state
-from jaxaot.tracer.control_flow import cond
+from jaxaot.transforms.control_flow import cond
 
 _isfinite, _where = FUNCTIONS[""]["isfinite"], FUNCTIONS[""]["where"]
 

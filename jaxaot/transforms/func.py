@@ -19,7 +19,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.trees import to_arrays, to_tensors
 from jaxaot.tape.modes import state
 from jaxaot.tracer.pure import ReachesTape, refusing_recorded_reads, run_pure
-from jaxaot.tracer.recorded import recorded
+from jaxaot.transforms.recorded import recorded
 
 Argnums = int | Sequence[int]
 
