@@ -25,10 +25,6 @@ from jaxaot import autograd_api as _autograd_api
 from jaxaot import errors as errors
 from jaxaot import func_api as _func_api
 from jaxaot import nn as nn
-from jaxaot.api import Compiled as Compiled
-from jaxaot.api import JointGraph as JointGraph
-from jaxaot.api import Partition as Partition
-from jaxaot.api import Traced as Traced
 from jaxaot.api import compile as compile
 from jaxaot.api import explain as explain
 from jaxaot.api import functionalize as functionalize
@@ -68,6 +64,10 @@ from jaxaot.namespaces import masked as masked
 from jaxaot.namespaces import signal as signal
 from jaxaot.namespaces import special as special
 from jaxaot.partition import policies as policies
+from jaxaot.plan.stages import Compiled as Compiled
+from jaxaot.plan.stages import JointGraph as JointGraph
+from jaxaot.plan.stages import Partition as Partition
+from jaxaot.plan.stages import Traced as Traced
 from jaxaot.rematerialize.grad import grad as grad
 from jaxaot.rematerialize.grad import value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat

@@ -21,6 +21,7 @@ LAYERS = [
     ("facade",),
     ("tracer", "runtime", "rematerialize"),
     ("transforms",),
+    ("flow",),
     ("api",),
     (
         "amp",

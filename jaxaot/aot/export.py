@@ -17,10 +17,11 @@ from jaxaot._util import signature_of
 from jaxaot.aot.module import lift, lifted_function
 from jaxaot.aot.signature import BackwardSignature, GraphSignature
 from jaxaot.aot.values import changed_tensors, compute_values, require_values
-from jaxaot.api import JointGraph, Traced, array_of, require_inputs, trace
+from jaxaot.api import trace
 from jaxaot.errors import ExportError, LossError, NoGradPathError, OptionError
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.tensor import Tensor
+from jaxaot.flow import array_of, require_inputs
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roles import Output, Primal
 from jaxaot.ir.text import to_text, unique_names
@@ -30,6 +31,7 @@ from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.alias import ConstantOutput, HistoryOfInput, HistoryOfNode, TensorOutput
 from jaxaot.plan.call import follow
+from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import enable_grad, no_grad
 from jaxaot.tracer.trace import flatten_arguments, is_array_argument, is_number_argument, roots
@@ -498,8 +500,7 @@ def aot_export_joint_simple(
     settings = config.get()
     table = {**_DIFFERENTIATED, **(decompositions or {})}
     passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes))
-    joint = run_passes(joint, passes, check=settings.check_graphs)
-    return JointGraph.of(joint)
+    return run_passes(joint, passes, check=settings.check_graphs)
 
 
 def _requires_grad(traced: Traced, source: Any, aval: Any) -> bool:

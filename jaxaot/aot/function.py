@@ -12,13 +12,16 @@ from typing import Any
 from jaxaot import config
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
-from jaxaot.api import Inspector, Traced, make_program, trace_for_call, with_hooks
+from jaxaot.api import trace_for_call, traced_of
 from jaxaot.errors import OptionError
+from jaxaot.flow import with_hooks
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import run_passes
-from jaxaot.plan.stages import Partition
+from jaxaot.plan.stages import Partition, Traced
+from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.runtime.program import Program
+from jaxaot.runtime.explain import Inspector
+from jaxaot.runtime.program import Program, lower
 from jaxaot.tape.saved_hooks import without_saved_hooks
 
 _log = logging.getLogger("jaxaot.aot")
@@ -102,7 +105,7 @@ def aot_function(
                 traced = dataclasses.replace(traced, jaxpr=decompose(traced.jaxpr, decompositions))
             if enable_log:
                 _log.debug("%s", traced)
-            return make_program(traced, key, None, inference, writing, donate[1])
+            return generate(lower(traced, None, inference, key, donate[1]), writing)
         partition = cut(traced)
         if enable_log:
             _log.debug("%s\n\n%s", partition.joint, partition)
@@ -110,9 +113,9 @@ def aot_function(
         def make(jaxpr: Any, donated: Any, name: str) -> Any:
             return (backward if name == "backward" else forward)(jaxpr, donated, name)
 
-        return make_program(traced, key, partition, make, writing, donate[0])
+        return generate(lower(traced, partition, make, key, donate[0]), writing)
 
-    compiled = CompiledFunction(fn.fn if isinstance(fn, CompiledFunction) else fn, build, Inspector(cut))
+    compiled = CompiledFunction(fn.fn if isinstance(fn, CompiledFunction) else fn, build, Inspector(traced_of, cut))
     _functions.add(compiled)
     return compiled
 

@@ -12,12 +12,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from jaxaot._util import format_bytes
-from jaxaot.api import Partition, Traced, compile, trace
+from jaxaot.api import compile, trace
 from jaxaot.demo.model import GPT, AdamW, Shape
 from jaxaot.demo.plain import PlainTrainer
 from jaxaot.demo.text import Corpus, perplexity
 from jaxaot.facade.create import from_jax, tensor
 from jaxaot.facade.generator import manual_seed
+from jaxaot.plan.stages import Partition, Traced
 from jaxaot.tape.modes import no_grad
 
 BATCH = 8

@@ -17,9 +17,9 @@ from jaxaot._util import format_bytes, format_seconds
 from jaxaot.errors import BudgetError, MissingExtraError, PolicyError
 from jaxaot.ir.roofline import eqn_picoseconds
 from jaxaot.partition.partition import Cutter
-from jaxaot.partition.pictures import as_image, new_axes
 from jaxaot.partition.policies import Policy, policy_label
 from jaxaot.partition.timeline import memory_timeline
+from jaxaot.plan.pictures import as_image, new_axes
 from jaxaot.plan.stages import JointGraph
 
 SHOWN_POLICIES = ("save_all", "min_cut", "save_matmuls", "save_nothing")

@@ -2,12 +2,17 @@
 
 A *joint graph* computes the forward and the backward in one: primals and cotangents in, outputs and gradients out. A
 *partition* is a joint graph cut in two.
+
+Each stage has the method that leads to the next one. What these methods do belongs to the rooms above: `jaxaot.flow`
+registers itself here.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import functools
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
@@ -18,6 +23,101 @@ from jaxaot.plan.call import CallPlan, Path
 from jaxaot.plan.places import OutsideObject, PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import FromForward, FromPrimal, FromRefill, RecomputedValue, SavedValue, SavePlan
+from jaxaot.plan.signature import Signature, make_signature
+from jaxaot.plan.timeline import Timeline
+
+
+class Flow(Protocol):
+    """The steps from stage to stage; the module `jaxaot.flow` has them."""
+
+    def joint_of(self, traced: Traced, argnums: int | Sequence[int] | None, /) -> JointGraph: ...
+    def partition_of(self, joint: JointGraph, policy: Any, memory_budget: Any, /) -> Partition: ...
+    def timeline_of(self, partition: Partition, /) -> Timeline: ...
+    def compiled_of(self, partition: Partition, backend: str, /) -> Compiled: ...
+    def run_joint(self, joint: JointGraph, values: Sequence[Any], /) -> list[Any]: ...
+    def run_forward(self, compiled: Compiled, values: Sequence[Any], /) -> list[Any]: ...
+
+
+_flow: Flow
+
+
+def register_flow(flow: Flow) -> None:
+    """Says what the methods of stages do; importing `jaxaot` calls this once."""
+    global _flow
+    _flow = flow
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Traced:
+    """A function as a functional graph, with the plans that carry its calls.
+
+    Attributes:
+      jaxpr: A ClosedJaxpr from graph inputs to graph outputs.
+      call: What the function takes.
+      alias: What it did, and how its outputs come back.
+      rng: What it drew.
+      in_tree: Tree of the arguments.
+      out_tree: Tree of the result.
+      places: What it reached outside besides tensors, and what it did to it.
+      asked: The values that Python asked for, if the function was traced in segments.
+    """
+
+    jaxpr: Any
+    call: CallPlan
+    alias: AliasPlan
+    rng: RngPlan
+    in_tree: Any
+    out_tree: Any
+    places: PlacePlan = dataclasses.field(default_factory=PlacePlan)
+    asked: tuple[AskedValue, ...] = ()
+
+    @functools.cached_property
+    def signature(self) -> Signature:
+        """What the function takes, changes and returns."""
+        return make_signature(self.call, self.alias, self.rng, (self.in_tree, self.out_tree), self.places)
+
+    def joint(self, argnums: int | Sequence[int] | None = None) -> JointGraph:
+        """Returns the joint graph of outputs and gradients.
+
+        Args:
+          argnums: For a function of bare arrays: the arguments to differentiate, by default the first. Tensors are
+            differentiated where they require grad.
+
+        Raises:
+          NotDifferentiableError: If there is nothing to differentiate.
+        """
+        return _flow.joint_of(self, argnums)
+
+    @property
+    def outside_paths(self) -> tuple[Path, ...]:
+        """Where the objects from outside are found that it returned, put elsewhere or changed."""
+        held = [o.path for o in self.alias.outputs if isinstance(o, OutsideObject)]
+        return (*held, *self.places.outside_paths)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the trace came to the end of the function, rather than to a value that was not known."""
+        return all(asked.value is not None for asked in self.asked)
+
+    @property
+    def needs_backward(self) -> bool:
+        """Whether gradients flow through a call."""
+        return bool(self.alias.differentiable) and bool(self.alias.reached)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """A name for each graph input, in the user's words."""
+        call = self.call
+        names = [call.tensors[s.tensor].name for s in call.storages if s.graph_input is not None]
+        names += [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
+        names += [f"argument {v.leaf}" for v in call.values]
+        names += [name for name, _ in self.places.graph_inputs]
+        for i in range(sum(use.is_input for use in self.rng.generators)):
+            names += [f"seed {i}", f"offset {i}"]
+        return tuple(names)
+
+    def __str__(self) -> str:
+        return to_text(self.jaxpr, [Primal(i, n) for i, n in enumerate(self.input_names)], None, name="traced")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -78,6 +178,38 @@ class JointGraph:
     def replace(self, jaxpr: Any) -> JointGraph:
         """Returns the same joint graph with another jaxpr of the same inputs and outputs."""
         return dataclasses.replace(self, jaxpr=jaxpr)
+
+    def partition(self, policy: Any = None, memory_budget: Any = None) -> Partition:
+        """Returns the graph cut into forward and backward.
+
+        Args:
+          policy: Name of a policy or one itself; by default the setting in force.
+          memory_budget: `None`, a fraction of what `save_all` keeps, bytes such as `"512MiB"`, or the memory that
+            everything has to fit in, such as `"fit:16GiB"`.
+
+        Raises:
+          PolicyError: If there is no such policy, or if what it says cannot be done.
+          BudgetError: If the budget cannot be read or met.
+          OffloadError: If the settings allow to offload, and the device cannot.
+        """
+        return _flow.partition_of(self, policy, memory_budget)
+
+    def __call__(self, primals: Sequence[Any], cotangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Returns the outputs, and for each primal its gradient, or None where it has none.
+
+        Args:
+          primals: One for each input of the function.
+          cotangents: One for each of `differentiable_outputs`.
+
+        Raises:
+          SignatureMismatchError: If these are not what was traced.
+        """
+        results = _flow.run_joint(self, (*primals, *cotangents))
+        gradients: list[Any] = [None] * self.n_primals
+        first = self.n_outputs + self.n_refills
+        for position, gradient in zip(self.differentiable_inputs, results[first:], strict=True):
+            gradients[position] = gradient
+        return list(results[: self.n_outputs]), gradients
 
     def __str__(self) -> str:
         return to_text(self.jaxpr, self.in_roles, self.out_roles, name="joint")
@@ -143,6 +275,15 @@ class Partition:
         residuals = tuple(role(i, source) for i, source in enumerate(self.plan.residuals))
         return residuals + tuple(role for role in self.joint.in_roles if isinstance(role, Cotangent))
 
+    @functools.cached_property
+    def timeline(self) -> Timeline:
+        """The memory in use over the forward and the backward, estimated from shapes."""
+        return _flow.timeline_of(self)
+
+    def compile(self, backend: str = "xla") -> Compiled:
+        """Returns the forward and the backward as executables."""
+        return _flow.compiled_of(self, backend)
+
     def __str__(self) -> str:
         joint = self.joint
         primals = joint.in_roles[: joint.n_primals]
@@ -153,56 +294,35 @@ class Partition:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Traced:
-    """A function as a functional graph, with the plans that carry its calls.
+class Compiled:
+    """A forward and a backward executable on flat arrays.
 
     Attributes:
-      jaxpr: A ClosedJaxpr from graph inputs to graph outputs.
-      call: What the function takes.
-      alias: What it did, and how its outputs come back.
-      rng: What it drew.
-      in_tree: Tree of the arguments.
-      out_tree: Tree of the result.
-      places: What it reached outside besides tensors, and what it did to it.
-      asked: The values that Python asked for, if the function was traced in segments.
+      forward: Graph inputs to outputs and extra residuals.
+      backward: Residuals and cotangents to gradients.
+      partition: Where they come from.
     """
 
-    jaxpr: Any
-    call: CallPlan
-    alias: AliasPlan
-    rng: RngPlan
-    in_tree: Any
-    out_tree: Any
-    places: PlacePlan = dataclasses.field(default_factory=PlacePlan)
-    asked: tuple[AskedValue, ...] = ()
+    forward: Any
+    backward: Any
+    partition: Partition
 
-    @property
-    def outside_paths(self) -> tuple[Path, ...]:
-        """Where the objects from outside are found that it returned, put elsewhere or changed."""
-        held = [o.path for o in self.alias.outputs if isinstance(o, OutsideObject)]
-        return (*held, *self.places.outside_paths)
+    def __call__(self, *inputs: Any) -> list[Any]:
+        """Returns the outputs of the forward, without its residuals.
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the trace came to the end of the function, rather than to a value that was not known."""
-        return all(asked.value is not None for asked in self.asked)
+        Raises:
+          SignatureMismatchError: If the inputs are not those that were traced.
+        """
+        return _flow.run_forward(self, inputs)[: self.partition.joint.n_outputs]
 
-    @property
-    def needs_backward(self) -> bool:
-        """Whether gradients flow through a call."""
-        return bool(self.alias.differentiable) and bool(self.alias.reached)
+    def memory_analysis(self) -> dict[str, Any]:
+        """Returns what XLA says of the memory of both."""
+        return {"forward": self.forward.memory_analysis(), "backward": self.backward.memory_analysis()}
 
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """A name for each graph input, in the user's words."""
-        call = self.call
-        names = [call.tensors[s.tensor].name for s in call.storages if s.graph_input is not None]
-        names += [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
-        names += [f"argument {v.leaf}" for v in call.values]
-        names += [name for name, _ in self.places.graph_inputs]
-        for i in range(sum(use.is_input for use in self.rng.generators)):
-            names += [f"seed {i}", f"offset {i}"]
-        return tuple(names)
+    def cost_analysis(self) -> dict[str, Any]:
+        """Returns what XLA says of the cost of both."""
+        return {"forward": self.forward.cost_analysis(), "backward": self.backward.cost_analysis()}
 
-    def __str__(self) -> str:
-        return to_text(self.jaxpr, [Primal(i, n) for i, n in enumerate(self.input_names)], None, name="traced")
+    def as_text(self) -> str:
+        """Returns the StableHLO of both."""
+        return f"{self.forward.as_text()}\n{self.backward.as_text()}"

@@ -59,8 +59,8 @@ _MANY = 16
 """More than so many lines alike become a loop."""
 
 
-def generate(program: Program, writing: Any) -> None:
-    """Gives a program its `enter(fn, args, kwargs)`.
+def generate(program: Program, writing: Any) -> Program:
+    """Gives a program its `enter(fn, args, kwargs)`, and returns it.
 
     Args:
       program: The program.
@@ -70,6 +70,7 @@ def generate(program: Program, writing: Any) -> None:
     program.source = writer.write()
     exec(compile(program.source, SOURCE_NAME, "exec"), writer.source.scope)
     program.enter = writer.source.scope["enter"]
+    return program
 
 
 def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[..., Any]:

@@ -19,6 +19,7 @@ from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.links import Link, Linker
 from jaxaot.runtime.second import SecondBackward
+from jaxaot.runtime.watched import watching
 
 
 class Program:
@@ -157,6 +158,23 @@ class Program:
         """Returns whether an object that it was made for is gone, so that no call fits it any more."""
         held = (*(s.value for s in self.key.call.statics), *(g.value for g in self.key.call.python))
         return any(isinstance(value, weakref.ref) and value() is None for value in held)
+
+
+def lower(
+    traced: Traced, partition: Partition | None, make_executable: Callable[..., Any], key: CallKey, donate: bool = True
+) -> Program:
+    """Returns a program for the calls that are like the traced one; it has no `enter` yet.
+
+    Args:
+      traced: The traced function.
+      partition: Its forward and backward; None if no gradient flows.
+      make_executable: A backend.
+      key: All that the guards look at.
+      donate: Whether the buffers of written storages may be reused, if the settings allow it.
+    """
+    if key.watches:
+        make_executable, donate = watching(make_executable), False
+    return Program(traced, partition, make_executable, key.settings.donate and donate, key)
 
 
 def forward_graph(traced: Traced, partition: Partition | None) -> Any:

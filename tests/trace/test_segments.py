@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-import jaxaot.api
+import jaxaot.runtime.segment_builder as segment_builder
 from jaxaot.errors import ConcretizationError, RecompileWarning
 from tests.seeds import some
 
@@ -528,14 +528,14 @@ def test_what_python_does_before_a_break_happens_once():
 
 
 def test_a_value_whose_last_bit_comes_out_differently(monkeypatch):
-    seen, ask = [], jaxaot.api.ask
+    seen, ask = [], segment_builder.ask
 
     @compiled
     def fn(x):
         seen.append(float(x.sum()))
         return x * seen[-1]
 
-    monkeypatch.setattr(jaxaot.api, "ask", lambda *args: np.nextafter(ask(*args), np.float32(0)))
+    monkeypatch.setattr(segment_builder, "ask", lambda *args: np.nextafter(ask(*args), np.float32(0)))
     assert fn(ja.ones(3)).tolist() == [3, 3, 3] and seen == [3]
     assert fn.cache_info() == (0, 1, 1)
 

@@ -1,0 +1,189 @@
+"""The steps between the stages: from a traced function to its joint graph, a partition, and executables.
+
+The methods of `plan.stages` lead here. `JointGraph.partition` looks at the settings and the hooks in force, so the
+compiler half, which sees neither, need not.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot import config
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.errors import NotDifferentiableError, SignatureMismatchError
+from jaxaot.facade.tensor import Tensor
+from jaxaot.ir.walk import short_aval
+from jaxaot.joint import build_joint
+from jaxaot.lower.backends import get_backend
+from jaxaot.lower.costs import cut_options
+from jaxaot.partition.partition import partition as partition_joint
+from jaxaot.partition.timeline import memory_timeline
+from jaxaot.passes.finish import finish_backward, finish_forward
+from jaxaot.passes.pipeline import joint_passes, run_passes
+from jaxaot.passes.saved_hooks import pack_residuals
+from jaxaot.plan.stages import Compiled, JointGraph, Partition, Traced
+from jaxaot.plan.timeline import Timeline
+from jaxaot.runtime.recovery import is_deleted
+from jaxaot.tape.modes import state
+from jaxaot.tracer.hooks import trace_hooks
+
+# -- from a trace to a joint graph -------------------------------------------------------------------------------------
+
+
+def joint_of(traced: Traced, argnums: int | Sequence[int] | None) -> JointGraph:
+    """Returns the joint graph of a traced function; see `Traced.joint`."""
+    inputs = [graph_input for graph_input, _ in traced.alias.reached]
+    outputs = list(traced.alias.differentiable)
+    if not traced.call.tensors:
+        inputs, outputs = _array_arguments(traced, argnums)
+    elif not inputs or not outputs:
+        raise NotDifferentiableError(
+            "There is nothing to differentiate: no input that requires grad reaches an output. Make a leaf with "
+            "`requires_grad=True`, or return a float that depends on it."
+        )
+    tensors, storages = traced.call.tensors, traced.call.storages
+    refills = [tensors[storages[freed.storage].tensor].name for freed in traced.alias.refills]
+    joint = build_joint(traced.jaxpr, inputs, outputs, names=traced.input_names, refill_names=refills)
+    settings = config.get()
+    return run_passes(joint, joint_passes(settings.passes), check=settings.check_graphs)
+
+
+def _array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:
+    """Returns which graph inputs belong to the arguments `argnums`, and which outputs are floats."""
+    given = (0,) if argnums is None else (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    arguments = traced.in_tree.children()[0].children()
+    missing = [i for i in given if not -len(arguments) <= i < len(arguments)]
+    if missing:
+        raise NotDifferentiableError(
+            f"`argnums` names the argument {missing[0]}, and the function was traced with {len(arguments)} "
+            "positional ones. Count from 0, or from -1 backwards."
+        )
+    wanted = {i % len(arguments) for i in given}
+    owner = [i for i, tree in enumerate(arguments) for _ in range(tree.num_leaves)]
+    named = [
+        (i, value)
+        for i, value in enumerate(traced.call.values)
+        if value.leaf < len(owner) and owner[value.leaf] in wanted
+    ]
+    inputs = [i for i, value in named if jnp.issubdtype(value.dtype, jnp.inexact)]
+    avals = traced.jaxpr.out_avals
+    outputs = [i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jnp.inexact)]
+    if not inputs or not outputs:
+        types = [traced.jaxpr.in_avals[i] for i, _ in named]
+        numbers = ", ".join(map(str, sorted(wanted)))
+        problem = (
+            f"of the arguments {numbers}, by which it is differentiated, none has a float ({_listed(types)})"
+            if not inputs
+            else f"it returns no float ({_listed(avals)})"
+        )
+        raise NotDifferentiableError(
+            f"There is nothing to differentiate: {problem}. Only floats and complex numbers have gradients: "
+            "convert with `x.astype(float)`, or name other arguments with `argnums`."
+        )
+    return inputs, outputs
+
+
+def _listed(avals: Sequence[Any]) -> str:
+    return ", ".join(map(short_aval, avals)) or "nothing at all"
+
+
+# -- from a joint graph to executables ---------------------------------------------------------------------------------
+
+
+def partition_of(joint: JointGraph, policy: Any, memory_budget: Any) -> Partition:
+    """Returns a joint graph cut in two, by the settings in force where nothing is said; see `JointGraph.partition`."""
+    settings = config.get()
+    policy = settings.policy if policy is None else policy
+    memory_budget = settings.memory_budget if memory_budget is None else memory_budget
+    return with_hooks(partition_joint(joint, policy, memory_budget, **cut_options(settings)))
+
+
+def with_hooks(partition: Partition) -> Partition:
+    """Returns a partition whose residuals are packed by the hooks on saved tensors that are in force."""
+    return pack_residuals(partition, state.saved_hooks, functools.cache(trace_hooks))
+
+
+def timeline_of(partition: Partition) -> Timeline:
+    """Returns the memory that a partition uses as it runs."""
+    return memory_timeline(partition)
+
+
+def compiled_of(partition: Partition, backend: str) -> Compiled:
+    """Returns the executables of a partition; see `Partition.compile`."""
+    make = get_backend(backend)
+    backward = finish_backward(partition.backward, len(partition.plan.residuals))
+    return Compiled(make(finish_forward(partition.forward), (), "forward"), make(backward, (), "backward"), partition)
+
+
+# -- stages that are called --------------------------------------------------------------------------------------------
+
+
+def run_joint(joint: JointGraph, values: Sequence[Any]) -> list[Any]:
+    """Returns the outputs and gradients of a joint graph.
+
+    Raises:
+      SignatureMismatchError: If the values are not what it takes.
+    """
+    return jaxpr_as_fun(joint.jaxpr)(*_arrays(joint.jaxpr.in_avals, values))
+
+
+def run_forward(compiled: Compiled, values: Sequence[Any]) -> list[Any]:
+    """Returns the outputs and extra residuals of a forward.
+
+    Raises:
+      SignatureMismatchError: If the values are not what it takes.
+    """
+    return list(compiled.forward(*_arrays(compiled.partition.forward.in_avals, values)))
+
+
+def _arrays(avals: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    arrays = list(map(array_of, values))
+    require_inputs(avals, arrays)
+    return arrays
+
+
+def array_of(value: Any) -> Any:
+    """Returns the values of a tensor; anything else as it is."""
+    return value.jax() if isinstance(value, Tensor) else value
+
+
+def require_inputs(avals: Sequence[Any], values: Sequence[Any]) -> None:
+    """Raises unless values have the shapes and dtypes that a graph takes.
+
+    Raises:
+      SignatureMismatchError: If they do not.
+    """
+    if len(values) != len(avals):
+        problems = [f"it takes {len(avals)} arrays and is called with {len(values)}"]
+    else:
+        pairs = ((i, _type_text(aval), _given_text(x)) for i, (aval, x) in enumerate(zip(avals, values, strict=True)))
+        problems = [f"argument {i} is {given} instead of {taken}" for i, taken, given in pairs if given != taken]
+    if problems:
+        taken = ", ".join(map(_type_text, avals))
+        raise SignatureMismatchError(
+            f"This program was traced for ({taken}): {'; '.join(problems)}. Call it with arrays of those shapes "
+            "and dtypes, one after the other, or trace the function again for these."
+        )
+
+
+def _type_text(aval: Any) -> str:
+    return f"{aval.dtype}{list(aval.shape)}"
+
+
+def _given_text(value: Any) -> str:
+    """Returns the type of what a stage was called with, or what is wrong with it."""
+    if isinstance(value, jax.ShapeDtypeStruct):
+        return "a type without a value"
+    if is_deleted(value):
+        return "a deleted array"
+    if isinstance(value, (jax.Array, np.ndarray, np.generic)):
+        return _type_text(jax.ShapeDtypeStruct(value.shape, jax.dtypes.canonicalize_dtype(value.dtype)))
+    if isinstance(value, (bool, int, float, complex)):
+        return _type_text(jax.ShapeDtypeStruct((), jnp.result_type(value)))
+    return f"a {type(value).__name__}"

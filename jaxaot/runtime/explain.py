@@ -1,0 +1,70 @@
+"""Every stage of a traced function as text."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from jaxaot._util import format_bytes
+from jaxaot.ir.sequence import sequence_rows, sequence_table
+from jaxaot.ir.text import to_text
+from jaxaot.lower.executable import Executable
+from jaxaot.partition.segments import FromInput, cut_segments
+from jaxaot.partition.timeline import memory_timeline
+from jaxaot.passes.finish import finish_backward, finish_forward
+from jaxaot.plan.stages import Partition, Traced
+from jaxaot.runtime.program import forward_graph
+
+
+@dataclasses.dataclass(frozen=True)
+class Inspector:
+    """What a compiled function shows of its stages.
+
+    Attributes:
+      trace: Takes (fn, args, kwargs) to the traced graph of a call.
+      cut: Makes the partition of a traced function.
+    """
+
+    trace: Callable[[Any, Any, Any], Traced]
+    cut: Callable[[Traced], Partition]
+
+    def explain(self, fn: Any, args: Any, kwargs: Any) -> str:
+        """Returns every stage that a call goes through, as text."""
+        traced = self.trace(fn, args, kwargs)
+        return explain_stages(traced, self.cut(traced) if traced.needs_backward else None)
+
+
+def explain_stages(traced: Traced, partition: Partition | None) -> str:
+    """Returns a traced function and its partition as text."""
+    parts = [f"# signature\n{traced.signature}", f"# traced\n{traced}"]
+    if partition is not None:
+        plan = partition.plan
+        parts += [
+            f"# joint\n{partition.joint}",
+            f"# sequence numbers\n{sequence_table(sequence_rows(partition.joint.jaxpr))}",
+            f"# partition\n{partition}",
+            f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
+            f"(save_all: {format_bytes(plan.save_all_bytes)})\n{memory_timeline(partition)}",
+        ]
+    if traced.asked:
+        parts += _segment_texts(traced, partition)
+    graphs = {"forward": finish_forward(forward_graph(traced, partition))}
+    if partition is not None:
+        graphs["backward"] = finish_backward(partition.backward, len(partition.plan.residuals))
+    parts.append("\n".join(["# lowered", *(Executable(graph, (), name).explain() for name, graph in graphs.items())]))
+    return "\n\n".join(parts)
+
+
+def _segment_texts(traced: Traced, partition: Partition | None) -> list[str]:
+    """Returns the segments of a forward as text, each with the value that it computes and who asked for it."""
+    cut = cut_segments(forward_graph(traced, partition), [asked.output for asked in traced.asked])
+    whys = [f"computes {asked.shown} for {asked.line}" for asked in traced.asked] + ["computes the rest"]
+    texts = []
+    for k, (part, why) in enumerate(zip(cut.parts, whys, strict=True)):
+        inputs = ", ".join(
+            f"input {source.index}" if isinstance(source, FromInput) else f"segment {source.segment}.{source.output}"
+            for source in part.inputs
+        )
+        texts.append(f"# segment {k}: {why}\ntakes ({inputs})\n{to_text(part.jaxpr, name=f'segment {k}')}")
+    return texts

@@ -1,0 +1,45 @@
+"""The key of a call: all that the guards of its program look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxaot import config
+from jaxaot._util import signature_of
+from jaxaot.facade.anomaly import is_anomaly_check_nan_enabled
+from jaxaot.ir.tape import runs_backward
+from jaxaot.lower.cache_key import jax_settings
+from jaxaot.plan.difference import CallKey
+from jaxaot.plan.stages import Traced
+from jaxaot.runtime.recovery import refuse_without_values
+from jaxaot.tape.modes import state
+
+
+def key_for_call(traced: Traced, fn: Callable[..., Any], args: Any, kwargs: Any) -> CallKey:
+    """Returns all that the guards of a program for a call look at.
+
+    Raises:
+      DeletedArrayError: If an argument was donated or deleted.
+      SignatureMismatchError: If an argument is a type without a value.
+    """
+    parameters, settings = parameter_names(fn), config.get()
+    refuse_without_values(traced.call, fn, args, kwargs, parameters)
+    hooks = state.saved_hooks if traced.needs_backward else None
+    has_backward = not traced.asked and runs_backward(traced.jaxpr.jaxpr)
+    watches = is_anomaly_check_nan_enabled() if has_backward else None
+    return CallKey(
+        traced.call, traced.places, traced.rng, traced.in_tree, settings, jax_settings(), parameters, traced.asked,
+        hooks, watches,
+    )  # fmt: skip
+
+
+def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]:
+    """Returns what a function calls its positional arguments, those of `*args` by their index."""
+    signature = signature_of(fn)
+    if signature is None:
+        return ()
+    parameters = signature.parameters.values()
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]
+    return (*names, *(f"{name}[{i}]" for name in rest for i in range(n_most)))

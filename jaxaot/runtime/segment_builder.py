@@ -1,0 +1,74 @@
+"""SegmentBuilder: makes the programs of a function that is compiled in segments.
+
+The function is traced again from its start for each value that Python asks for; the segments before such a value are
+run to compute it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxaot import config
+from jaxaot.facade.iterated import read_iterators
+from jaxaot.plan.stages import Partition, Traced
+from jaxaot.runtime.call import generate
+from jaxaot.runtime.key import key_for_call
+from jaxaot.runtime.links import Walk
+from jaxaot.runtime.program import Program
+from jaxaot.runtime.segmented import ExecutableCache, ask, make_linker, trace_through
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class SegmentBuilder:
+    """Makes the programs of a function that is compiled in segments.
+
+    Attributes:
+      trace_known: Takes (fn, args, kwargs, known values) to the trace up to the first value that is not known.
+      snapshot: Takes (fn, args, kwargs) to what puts the Python world back that the call reaches.
+      cut: Makes the partition of a traced function.
+      make: The backend.
+    """
+
+    trace_known: Callable[[Any, Any, Any, tuple[np.ndarray, ...]], Traced]
+    snapshot: Callable[[Any, Any, Any], Callable[[], Any]]
+    cut: Callable[[Traced], Partition]
+    make: Callable[..., Any]
+
+    @functools.cached_property
+    def executables(self) -> ExecutableCache:
+        """Those of the segments."""
+        return ExecutableCache(self.make)
+
+    def __call__(
+        self, fn: Any, args: Any, kwargs: Any, writing: Any, walk: Walk, programs: Sequence[Program]
+    ) -> Program:
+        """Returns a program for a call; other programs that run some of its segments compute more from then on."""
+        traced = self._trace(fn, args, kwargs, writing, walk.known)
+        key = key_for_call(traced, fn, args, kwargs)
+        before = {link.segment: link.segment.call for p in programs for link in p.links or ()}
+        linker = make_linker(traced, walk, programs, lambda graph: self.executables(graph, key.jax_settings))
+        partition = self.cut(traced) if traced.needs_backward else None
+        program = generate(Program(traced, partition, self.make, key.settings.donate, key, linker), writing)
+        for other in programs:
+            if any(link.segment.call is not before[link.segment] for link in other.links or ()):
+                generate(other, writing)
+        return program
+
+    def _trace(self, fn: Any, args: Any, kwargs: Any, writing: Any, known: tuple[np.ndarray, ...]) -> Traced:
+        call = (fn, args, kwargs)
+
+        def run(traced: Traced) -> np.ndarray:
+            return ask(traced, key_for_call(traced, *call), call, self.make, writing)
+
+        trace = lambda known: self.trace_known(fn, args, kwargs, known)
+        return trace_through(trace, run, known, config.get().max_breaks)
+
+    def trace(self, fn: Any, args: Any, kwargs: Any) -> Traced:
+        """Returns the traced graph of a call."""
+        return self._trace(fn, *read_iterators(args, kwargs), threading.RLock(), ())
