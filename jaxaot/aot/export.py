@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,7 @@ from jaxaot.joint import build_joint
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import joint_passes, run_passes
-from jaxaot.plan.alias import ConstantOutput, HistoryOfInput, HistoryOfNode, TensorOutput
+from jaxaot.plan.alias import ConstantOutput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode, TensorOutput
 from jaxaot.plan.call import follow
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import CompiledFunction
@@ -512,9 +512,15 @@ def _requires_grad(traced: Traced, source: Any, aval: Any) -> bool:
         return traced.call.tensors[source.tensor].requires_grad
     spec = traced.alias.made[source.tensor - n]
     history = None if spec.history is None else traced.alias.histories[spec.history]
-    if isinstance(history, HistoryOfInput):
-        return traced.call.tensors[history.tensor].requires_grad
-    return isinstance(history, HistoryOfNode)
+    match history:
+        case HistoryOfInput(tensor):
+            return traced.call.tensors[tensor].requires_grad
+        case HistoryOfNode():
+            return True
+        case HistoryOfLeaf() | None:
+            return False
+        case _:
+            assert_never(history)
 
 
 def _require_plain_convention(traced: Traced, trace_joint: bool) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +19,16 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Array
 from jaxaot.errors import ExportError
 from jaxaot.facade.tracing import graft
-from jaxaot.plan.alias import ArrayOutput, HistoryOfInput, HistoryOfNode, TensorOutput, TensorSpec
+from jaxaot.plan.alias import (
+    ArrayOutput,
+    ConstantOutput,
+    HistoryOfInput,
+    HistoryOfLeaf,
+    HistoryOfNode,
+    TensorOutput,
+    TensorSpec,
+)
+from jaxaot.plan.places import OutsideObject
 from jaxaot.plan.stages import Traced
 from jaxaot.views.chain import apply_chain
 from jaxaot.views.layout import Layout, layout_of
@@ -159,10 +168,15 @@ class _Evaluation:
     def values(self) -> Values:
         outputs = []
         for source in self.alias.outputs:
-            if isinstance(source, TensorOutput):
-                outputs.append(self.output(source.tensor))
-            elif isinstance(source, ArrayOutput):
-                outputs.append(self.results[source.output])
+            match source:
+                case TensorOutput(tensor):
+                    outputs.append(self.output(tensor))
+                case ArrayOutput(output):
+                    outputs.append(self.results[output])
+                case ConstantOutput() | OutsideObject():
+                    pass  # no value of the graph
+                case _:
+                    assert_never(source)
         changed = {i: self.read(*_place(self.spec(i))) for i in changed_tensors(self.traced)}
         grads = {g.tensor: None if g.grad is None else self.read(*_place(self.spec(g.grad))) for g in self.alias.grads}
         return Values(changed, outputs, grads)
@@ -187,11 +201,15 @@ class _Evaluation:
     def made(self, spec: TensorSpec) -> Array | None:
         """Returns the value of a tensor as its history has it, or None if no gradients flow to it."""
         source = None if spec.history is None else self.alias.histories[spec.history]
-        if isinstance(source, HistoryOfNode):
-            return apply_chain(spec.chain, self.results[self.alias.differentiable[source.output]])
-        if isinstance(source, HistoryOfInput):
-            return self.original(source.tensor, spec.layout, spec.offset)
-        return None
+        match source:
+            case HistoryOfNode(output):
+                return apply_chain(spec.chain, self.results[self.alias.differentiable[output]])
+            case HistoryOfInput(tensor):
+                return self.original(tensor, spec.layout, spec.offset)
+            case HistoryOfLeaf() | None:
+                return None
+            case _:
+                assert_never(source)
 
     def untouched(self, number: int) -> Array | None:
         """Returns the same for an input whose handle did not change; its history may have moved on."""

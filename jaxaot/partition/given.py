@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from jaxaot._jax import ClosedJaxpr, Literal, close_jaxpr, make_jaxpr_object
 from jaxaot.errors import PartitionResultError
@@ -53,6 +53,8 @@ def as_plain_graphs(partition: Partition) -> tuple[Any, Any]:
                 residuals.append(jaxpr.outvars[n_outputs + index])
             case FromRefill():
                 raise AssertionError("a refill is no value of the forward")
+            case _:
+                assert_never(source)
     outvars = [*jaxpr.outvars[:n_outputs], *residuals]
     forward = make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars)
     return close_jaxpr(forward, partition.forward.consts), partition.backward

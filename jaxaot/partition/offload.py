@@ -15,7 +15,7 @@ import jax
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, make_var
 from jaxaot.ir.rewrite import reading, substitute
 from jaxaot.ir.walk import variables
-from jaxaot.plan.saved import FromForward, FromPrimal, FromRefill
+from jaxaot.plan.saved import FromForward, is_saved
 from jaxaot.plan.stages import Partition
 
 
@@ -40,11 +40,11 @@ def offload(partition: Partition, numbers: Sequence[int]) -> Partition:
       numbers: Which of its saved values; those that are outputs of the function anyway stay where they are.
     """
     plan = partition.plan
-    sources = [source for source in plan.residuals if not isinstance(source, FromPrimal | FromRefill)]
+    sources = list(filter(is_saved, plan.residuals))
     moved = {number: source.index for number in numbers if isinstance(source := sources[number], FromForward)}
     if not moved:
         return partition
-    places = [i for i, source in enumerate(plan.residuals) if not isinstance(source, FromPrimal | FromRefill)]
+    places = [i for i, source in enumerate(plan.residuals) if is_saved(source)]
     n_outputs = partition.joint.n_outputs
     forward = _to_host(partition.forward, [n_outputs + index for index in moved.values()])
     backward = _from_host(partition.backward, [places[number] for number in moved])

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 import jax.numpy as jnp
@@ -44,6 +44,7 @@ from jaxaot.plan.saved import (
     FromRefill,
     ResidualSource,
     SavedValue,
+    is_saved,
 )
 from jaxaot.plan.stages import Partition
 
@@ -83,20 +84,27 @@ def _hooks_of_residuals(partition: Partition, around: Any) -> dict[int, Any]:
     saved = iter(partition.plan.saved)
     found = {}
     for i, (source, var) in enumerate(zip(partition.plan.residuals, partition.backward.jaxpr.invars, strict=False)):
-        value = None if isinstance(source, (FromPrimal, FromRefill)) else next(saved)
+        value = next(saved) if is_saved(source) else None
         match source:
             case FromPrimal():
                 hooks = around if around is not None and around.inputs else None
             case FromRefill():
                 hooks = None
+            case FromOutput(index):
+                hooks = _around(jaxpr.outvars[index], inside, around)
+            case FromForward(index):
+                hooks = _around(jaxpr.outvars[n_outputs + index], inside, around)
             case _:
-                place = source.index + (n_outputs if isinstance(source, FromForward) else 0)
-                atom = jaxpr.outvars[place]
-                hooks = around if isinstance(atom, Literal) else inside.get(atom, around)
+                assert_never(source)
         is_done = value is not None and (value.is_offloaded or value.packed_from is not None)
         if hooks is not None and _is_plain(var.aval) and not is_done and i not in partition.plan.packed_between:
             found[i] = hooks
     return found
+
+
+def _around(atom: Any, inside: dict[Any, Any], around: Any) -> Any:
+    """Returns the hooks of a value of the forward: those under which it was computed."""
+    return around if isinstance(atom, Literal) else inside.get(atom, around)
 
 
 def _is_plain(aval: Any) -> bool:
@@ -141,7 +149,7 @@ class _Packing:
         backward = before.backward.jaxpr
         constants = dict(zip(backward.constvars, before.backward.consts, strict=True))
         for i, source in enumerate(before.plan.residuals):
-            value = None if isinstance(source, (FromPrimal, FromRefill)) else next(values)
+            value = next(values) if is_saved(source) else None
             var, atom = backward.invars[i], atoms[i]
             if i not in self.graphs:
                 if i in between:
@@ -184,7 +192,10 @@ class _Packing:
                 return self.outputs[index]
             case FromForward(index):
                 return self.extra_before[index]
-        return None
+            case FromRefill():
+                return None
+            case _:
+                assert_never(source)
 
     def _keep(self, source: ResidualSource, value: SavedValue | None) -> None:
         """Adds a residual that is not packed."""

@@ -7,7 +7,7 @@ was reached through a closure, a global or an attribute; an *object* leads to th
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 from jaxaot._typing import Shape
 from jaxaot.plan.call import Path, path_text
@@ -143,6 +143,28 @@ class ContainerWrite:
 PlaceWrite = CellWrite | MetadataWrite | AttributeWrite | ContainerWrite
 
 
+def _value_of(write: PlaceWrite) -> BuiltValue | None:
+    """Returns the value that is built for a place; None if none is."""
+    match write:
+        case CellWrite(_, value) | AttributeWrite(_, _, value) | ContainerWrite(_, value):
+            return value
+        case MetadataWrite():
+            return None
+        case _:
+            assert_never(write)
+
+
+def _path_of(write: PlaceWrite) -> Path | None:
+    """Returns where the object is found that is changed; None for a cell, which is an input."""
+    match write:
+        case AttributeWrite(path) | ContainerWrite(path):
+            return path
+        case CellWrite() | MetadataWrite():
+            return None
+        case _:
+            assert_never(write)
+
+
 @dataclasses.dataclass(frozen=True)
 class PlacePlan:
     """What a traced function reaches outside besides tensors.
@@ -160,17 +182,18 @@ class PlacePlan:
     @property
     def outputs(self) -> frozenset[int]:
         """The graph outputs that are put into places."""
-        values = [getattr(write, "value", None) for write in self.writes]
-        leaves = [leaf for value in values if value is not None for leaf in value.leaves]
-        return frozenset(leaf.output for leaf in leaves if isinstance(leaf, BuiltArray))
+        return frozenset(leaf.output for leaf in self._built_leaves if isinstance(leaf, BuiltArray))
 
     @property
     def outside_paths(self) -> tuple[Path, ...]:
         """Where the objects are found that it changed or put into places."""
-        changed = [w.path for w in self.writes if isinstance(w, AttributeWrite | ContainerWrite)]
-        values = [getattr(write, "value", None) for write in self.writes]
-        leaves = [leaf for value in values if value is not None for leaf in value.leaves]
-        return (*changed, *(leaf.path for leaf in leaves if isinstance(leaf, OutsideObject)))
+        changed = [path for path in map(_path_of, self.writes) if path is not None]
+        return (*changed, *(leaf.path for leaf in self._built_leaves if isinstance(leaf, OutsideObject)))
+
+    @property
+    def _built_leaves(self) -> list[BuiltLeaf]:
+        values = [value for value in map(_value_of, self.writes) if value is not None]
+        return [leaf for value in values for leaf in value.leaves]
 
     @property
     def graph_inputs(self) -> tuple[tuple[str, LeafInput], ...]:

@@ -9,7 +9,7 @@ or an output already is returned a second time, because `jit` would copy it.
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from jaxaot._typing import Shape
 from jaxaot._util import format_bytes, format_seconds
@@ -44,6 +44,17 @@ class FromRefill:
 
 
 ResidualSource: TypeAlias = FromPrimal | FromOutput | FromForward | FromRefill
+
+
+def is_saved(source: ResidualSource) -> bool:
+    """Returns whether a residual is a value that is saved, one of `SavePlan.saved`, rather than there anyway."""
+    match source:
+        case FromOutput() | FromForward():
+            return True
+        case FromPrimal() | FromRefill():
+            return False
+        case _:
+            assert_never(source)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +136,7 @@ class SavePlan:
     @property
     def extra_bytes(self) -> int:
         """Bytes of the residuals that are neither primals nor outputs: what saving costs beyond what lives anyway."""
-        sources = [source for source in self.residuals if not isinstance(source, (FromPrimal, FromRefill))]
+        sources = filter(is_saved, self.residuals)
         pairs = zip(sources, self.saved, strict=True)
         return sum(v.bytes for source, v in pairs if isinstance(source, FromForward) and not v.is_offloaded)
 

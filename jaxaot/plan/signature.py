@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, assert_never
 
 from jaxaot._typing import Shape
-from jaxaot.plan.alias import AliasPlan, ConstantOutput, TensorOutput
+from jaxaot.plan.alias import AliasPlan, ArrayOutput, ConstantOutput, TensorOutput
 from jaxaot.plan.call import CallPlan, path_text
 from jaxaot.plan.places import AttributeWrite, CellWrite, OutsideObject, PlacePlan
 from jaxaot.plan.rng import RngPlan
@@ -136,27 +136,30 @@ def make_signature(
     n_inputs, n_storages = len(call.tensors), len(call.storages)
     shared: dict[int, int] = {}
     for position, source in enumerate(alias.outputs):
-        if isinstance(source, ConstantOutput):
-            outputs.append(OutputSignature("constant", None, None))
-        elif isinstance(source, OutsideObject):
-            outputs.append(OutputSignature("is_input", path_text(source.path), None))
-        elif not isinstance(source, TensorOutput):
-            outputs.append(OutputSignature("plain", None, None))
-        elif source.tensor < n_inputs:
-            t = call.tensors[source.tensor]
-            outputs.append(OutputSignature("is_input", t.name, (t.layout.size, t.layout.stride, t.offset)))
-        else:
-            spec = alias.made[source.tensor - n_inputs]
-            view = (spec.layout.size, spec.layout.stride, spec.offset)
-            if spec.storage < n_storages:
-                name = call.tensors[call.storages[spec.storage].tensor].name
-                outputs.append(OutputSignature("alias_of_input", name, view))
-            elif spec.storage in shared:
-                outputs.append(OutputSignature("alias_of_intermediate", shared[spec.storage], view))
-            else:
-                shared[spec.storage] = position
-                is_view = spec.base is not None
-                outputs.append(OutputSignature("alias_of_intermediate" if is_view else "plain", None, view))
+        match source:
+            case ConstantOutput():
+                outputs.append(OutputSignature("constant", None, None))
+            case OutsideObject(path):
+                outputs.append(OutputSignature("is_input", path_text(path), None))
+            case ArrayOutput():
+                outputs.append(OutputSignature("plain", None, None))
+            case TensorOutput(tensor) if tensor < n_inputs:
+                t = call.tensors[tensor]
+                outputs.append(OutputSignature("is_input", t.name, (t.layout.size, t.layout.stride, t.offset)))
+            case TensorOutput(tensor):
+                spec = alias.made[tensor - n_inputs]
+                view = (spec.layout.size, spec.layout.stride, spec.offset)
+                if spec.storage < n_storages:
+                    name = call.tensors[call.storages[spec.storage].tensor].name
+                    outputs.append(OutputSignature("alias_of_input", name, view))
+                elif spec.storage in shared:
+                    outputs.append(OutputSignature("alias_of_intermediate", shared[spec.storage], view))
+                else:
+                    shared[spec.storage] = position
+                    is_view = spec.base is not None
+                    outputs.append(OutputSignature("alias_of_intermediate" if is_view else "plain", None, view))
+            case _:
+                assert_never(source)
     return Signature(inputs, storages, tuple(outputs), rng, pytree, _cells(places))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_never
 
 from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
@@ -22,7 +22,17 @@ from jaxaot.plan.asked import AskedValue
 from jaxaot.plan.call import CallPlan, Path
 from jaxaot.plan.places import OutsideObject, PlacePlan
 from jaxaot.plan.rng import RngPlan
-from jaxaot.plan.saved import FromForward, FromPrimal, FromRefill, RecomputedValue, SavedValue, SavePlan
+from jaxaot.plan.saved import (
+    FromForward,
+    FromOutput,
+    FromPrimal,
+    FromRefill,
+    RecomputedValue,
+    ResidualSource,
+    SavedValue,
+    SavePlan,
+    is_saved,
+)
 from jaxaot.plan.signature import Signature, make_signature
 from jaxaot.plan.timeline import Timeline
 
@@ -253,7 +263,7 @@ class Partition:
         """What each output of the forward means."""
         outputs = tuple(role for role in self.joint.out_roles if isinstance(role, Output))
         saved = iter(self.plan.saved)
-        names = [(s, next(saved).name) for s in self.plan.residuals if not isinstance(s, (FromPrimal, FromRefill))]
+        names = [(s, next(saved).name) for s in filter(is_saved, self.plan.residuals)]
         extra = {source.index: name for source, name in names if isinstance(source, FromForward)}
         return outputs + tuple(Residual(i, extra[i]) for i in range(self.plan.n_extra_outputs))
 
@@ -264,13 +274,16 @@ class Partition:
         saved = iter(self.plan.saved)
         refills = [role for role in self.joint.out_roles if isinstance(role, Refill)]
 
-        def role(position: int, source: Any) -> InRole:
+        def role(position: int, source: ResidualSource) -> InRole:
             match source:
                 case FromPrimal(index):
                     return primals[index]
                 case FromRefill(index):
                     return refills[index]
-            return Residual(position, next(saved).name)
+                case FromOutput() | FromForward():
+                    return Residual(position, next(saved).name)
+                case _:
+                    assert_never(source)
 
         residuals = tuple(role(i, source) for i, source in enumerate(self.plan.residuals))
         return residuals + tuple(role for role in self.joint.in_roles if isinstance(role, Cotangent))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 
@@ -27,16 +27,18 @@ from jaxaot.facade.tensor import Tensor, history_edge, wrap
 from jaxaot.facade.tracing import TRACING
 from jaxaot.ir.reach import outputs_apart, reached_inputs
 from jaxaot.ops.promotion import is_complex
-from jaxaot.partition.segments import FromInput, ValueSource
+from jaxaot.partition.segments import FromInput, FromSegment, ValueSource
 from jaxaot.plan.alias import (
     ArrayOutput,
     ConstantOutput,
     CounterOfInput,
     FreedStorage,
+    FreshCounter,
     HistoryOfInput,
     HistoryOfLeaf,
     HistoryOfNode,
     HistorySource,
+    TensorOutput,
     TensorSpec,
 )
 from jaxaot.plan.places import OutsideObject
@@ -237,11 +239,15 @@ class _Writer:
             source.add(f"if not walk.agrees(PROGRAM, {k}, r{k}[0]): return MISS")
 
         def text(value: ValueSource) -> str:
-            if isinstance(value, FromInput):
-                return passed[value.index]
-            if value.segment == len(links):
-                return f"last[{value.output}]"
-            return f"r{value.segment}[{links[value.segment].positions[value.output]}]"
+            match value:
+                case FromInput(index):
+                    return passed[index]
+                case FromSegment(segment, output) if segment == len(links):
+                    return f"last[{output}]"
+                case FromSegment(segment, output):
+                    return f"r{segment}[{links[segment].positions[output]}]"
+                case _:
+                    assert_never(value)
 
         links = program.links
         source.scope["PROGRAM"] = program
@@ -358,9 +364,13 @@ class _Writer:
             for tensor, n in alias.bumps:
                 source.add(f"counter_of({source.tensor(tensor)}).n += {n}")
         for i, origin in enumerate(alias.counters):
-            is_inputs = isinstance(origin, CounterOfInput)
-            made = f"counter_of({source.tensor(origin.tensor)})" if is_inputs else f"WriteCounter({origin.n})"
-            source.add(f"c{i} = {made}")
+            match origin:
+                case CounterOfInput(tensor):
+                    source.add(f"c{i} = counter_of({source.tensor(tensor)})")
+                case FreshCounter(n):
+                    source.add(f"c{i} = WriteCounter({n})")
+                case _:
+                    assert_never(origin)
 
     def _fields(self, name: str, spec: TensorSpec, is_new: bool) -> None:
         add = self.source.add
@@ -408,6 +418,8 @@ class _Writer:
                     residuals.append(f"out[{index}]")
                 case FromForward(index):
                     residuals.append(f"out[{n_outputs + index}]")
+                case _:
+                    assert_never(residual)
         for index in program.second.extra if program.second is not None else ():
             residuals.append(self._refilled(freed[index]) if index in freed else self.operands[index])
         has_refills = any(text.startswith("Refilled(") for text in residuals)
@@ -451,6 +463,10 @@ class _Writer:
                     fresh = [len(call.storages) + i for i, storage in enumerate(alias.fresh) if storage.output == index]
                     shown = [f"m{i}" for i, spec in enumerate(alias.made) if spec.storage in fresh]
                     results += shown[:1]
+                case FromForward() | FromRefill():
+                    pass  # no tensor of the user shows it, or it is read when the backward runs
+                case _:
+                    assert_never(residual)
         listed = [*(f"version_of({t})" for t in tensors), *(f"version_of({t}, True)" for t in results)]
         if listed:
             with self.source.block("if state.checks_versions:"):
@@ -493,6 +509,8 @@ class _Writer:
                 case HistoryOfLeaf(requires_grad, layout, offset, _):
                     present = self._present(i, origin)
                     add(f"g{i} = {present}History({constant(layout)}, {offset}, {requires_grad})")
+                case _:
+                    assert_never(origin)
 
     def _present(self, number: int, origin: HistorySource) -> str:
         """Returns the beginning of an expression: the history that an input has, where one was only begun in the call.
@@ -512,14 +530,17 @@ class _Writer:
         source = self.source
         texts = []
         for output in self.traced.alias.outputs:
-            if isinstance(output, ConstantOutput):
-                texts.append("None" if output.value is None else source.constant(output.value))
-            elif isinstance(output, OutsideObject):
-                texts.append(source.path(output.path))
-            elif isinstance(output, ArrayOutput):
-                texts.append(f"out[{output.output}]")
-            else:
-                texts.append(self._tensor(output.tensor))
+            match output:
+                case ConstantOutput(value):
+                    texts.append("None" if value is None else source.constant(value))
+                case OutsideObject(path):
+                    texts.append(source.path(path))
+                case ArrayOutput(number):
+                    texts.append(f"out[{number}]")
+                case TensorOutput(number):
+                    texts.append(self._tensor(number))
+                case _:
+                    assert_never(output)
         tree = self.traced.out_tree
         if tree == jax.tree.structure(0):
             source.add(f"return {texts[0]}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, assert_never
 
 from jaxaot._util import format_bytes
 from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.text import to_text
 from jaxaot.lower.executable import Executable
-from jaxaot.partition.segments import FromInput, cut_segments
+from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.plan.stages import Partition, Traced
@@ -62,9 +62,16 @@ def _segment_texts(traced: Traced, partition: Partition | None) -> list[str]:
     whys = [f"computes {asked.shown} for {asked.line}" for asked in traced.asked] + ["computes the rest"]
     texts = []
     for k, (part, why) in enumerate(zip(cut.parts, whys, strict=True)):
-        inputs = ", ".join(
-            f"input {source.index}" if isinstance(source, FromInput) else f"segment {source.segment}.{source.output}"
-            for source in part.inputs
-        )
+        inputs = ", ".join(map(_source_text, part.inputs))
         texts.append(f"# segment {k}: {why}\ntakes ({inputs})\n{to_text(part.jaxpr, name=f'segment {k}')}")
     return texts
+
+
+def _source_text(source: ValueSource) -> str:
+    match source:
+        case FromInput(index):
+            return f"input {index}"
+        case FromSegment(segment, output):
+            return f"segment {segment}.{output}"
+        case _:
+            assert_never(source)

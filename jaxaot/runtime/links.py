@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
-from jaxaot.partition.segments import FromInput, Segment, merge_graphs
+from jaxaot.partition.segments import FromInput, FromSegment, Segment, ValueSource, merge_graphs
 from jaxaot.plan.stages import Traced
 
 InputKey = Hashable
@@ -105,12 +105,7 @@ class Linker:
         """Returns the links of a program that was cut into these segments."""
         links: list[Link] = []
         for k, part in enumerate(parts):
-            inputs = [
-                GraphValue(self.keys[source.index])
-                if isinstance(source, FromInput)
-                else CrossingValue(links[source.segment].segment, links[source.segment].positions[source.output])
-                for source in part.inputs
-            ]
+            inputs = [self._value(source, links) for source in part.inputs]
             graph_keys = {source.key for source in inputs if isinstance(source, GraphValue)}
             is_same = k < len(self.shared) and all(link.segment is self.shared[i] for i, link in enumerate(links))
             if is_same and graph_keys <= self.users[k]:
@@ -119,6 +114,16 @@ class Linker:
                 segment = SharedSegment(part.jaxpr, inputs, self.make)
                 links.append(Link(segment, tuple(range(len(part.jaxpr.out_avals)))))
         return tuple(links)
+
+    def _value(self, source: ValueSource, links: Sequence[Link]) -> GraphValue | CrossingValue:
+        """Returns where an input comes from, in terms that hold for all programs."""
+        match source:
+            case FromInput(index):
+                return GraphValue(self.keys[index])
+            case FromSegment(segment, output):
+                return CrossingValue(links[segment].segment, links[segment].positions[output])
+            case _:
+                assert_never(source)
 
 
 def input_keys(traced: Traced, known: Sequence[tuple[Traced, tuple[InputKey, ...]]]) -> tuple[InputKey, ...]:

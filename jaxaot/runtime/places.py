@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 
@@ -17,14 +17,15 @@ from jaxaot.facade.cells import cell_kinds
 from jaxaot.plan.places import (
     AttributeWrite,
     BuiltArray,
+    BuiltConstant,
     BuiltLeaf,
     BuiltValue,
     CellWrite,
+    ContainerWrite,
     LeafInput,
     MetadataWrite,
     OutsideObject,
     PlacePlan,
-    PlaceWrite,
 )
 from jaxaot.runtime.source import Source
 
@@ -113,11 +114,13 @@ class PlaceWriter:
             case "static":
                 value = source.constant(leaf.static)
                 source.miss_if(f"{text} is not {value} and differs({text}, {value})")
-            case _:
+            case "key" | "numpy":
                 cls = leaf.python_type
                 kind = [] if cls is None else [f"type({text}) is not {source.constant(cls)}"]
                 dtype = source.constant(leaf.dtype)
                 source.miss_if(*kind, f"{text}.shape != {leaf.shape!r}", f"canonical({text}.dtype) != {dtype}")
+            case _:
+                assert_never(leaf.kind)
 
     def _array_guards(self, arrays: Sequence[tuple[str, LeafInput]]) -> None:
         """Tests the types of all jax arrays at once.
@@ -173,15 +176,18 @@ class PlaceWriter:
         """Writes what is put back after the run: first all values are made, then they are put into their places."""
         source = self.source
         swaps: dict[str, list[tuple[int, str]]] = {}
-        rest: list[tuple[PlaceWrite, str]] = []
+        rest: list[tuple[MetadataWrite | AttributeWrite | ContainerWrite, str]] = []
         for number, write in enumerate(self.plan.writes):
-            if isinstance(write, CellWrite):
-                swaps.setdefault(self.plan.cells[write.cell].kind, []).append((write.cell, self._built(write.value)))
-            elif isinstance(write, MetadataWrite) or write.value is None:
-                rest.append((write, ""))
-            else:
-                source.add(f"w{number} = {self._built(write.value)}")
-                rest.append((write, f"w{number}"))
+            match write:
+                case CellWrite(cell, value):
+                    swaps.setdefault(self.plan.cells[cell].kind, []).append((cell, self._built(value)))
+                case MetadataWrite() | AttributeWrite(value=None):
+                    rest.append((write, ""))
+                case AttributeWrite(_, _, value) | ContainerWrite(_, value):
+                    source.add(f"w{number} = {self._built(value)}")
+                    rest.append((write, f"w{number}"))
+                case _:
+                    assert_never(write)
         for kind, items in swaps.items():
             put = source.constant(cell_kinds()[kind].write)
             if len(items) <= 4:
@@ -195,7 +201,7 @@ class PlaceWriter:
         for write, text in rest:
             self._put(write, text)
 
-    def _put(self, write: PlaceWrite, text: str) -> None:
+    def _put(self, write: MetadataWrite | AttributeWrite | ContainerWrite, text: str) -> None:
         source = self.source
         match write:
             case MetadataWrite(cell, metadata):
@@ -209,9 +215,11 @@ class PlaceWriter:
                 else:
                     source.scope["setattribute"] = object.__setattr__
                     source.add(f"setattribute({owner}, {name!r}, {text})")
-            case _:
+            case ContainerWrite(path, _):
                 source.scope["refill"] = refill
-                source.add(f"refill({source.path(write.path)}, {text})")
+                source.add(f"refill({source.path(path)}, {text})")
+            case _:
+                assert_never(write)
 
     def _built(self, value: BuiltValue) -> str:
         texts = [self._built_leaf(leaf) for leaf in value.leaves]
@@ -220,11 +228,15 @@ class PlaceWriter:
         return f"{self.source.constant(value.tree)}.unflatten([{', '.join(texts)}])"
 
     def _built_leaf(self, leaf: BuiltLeaf) -> str:
-        if isinstance(leaf, BuiltArray):
-            return f"out[{leaf.output}]"
-        if isinstance(leaf, OutsideObject):
-            return self.source.path(leaf.path)
-        return "None" if leaf.value is None else self.source.constant(leaf.value)
+        match leaf:
+            case BuiltArray(output):
+                return f"out[{output}]"
+            case OutsideObject(path):
+                return self.source.path(path)
+            case BuiltConstant(value):
+                return "None" if value is None else self.source.constant(value)
+            case _:
+                assert_never(leaf)
 
 
 def refill(container: Any, items: Any) -> None:
