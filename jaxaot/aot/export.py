@@ -30,7 +30,7 @@ from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.alias import ConstantOutput, HistoryOfInput, HistoryOfLeaf, HistoryOfNode, TensorOutput
-from jaxaot.plan.call import follow
+from jaxaot.plan.paths import follow
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import enable_grad, no_grad

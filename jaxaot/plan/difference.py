@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import types
-import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,7 +15,9 @@ import jax
 
 from jaxaot.config import Config
 from jaxaot.plan.asked import AskedValue
-from jaxaot.plan.call import CallPlan, Path, PythonGuard, Seen, StorageInput, TensorInput, differs, path_text
+from jaxaot.plan.call import CallPlan, StorageInput, TensorInput
+from jaxaot.plan.guards import HasType, differs, shown
+from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.places import LeafInput, PlacePlan
 from jaxaot.plan.rng import RngPlan
 
@@ -86,6 +86,15 @@ class CallKey:
     hooks: Any = None
     watches: bool | None = None
 
+    def name(self, path: Path) -> str:
+        """Returns a path as the user would write it, an argument as such."""
+        is_argument = len(path) == 2 and path[0][1] in ("args", "kwargs")
+        return f"{'argument ' if is_argument else ''}`{place_name(path, self.parameters)}`"
+
+    def tensor_path(self, number: int) -> Path:
+        """Returns where a tensor input is found."""
+        return self.call.tensors[number].path
+
 
 def differences(earlier: CallKey, later: CallKey) -> tuple[Difference, ...]:
     """Returns why a call with the key `later` does not fit a program with the key `earlier`; nothing if it does."""
@@ -120,11 +129,6 @@ def place_name(path: Path, parameters: Sequence[str]) -> str:
     return path_text(path)
 
 
-def _name(path: Path, key: CallKey) -> str:
-    is_argument = len(path) == 2 and path[0][1] in ("args", "kwargs")
-    return f"{'argument ' if is_argument else ''}`{place_name(path, key.parameters)}`"
-
-
 def _leaf_names(key: CallKey) -> list[str]:
     """Returns what the user calls each leaf of the arguments."""
     n = key.call.n_leaves
@@ -150,19 +154,6 @@ def leaf_name(path: Sequence[Any], parameters: Sequence[str]) -> str:
 
 class _Leaf:
     """Stands for a leaf of the arguments."""
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, weakref.ref):
-        value = value()
-        return "an object that is gone" if value is None else f"an object of type {type(value).__name__}"
-    if isinstance(value, types.CodeType):
-        return f"the code at {value.co_filename.rpartition('/')[2]}:{value.co_firstlineno}"
-    if isinstance(value, type):
-        return value.__name__
-    text = getattr(value, "__name__", None) if callable(value) else None
-    text = repr(value) if text is None else text
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 # -- settings and structure --------------------------------------------------------------------------------------------
@@ -237,20 +228,17 @@ def _leaves(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     statics = {static.leaf: static for static in earlier.call.statics}
     for static in later.call.statics:
         held = statics.get(static.leaf)
-        if held is not None and not _is_same(held.value, static.value):
+        if held is not None and not held.agrees(earlier, static, later):
             about = f"static argument {static.leaf} (`{names[static.leaf]}`)"
-            shown = f"{_shown(static.value)} instead of {_shown(held.value)}"
-            if static.seen is held.seen is Seen.WEAK:
-                held_now = static.value()
-                shown = "another object" if held_now is None else f"another object of type {type(held_now).__name__}"
-            yield Difference(Kind.STATIC, about, f"{about} is {shown}")
+            yield Difference(Kind.STATIC, about, f"{about} {held.change(earlier, static, later)}")
 
 
 _NUMBERS = {bool: "a bool", int: "an int", float: "a float", complex: "a complex number"}
 
 
 def _leaf_kinds(key: CallKey) -> list[str]:
-    objects = {place_name(guard.path, key.parameters) for guard in key.call.python if guard.seen is Seen.TYPE}
+    typed = [guard.path for guard in key.call.python if isinstance(guard.condition, HasType)]
+    objects = {place_name(path, key.parameters) for path in typed}
     kinds = ["an object" if name in objects else "a tensor" for name in _leaf_names(key)]
     for value in key.call.values:
         kinds[value.leaf] = "an array" if value.number_type is None else _NUMBERS[value.number_type]
@@ -261,12 +249,7 @@ def _leaf_kinds(key: CallKey) -> list[str]:
 
 def _is_same(value: Any, other: Any) -> bool:
     """Returns whether a guard made for one value lets the other pass."""
-    if value is other:
-        return True
-    if isinstance(value, weakref.ref) and isinstance(other, weakref.ref):
-        held = value()
-        return held is not None and (held == other() if isinstance(value, weakref.WeakMethod) else held is other())
-    return not differs(value, other)
+    return value is other or not differs(value, other)
 
 
 # -- tensors -----------------------------------------------------------------------------------------------------------
@@ -275,7 +258,7 @@ def _is_same(value: Any, other: Any) -> bool:
 def _pairs(earlier: CallKey, later: CallKey) -> list[tuple[str, TensorInput, TensorInput]]:
     """Returns (name, before, after) of the tensors that both calls reached."""
     before = {t.path: t for t in earlier.call.tensors}
-    return [(_name(t.path, later), before[t.path], t) for t in later.call.tensors if t.path in before]
+    return [(later.name(t.path), before[t.path], t) for t in later.call.tensors if t.path in before]
 
 
 def _tensors(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
@@ -363,7 +346,7 @@ def _sharing(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         if paths[0] != paths[1] and path is not None:
             about = f"argument `{name}`"
             word = "is the same tensor as" if paths[1] is not None else "is no longer the same tensor as"
-            yield Difference(Kind.SHARING, about, f"{about} {word} {_name(path, later)}")
+            yield Difference(Kind.SHARING, about, f"{about} {word} {later.name(path)}")
 
 
 def _history(tensor: TensorInput) -> Any:
@@ -386,38 +369,40 @@ def _gradients(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         path = later.call.tensors[guard.tensor].path
         if was_none.get(path, guard.is_none) != guard.is_none:
             name = f"`{place_name(path, later.parameters)}.grad`"
-            text = f"{name} is None" if guard.is_none else f"{name} is no longer None"
-            yield Difference(Kind.GRADIENT, name, text)
+            yield Difference(Kind.GRADIENT, name, f"{name} {guard.words()}")
 
 
 # -- the Python world --------------------------------------------------------------------------------------------------
 
 
 def _python(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
-    before = {(guard.path, guard.seen): guard for guard in earlier.call.python}
+    before = {(guard.path, type(guard.condition)): guard for guard in earlier.call.python}
+    after = {(guard.path, type(guard.condition)) for guard in later.call.python}
     found = {guard.path: guard for guard in earlier.call.python}
     inputs = _inputs(earlier)
     for guard in later.call.python:
-        other = before.get((guard.path, guard.seen)) or found.get(guard.path)
-        name = _name(guard.path, later)
+        condition, kind = guard.condition, type(guard.condition)
+        other = before.get((guard.path, kind)) or found.get(guard.path)
+        name = later.name(guard.path)
         if other is None:
-            if guard.path in inputs and guard.seen in (Seen.TENSOR, Seen.SAME):
-                yield Difference(Kind.SHARING, name, f"{name} is {_seen(guard, later)}")
+            if guard.path in inputs and condition.is_sharing:
+                yield Difference(Kind.SHARING, name, f"{name} is {condition.words(later)}")
             elif guard.path in inputs:
-                yield Difference(Kind.PYTHON, name, f"{name} is {_seen(guard, later)} instead of {inputs[guard.path]}")
-        elif other.seen is not guard.seen:
-            if (guard.path, other.seen) not in {(g.path, g.seen) for g in later.call.python}:
-                text = f"{name} is {_seen(guard, later)} instead of {_seen(other, earlier)}"
+                text = f"{name} is {condition.words(later)} instead of {inputs[guard.path]}"
                 yield Difference(Kind.PYTHON, name, text)
-        elif not _is_same_seen(other, earlier, guard, later):
-            yield Difference(Kind.PYTHON, name, f"{name} {_changed(other, earlier, guard, later)}")
+        elif type(other.condition) is not kind:
+            if (guard.path, type(other.condition)) not in after:
+                text = f"{name} is {condition.words(later)} instead of {other.condition.words(earlier)}"
+                yield Difference(Kind.PYTHON, name, text)
+        elif not other.condition.agrees(earlier, condition, later):
+            yield Difference(Kind.PYTHON, name, f"{name} {other.condition.change(earlier, condition, later)}")
     reached = _inputs(later)
     for guard in later.call.python:
         reached.pop(guard.path, None)
     for path, kind in reached.items():
         if path in found:
-            name, was = _name(path, later), _seen(found[path], earlier)
-            if found[path].seen in (Seen.TENSOR, Seen.SAME):
+            name, was = later.name(path), found[path].condition.words(earlier)
+            if found[path].condition.is_sharing:
                 yield Difference(Kind.SHARING, name, f"{name} is no longer {was}")
             else:
                 yield Difference(Kind.PYTHON, name, f"{name} is {kind} instead of {was}")
@@ -437,16 +422,16 @@ def _cells(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         before = cells.get(cell.path)
         if before is None:
             continue
-        name = _name(cell.path, later)
+        name = later.name(cell.path)
         if before.python_type is not cell.python_type:
-            text = f"{name} is a {_shown(cell.python_type)} instead of a {_shown(before.python_type)}"
+            text = f"{name} is a {shown(cell.python_type)} instead of a {shown(before.python_type)}"
             yield Difference(Kind.PYTHON, name, text)
         if before.tree != cell.tree:
             yield Difference(Kind.STRUCTURE, name, f"{name} holds a value of another structure")
         else:
             for number, pair in enumerate(zip(before.leaves, cell.leaves, strict=True)):
                 path = cell.path if len(cell.leaves) == 1 else (*cell.path, ("item", number))
-                yield from _leaf(_name(path, later), *pair)
+                yield from _leaf(later.name(path), *pair)
         if before.metadata != cell.metadata:
             was, now = dict(before.metadata), dict(cell.metadata)
             changed = [key for key in {**was, **now} if key not in was or key not in now or was[key] != now[key]]
@@ -454,7 +439,7 @@ def _cells(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     arrays = {array.path: array.leaf for array in earlier.places.arrays}
     for array in later.places.arrays:
         if array.path in arrays:
-            yield from _leaf(_name(array.path, later), arrays[array.path], array.leaf)
+            yield from _leaf(later.name(array.path), arrays[array.path], array.leaf)
 
 
 def _leaf(name: str, before: LeafInput, after: LeafInput) -> Iterator[Difference]:
@@ -464,7 +449,7 @@ def _leaf(name: str, before: LeafInput, after: LeafInput) -> Iterator[Difference
         yield Difference(Kind.PYTHON, name, text)
     elif before.kind == "static":
         if not _is_same(before.static, after.static):
-            text = f"{name} is {_shown(after.static)} instead of {_shown(before.static)}"
+            text = f"{name} is {shown(after.static)} instead of {shown(before.static)}"
             yield Difference(Kind.PYTHON, name, text)
     else:
         if before.shape != after.shape:
@@ -479,68 +464,16 @@ def _leaf(name: str, before: LeafInput, after: LeafInput) -> Iterator[Difference
 
 def _leaf_text(leaf: LeafInput) -> str:
     if leaf.kind == "static":
-        return _shown(leaf.static)
+        return shown(leaf.static)
     words = {"array": "a jax array", "key": "an array of keys", "numpy": "a NumPy array"}
     return words[leaf.kind] if leaf.kind in words else _NUMBERS[leaf.python_type]
-
-
-def _is_same_seen(one: PythonGuard, earlier: CallKey, other: PythonGuard, later: CallKey) -> bool:
-    if one.seen is Seen.TENSOR:
-        return earlier.call.tensors[one.value].path == later.call.tensors[other.value].path
-    if one.seen is Seen.CODE or one.seen is Seen.IDENTITY:
-        return one.value is other.value
-    return _is_same(one.value, other.value)
-
-
-def _changed(one: PythonGuard, earlier: CallKey, other: PythonGuard, later: CallKey) -> str:
-    match other.seen:
-        case Seen.LENGTH:
-            return f"has {other.value} items instead of {one.value}"
-        case Seen.ATTRIBUTES:
-            return f"has {other.value} attributes instead of {one.value}"
-        case Seen.CONTENT:
-            return "holds other values, or has another shape or dtype"
-        case Seen.LAYOUT:
-            return "is a tensor of another shape, dtype or layout, or changed whether it requires grad"
-        case Seen.KEYS:
-            return f"has the keys {_shown(other.value)} instead of {_shown(one.value)}"
-        case Seen.CODE:
-            return f"is another function: {_shown(other.value)} instead of {_shown(one.value)}"
-        case Seen.WEAK:
-            return "is another object than before"
-        case _:
-            return f"is {_seen(other, later)} instead of {_seen(one, earlier)}"
-
-
-def _seen(guard: PythonGuard, key: CallKey) -> str:
-    match guard.seen:
-        case Seen.TENSOR:
-            return f"the same tensor as {_name(key.call.tensors[guard.value].path, key)}"
-        case Seen.SAME:
-            return f"the same object as {_name(guard.value, key)}"
-        case Seen.TYPE:
-            return f"an object of type {_shown(guard.value)}"
-        case Seen.LENGTH:
-            return f"a container of {guard.value} items"
-        case Seen.ATTRIBUTES:
-            return f"an object of {guard.value} attributes"
-        case Seen.ABSENT:
-            return "absent"
-        case Seen.CONTENT:
-            return "a NumPy array"
-        case Seen.LAYOUT:
-            return "a tensor"
-        case Seen.KEYS:
-            return f"a dict with the keys {_shown(guard.value)}"
-        case _:
-            return _shown(guard.value)
 
 
 def _generators(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     before, after = ([use.path for use in key.rng.generators] for key in (earlier, later))
     if before != after:
         names = [
-            ", ".join("the default one" if path is None else _name(path, later) for path in paths) or "none"
+            ", ".join("the default one" if path is None else later.name(path) for path in paths) or "none"
             for paths in (after, before)
         ]
         yield Difference(Kind.PYTHON, "generators", f"the generators drawn from are {names[0]} instead of {names[1]}")
@@ -560,11 +493,11 @@ def _reached(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     before, after = (dict.fromkeys(_places(key)) for key in (earlier, later))
     for path in after:
         if path not in before:
-            name = _name(path, later)
+            name = later.name(path)
             yield Difference(Kind.PYTHON, name, f"{name} is used")
     for path in before:
         if path not in after:
-            name = _name(path, earlier)
+            name = earlier.name(path)
             yield Difference(Kind.PYTHON, name, f"{name} is not used")
 
 

@@ -10,7 +10,7 @@ import dataclasses
 from typing import Any, Literal, assert_never
 
 from jaxaot._typing import Shape
-from jaxaot.plan.call import Path, path_text
+from jaxaot.plan.paths import Path, path_text
 
 LeafKind = Literal["array", "key", "numpy", "number", "static"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from jaxaot.plan.call import Path
+from jaxaot.plan.paths import Path
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import Any, assert_never
 
 from jaxaot._typing import Shape
 from jaxaot.plan.alias import AliasPlan, ArrayOutput, ConstantOutput, TensorOutput
-from jaxaot.plan.call import CallPlan, path_text
+from jaxaot.plan.call import CallPlan
+from jaxaot.plan.paths import path_text
 from jaxaot.plan.places import AttributeWrite, CellWrite, OutsideObject, PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.views.layout import Layout

@@ -19,7 +19,8 @@ from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal
 from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.asked import AskedValue
-from jaxaot.plan.call import CallPlan, Path
+from jaxaot.plan.call import CallPlan
+from jaxaot.plan.paths import Path
 from jaxaot.plan.places import OutsideObject, PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import (

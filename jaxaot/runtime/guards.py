@@ -6,7 +6,6 @@ The cheapest and likeliest to differ come first. What the lines assign is used b
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import jax
@@ -15,7 +14,9 @@ import numpy as np
 from jaxaot._jax import canonical_dtype
 from jaxaot.facade.cells import array_content, is_leaf
 from jaxaot.facade.generator import Generator
-from jaxaot.plan.call import CallPlan, Path, PythonGuard, Seen, TensorInput, ValueInput, differs
+from jaxaot.plan.call import CallPlan, TensorInput, ValueInput
+from jaxaot.plan.guards import differs
+from jaxaot.plan.paths import Path
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.places import PlaceWriter
@@ -28,16 +29,16 @@ _PAIRWISE = 4
 def write_guards(source: Source, traced: Traced, places: PlaceWriter) -> None:
     """Writes the guards of a traced function."""
     call = traced.call
-    source.scope.update(differs=differs, Generator=Generator, canonical=canonical_dtype)
+    source.scope.update(
+        differs=differs, ndarray=np.ndarray, content=array_content, Generator=Generator, canonical=canonical_dtype
+    )
     _arguments(source, traced)
     _tensors(source, call)
     _sharing(source, call)
     for number, t in enumerate(call.tensors):
         source.miss_if(*_lineage(source, number, t))
-    for guard in call.grads:
-        source.miss_if(f"{source.tensor(guard.tensor)}._grad is {'not ' if guard.is_none else ''}None")
-    for guard in call.python:
-        _python(source, guard)
+    for guard in (*call.grads, *call.python):
+        source.miss_if(*guard.misses(source))
     places.guards()
     for path in traced.outside_paths:  # what they lead to may change in the call
         source.path(path)
@@ -59,18 +60,7 @@ def _arguments(source: Source, traced: Traced) -> None:
         source.add("leaves, tree = flatten((args, kwargs), is_leaf)")
         source.miss_if("tree != TREE")
     for static in call.statics:
-        name = f"leaves[{static.leaf}]"
-        if static.value is None:
-            source.miss_if(f"{name} is not None")
-        elif static.seen is Seen.TYPE:
-            source.miss_if(f"type({name}) is not {source.constant(static.value)}")
-        elif isinstance(static.value, weakref.WeakMethod):
-            source.miss_if(f"{name} != {source.constant(static.value)}()")
-        elif static.seen is Seen.WEAK:
-            source.miss_if(f"{name} is not {source.constant(static.value)}()")
-        else:
-            value = source.constant(static.value)
-            source.miss_if(f"{name} is not {value} and differs({name}, {value})")
+        source.miss_if(*static.misses(source))
     for value in call.values:
         _value(source, value)
 
@@ -198,55 +188,7 @@ def _lineage(source: Source, number: int, t: TensorInput) -> list[str]:
     return tests
 
 
-# -- the Python world --------------------------------------------------------------------------------------------------
-
-
-def _python(source: Source, guard: PythonGuard) -> None:
-    if guard.seen is Seen.TENSOR:
-        source.miss_if(f"{source.step(guard.path)} is not {source.tensor(guard.value)}")
-        return
-    if guard.seen is Seen.SAME:
-        other = source.path(guard.value)
-        source.miss_if(f"{source.step(guard.path)} is not {other}")
-        return
-    held = source.constant(guard.value)
-    match guard.seen:
-        case Seen.VALUE:
-            if guard.value is None or isinstance(guard.value, bool):
-                source.miss_if(f"{source.step(guard.path)} is not {guard.value}")
-            else:
-                step = source.step(guard.path)
-                source.miss_if(f"{step} is not {held} and differs({step}, {held})")
-        case Seen.IDENTITY:
-            source.miss_if(f"{source.step(guard.path)} is not {held}")
-        case Seen.WEAK:
-            source.miss_if(f"{source.step(guard.path)} is not {held}()")
-        case Seen.CODE:
-            source.miss_if(f"{source.path(guard.path)}.__code__ is not {held}")
-        case Seen.TYPE:
-            source.miss_if(f"type({source.path(guard.path)}) is not {held}")
-        case Seen.LENGTH:
-            source.miss_if(f"len({source.path(guard.path)}) != {guard.value}")
-        case Seen.KEYS:
-            source.miss_if(f"(*{source.path(guard.path)},) != {held}")
-        case Seen.ATTRIBUTES:
-            source.miss_if(f"len({source.path(guard.path)}.__dict__) != {guard.value}")
-        case Seen.ABSENT:
-            (*holder, (step, name)) = guard.path
-            owner = source.path(tuple(holder))
-            source.miss_if(f"hasattr({owner}, {name!r})" if step == "attr" else f"{name!r} in {owner}.__globals__")
-        case Seen.CONTENT:
-            source.scope.update(ndarray=np.ndarray, content=array_content)
-            array = source.path(guard.path)
-            source.miss_if(f"not isinstance({array}, ndarray)", f"content({array}) != {held}")
-        case Seen.LAYOUT:
-            layout, requires_grad = guard.value
-            tensor = source.path(guard.path)
-            source.miss_if(
-                f"{tensor}._layout is not {source.constant(layout)}", f"{tensor}.requires_grad is not {requires_grad}"
-            )
-        case Seen.MEMBERS:
-            source.miss_if(f"{source.step(guard.path)} != {held}")
+# -- generators --------------------------------------------------------------------------------------------------------
 
 
 def _generators(source: Source, rng: RngPlan) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -156,8 +155,7 @@ class Program:
 
     def is_out_of_reach(self) -> bool:
         """Returns whether an object that it was made for is gone, so that no call fits it any more."""
-        held = (*(s.value for s in self.key.call.statics), *(g.value for g in self.key.call.python))
-        return any(isinstance(value, weakref.ref) and value() is None for value in held)
+        return any(guard.condition.is_void for guard in (*self.key.call.statics, *self.key.call.python))
 
 
 def lower(

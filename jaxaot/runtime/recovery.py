@@ -18,8 +18,9 @@ from jaxaot._jax import is_tracer
 from jaxaot.errors import DeletedArrayError, SignatureMismatchError
 from jaxaot.facade.cells import is_leaf
 from jaxaot.facade.tracing import RUNNING, TRACING
-from jaxaot.plan.call import CallPlan, Path, follow
+from jaxaot.plan.call import CallPlan
 from jaxaot.plan.difference import leaf_name, place_name
+from jaxaot.plan.paths import Path, follow
 from jaxaot.runtime.source import SOURCE_NAME
 
 _PAUSE_SECONDS = 0.0005

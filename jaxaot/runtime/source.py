@@ -7,7 +7,9 @@ import keyword
 from collections.abc import Iterator
 from typing import Any
 
-from jaxaot.plan.call import CallPlan, Path, class_member
+from jaxaot.plan.call import CallPlan
+from jaxaot.plan.guards import LEAVES
+from jaxaot.plan.paths import Path, class_member
 
 SOURCE_NAME = "<jaxaot call>"
 """The file name of generated code."""
@@ -74,6 +76,8 @@ class Source:
         """Returns the name of the variable that holds what a path leads to, found by a line before."""
         if path[-1][0] == "root":
             return path[-1][1]
+        if path[0] == LEAVES:  # an item of a tuple costs no more than a variable
+            return self.step(path)
         if path not in self._paths:
             text = self.step(path)
             self._paths[path] = f"p{len(self._paths)}"

@@ -32,7 +32,7 @@ from jaxaot.plan.alias import (
     TensorOutput,
     TensorSpec,
 )
-from jaxaot.plan.call import Path
+from jaxaot.plan.paths import Path
 from jaxaot.plan.places import OutsideObject, PlaceWrite
 from jaxaot.views.window import find_window
 

@@ -34,7 +34,25 @@ import numpy as np
 from jaxaot.facade.cells import array_content, attributes_of, is_leaf
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.tensor import Tensor
-from jaxaot.plan.call import Path, PythonGuard, Seen, function_behind
+from jaxaot.plan.guards import (
+    Condition,
+    EqualTo,
+    HasAttributes,
+    HasCode,
+    HasContent,
+    HasKeys,
+    HasLayout,
+    HasLength,
+    HasMembers,
+    HasType,
+    IsAbsent,
+    IsAlsoAt,
+    IsHeldWeakly,
+    IsObject,
+    IsTensor,
+    PythonGuard,
+)
+from jaxaot.plan.paths import Path, function_behind
 from jaxaot.tracer.paths import KEYS, is_foreign, names_of
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
@@ -69,8 +87,8 @@ def _is_installed(module: str | None) -> bool:
 def container_guards(path: Path, value: Any) -> list[PythonGuard]:
     """Returns the guards on a dict, list or tuple itself."""
     if isinstance(value, dict) and len(value) <= _MOST_ITEMS and all(isinstance(key, PLAIN) for key in value):
-        return [PythonGuard(path, Seen.TYPE, type(value)), PythonGuard(path, Seen.KEYS, tuple(value))]
-    return [PythonGuard(path, Seen.TYPE, type(value)), PythonGuard(path, Seen.LENGTH, len(value))]
+        return [PythonGuard(path, HasType(type(value))), PythonGuard(path, HasKeys(tuple(value)))]
+    return [PythonGuard(path, HasType(type(value))), PythonGuard(path, HasLength(len(value)))]
 
 
 class Reached(NamedTuple):
@@ -182,7 +200,7 @@ class _Walk:
             kind, name = path[-1]
             is_named = name in self.known.names or bool(self.known.openers)
             if isinstance(value, (Tensor, jax.Array)) and kind == "attr" and not is_named:
-                self._guard(path, Seen.TYPE, type(value))
+                self._guard(path, HasType(type(value)))
             else:
                 self._child(path, value)
         while self._queue and len(seen) < _MOST_OBJECTS:
@@ -190,11 +208,11 @@ class _Walk:
             place = self._reached.places.get(id(value))
             if place is not None:
                 if path != place:
-                    self._guard(path, Seen.SAME, place)
+                    self._guard(path, IsAlsoAt(place))
                 continue
             if id(value) in seen:
                 if not isinstance(value, type):
-                    self._guard(path, Seen.SAME, seen[id(value)])
+                    self._guard(path, IsAlsoAt(seen[id(value)]))
                 continue
             seen[id(value)] = path
             keep.append(value)
@@ -216,8 +234,8 @@ class _Walk:
         else:
             self._queue.append((path, value))
 
-    def _guard(self, path: Path, seen: Seen, value: Any) -> None:
-        self._guards.append(PythonGuard(path, seen, value))
+    def _guard(self, path: Path, condition: Condition) -> None:
+        self._guards.append(PythonGuard(path, condition))
 
     def _is_named(self, name: Any, module: str | None) -> bool:
         """Returns whether code may read an attribute of what a module defines."""
@@ -231,7 +249,7 @@ class _Walk:
     def _named(self, path: Path, name: str, value: Any) -> None:
         """Guards what a variable or an attribute holds."""
         if type(value) in _GROWING and not self.known.openers and name not in self.known.read:
-            self._guard(path, Seen.TYPE, type(value))
+            self._guard(path, HasType(type(value)))
         else:
             self._child(path, value)
 
@@ -240,48 +258,48 @@ class _Walk:
         if isinstance(value, Tensor):
             self._tensor(path, value)
         elif isinstance(value, CONSTANT):
-            self._guard(path, Seen.IDENTITY, value)
+            self._guard(path, IsObject(value))
         elif isinstance(value, (np.generic, *PLAIN)):
-            self._guard(path, Seen.VALUE, value)
+            self._guard(path, EqualTo(value))
         elif isinstance(value, np.ndarray):
-            self._guard(path, Seen.CONTENT, array_content(value))
+            self._guard(path, HasContent(array_content(value)))
         elif isinstance(value, jax.Array):
             place = self._reached.arrays.get(id(value))
             if place is None:
                 self._weak(path, value)
             elif place != path:
-                self._guard(path, Seen.SAME, place)
+                self._guard(path, IsAlsoAt(place))
         elif value is default_generator:  # any other is found by its path
-            self._guard(path, Seen.IDENTITY, value)
+            self._guard(path, IsObject(value))
         elif isinstance(value, types.FunctionType):
             if is_foreign(value.__module__):
-                self._guard(path, Seen.IDENTITY, value)
+                self._guard(path, IsObject(value))
             else:
-                self._guard(path, Seen.CODE, value.__code__)
+                self._guard(path, HasCode(value.__code__))
                 self._queue.append((path, value))
         elif isinstance(value, type):
-            self._guard(path, Seen.IDENTITY, value)
+            self._guard(path, IsObject(value))
             if not is_foreign(value.__module__):
                 self._queue.append((path, value))
         elif isinstance(value, (set, frozenset)):
             if len(value) <= _MOST_ITEMS and all(isinstance(member, PLAIN) for member in value):
-                self._guard(path, Seen.MEMBERS, frozenset(value))
+                self._guard(path, HasMembers(frozenset(value)))
         elif not isinstance(value, types.ModuleType) or not is_foreign(value.__name__):
             self._queue.append((path, value))
 
     def _tensor(self, path: Path, value: Tensor) -> None:
         """Guards a tensor at a path that is not the one by which the call finds it."""
         if id(value) not in self._reached.tensors:  # whether there is one, and its shape, may have been looked at
-            self._guard(path, Seen.TYPE, type(value))
-            self._guard(path, Seen.LAYOUT, (value._layout, value.requires_grad))
+            self._guard(path, HasType(type(value)))
+            self._guard(path, HasLayout(value._layout, value.requires_grad))
         elif path not in self._reached.tensor_paths:
-            self._guard(path, Seen.TENSOR, self._reached.tensors[id(value)])
+            self._guard(path, IsTensor(self._reached.tensors[id(value)]))
 
     def _weak(self, path: Path, value: Any) -> None:
         try:
-            self._guard(path, Seen.WEAK, weakref.ref(value))
+            self._guard(path, IsHeldWeakly(weakref.ref(value)))
         except TypeError:  # an object that cannot be referred to weakly
-            self._guard(path, Seen.TYPE, type(value))
+            self._guard(path, HasType(type(value)))
 
     def _look_into(self, path: Path, value: Any) -> None:
         if isinstance(value, types.FunctionType):
@@ -328,9 +346,9 @@ class _Walk:
             elif callable(value):
                 self._weak(path, value)
             return
-        self._guard(path, Seen.TYPE, cls)
+        self._guard(path, HasType(cls))
         if hasattr(value, "__dict__"):
-            self._guard(path, Seen.ATTRIBUTES, len(vars(value)))
+            self._guard(path, HasAttributes(len(vars(value))))
         self._missing(path, value)
         # the code of a library is not looked into: what its classes read is not known
         is_known = not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
@@ -355,7 +373,7 @@ class _Walk:
         there = set(attributes_of(value)).union(*(vars(owner) for owner in cls.__mro__))
         for name in sorted(self.known.hoped - there)[: _MOST_MISSING - self._n_missing]:
             self._n_missing += 1
-            self._guard((*path, ("attr", name)), Seen.ABSENT, None)
+            self._guard((*path, ("attr", name)), IsAbsent())
 
     def _class(self, path: Path, cls: type, hidden: set[str], holder: Path) -> None:
         """Guards the plain attributes of a class, and follows its methods.
@@ -377,7 +395,7 @@ class _Walk:
                     continue
                 hidden.add(name)
                 if isinstance(member, PLAIN) and not is_operator:
-                    self._guard((*path, ("attr", name)), Seen.VALUE, member)
+                    self._guard((*path, ("attr", name)), EqualTo(member))
                 fn = function_behind(member)
                 if fn is not None and not is_foreign(fn.__module__):
                     self.found.add(fn, not is_operator or name == "__call__")
@@ -400,7 +418,7 @@ class _Walk:
         named.add(fn)
         for name in sorted(named.hoped):
             if name not in fn.__globals__ and not hasattr(builtins, name):
-                self._guard((*path, ("global", name)), Seen.ABSENT, None)
+                self._guard((*path, ("global", name)), IsAbsent())
 
 
 def _is_compared(value: Any) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 
 from jaxaot.facade.cells import FOREIGN, TOOLS
 from jaxaot.facade.tensor import Tensor
-from jaxaot.plan.call import Path, function_behind
+from jaxaot.plan.paths import Path, function_behind
 
 LEAVES = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.generic, jax.Array, range, slice)
 KEYS = (str, int, bool, float, tuple, enum.Enum)

@@ -32,7 +32,8 @@ from jaxaot.facade.cells import (
 )
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
-from jaxaot.plan.call import Path, PythonGuard, Seen, path_text
+from jaxaot.plan.guards import EqualTo, HasAttributes, HasType, IsAlsoAt, PythonGuard
+from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.places import (
     AttributeWrite,
     BuiltArray,
@@ -129,7 +130,7 @@ class Survey:
         while stack:
             place = stack.pop()
             if id(place.value) in self.first:
-                self.guards.append(PythonGuard(place.path, Seen.SAME, self.first[id(place.value)]))
+                self.guards.append(PythonGuard(place.path, IsAlsoAt(self.first[id(place.value)])))
             elif is_cell(place.value):
                 kind_of_cell(place.value).check(place.value)
                 self.first[id(place.value)] = place.path
@@ -143,7 +144,7 @@ class Survey:
         if cls in _PLAIN:
             self.values.append((path, value))
         elif _is_plain_tuple(value):
-            self.guards.append(PythonGuard(path, Seen.VALUE, value))
+            self.guards.append(PythonGuard(path, EqualTo(value)))
         elif isinstance(value, _ARRAYS) and place.holder is not None:
             self.slots.append((path, place.holder, place.key, value))
         elif isinstance(value, (Tensor, *_ARRAYS)):
@@ -161,16 +162,16 @@ class Survey:
         elif kind is not None:
             self.first[id(value)] = path
             self.objects.append((path, value, kind))
-            self.guards += [PythonGuard(path, Seen.TYPE, cls), PythonGuard(path, Seen.ATTRIBUTES, len(vars(value)))]
+            self.guards += [PythonGuard(path, HasType(cls)), PythonGuard(path, HasAttributes(len(vars(value))))]
             for name, child in vars(value).items():
                 if not kind.is_hidden(name):
                     yield _Place((*path, ("attr", name)), child, True, vars(value), name)
         elif not self._is_compared(path, value):
             self.first[id(value)] = path
             self.objects.append((path, value, None))
-            self.guards.append(PythonGuard(path, Seen.TYPE, cls))
+            self.guards.append(PythonGuard(path, HasType(cls)))
             if hasattr(value, "__dict__"):
-                self.guards.append(PythonGuard(path, Seen.ATTRIBUTES, len(vars(value))))
+                self.guards.append(PythonGuard(path, HasAttributes(len(vars(value)))))
             for name, child in attributes_of(value).items():
                 yield _Place((*path, ("attr", name)), child)
 
@@ -186,7 +187,7 @@ class Survey:
             self.values.append((path, value))
             self._later.append((path, value))
             return True
-        self.guards.append(PythonGuard(path, Seen.VALUE, value))
+        self.guards.append(PythonGuard(path, EqualTo(value)))
         return True
 
 

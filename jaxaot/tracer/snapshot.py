@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxaot.facade.cells import attributes_of
 from jaxaot.facade.tensor import Tensor
-from jaxaot.plan.call import Path
+from jaxaot.plan.paths import Path
 from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, names_of
 
 Undo: TypeAlias = Callable[[], bool]

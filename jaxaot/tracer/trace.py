@@ -29,21 +29,9 @@ from jaxaot.ir.walk import variables
 from jaxaot.passes.dce import dce
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.asked import AskedValue
-from jaxaot.plan.call import (
-    CallPlan,
-    GhostInput,
-    GradGuard,
-    Lineage,
-    Path,
-    PythonGuard,
-    Seen,
-    StaticInput,
-    StorageInput,
-    TensorInput,
-    ValueInput,
-    follow,
-    path_text,
-)
+from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
+from jaxaot.plan.guards import EqualTo, GradGuard, HasType, IsHeldWeakly, IsTensor, PythonGuard, StaticInput
+from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.places import ArrayInput, OutsideObject, PlacePlan, PlaceWrite
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
@@ -403,16 +391,16 @@ def _graph(
 def _static_input(position: int, leaf: Any) -> StaticInput:
     """Returns the guard on an argument that is no tensor, array or float; it does not keep an object alive."""
     if isinstance(leaf, Generator) and leaf is not default_generator:
-        return StaticInput(position, Seen.TYPE, Generator)
+        return StaticInput(position, HasType(Generator))
     if not isinstance(leaf, (type, np.dtype, *PLAIN)):
         try:
             if isinstance(leaf, types.MethodType):
-                return StaticInput(position, Seen.WEAK, weakref.WeakMethod(leaf))
+                return StaticInput(position, IsHeldWeakly(weakref.WeakMethod(leaf)))
             if type(leaf).__eq__ is object.__eq__ or _holds_tensors(leaf):
-                return StaticInput(position, Seen.WEAK, weakref.ref(leaf))
+                return StaticInput(position, IsHeldWeakly(weakref.ref(leaf)))
         except TypeError:  # an object that cannot be referred to weakly
             pass
-    return StaticInput(position, Seen.VALUE, leaf)
+    return StaticInput(position, EqualTo(leaf))
 
 
 def _without_arguments(alias: AliasPlan, starts: Sequence[tuple[Path, Any]], leaves: Sequence[Any]) -> AliasPlan:
@@ -432,7 +420,7 @@ def _grad_guards(trace: TraceState, number: dict[int, int], paths: dict[int, Pat
     for i, (_, gradient) in trace.grad_reads.items():
         path = (*paths[i], ("attr", "_grad"))
         if id(gradient) in number and paths[id(gradient)] != path:
-            yield PythonGuard(path, Seen.TENSOR, number[id(gradient)])
+            yield PythonGuard(path, IsTensor(number[id(gradient)]))
 
 
 def _holds_tensors(value: Any) -> bool:

@@ -1,0 +1,423 @@
+"""Guards: what a later call must have in common with the traced one, each with its test and its words.
+
+A *condition* says what was seen of a Python object and decided what was traced. It is one frozen class: what it
+compares, the expressions that are true where a call differs, and how it tells people what it saw. A new kind of guard
+is a new class here, and a line in `tracer/guards.py` that makes it.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import types
+import weakref
+from typing import Any, ClassVar, Protocol
+
+from jaxaot.plan.paths import Path, PathStep
+from jaxaot.views.layout import Layout
+
+LEAVES: PathStep = ("root", "leaves")
+"""The root of paths to the leaves of a call's arguments: `leaves[3]` in its code."""
+
+
+class Code(Protocol):
+    """The code of a call in the making, `runtime.source.Source`; expressions are strings."""
+
+    def constant(self, value: Any) -> str:
+        """Returns the name of a value that the code refers to."""
+        ...
+
+    def tensor(self, number: int) -> str:
+        """Returns the expression of a tensor input."""
+        ...
+
+    def step(self, path: Path) -> str:
+        """Returns the expression of what a path leads to, for a single use."""
+        ...
+
+    def path(self, path: Path) -> str:
+        """Returns a variable that holds what a path leads to."""
+        ...
+
+
+class Names(Protocol):
+    """What the user calls the things of one call, `plan.difference.CallKey`."""
+
+    def name(self, path: Path) -> str:
+        """Returns a path as the user would write it."""
+        ...
+
+    def tensor_path(self, number: int) -> Path:
+        """Returns where a tensor input is found."""
+        ...
+
+
+def differs(value: Any, other: Any) -> bool:
+    """Returns whether two values are not of one type, or not equal; 1, 1.0 and True are different ones."""
+    if type(value) is not type(other):
+        return True
+    if type(value) is tuple:
+        return len(value) != len(other) or any(map(differs, value, other))
+    return bool(value != other)
+
+
+def shown(value: Any) -> str:
+    """Returns a value for people, in few words."""
+    if isinstance(value, types.CodeType):
+        return f"the code at {value.co_filename.rpartition('/')[2]}:{value.co_firstlineno}"
+    if isinstance(value, type):
+        return value.__name__
+    text = getattr(value, "__name__", None) if callable(value) else None
+    text = repr(value) if text is None else text
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+# -- conditions --------------------------------------------------------------------------------------------------------
+
+
+class Condition(abc.ABC):
+    """What was seen of a Python object on the way, and decided what was traced.
+
+    Attributes:
+      is_sharing: Whether it is about two paths that lead to one object.
+    """
+
+    is_sharing: ClassVar[bool] = False
+
+    @abc.abstractmethod
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        """Returns the expressions of which one is true if the object at `path` is not as it was seen.
+
+        Args:
+          code: The code of the call.
+          path: Where the object is found.
+        """
+
+    @abc.abstractmethod
+    def words(self, names: Names) -> str:
+        """Returns what was seen, as what comes after `model.scale is`."""
+
+    def agrees(self, names: Names, other: Any, other_names: Names) -> bool:
+        """Returns whether a later condition of this kind is the same one.
+
+        Args:
+          names: What the user calls the things of this call.
+          other: The later condition.
+          other_names: What the user calls the things of the later call.
+        """
+        fields = (field.name for field in dataclasses.fields(self))  # type: ignore[arg-type]
+        pairs = ((getattr(self, name), getattr(other, name)) for name in fields)
+        return not any(value is not another and differs(value, another) for value, another in pairs)
+
+    def change(self, names: Names, other: Any, other_names: Names) -> str:
+        """Returns in words how a later condition of this kind differs, as what comes after `model.scale`."""
+        return f"is {other.words(other_names)} instead of {self.words(names)}"
+
+    @property
+    def is_void(self) -> bool:
+        """Whether no call can fit any more, because the object is gone."""
+        return False
+
+
+@dataclasses.dataclass(frozen=True)
+class EqualTo(Condition):
+    """A number, string, bool, None or anything else that compares: equal, and of the same type."""
+
+    value: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        step = code.step(path)
+        if self.value is None or isinstance(self.value, bool):
+            return (f"{step} is not {self.value}",)
+        value = code.constant(self.value)
+        return (f"{step} is not {value} and differs({step}, {value})",)
+
+    def words(self, names: Names) -> str:
+        return shown(self.value)
+
+
+@dataclasses.dataclass(frozen=True)
+class IsObject(Condition):
+    """Something of a library: a function, class or dtype."""
+
+    value: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"{code.step(path)} is not {code.constant(self.value)}",)
+
+    def words(self, names: Names) -> str:
+        return shown(self.value)
+
+    def agrees(self, names: Names, other: IsObject, other_names: Names) -> bool:
+        return self.value is other.value
+
+
+@dataclasses.dataclass(frozen=True)
+class IsHeldWeakly(Condition):
+    """An array or object, by a weak reference; a bound method, by one that compares the object and the function."""
+
+    reference: weakref.ref[Any]
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        operator = "!=" if isinstance(self.reference, weakref.WeakMethod) else "is not"
+        return (f"{code.step(path)} {operator} {code.constant(self.reference)}()",)
+
+    def words(self, names: Names) -> str:
+        value = self.reference()
+        return "an object that is gone" if value is None else f"an object of type {type(value).__name__}"
+
+    def agrees(self, names: Names, other: IsHeldWeakly, other_names: Names) -> bool:
+        if self.reference is other.reference:
+            return True
+        value, another = self.reference(), other.reference()
+        if isinstance(self.reference, weakref.WeakMethod):
+            return value is not None and value == another
+        return value is not None and value is another
+
+    def change(self, names: Names, other: IsHeldWeakly, other_names: Names) -> str:
+        return "is another object than before"
+
+    @property
+    def is_void(self) -> bool:
+        return self.reference() is None
+
+
+@dataclasses.dataclass(frozen=True)
+class HasCode(Condition):
+    """A function, by its code."""
+
+    value: types.CodeType
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"{code.path(path)}.__code__ is not {code.constant(self.value)}",)
+
+    def words(self, names: Names) -> str:
+        return shown(self.value)
+
+    def agrees(self, names: Names, other: HasCode, other_names: Names) -> bool:
+        return self.value is other.value
+
+    def change(self, names: Names, other: HasCode, other_names: Names) -> str:
+        return f"is another function: {shown(other.value)} instead of {shown(self.value)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class HasType(Condition):
+    """The class of an object."""
+
+    cls: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"type({code.path(path)}) is not {code.constant(self.cls)}",)
+
+    def words(self, names: Names) -> str:
+        return f"an object of type {shown(self.cls)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class HasLength(Condition):
+    """The number of items of a list or tuple."""
+
+    n: int
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"len({code.path(path)}) != {self.n}",)
+
+    def words(self, names: Names) -> str:
+        return f"a container of {self.n} items"
+
+    def change(self, names: Names, other: HasLength, other_names: Names) -> str:
+        return f"has {other.n} items instead of {self.n}"
+
+
+@dataclasses.dataclass(frozen=True)
+class HasAttributes(Condition):
+    """The number of attributes of an object."""
+
+    n: int
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"len({code.path(path)}.__dict__) != {self.n}",)
+
+    def words(self, names: Names) -> str:
+        return f"an object of {self.n} attributes"
+
+    def change(self, names: Names, other: HasAttributes, other_names: Names) -> str:
+        return f"has {other.n} attributes instead of {self.n}"
+
+
+@dataclasses.dataclass(frozen=True)
+class IsAbsent(Condition):
+    """An attribute or global variable that there is not."""
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        (*holder, (step, name)) = path
+        owner = code.path(tuple(holder))
+        return (f"hasattr({owner}, {name!r})" if step == "attr" else f"{name!r} in {owner}.__globals__",)
+
+    def words(self, names: Names) -> str:
+        return "absent"
+
+
+@dataclasses.dataclass(frozen=True)
+class HasContent(Condition):
+    """A NumPy array, by its dtype, shape and fingerprint."""
+
+    content: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        array = code.path(path)
+        return f"not isinstance({array}, ndarray)", f"content({array}) != {code.constant(self.content)}"
+
+    def words(self, names: Names) -> str:
+        return "a NumPy array"
+
+    def change(self, names: Names, other: HasContent, other_names: Names) -> str:
+        return "holds other values, or has another shape or dtype"
+
+
+@dataclasses.dataclass(frozen=True)
+class HasLayout(Condition):
+    """A tensor whose values are not used."""
+
+    layout: Layout
+    requires_grad: bool
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        tensor = code.path(path)
+        layout = code.constant(self.layout)
+        return f"{tensor}._layout is not {layout}", f"{tensor}.requires_grad is not {self.requires_grad}"
+
+    def words(self, names: Names) -> str:
+        return "a tensor"
+
+    def change(self, names: Names, other: HasLayout, other_names: Names) -> str:
+        return "is a tensor of another shape, dtype or layout, or changed whether it requires grad"
+
+
+@dataclasses.dataclass(frozen=True)
+class HasKeys(Condition):
+    """The keys of a dict."""
+
+    keys: tuple[Any, ...]
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"(*{code.path(path)},) != {code.constant(self.keys)}",)
+
+    def words(self, names: Names) -> str:
+        return f"a dict with the keys {shown(self.keys)}"
+
+    def change(self, names: Names, other: HasKeys, other_names: Names) -> str:
+        return f"has the keys {shown(other.keys)} instead of {shown(self.keys)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class HasMembers(Condition):
+    """The members of a set."""
+
+    members: frozenset[Any]
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"{code.step(path)} != {code.constant(self.members)}",)
+
+    def words(self, names: Names) -> str:
+        return shown(self.members)
+
+
+@dataclasses.dataclass(frozen=True)
+class IsAlsoAt(Condition):
+    """An object that another path leads to as well."""
+
+    is_sharing = True
+
+    path: Path
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        other = code.path(self.path)
+        return (f"{code.step(path)} is not {other}",)
+
+    def words(self, names: Names) -> str:
+        return f"the same object as {names.name(self.path)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class IsTensor(Condition):
+    """A tensor input that another path leads to as well."""
+
+    is_sharing = True
+
+    number: int
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"{code.step(path)} is not {code.tensor(self.number)}",)
+
+    def words(self, names: Names) -> str:
+        return f"the same tensor as {names.name(names.tensor_path(self.number))}"
+
+    def agrees(self, names: Names, other: IsTensor, other_names: Names) -> bool:
+        return names.tensor_path(self.number) == other_names.tensor_path(other.number)
+
+
+# -- guards ------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class PythonGuard:
+    """A part of the Python world that the function may have read: its closure, globals, and attributes of objects.
+
+    Attributes:
+      path: Leads there.
+      condition: What was seen.
+    """
+
+    path: Path
+    condition: Condition
+
+    def misses(self, code: Code) -> tuple[str, ...]:
+        """Returns the expressions of which one is true where a call does not fit."""
+        return self.condition.misses(code, self.path)
+
+
+@dataclasses.dataclass(frozen=True)
+class StaticInput:
+    """An argument that the program was specialised on.
+
+    Attributes:
+      leaf: Position among the leaves of the arguments.
+      condition: `EqualTo` what compares, `IsHeldWeakly` an object that is known by its identity, `HasType` a generator.
+    """
+
+    leaf: int
+    condition: Condition
+
+    def misses(self, code: Code) -> tuple[str, ...]:
+        """Returns the expressions of which one is true where a call does not fit."""
+        return self.condition.misses(code, (LEAVES, ("item", self.leaf)))
+
+    def change(self, names: Names, other: StaticInput, other_names: Names) -> str:
+        """Returns in words how a later argument differs, as what comes after its name."""
+        if isinstance(self.condition, IsHeldWeakly) and isinstance(other.condition, IsHeldWeakly):
+            now = other.condition.reference()
+            return "is another object" if now is None else f"is another object of type {type(now).__name__}"
+        return f"is {other.condition.words(other_names)} instead of {self.condition.words(names)}"
+
+    def agrees(self, names: Names, other: StaticInput, other_names: Names) -> bool:
+        """Returns whether a later argument is the same one."""
+        is_one_kind = type(self.condition) is type(other.condition)
+        return is_one_kind and self.condition.agrees(names, other.condition, other_names)
+
+
+@dataclasses.dataclass(frozen=True)
+class GradGuard:
+    """A `.grad` that decided what was traced: None, or the tensor input at `tensor.grad`."""
+
+    tensor: int
+    is_none: bool
+
+    def misses(self, code: Code) -> tuple[str, ...]:
+        """Returns the expressions of which one is true where a call does not fit."""
+        return (f"{code.tensor(self.tensor)}._grad is {'not ' if self.is_none else ''}None",)
+
+    def words(self) -> str:
+        """Returns how a call that has it differs from one that has the other, as what comes after `x.grad`."""
+        return "is None" if self.is_none else "is no longer None"

@@ -1,0 +1,85 @@
+"""Paths: how a value is found again, from a call's arguments or its function.
+
+A *path* leads from a call's `args`, `kwargs` or `fn` to a value: steps of `("attr", name)`, `("item", key)` and so on
+from a root.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterable
+from typing import Any
+
+PathStep = tuple[str, Any]
+Path = tuple[PathStep, ...]
+
+
+def function_behind(member: Any) -> types.FunctionType | None:
+    """Returns the function behind a member of a class: a method, a property, or one that a decorator wrapped."""
+    if isinstance(member, (staticmethod, classmethod)):
+        member = member.__func__
+    if isinstance(member, property):
+        member = member.fget
+    if not isinstance(member, types.FunctionType):
+        member = getattr(member, "func" if isinstance(member, functools.cached_property) else "__wrapped__", None)
+    return member if isinstance(member, types.FunctionType) else None
+
+
+def class_member(cls: type, name: str) -> Any:
+    """Returns where the step `("class", name)` leads from a class: the function behind a member, or the member.
+
+    Raises:
+      AttributeError: If there is none.
+    """
+    for owner in cls.__mro__:
+        if name in vars(owner):
+            return function_behind(vars(owner)[name]) or vars(owner)[name]
+    raise AttributeError(name)
+
+
+def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
+    """Returns what a path leads to.
+
+    Args:
+      roots: Where paths start, each with its own path.
+      path: The path.
+    """
+    value: Any = dict(roots)[path[:1]]
+    for kind, key in path[1:]:
+        match kind:
+            case "attr":
+                value = getattr(value, key)
+            case "item":
+                value = value[key]
+            case "closure":
+                value = value.__closure__[key[0]].cell_contents
+            case "global":
+                value = value.__globals__[key]
+            case "type":
+                value = type(value)
+            case _:
+                value = class_member(value, key)
+    return value
+
+
+def path_text(path: Path) -> str:
+    """Returns a path as the Python expression that a user would write, such as `model.layers[0].weight`."""
+    text = ""
+    for kind, key in path:
+        match kind:
+            case "root":
+                text = key
+            case "attr":
+                text += f".{key}"
+            case "item":
+                text += f"[{key!r}]"
+            case "closure":
+                text = key[1]  # the name that the user's function gives it
+            case "global":
+                text = key
+            case "type":
+                text = f"type({text})"
+            case "class":
+                text += f".{key}"
+    return text
