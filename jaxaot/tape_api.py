@@ -13,7 +13,7 @@ from jaxaot.api import compile as compile_function
 from jaxaot.errors import JaxaotError, UsageError
 from jaxaot.facade.grad import run_engine
 from jaxaot.facade.hooks import wrap_gradient
-from jaxaot.facade.nodes import ADDING
+from jaxaot.facade.leaves import ADDING
 from jaxaot.facade.tape import NotCompilable, Tape, read_tape
 from jaxaot.facade.tensor import Tensor
 from jaxaot.runtime.compiled import CompiledFunction

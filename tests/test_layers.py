@@ -99,6 +99,61 @@ def problems(path, root=ROOT):
     return found
 
 
+LOCAL = {
+    ("cli.py", "jaxaot.demo.report"),  # the demo is imported when it runs, not by other commands
+    ("cli.py", "jaxaot.demo.train"),
+}
+"""Imports inside functions, each with a reason; a circle is no reason."""
+
+
+def import_graph(files, root=ROOT):
+    """Returns for each module the modules of the package that it imports, inside functions too."""
+    names = {".".join((root.name, *path.relative_to(root).with_suffix("").parts)): path for path in files}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    graph = {}
+    for name, path in names.items():
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        graph[name] = (found & names.keys()) - {name, root.name}
+    return graph
+
+
+def circle(graph):
+    """Returns modules each of which imports the next, and the last one the first; None if there are none."""
+    done = set()
+
+    def visit(name, trail):
+        if name in trail:
+            return trail[trail.index(name) :]
+        if name in done:
+            return None
+        for other in sorted(graph[name]):
+            found = visit(other, [*trail, name])
+            if found:
+                return found
+        done.add(name)
+        return None
+
+    return next(filter(None, (visit(name, []) for name in sorted(graph))), None)
+
+
+def local_imports(path):
+    """Returns the modules of jaxaot that functions of a file import."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Import):
+                    found += [alias.name for alias in inner.names]
+                elif isinstance(inner, ast.ImportFrom):
+                    found.append("." * inner.level + (inner.module or ""))
+    return {name for name in found if name.startswith((".", "jaxaot"))}
+
+
 def private_names(path):
     """Returns the uses of JAX's private parts in the code of one file, comments and docstrings left out.
 
@@ -131,6 +186,16 @@ def test_imports_point_down(path):
 def test_one_file_names_private_parts_of_jax(path):
     if path.name != "_jax.py":
         assert not private_names(path), f"{path} reaches into JAX; let `_jax.py` name it"
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    assert circle(import_graph(FILES)) is None
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_functions_import_nothing(path):
+    there = {(str(path.relative_to(ROOT)), name) for name in local_imports(path)}
+    assert there <= LOCAL, "import at the top of the file; if that closes a circle, open the circle"
 
 
 def test_the_picture_shows_every_unit():
@@ -182,3 +247,15 @@ def test_the_check_finds_private_parts(tmp_path, line):
     path = tmp_path / "x.py"
     path.write_text(f'"""Not in a docstring: jax._src."""\n{line}\n')
     assert private_names(path)
+
+
+def test_the_check_finds_a_circle_through_a_function(tmp_path):
+    root = tmp_path / "jaxaot"
+    (root / "facade").mkdir(parents=True)
+    one, two = root / "facade" / "one.py", root / "facade" / "two.py"
+    one.write_text("from jaxaot.facade.two import x")
+    two.write_text("x = 1")
+    assert circle(import_graph([one, two], root)) is None
+    two.write_text("def f():\n    from jaxaot.facade import one")
+    assert circle(import_graph([one, two], root)) == ["jaxaot.facade.one", "jaxaot.facade.two"]
+    assert local_imports(two) == {"jaxaot.facade"} and local_imports(one) == set()

@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxaot._jax import is_tracer, trace_level
 from jaxaot.errors import DtypeError
+from jaxaot.facade.create import from_jax
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.casting import Casting, casting_of
 from jaxaot.ops.promotion import is_floating
@@ -79,8 +80,6 @@ def _is_eligible(value: Any) -> bool:
 
 
 def _cast_all(run: Run, value: Any, dtype: np.dtype, caches: bool) -> Any:
-    from jaxaot.facade.create import from_jax
-
     if isinstance(value, (list, tuple)):
         return [_cast_all(run, item, dtype, caches) for item in value]
     if isinstance(value, (jax.Array, np.ndarray)):

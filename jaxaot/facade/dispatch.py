@@ -21,17 +21,20 @@ from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError, TensorV
 from jaxaot.facade.casting import call_cast, without_autocast
 from jaxaot.facade.chains import clear_chains
 from jaxaot.facade.counter import count_write
+from jaxaot.facade.create import from_jax
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
 from jaxaot.facade.nodes import OpNode, TracedOpNode, materialize
+from jaxaot.facade.pulls import CALLS
 from jaxaot.facade.saved import check_saveable, note_written, save_specially
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
 from jaxaot.facade.write import apart_from_hooks, check_writable, write_array, write_value
 from jaxaot.ops.promotion import default_int, fits_default_int, is_inexact
-from jaxaot.ops.table import OpSpec
+from jaxaot.ops.table import OpSpec, lookup
 from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge
 from jaxaot.views.layout import Layout, contiguous, indexed_operands
 from jaxaot.views.window import AbstractWindow, find_window
 
@@ -113,6 +116,9 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
             made._creation = INFERENCE
         return made
     return _wrap_results(spec, flat, results, kernel.layouts)
+
+
+CALLS.append(call)
 
 
 def _call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
@@ -349,7 +355,6 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
 
     A whole number too large for JAX's integers is a float where the result is one.
     """
-    from jaxaot.facade.create import from_jax
 
     def convert(value: Any, name: str) -> Any:
         if isinstance(value, np.generic):
@@ -580,7 +585,7 @@ def _call_inplace_recorded(
     value = fit_into(result._read(), target._layout.size, target.dtype)
     edge = result._gradient_edge()
     if result.dtype != target.dtype:
-        edge = call(_cast_row(), (result,), (target.dtype,))._gradient_edge()
+        edge = call(lookup("cast"), (result,), (target.dtype,))._gradient_edge()
     node = None if result._history is None else result._history.node
     write_array(target, value, edge)
     if result._storage.is_shared and target._storage.array is result._storage.array:
@@ -590,19 +595,11 @@ def _call_inplace_recorded(
     return target
 
 
-def _cast_row() -> OpSpec:
-    from jaxaot.ops.table import lookup
-
-    return lookup("cast")
-
-
 def _call_inplace_traced(spec: OpSpec, target: Tensor, dynamic: Sequence[Any], static: Any, generator: Any) -> Tensor:
     flat, values, lengths, records, key = _read_traced(spec, dynamic, static, generator)
     operands = (apart_from_hooks(target), *flat[1:]) if records else flat
     results, node = _evaluate_traced(spec, operands, values, lengths, static, records, key)
     value = fit_into(results[0], target._layout.size, target.dtype)
-    from jaxaot.tape.node import Edge
-
     edge = None if node is None or not is_inexact(target.dtype) else Edge(node, 0)
     write_array(target, value, edge)
     n = max(spec.schema.n_results, 1)

@@ -32,9 +32,9 @@ from jaxaot.facade import (
     view_copies,
     views,
 )
-from jaxaot.facade.create import as_dtype
+from jaxaot.facade.create import as_dtype, tensor
 from jaxaot.facade.dispatch import call, call_inplace, call_out
-from jaxaot.facade.printing import set_printoptions
+from jaxaot.facade.printing import set_printoptions, tensor_html, tensor_repr
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.promotion import is_bool, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
@@ -345,6 +345,10 @@ _TAKES_INPLACE = (
 # -- methods written by hand -------------------------------------------------------------------------------------------
 
 
+def _initialize(self: Tensor, data: Any = None) -> None:
+    self._restore(tensor([] if data is None else data)._snapshot())
+
+
 def _write_real(self: Tensor, value: Any) -> None:
     views.real(self).copy_(value)
 
@@ -528,7 +532,8 @@ def _bind() -> None:
         "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
         "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
         "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
-        "__iter__": _iterate, "__contains__": _contains, "__format__": _formatted, "__getitem__": indexing.getitem,
+        "__iter__": _iterate, "__contains__": _contains, "__init__": _initialize,
+        "__repr__": tensor_repr, "_repr_html_": tensor_html, "__format__": _formatted, "__getitem__": indexing.getitem,
         "__setitem__": indexing.setitem, 
         "backward": backward, "register_hook": hooks.register_hook,
         "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
@@ -551,8 +556,6 @@ def _bind() -> None:
 
 def _new_tensor(self: Tensor, data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Returns a leaf with a copy of `data`, by default of this tensor's dtype."""
-    from jaxaot.facade.create import tensor
-
     return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 

@@ -1,9 +1,8 @@
-"""The nodes of the tape that tensors make: operations, views, writes through views, and leaves."""
+"""The nodes of the tape that tensors make: operations, views and writes through views; leaves are in `leaves.py`."""
 
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,10 +14,8 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, BackwardTwiceError
-from jaxaot.facade.hooks import call_hooks, call_on_leaf, call_post_hooks, call_prehooks
 from jaxaot.facade.kernels import (
     GradKernel,
-    add_kernel,
     backward_name,
     conjugate,
     pull_row,
@@ -28,14 +25,13 @@ from jaxaot.facade.kernels import (
     split_write,
     split_write_kernel,
 )
+from jaxaot.facade.pulls import pull_by, pull_view_by, split_write_by
 from jaxaot.facade.saved import FREED, SavedTensor, Version, saved_tensor
-from jaxaot.facade.storage import Storage
-from jaxaot.facade.tensor import wrap, wrap_array
+from jaxaot.facade.tensor import NODES
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
-from jaxaot.tape.hooks import LeafHooks, NodeHooks
-from jaxaot.tape.modes import state, threads
+from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node, next_number
 from jaxaot.views.chain import ViewChain, chain_dtype, chain_form, chain_starts
 from jaxaot.views.layout import Layout
@@ -118,8 +114,6 @@ class OpNode(Node):
         return self._recorded(leaves, cotangents) if create_graph else kernel.backward(leaves, cotangents)
 
     def _recorded(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
-        from jaxaot.facade.pulls import pull_by
-
         if state.dual is not None and (found := state.dual.pull(self, cotangents)) is not None:
             return found
         kernel = self.kernel
@@ -221,8 +215,6 @@ class TracedOpNode(Node):
             return without_unreached(self._pull(values, wanted), wanted, apart)
         if state.dual is not None and (found := state.dual.pull(self, wanted)) is not None:
             return found
-        from jaxaot.facade.pulls import pull_by
-
         edges = iter(self.edges)
         own = [next(edges) if is_wanted else None for is_wanted in self.mask]
         return without_unreached(pull_by(pull_row(self._name, self._pull), values, own, wanted), wanted, apart)
@@ -292,8 +284,6 @@ class ViewNode(Node):
         dtype = self.parent.dtype
         shown = chain_dtype(self.chain, dtype)
         if create_graph:
-            from jaxaot.facade.pulls import pull_view_by
-
             cotangent = cotangent if cotangent.dtype == shown else cotangent.to(shown)
             return (pull_view_by(self.chain, self.parent.size, dtype, cotangent),)
         if cotangent.dtype != shown:
@@ -304,6 +294,9 @@ class ViewNode(Node):
             self.form = chain_form(self.chain)
             self.starts = np.array(chain_starts(self.chain), np.int32)
         return (pull_view_kernel(self.form, self.parent.size, dtype, cotangent, self.starts),)
+
+
+NODES["view"] = ViewNode
 
 
 class WriteNode(Node):
@@ -322,8 +315,6 @@ class WriteNode(Node):
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (cotangent,) = cotangents
         if create_graph:
-            from jaxaot.facade.pulls import split_write_by
-
             return split_write_by(self.chain, cotangent)
         if is_tracer(cotangent):
             return split_write(self.chain, cotangent, None)
@@ -353,117 +344,6 @@ class GraphInput(Node):
             "function. Begin a tape inside, `x = x.detach().requires_grad_()`, or ask for the gradient itself: "
             "`ja.autograd.grad(loss, x)`."
         )
-
-
-_SOON = 1 << 62
-"""Where the sequence numbers of leaves begin: as soon as they are ready, so that gradients are not kept waiting."""
-
-
-ADDING = threading.RLock()
-"""Held while a leaf's `.grad` is added to, where several threads use tensors."""
-
-
-class AccumulateGrad(Node):
-    """A leaf: adds what arrives to its `.grad`."""
-
-    __slots__ = ("own_hooks", "variable")
-
-    is_sink = True
-
-    @property
-    def is_watched(self) -> bool:
-        return bool(self.variable._hooks)
-
-    @property
-    def tape_form(self) -> Any:
-        return "leaf"
-
-    def __init__(self, variable: Any):
-        self._name = "AccumulateGrad"
-        self.edges = ()
-        self.n_outputs = 1
-        self.sequence_number = _SOON + next_number()
-        self.hooks = self._metadata = None
-        self.own_hooks: NodeHooks | None = None
-        self.variable = variable
-
-    def _own_hooks(self) -> NodeHooks:
-        leaf = self.variable
-        if leaf._hooks is None:
-            leaf._hooks = LeafHooks()
-        if self.own_hooks is None:
-            self.own_hooks = NodeHooks()
-        leaf._hooks.node = weakref.ref(self)
-        return self.own_hooks
-
-    def filter(self, gradient: Any) -> Any:
-        leaf, trace = self.variable, state.trace
-        if trace is not None:
-            trace.read_hooks(leaf)
-        return call_hooks(leaf._hooks.tensor, gradient) if leaf._hooks else gradient
-
-    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        (gradient,) = cotangents
-        leaf = self.variable
-        trace = state.trace
-        if trace is not None:
-            trace.read_grad(leaf)
-            trace.read_hooks(leaf)
-        if leaf._hooks:
-            gradient = call_hooks(leaf._hooks.tensor, gradient)
-            own = self.own_hooks
-            (gradient,) = arrived = [gradient] if own is None else call_prehooks(own.pre, [gradient])
-            if gradient is not None:
-                self._add_alone(gradient, create_graph)
-            for hook in list(leaf._hooks.accumulated.values()):
-                call_on_leaf(hook, leaf)
-            if own is not None:
-                call_post_hooks(own.post, (), arrived, ())
-        else:
-            self._add_alone(gradient, create_graph)
-        return ()
-
-    def _add_alone(self, gradient: Any, create_graph: bool) -> None:
-        """Adds to `.grad`; of several threads one after the other, so that none of their gradients is lost."""
-        if threads.are_several and state.trace is None:  # only one thread traces
-            with ADDING:
-                self._add(gradient, create_graph)
-        else:
-            self._add(gradient, create_graph)
-
-    def _add(self, gradient: Any, create_graph: bool) -> None:
-        leaf = self.variable
-        layout = leaf._layout.dense
-        if create_graph:
-            gradient = gradient.to(layout.dtype)
-            if state.grad_enabled:
-                leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
-            elif leaf.grad is None:
-                leaf.grad = gradient.detach().clone()
-            else:
-                leaf.grad.add_(gradient)
-            return
-        if gradient.dtype is not layout.dtype and gradient.dtype != layout.dtype:
-            gradient = gradient.astype(layout.dtype)
-        if leaf._grad is not None:
-            accumulate(leaf.grad, gradient)
-            return
-        if state.trace is not None:
-            leaf.grad = wrap_array(gradient, layout)
-            leaf.grad._storage.is_shared = not is_tracer(gradient)
-            return
-        storage = Storage(gradient, layout)
-        storage.is_shared = not is_tracer(gradient)
-        leaf._grad = wrap(storage, layout)
-
-
-def accumulate(grad: Any, gradient: Array) -> None:
-    """Adds an array to a gradient in place."""
-    from jaxaot.facade.write import write_value
-
-    present = grad._read()
-    total = present + gradient if is_tracer(present) or is_tracer(gradient) else add_kernel(present, gradient)
-    write_value(grad, total)
 
 
 def materialize(tensor: Any) -> Array:

@@ -6,14 +6,13 @@ along an edge of the tape. The gradients of the node are then an op on such tens
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import is_tracer
-from jaxaot.facade.dispatch import call
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import pull_view, split_write
 from jaxaot.facade.tensor import Tensor, wrap_array
@@ -24,6 +23,9 @@ from jaxaot.tape.node import Edge, Node
 from jaxaot.views.chain import ViewChain, chain_form, chain_starts
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
+
+CALLS: list[Callable[..., Any]] = []
+"""What runs an op: `dispatch.py`, which makes nodes and so lies above, puts its `call` here."""
 
 
 def standing(value: Any, edge: Edge | None, layout: Layout | None = None) -> Any:
@@ -56,7 +58,7 @@ def pull_by(row: OpSpec, held: Sequence[Any], edges: Sequence[Edge | None], cota
       edges: Where the gradients of each go.
       cotangents: Tensors, or None.
     """
-    return call(row, ([*map(standing, held, edges)], list(cotangents)), ())
+    return CALLS[0](row, ([*map(standing, held, edges)], list(cotangents)), ())
 
 
 _VIEW = op_of(
@@ -79,13 +81,13 @@ def _form_and_starts(chain: ViewChain, cotangent: Tensor) -> tuple[ViewChain, Te
 def pull_view_by(chain: ViewChain, size: tuple[int, ...], dtype: Any, cotangent: Tensor) -> Tensor:
     """Returns the gradient of a view's parent as a tensor."""
     form, starts = _form_and_starts(chain, cotangent)
-    return call(_VIEW, (cotangent, starts), (form, size, dtype))
+    return CALLS[0](_VIEW, (cotangent, starts), (form, size, dtype))
 
 
 def split_write_by(chain: ViewChain, cotangent: Tensor) -> Sequence[Tensor]:
     """Returns the gradients of the value before a write through a view, and of what was written, as tensors."""
     form, starts = _form_and_starts(chain, cotangent)
-    return call(_WRITE, (cotangent, starts), (form,))
+    return CALLS[0](_WRITE, (cotangent, starts), (form,))
 
 
 Base = tuple[Layout, Layout, int] | None
@@ -102,7 +104,7 @@ def cut_by(gradient: Tensor, base: Base) -> Tensor:
     if base is None:
         return gradient
     window, starts = find_window(*base)
-    return call(_CUT, (gradient, wrap_array(jnp.asarray(starts))), (window,))
+    return CALLS[0](_CUT, (gradient, wrap_array(jnp.asarray(starts))), (window,))
 
 
 class BaseNode(Node):

@@ -21,7 +21,8 @@ import jax
 
 from jaxaot.errors import AutogradError, RecomputeMismatchError
 from jaxaot.facade.generator import Generator
-from jaxaot.facade.nodes import AccumulateGrad, ViewNode, materialize
+from jaxaot.facade.leaves import AccumulateGrad
+from jaxaot.facade.nodes import ViewNode, materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.saved import Packed, is_packed, pack
 from jaxaot.facade.storage import Storage

@@ -8,6 +8,7 @@ the op table by `methods.py`; this module holds what a tensor *is*.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -26,6 +27,8 @@ from jaxaot.errors import (
 from jaxaot.facade.counter import WriteCounter
 from jaxaot.facade.history import History
 from jaxaot.facade.storage import Storage
+from jaxaot.facade.where import user_line
+from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.hooks import carry_retained
 from jaxaot.tape.modes import state
@@ -37,6 +40,9 @@ from jaxaot.views.window import find_window
 
 INFERENCE = "inference"
 """`_creation` of a tensor that was made in `inference_mode`, and of its views."""
+
+NODES: dict[str, Callable[..., Any]] = {}
+"""The nodes of the tape that a tensor makes by itself: `nodes.py` puts `view` here, `leaves.py` puts `leaf`."""
 
 
 class Size(tuple):
@@ -100,6 +106,7 @@ class Tensor:
 
     if TYPE_CHECKING:  # bound from the op table by `methods.py`
 
+        def __init__(self, data: Any = None) -> None: ...
         def __getattr__(self, name: str) -> Any: ...
         def __getitem__(self, index: Any) -> Tensor: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
@@ -112,12 +119,6 @@ class Tensor:
         def __pow__(self, other: Any) -> Tensor: ...
         def __matmul__(self, other: Any) -> Tensor: ...
         def __neg__(self) -> Tensor: ...
-
-    def __init__(self, data: Any = None):
-        from jaxaot.facade.create import tensor
-
-        made = tensor([] if data is None else data)
-        self._restore(made._snapshot())
 
     # -- state -----------------------------------------------------------------------------------------------------
 
@@ -154,8 +155,6 @@ class Tensor:
         return self._layout.stride if dim is None else self._layout.stride[self._dim(dim)]
 
     def _dim(self, dim: int) -> int:
-        from jaxaot.ops.dims import normalize_dim
-
         return normalize_dim(dim, len(self._layout.size))
 
     def storage_offset(self) -> int:
@@ -281,8 +280,6 @@ class Tensor:
             known = None if state.trace is None else state.trace.ask(array)
             if known is not None:
                 return known
-            from jaxaot.facade.where import user_line
-
             raise ConcretizationError(
                 f"{what} needs the value of a traced tensor of shape {list(self._layout.size)}, and while a function "
                 f"is traced there is none.\n\n    {user_line()}\n\n"
@@ -390,10 +387,8 @@ class Tensor:
         """Returns the edge of a view, made anew after a recorded write moved the history on."""
         parent = (history.node, history.index)
         if self._view_node is None or self._view_parent != parent:
-            from jaxaot.facade.nodes import ViewNode
-
             self._touch()
-            before, self._view_node = self._view_node, ViewNode(self._chain, history.layout, history_edge(history))
+            before, self._view_node = self._view_node, NODES["view"](self._chain, history.layout, history_edge(history))
             self._view_parent = parent
             if before is not None and before.hooks is not None:
                 carry_retained(before, 0, self._view_node, 0, self._trace is state.trace)
@@ -442,16 +437,6 @@ class Tensor:
             raise DtypeError("len() of a 0-d tensor")
         return self._layout.size[0]
 
-    def __repr__(self) -> str:
-        from jaxaot.facade.printing import tensor_repr
-
-        return tensor_repr(self)
-
-    def _repr_html_(self) -> str:
-        from jaxaot.facade.printing import tensor_html
-
-        return tensor_html(self)
-
 
 def history_edge(history: History) -> Edge:
     """Returns where gradients of the base go: to the node that produced it, or to the leaf's `.grad`."""
@@ -460,9 +445,7 @@ def history_edge(history: History) -> Edge:
         return edge_of((node, history.index))
     accumulator = None if history.accumulator is None else history.accumulator()
     if accumulator is None:
-        from jaxaot.facade.nodes import AccumulateGrad
-
-        accumulator = AccumulateGrad(history.leaf())
+        accumulator = NODES["leaf"](history.leaf())
         history.accumulator = weakref.ref(accumulator)
     return edge_of((accumulator, 0))
 

@@ -1,0 +1,130 @@
+"""Leaves of the tape: what arrives at one is added to its `.grad`."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
+from jaxaot.facade.hooks import call_hooks, call_on_leaf, call_post_hooks, call_prehooks
+from jaxaot.facade.kernels import add_kernel
+from jaxaot.facade.storage import Storage
+from jaxaot.facade.tensor import NODES, wrap, wrap_array
+from jaxaot.facade.write import write_value
+from jaxaot.tape.hooks import LeafHooks, NodeHooks
+from jaxaot.tape.modes import state, threads
+from jaxaot.tape.node import Node, next_number
+
+_SOON = 1 << 62
+"""Where the sequence numbers of leaves begin: as soon as they are ready, so that gradients are not kept waiting."""
+
+
+ADDING = threading.RLock()
+"""Held while a leaf's `.grad` is added to, where several threads use tensors."""
+
+
+class AccumulateGrad(Node):
+    """A leaf: adds what arrives to its `.grad`."""
+
+    __slots__ = ("own_hooks", "variable")
+
+    is_sink = True
+
+    @property
+    def is_watched(self) -> bool:
+        return bool(self.variable._hooks)
+
+    @property
+    def tape_form(self) -> Any:
+        return "leaf"
+
+    def __init__(self, variable: Any):
+        self._name = "AccumulateGrad"
+        self.edges = ()
+        self.n_outputs = 1
+        self.sequence_number = _SOON + next_number()
+        self.hooks = self._metadata = None
+        self.own_hooks: NodeHooks | None = None
+        self.variable = variable
+
+    def _own_hooks(self) -> NodeHooks:
+        leaf = self.variable
+        if leaf._hooks is None:
+            leaf._hooks = LeafHooks()
+        if self.own_hooks is None:
+            self.own_hooks = NodeHooks()
+        leaf._hooks.node = weakref.ref(self)
+        return self.own_hooks
+
+    def filter(self, gradient: Any) -> Any:
+        leaf, trace = self.variable, state.trace
+        if trace is not None:
+            trace.read_hooks(leaf)
+        return call_hooks(leaf._hooks.tensor, gradient) if leaf._hooks else gradient
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        (gradient,) = cotangents
+        leaf = self.variable
+        trace = state.trace
+        if trace is not None:
+            trace.read_grad(leaf)
+            trace.read_hooks(leaf)
+        if leaf._hooks:
+            gradient = call_hooks(leaf._hooks.tensor, gradient)
+            own = self.own_hooks
+            (gradient,) = arrived = [gradient] if own is None else call_prehooks(own.pre, [gradient])
+            if gradient is not None:
+                self._add_alone(gradient, create_graph)
+            for hook in list(leaf._hooks.accumulated.values()):
+                call_on_leaf(hook, leaf)
+            if own is not None:
+                call_post_hooks(own.post, (), arrived, ())
+        else:
+            self._add_alone(gradient, create_graph)
+        return ()
+
+    def _add_alone(self, gradient: Any, create_graph: bool) -> None:
+        """Adds to `.grad`; of several threads one after the other, so that none of their gradients is lost."""
+        if threads.are_several and state.trace is None:  # only one thread traces
+            with ADDING:
+                self._add(gradient, create_graph)
+        else:
+            self._add(gradient, create_graph)
+
+    def _add(self, gradient: Any, create_graph: bool) -> None:
+        leaf = self.variable
+        layout = leaf._layout.dense
+        if create_graph:
+            gradient = gradient.to(layout.dtype)
+            if state.grad_enabled:
+                leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad + gradient
+            elif leaf.grad is None:
+                leaf.grad = gradient.detach().clone()
+            else:
+                leaf.grad.add_(gradient)
+            return
+        if gradient.dtype is not layout.dtype and gradient.dtype != layout.dtype:
+            gradient = gradient.astype(layout.dtype)
+        if leaf._grad is not None:
+            accumulate(leaf.grad, gradient)
+            return
+        if state.trace is not None:
+            leaf.grad = wrap_array(gradient, layout)
+            leaf.grad._storage.is_shared = not is_tracer(gradient)
+            return
+        storage = Storage(gradient, layout)
+        storage.is_shared = not is_tracer(gradient)
+        leaf._grad = wrap(storage, layout)
+
+
+NODES["leaf"] = AccumulateGrad
+
+
+def accumulate(grad: Any, gradient: Array) -> None:
+    """Adds an array to a gradient in place."""
+    present = grad._read()
+    total = present + gradient if is_tracer(present) or is_tracer(gradient) else add_kernel(present, gradient)
+    write_value(grad, total)
