@@ -102,3 +102,61 @@ def test_the_coverage_page_has_every_row():
     statuses = {"done", "partly", "planned", "not needed"}
     rows = [line.split(" | ") for line in page.splitlines() if re.match(r"\| [SP]\d", line)]
     assert all(row[2] in statuses for row in rows)
+
+
+def named_tests(page, folder):
+    """Returns for each module that a page names in a line with tests: the paths of these tests."""
+    found = {}
+    items = re.findall(r"^- (`[\w/]+\.py`.*(?:\n  .*)*)", page, re.MULTILINE)
+    for files, tests in (item.split(":", 1) for item in items):
+        for name in re.findall(r"`([\w/]+\.py)`", files):
+            found.setdefault(name, []).extend(re.findall(r"`(tests/[\w/.]+)`", tests))
+    return {folder / name: paths for name, paths in found.items()}
+
+
+def leading_tests(path):
+    """Returns the paths of tests that are found from a module: one of its name, or those that a page names."""
+    root = pathlib.Path(__file__).parents[1]
+    place = path.relative_to(ROOT)
+    mirrored = root / "tests" / place.with_name(f"test_{path.stem.strip('_')}.py")
+    if mirrored.exists():
+        return [str(mirrored.relative_to(root))]
+    pages = [folder / "README.md" for folder in path.parents if ROOT in folder.parents]
+    found = [
+        test
+        for page in pages
+        if page.exists()
+        for file, tests in named_tests(page.read_text(), pathlib.Path()).items()
+        if path.name == file.name
+        for test in tests
+    ]
+    outside = named_tests((root / "tests" / "README.md").read_text(), pathlib.Path())
+    return found + outside.get(place, [])
+
+
+@BY_PATH
+def test_a_module_leads_to_its_tests(path):
+    if path.stem in ("__init__", "__main__"):
+        return
+    found = leading_tests(path)
+    assert found, f"{path}: name its tests in a list item under `## Tests` of its room's README, or in tests/README.md"
+    missing = [test for test in found if not (pathlib.Path(__file__).parents[1] / test).exists()]
+    assert not missing
+
+
+def test_the_pages_name_no_module_that_is_gone():
+    root = pathlib.Path(__file__).parents[1]
+    for page in [*ROOT.rglob("README.md"), root / "tests" / "README.md"]:
+        folder = ROOT if page.parent.name == "tests" else page.parent
+        there = {path.name for path in folder.rglob("*.py")} | {str(path.relative_to(ROOT)) for path in FILES}
+        gone = [str(file) for file in named_tests(page.read_text(), pathlib.Path()) if str(file) not in there]
+        assert not gone, f"{page}: {gone}"
+
+
+def test_lines_with_tests_are_read_over_several_lines():
+    page = "- `a.py`, `b.py`: `tests/x.py`,\n  `tests/y.py`.\n- `c.py`: `tests/z.py`.\n- a sentence: `tests/w.py`.\n"
+    assert named_tests(page, pathlib.Path("room")) == {
+        pathlib.Path("room/a.py"): ["tests/x.py", "tests/y.py"],
+        pathlib.Path("room/b.py"): ["tests/x.py", "tests/y.py"],
+        pathlib.Path("room/c.py"): ["tests/z.py"],
+    }
