@@ -181,9 +181,12 @@ class PlaceWriter:
             match write:
                 case CellWrite(cell, value):
                     swaps.setdefault(self.plan.cells[cell].kind, []).append((cell, self._built(value)))
-                case MetadataWrite() | AttributeWrite(value=None):
+                case MetadataWrite():
                     rest.append((write, ""))
                 case AttributeWrite(_, _, value) | ContainerWrite(_, value):
+                    if value is None:
+                        rest.append((write, ""))
+                        continue
                     source.add(f"w{number} = {self._built(value)}")
                     rest.append((write, f"w{number}"))
                 case _:
