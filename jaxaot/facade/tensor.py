@@ -41,7 +41,7 @@ from jaxaot.views.window import find_window
 INFERENCE = "inference"
 """`_creation` of a tensor that was made in `inference_mode`, and of its views."""
 
-NODES: dict[str, Callable[..., Any]] = {}
+NODES: dict[str, Callable[..., Node]] = {}
 """The nodes of the tape that a tensor makes by itself: `nodes.py` puts `view` here, `leaves.py` puts `leaf`."""
 
 
