@@ -45,7 +45,7 @@ class KeptWith:
     def __init__(self) -> None:
         self._found: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}
 
-    def of(self, owner: Any) -> dict[Any, Any]:
+    def of(self, owner: object) -> dict[Any, Any]:
         """Returns what is kept with an object, to be added to; it is lost if nothing can refer to that weakly."""
         number = id(owner)
         found = self._found.get(number)

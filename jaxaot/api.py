@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot._typing import Aval
 from jaxaot._util import format_bytes, signature_of
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
 from jaxaot.facade.anomaly import is_anomaly_check_nan_enabled
@@ -31,7 +32,7 @@ from jaxaot.lower.executable import Executable
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.partition import partition as partition_joint
-from jaxaot.partition.policies import get_policy
+from jaxaot.partition.policies import Policy, get_policy
 from jaxaot.partition.segments import FromInput, cut_segments
 from jaxaot.partition.timeline import Timeline, memory_timeline
 from jaxaot.passes.finish import finish_backward, finish_forward
@@ -137,7 +138,7 @@ class JointGraph(stages.JointGraph):
         """Returns a joint graph as a stage of the flow."""
         return cls(**{field.name: getattr(joint, field.name) for field in dataclasses.fields(joint)})
 
-    def partition(self, policy: Any = None, memory_budget: Any = None) -> Partition:
+    def partition(self, policy: str | Policy | None = None, memory_budget: float | str | None = None) -> Partition:
         """Returns the graph cut into forward and backward.
 
         Args:
@@ -214,7 +215,7 @@ class Compiled:
     backward: Any
     partition: stages.Partition
 
-    def __call__(self, *inputs: Any) -> list[Any]:
+    def __call__(self, *inputs: object) -> list[Any]:
         """Returns the outputs of the forward, without its residuals.
 
         Raises:
@@ -237,7 +238,7 @@ class Compiled:
         return f"{self.forward.as_text()}\n{self.backward.as_text()}"
 
 
-def array_of(value: Any) -> Any:
+def array_of(value: object) -> Any:
     """Returns the values of a tensor; anything else as it is."""
     return value.jax() if isinstance(value, Tensor) else value
 
@@ -261,11 +262,11 @@ def require_inputs(avals: Sequence[Any], values: Sequence[Any]) -> None:
         )
 
 
-def _type_text(aval: Any) -> str:
+def _type_text(aval: Aval) -> str:
     return f"{aval.dtype}{list(aval.shape)}"
 
 
-def _given_text(value: Any) -> str:
+def _given_text(value: object) -> str:
     """Returns the type of what a stage was called with, or what is wrong with it."""
     if isinstance(value, jax.ShapeDtypeStruct):
         return "a type without a value"
@@ -278,7 +279,7 @@ def _given_text(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
-def trace(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
+def trace(fn: Callable[..., Any], *args: object, **kwargs: Any) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)`; nothing is changed by it.
 
     Args:
@@ -304,8 +305,8 @@ def _stage(traced: stages.Traced) -> Traced:
 def compile(
     fn: Callable[..., Any] | None = None,
     *,
-    policy: Any = None,
-    memory_budget: Any = None,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
     backend: str = "xla",
     max_programs: int = MAX_PROGRAMS,
     segments: bool = False,
@@ -352,7 +353,7 @@ def compile(
     def cut(traced: Traced) -> Partition:
         return traced.joint().partition(policy, memory_budget)
 
-    def build(fn: Callable[..., Any], args: Any, kwargs: Any, writing: Any) -> Program:
+    def build(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], writing: Any) -> Program:
         traced, key = trace_for_call(fn, args, kwargs)
         return make_program(traced, key, cut(traced) if traced.needs_backward else None, make, writing)
 
@@ -362,7 +363,7 @@ def compile(
     return CompiledFunction(fn, build, Inspector(cut), max_programs)
 
 
-def trace_for_call(fn: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Traced, CallKey]:
+def trace_for_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, CallKey]:
     """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
 
     Raises:
@@ -373,7 +374,9 @@ def trace_for_call(fn: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Trac
     return traced, key_for_call(traced, fn, args, kwargs)
 
 
-def key_for_call(traced: stages.Traced, fn: Callable[..., Any], args: Any, kwargs: Any) -> CallKey:
+def key_for_call(
+    traced: stages.Traced, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> CallKey:
     """Returns all that the guards of a program for a call look at.
 
     Raises:
@@ -392,7 +395,12 @@ def key_for_call(traced: stages.Traced, fn: Callable[..., Any], args: Any, kwarg
 
 
 def make_program(
-    traced: Traced, key: CallKey, partition: stages.Partition | None, make: Any, writing: Any, donate: bool = True
+    traced: Traced,
+    key: CallKey,
+    partition: stages.Partition | None,
+    make: Callable[..., Any],
+    writing: Any,
+    donate: bool = True,
 ) -> Program:
     """Returns what carries out the calls that are like the traced one.
 
@@ -429,7 +437,13 @@ class SegmentBuilder:
         return ExecutableCache(self.make)
 
     def __call__(
-        self, fn: Any, args: Any, kwargs: Any, writing: Any, walk: Walk, programs: Sequence[Program]
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        writing: Any,
+        walk: Walk,
+        programs: Sequence[Program],
     ) -> Program:
         """Returns a program for a call; other programs that run some of its segments compute more from then on."""
         traced = self._trace(fn, args, kwargs, writing, walk.known)
@@ -444,11 +458,18 @@ class SegmentBuilder:
                 generate(other, writing)
         return program
 
-    def snapshot(self, fn: Any, args: Any, kwargs: Any) -> Undo:
+    def snapshot(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Undo:
         """Returns what puts the Python world back that a call reaches."""
         return snapshot(roots(fn, args, kwargs))
 
-    def _trace(self, fn: Any, args: Any, kwargs: Any, writing: Any, known: tuple[np.ndarray, ...]) -> Traced:
+    def _trace(
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        writing: Any,
+        known: tuple[np.ndarray, ...],
+    ) -> Traced:
         call = (fn, args, kwargs)
 
         def run(traced: stages.Traced) -> np.ndarray:
@@ -457,7 +478,7 @@ class SegmentBuilder:
         trace = lambda known: trace_call(fn, args, kwargs, known)
         return _stage(trace_through(trace, run, known, config.get().max_breaks))
 
-    def trace(self, fn: Any, args: Any, kwargs: Any) -> Traced:
+    def trace(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
         """Returns the traced graph of a call."""
         return self._trace(fn, *read_iterators(args, kwargs), threading.RLock(), ())
 
@@ -473,7 +494,7 @@ def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]
     return (*names, *(f"{name}[{i}]" for name in rest for i in range(n_most)))
 
 
-def _trace_of(fn: Any, args: Any, kwargs: Any) -> Traced:
+def _trace_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     return trace(fn, *args, **kwargs)
 
 
@@ -489,13 +510,15 @@ class Inspector:
     cut: Callable[[Traced], stages.Partition]
     trace: Callable[[Any, Any, Any], Traced] = _trace_of
 
-    def explain(self, fn: Any, args: Any, kwargs: Any) -> str:
+    def explain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Returns every stage that a call goes through, as text."""
         traced = self.trace(fn, args, kwargs)
         return explain_stages(traced, self.cut(traced) if traced.needs_backward else None)
 
 
-def explain(traced: Traced, policy: Any = None, memory_budget: Any = None) -> str:
+def explain(
+    traced: Traced, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
+) -> str:
     """Returns every stage of a traced function as text."""
     return explain_stages(traced, traced.joint().partition(policy, memory_budget) if traced.needs_backward else None)
 
@@ -521,7 +544,9 @@ def explain_stages(traced: Traced, partition: stages.Partition | None) -> str:
     return "\n\n".join(parts)
 
 
-def pareto(fn: Callable[..., Any], *args: Any, policy: Any = None, n: int = 24, **kwargs: Any) -> Pareto:
+def pareto(
+    fn: Callable[..., Any], *args: object, policy: str | Callable[..., Any] | None = None, n: int = 24, **kwargs: Any
+) -> Pareto:
     """Returns bytes against time over all memory budgets of a function: as data, `.table()` and `.plot()`.
 
     Nothing is compiled or run; times are by the costs of the settings, `ja.config(costs=…)`.
@@ -574,7 +599,7 @@ def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(fn)
-    def pure(*args: Any, **kwargs: Any) -> Any:
+    def pure(*args: object, **kwargs: Any) -> Any:
         return run_pure(fn, args, kwargs)
 
     return pure

@@ -252,5 +252,5 @@ class compiled_autograd:
         state.compiles_tape = self._compiler
         return self._compiler
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.compiles_tape = self._before.pop()

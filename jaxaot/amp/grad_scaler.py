@@ -73,7 +73,7 @@ class GradScaler:
         self._stages: dict[int, str] = {}  # by id of an optimizer, since the last `update`
         self._found_inf: dict[int, Tensor] = {}
 
-    def scale(self, outputs: Any) -> Any:
+    def scale(self, outputs: object) -> Any:
         """Returns a tensor, or tensors in a list, tuple or other iterable, times the scale."""
         if not self._enabled:
             return outputs
@@ -117,7 +117,7 @@ class GradScaler:
                 grad.mul_(inverse)
         self._stages[id(optimizer)] = _UNSCALED
 
-    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self, optimizer: Any, *args: object, **kwargs: Any) -> Any:
         """Unscales the gradients if that was not done, and lets the optimizer step if all of them are finite.
 
         Args:
@@ -283,7 +283,7 @@ def _found_inf(grads: list[Tensor]) -> Tensor:
     return (~are_finite[0]).to(np.float32)
 
 
-def _step_if(is_finite: Any, optimizer: Any, args: Any, kwargs: Any) -> None:
+def _step_if(is_finite: Any, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Makes the step of an optimizer a branch of the graph."""
 
     def step() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot import config
+from jaxaot._typing import Jaxpr
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
 from jaxaot.api import Inspector, Traced, make_program, trace_for_call, with_hooks
@@ -95,7 +96,7 @@ def aot_function(
             partition = run_partition(partition_fn, joint)
         return with_hooks(partition)
 
-    def build(fn: Callable[..., Any], args: Any, kwargs: Any, writing: Any) -> Program:
+    def build(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], writing: Any) -> Program:
         traced, key = trace_for_call(fn, args, kwargs)
         if not traced.needs_backward:
             if decompositions:
@@ -107,7 +108,7 @@ def aot_function(
         if enable_log:
             _log.debug("%s\n\n%s", partition.joint, partition)
 
-        def make(jaxpr: Any, donated: Any, name: str) -> Any:
+        def make(jaxpr: Jaxpr, donated: Any, name: str) -> Any:
             return (backward if name == "backward" else forward)(jaxpr, donated, name)
 
         return make_program(traced, key, partition, make, writing, donate[0])

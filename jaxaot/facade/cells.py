@@ -22,7 +22,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot._typing import Shape
+from jaxaot._typing import PyTreeDef, Shape
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.tensor import Tensor
 
@@ -61,7 +61,7 @@ class CellKind(abc.ABC):
     write: Callable[[Any, Any], None]
 
     @abc.abstractmethod
-    def check(self, cell: Any) -> None:
+    def check(self, cell: object) -> None:
         """Raises if a cell is of a sort that cannot be lifted."""
 
     @abc.abstractmethod
@@ -69,11 +69,11 @@ class CellKind(abc.ABC):
         """Returns whether an attribute of an object is the library's own bookkeeping, which is not guarded."""
 
     @abc.abstractmethod
-    def open(self, value: Any) -> Any:
+    def open(self, value: object) -> Any:
         """Lets the trace that is running write to a cell or object; returns what `close` needs."""
 
     @abc.abstractmethod
-    def close(self, value: Any, opened: Any) -> None:
+    def close(self, value: object, opened: Any) -> None:
         """Undoes `open`."""
 
     @abc.abstractmethod
@@ -81,19 +81,19 @@ class CellKind(abc.ABC):
         """Returns what some cells and objects are made of: their structure, and the arrays in them, each once."""
 
     @abc.abstractmethod
-    def leaves(self, structure: Any) -> Sequence[tuple[str, bool]]:
+    def leaves(self, structure: PyTreeDef) -> Sequence[tuple[str, bool]]:
         """Returns of each array of one object its name in that object, `linear.kernel`, and whether it is trained."""
 
     @abc.abstractmethod
-    def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
+    def put_together(self, structure: PyTreeDef, arrays: Sequence[Any]) -> Sequence[Any]:
         """Returns cells and objects of a structure with other arrays."""
 
     @abc.abstractmethod
-    def write_arrays(self, objects: Sequence[Any], structure: Any, arrays: Mapping[int, Any]) -> None:
+    def write_arrays(self, objects: Sequence[Any], structure: PyTreeDef, arrays: Mapping[int, Any]) -> None:
         """Writes arrays, by their position in what `take_apart` returned, to the cells that they came from."""
 
     @abc.abstractmethod
-    def check_writable(self, cell: Any) -> None:
+    def check_writable(self, cell: object) -> None:
         """Raises the library's own error if a cell cannot be written at present."""
 
 
@@ -125,29 +125,29 @@ def _kind_of_type(cls: type) -> tuple[CellKind | None, bool]:
     return None, False
 
 
-def kind_of(value: Any) -> CellKind | None:
+def kind_of(value: object) -> CellKind | None:
     """Returns the kind of a cell or object; None for anything else."""
     return _kind_of_type(type(value))[0]
 
 
-def kind_of_cell(cell: Any) -> CellKind:
+def kind_of_cell(cell: object) -> CellKind:
     """Returns the kind of a cell."""
     kind = kind_of(cell)
     assert kind is not None, "a cell has a kind"
     return kind
 
 
-def is_cell(value: Any) -> bool:
+def is_cell(value: object) -> bool:
     """Returns whether a value is a cell."""
     return _kind_of_type(type(value))[1]
 
 
-def is_leaf(value: Any) -> bool:
+def is_leaf(value: object) -> bool:
     """Returns whether the flattening of arguments stops at a value: None, and cells and objects of a kind."""
     return value is None or (bool(_kinds) and _kind_of_type(type(value))[0] is not None)
 
 
-def is_object(value: Any) -> bool:
+def is_object(value: object) -> bool:
     """Returns whether a leaf of the arguments is found by its attributes."""
     if kind_of(value) is not None:
         return True
@@ -163,12 +163,12 @@ def is_object(value: Any) -> bool:
     return not is_compared or (dataclasses.is_dataclass(cls) and _holds_arrays(value))
 
 
-def has_attributes(value: Any) -> bool:
+def has_attributes(value: object) -> bool:
     """Returns whether a value has attributes of its own."""
     return hasattr(value, "__dict__") or any("__slots__" in owner.__dict__ for owner in type(value).__mro__)
 
 
-def attributes_of(value: Any) -> dict[str, Any]:
+def attributes_of(value: object) -> dict[str, Any]:
     """Returns the attributes of an object by name: its `__dict__`, then its slots."""
     found = dict(getattr(value, "__dict__", ()))
     for owner in type(value).__mro__:
@@ -186,7 +186,7 @@ CODE = (
 """What no tensor is looked for in."""
 
 
-def children_of(value: Any) -> Iterator[tuple[str, Any]]:
+def children_of(value: object) -> Iterator[tuple[str, Any]]:
     """Yields what an object holds: the items of a dict or list, the attributes of anything else, each with its name."""
     if isinstance(value, Mapping):
         yield from ((str(key), child) for key, child in list(value.items()))
@@ -210,7 +210,7 @@ def _fingerprint(array: np.ndarray) -> bytes:
     return array.ctypes.data.to_bytes(8) + sample.tobytes()
 
 
-def _holds_arrays(value: Any) -> bool:
+def _holds_arrays(value: object) -> bool:
     """Returns whether fields of a dataclass lead to tensors, arrays or objects."""
     for child in attributes_of(value).values():
         leaves = jax.tree.leaves(child, is_leaf=is_leaf)

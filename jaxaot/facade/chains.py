@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
 from jaxaot.facade.kernels import GradKernel, remember
 from jaxaot.lower.program import Program
 from jaxaot.tape.chain import Chain
@@ -24,7 +25,7 @@ _times_seen: dict[Any, int] = {}
 _chain_kernels: dict[Any, Callable[..., Sequence[Any]]] = {}
 
 
-def run_chain(chain: Chain, cotangent: Any) -> Sequence[Any] | None:
+def run_chain(chain: Chain, cotangent: Array) -> Sequence[Any] | None:
     """Returns the gradients of the edges that lead out of a chain.
 
     Args:
@@ -58,7 +59,7 @@ def chain_kernel(
     """Returns a kernel that takes a cotangent and the leaves of all links to the gradients that leave the chain."""
     pulls = [link.pull.inside for link in links]
 
-    def chain_backward(cotangent: Any, *leaves: Any) -> Sequence[Any]:
+    def chain_backward(cotangent: Array, *leaves: object) -> Sequence[Any]:
         outer: list[Any] = []
         begin = 0
         for pull, n, position in zip(pulls, n_leaves, (*positions, None), strict=True):

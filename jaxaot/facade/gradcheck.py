@@ -99,7 +99,7 @@ def gradgradcheck(
         cotangent.requires_grad_()
     n = len(given)
 
-    def first(*args: Any) -> Any:
+    def first(*args: object) -> Any:
         varied = [x for x in args[:n] if isinstance(x, Tensor) and x.requires_grad]
         found = grad(_outputs(fn, args[:n]), varied, list(args[n:]), create_graph=True, allow_unused=True)
         return [g for g in found if g is not None]

@@ -39,7 +39,7 @@ def opened(value: Any) -> Any:
     return iter(value.items) if isinstance(value, Iterated) else value
 
 
-def is_iterator(value: Any) -> bool:
+def is_iterator(value: object) -> bool:
     """Returns whether an argument has to be read before it can be looked at: a generator, or the view of a dict."""
     return isinstance(value, (Iterator, ValuesView, KeysView, ItemsView))
 
@@ -58,7 +58,7 @@ def read_iterators(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple
     return tuple(map(_read, args)), {name: _read(value) for name, value in kwargs.items()}
 
 
-def _read(value: Any) -> Any:
+def _read(value: object) -> Any:
     if not is_iterator(value):
         return value
     items = tuple(itertools.islice(value, MOST_ITEMS + 1))

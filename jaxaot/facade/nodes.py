@@ -6,7 +6,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -40,6 +40,9 @@ from jaxaot.tape.node import Edge, Node, next_number
 from jaxaot.views.chain import ViewChain, chain_dtype, chain_form, chain_starts
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
+
+if TYPE_CHECKING:
+    from jaxaot.facade.tensor import Tensor
 
 _SAVED = (list, tuple)
 
@@ -172,7 +175,7 @@ class TracedOpNode(Node):
         values: Sequence[Any],
         nest: Any,
         static: tuple[Any, ...],
-        key: Any,
+        key: Array | None,
         mask: Sequence[bool],
         results: Sequence[Any],
     ):
@@ -196,7 +199,7 @@ class TracedOpNode(Node):
         values = self.values or ()
         arrays = [i for i, value in enumerate(values) if hasattr(value, "dtype")]
 
-        def smooth(*given: Any) -> list[Any]:
+        def smooth(*given: object) -> list[Any]:
             filled = list(values)
             for place, value in zip(arrays, given, strict=True):
                 filled[place] = value
@@ -257,7 +260,7 @@ def pull_op(
     """
     places = [i for i, wanted in enumerate(mask) if wanted]
 
-    def op(*differentiated: Any) -> list[Any]:
+    def op(*differentiated: object) -> list[Any]:
         filled = list(values)
         for place, value in zip(places, differentiated, strict=True):
             filled[place] = value
@@ -378,7 +381,7 @@ class AccumulateGrad(Node):
     def tape_form(self) -> Any:
         return "leaf"
 
-    def __init__(self, variable: Any):
+    def __init__(self, variable: Tensor):
         self._name = "AccumulateGrad"
         self.edges = ()
         self.n_outputs = 1
@@ -396,7 +399,7 @@ class AccumulateGrad(Node):
         leaf._hooks.node = weakref.ref(self)
         return self.own_hooks
 
-    def filter(self, gradient: Any) -> Any:
+    def filter(self, gradient: Array) -> Any:
         leaf, trace = self.variable, state.trace
         if trace is not None:
             trace.read_hooks(leaf)
@@ -423,7 +426,7 @@ class AccumulateGrad(Node):
             self._add_alone(gradient, create_graph)
         return ()
 
-    def _add_alone(self, gradient: Any, create_graph: bool) -> None:
+    def _add_alone(self, gradient: Array, create_graph: bool) -> None:
         """Adds to `.grad`; of several threads one after the other, so that none of their gradients is lost."""
         if threads.are_several and state.trace is None:  # only one thread traces
             with ADDING:
@@ -431,7 +434,7 @@ class AccumulateGrad(Node):
         else:
             self._add(gradient, create_graph)
 
-    def _add(self, gradient: Any, create_graph: bool) -> None:
+    def _add(self, gradient: Array, create_graph: bool) -> None:
         leaf = self.variable
         layout = leaf._layout.dense
         if create_graph:
@@ -466,7 +469,7 @@ def accumulate(grad: Any, gradient: Array) -> None:
     write_value(grad, total)
 
 
-def materialize(tensor: Any) -> Array:
+def materialize(tensor: Tensor) -> Array:
     """Returns the values of a tensor as an array, through one cached kernel."""
     storage = tensor._storage
     if tensor._layout is storage.layout and storage.array is not None:

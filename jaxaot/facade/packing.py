@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import is_tracer
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import DtypeError
 from jaxaot.facade.create import as_dtype
 from jaxaot.facade.tensor import Tensor, wrap_array
@@ -79,7 +79,7 @@ def _to_dtype(dtype: np.dtype) -> Hooks:
     return _named(hooks, f"to_dtype({dtype.name})")
 
 
-def to_dtype(dtype: Any) -> Hooks:
+def to_dtype(dtype: DTypeLike | None) -> Hooks:
     """Returns the pair that keeps floats in a narrower dtype, as they are cast: `bfloat16` loses 3 digits of 7.
 
     Args:
@@ -96,7 +96,7 @@ def to_dtype(dtype: Any) -> Hooks:
 
 
 @functools.cache
-def quantize_float8(dtype: Any = jnp.float8_e4m3fn, dim: int | None = None) -> Hooks:
+def quantize_float8(dtype: DTypeLike | None = jnp.float8_e4m3fn, dim: int | None = None) -> Hooks:
     """Returns the pair that keeps floats in eight bits with a common scale: about 2 % off, and a quarter of float32.
 
     The largest finite element becomes the largest number of `dtype`, and infinities are clipped to it, because a cast

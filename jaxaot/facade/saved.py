@@ -67,7 +67,7 @@ def check_saveable(tensor: Tensor) -> None:
 # -- packing -----------------------------------------------------------------------------------------------------------
 
 
-def check_unpacked(tensor: Any, layout: Layout) -> Tensor:
+def check_unpacked(tensor: Tensor, layout: Layout) -> Tensor:
     """Returns what an unpack hook returned, if it can stand for what was packed.
 
     Raises:

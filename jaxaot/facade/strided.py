@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
 
+from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, OverlappingWriteError, ShapeMismatchError
 from jaxaot.facade import views
 from jaxaot.facade.create import as_dtype
@@ -15,7 +15,7 @@ from jaxaot.ops.table import lookup
 from jaxaot.views.layout import contiguous, layout_of
 
 
-def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: Any = None) -> Tensor:
+def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLike | None = None) -> Tensor:
     """Returns a tensor of any strides, as `as_strided` takes them, on memory of its own."""
     size, stride = views._sizes((size,)), views._sizes((stride,))
     if len(size) != len(stride):
@@ -28,7 +28,9 @@ def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: Any = No
     return views.detached(views.as_strided(memory, size, stride))
 
 
-def new_empty_strided(self: Tensor, size: Sequence[int], stride: Sequence[int], dtype: Any = None) -> Tensor:
+def new_empty_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], dtype: DTypeLike | None = None
+) -> Tensor:
     """Returns a tensor of any strides, by default of this one's dtype."""
     return empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot._jax import Literal
+from jaxaot._typing import Atom, DTypeLike, Eqn
 
 SCALAR: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -38,13 +39,13 @@ MOST_ELEMENTS = 1 << 24
 """The most elements that are computed."""
 
 
-def iota(shape: Sequence[int], axis: int, dtype: Any = int) -> Any:
+def iota(shape: Sequence[int], axis: int, dtype: DTypeLike | None = int) -> Any:
     """Returns an array of the positions along an axis, a view of these."""
     positions = np.arange(shape[axis]).astype(dtype)
     return np.broadcast_to(positions.reshape((-1,) + (1,) * (len(shape) - axis - 1)), shape)
 
 
-def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
+def constant(atom: Atom, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
     """Returns the numbers or truth values that an atom is whatever the inputs are; None if that is not seen.
 
     Args:
@@ -65,12 +66,12 @@ def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
     return known[atom]
 
 
-def _is_number(atom: Any) -> bool:
+def _is_number(atom: Atom) -> bool:
     kind = getattr(getattr(atom.aval, "dtype", None), "kind", None)  # keys of random numbers have none
     return kind is not None and kind in "biuf"
 
 
-def _result(eqn: Any, operands: Sequence[Any]) -> Any:
+def _result(eqn: Eqn, operands: Sequence[Any]) -> Any:
     """Returns what an equation makes of some numbers and truth values; None if that is not known here."""
     shape, dtype, params = eqn.outvars[0].aval.shape, eqn.outvars[0].aval.dtype, eqn.params
     match eqn.primitive.name:

@@ -7,6 +7,7 @@ from typing import Any
 from jax import lax
 
 from jaxaot._jax import Literal
+from jaxaot._typing import Atom, Jaxpr, Primitive
 from jaxaot.ir.build import is_rewritable
 from jaxaot.ir.sums import Place, moved
 from jaxaot.ir.walk import producers
@@ -22,11 +23,11 @@ class Makers(dict[Any, Any]):
       position: The position of that equation.
     """
 
-    def __init__(self, jaxpr: Any):
+    def __init__(self, jaxpr: Jaxpr):
         self.position = producers(jaxpr)
         super().__init__((var, jaxpr.eqns[i]) for var, i in self.position.items())
 
-    def of(self, atom: Any, *primitives: Any) -> Any:
+    def of(self, atom: Atom, *primitives: Primitive) -> Eqn | None:
         """Returns the equation that makes an atom, if it is one of some primitives on plain arrays; None if not.
 
         Args:
@@ -37,7 +38,7 @@ class Makers(dict[Any, Any]):
         is_one = eqn is not None and (not primitives or eqn.primitive in primitives)
         return eqn if is_one and is_rewritable(eqn) else None
 
-    def moved(self, atom: Any, place: Place) -> tuple[Any, Place] | None:
+    def moved(self, atom: Atom, place: Place) -> tuple[Any, Place] | None:
         """Returns what an atom is moved from by one equation, and where its axes lie; None if it is not.
 
         Args:

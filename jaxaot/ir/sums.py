@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxaot._jax import Literal
+from jaxaot._typing import Atom, DTypeLike, Eqn, Var
 from jaxaot.ir.axes import ways
 from jaxaot.ir.build import is_rewritable
 
@@ -86,7 +87,7 @@ class Rows:
       dtype: The dtype of the values.
     """
 
-    def __init__(self, maker: Mapping[Any, Any], shape: Sequence[int], axes: Sequence[int], dtype: Any):
+    def __init__(self, maker: Mapping[Any, Any], shape: Sequence[int], axes: Sequence[int], dtype: DTypeLike | None):
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         self.summed = frozenset(axes)
         self.axes = tuple(axis for axis in sorted(axes) if shape[axis] > 1)
@@ -104,11 +105,11 @@ class Rows:
         """Returns where the axes of a sum along rows lie that has no axis for what was summed."""
         return tuple(place for axis, place in enumerate(self.whole()) if axis not in self.summed)
 
-    def is_zero(self, atom: Any, place: Place) -> bool:
+    def is_zero(self, atom: Atom, place: Place) -> bool:
         """Returns whether a value is certainly zero but where something is infinite or NaN."""
         return not isinstance(atom, Literal) and not self._polynomial((atom, place))
 
-    def witnesses(self, var: Any, place: Place) -> list[Witness]:
+    def witnesses(self, var: Var, place: Place) -> list[Witness]:
         """Returns values of rows that tell where a value of rows that is certainly zero is NaN.
 
         They may be sums that the value itself is made of, if nothing else tells.
@@ -151,7 +152,7 @@ class Rows:
         """Returns the exponent of an integer power."""
         return self._maker[key[0]].params["y"]
 
-    def _sum(self, eqn: Any, place: Place) -> tuple[str, list[Key]] | None:
+    def _sum(self, eqn: Eqn, place: Place) -> tuple[str, list[Key]] | None:
         sizes, summed = eqn.invars[0].aval.shape, sorted(eqn.params["axes"])
         long = [axis for axis in summed if sizes[axis] > 1]
         if 0 in sizes or (
@@ -384,7 +385,7 @@ def within(operand: Any, place: Place) -> Place:
     return tuple(None if size == 1 else axis for size, axis in zip(sizes, place, strict=True)) if sizes else ()
 
 
-def moved(eqn: Any, place: Place) -> Place | None:
+def moved(eqn: Eqn, place: Place) -> Place | None:
     """Returns where the axes of an operand lie that an equation only moves; None if it does more.
 
     Args:

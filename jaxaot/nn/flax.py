@@ -18,11 +18,12 @@ This file alone names parts of flax that are not documented. linen modules are p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 
+from jaxaot._typing import PyTreeDef
 from jaxaot.errors import UnsupportedVariableError
 from jaxaot.facade.cells import CellKind, register_cell_kind
 from jaxaot.rematerialize.remat import register_class_lift, remat
@@ -48,7 +49,7 @@ class NnxKind(CellKind):
         self._hijax_type = variablelib.HijaxVariable
         self._trace_state = tracers.TraceState
 
-    def check(self, cell: Any) -> None:
+    def check(self, cell: object) -> None:
         if isinstance(cell, self._hijax_type) or cell.ref:
             raise UnsupportedVariableError(
                 f"A {type(cell).__name__} holds a mutable array (`ref=True` or `hijax=True`), which changes behind the "
@@ -59,7 +60,7 @@ class NnxKind(CellKind):
     def is_hidden(self, name: str) -> bool:
         return name in ("_pytree__state", "_pytree__nodes")
 
-    def open(self, value: Any) -> Any:
+    def open(self, value: object) -> Any:
         if isinstance(value, self._state_type):
             return None
         holder = value if isinstance(value, self.cell_types) else value._pytree__state
@@ -67,7 +68,7 @@ class NnxKind(CellKind):
         object.__setattr__(holder, "_trace_state", self._trace_state())
         return before
 
-    def close(self, value: Any, opened: Any) -> None:
+    def close(self, value: object, opened: Any) -> None:
         if opened is not None:
             holder = value if isinstance(value, self.cell_types) else value._pytree__state
             object.__setattr__(holder, "_trace_state", opened)
@@ -78,7 +79,7 @@ class NnxKind(CellKind):
         arrays, tree = jax.tree.flatten([variable for _, variable in pairs])
         return (graph, tuple(path for path, _ in pairs), tree), arrays
 
-    def leaves(self, structure: Any) -> Sequence[tuple[str, bool]]:
+    def leaves(self, structure: PyTreeDef) -> Sequence[tuple[str, bool]]:
         _, paths, tree = structure
         variables = jax.tree.unflatten(tree, [0] * tree.num_leaves)
         found = []
@@ -88,12 +89,12 @@ class NnxKind(CellKind):
                 found.append((name, isinstance(variable, self._nnx.Param)))
         return found
 
-    def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
+    def put_together(self, structure: PyTreeDef, arrays: Sequence[Any]) -> Sequence[Any]:
         graph, paths, tree = structure
         variables = jax.tree.unflatten(tree, arrays)
         return self._nnx.merge(graph, self._nnx.from_flat_state(list(zip(paths, variables, strict=True))))
 
-    def write_arrays(self, objects: Sequence[Any], structure: Any, arrays: Mapping[int, Any]) -> None:
+    def write_arrays(self, objects: Sequence[Any], structure: PyTreeDef, arrays: Mapping[int, Any]) -> None:
         _, paths, tree = structure
         _, before = self.take_apart(objects)
         after = jax.tree.unflatten(tree, [arrays.get(i, array) for i, array in enumerate(before)])
@@ -110,7 +111,7 @@ class NnxKind(CellKind):
 register_cell_kind("flax.nnx", NnxKind)
 
 
-def lift_linen(cls: type, policy: Any, memory_budget: Any) -> type | None:
+def lift_linen(cls: type, policy: str | Callable[..., Any] | None, memory_budget: float | str | None) -> type | None:
     """Returns a class of linen modules whose calls run under `ja.remat`; None for any other class.
 
         Block = ja.remat(Block, memory_budget=0.2)  # as `nn.remat(Block)`
@@ -124,9 +125,11 @@ def lift_linen(cls: type, policy: Any, memory_budget: Any) -> type | None:
     if not issubclass(cls, linen.Module):
         return None
 
-    def checkpoint(fn: Any) -> Any:  # linen names modules after this function: so the names are those of `nn.remat`
-        def inner(scope_of: Any, variables_of: Any, variables: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
-            def run(variables: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+    def checkpoint(
+        fn: Callable[..., Any],
+    ) -> Any:  # linen names modules after this function: so the names are those of `nn.remat`
+        def inner(scope_of: Any, variables_of: Any, variables: object, keys: Any, *args: object, **kwargs: Any) -> Any:
+            def run(variables: object, keys: Any, *args: object, **kwargs: Any) -> Any:
                 scope = scope_of(variables, keys)
                 return fn(scope, *args, **kwargs), variables_of(scope)
 

@@ -20,7 +20,7 @@ globals().update(FUNCTIONS["nn.functional"])
 
 
 @functools.wraps(FUNCTIONS["nn.functional"]["multi_head_attention_forward"])
-def multi_head_attention_forward(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
+def multi_head_attention_forward(*args: object, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
     """Returns what the heads together read, and the attention weights unless `need_weights=False`."""
     row = FUNCTIONS["nn.functional"]["multi_head_attention_forward"]
     output, weights = row(*args, **kwargs)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.scipy.special import xlogy
 
-from jaxaot._typing import Array, Shape
+from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.elementwise import absolute
@@ -24,7 +24,7 @@ OLD = "Any size_average=None, Any reduce=None, "
 """The parameters that came before `reduction`, which they overrule where given."""
 
 
-def per_element(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def per_element(operands: Sequence[Layout], size: Shape, dtype: DTypeLike | None, static: tuple[Any, ...]) -> Layout:
     """As an elementwise op, where the loss is not reduced."""
     alike = [operand for operand in operands if len(operand.size) == len(size)]
     return elementwise_layout(tuple(alike), size, dtype) if size and alike else contiguous(size, dtype)
@@ -137,7 +137,7 @@ def _binary_cross_entropy(input: Array, target: Array) -> Array:
 
 
 @_binary_cross_entropy.defjvp
-def _binary_cross_entropy_jvp(primals: Any, tangents: Any) -> Any:
+def _binary_cross_entropy_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     (input, target), (d_input, d_target) = primals, tangents
     log, log_rest = jnp.maximum(jnp.log(input), -100.0), jnp.maximum(jnp.log1p(-input), -100.0)
     slope = (input - target) / jnp.maximum((1 - input) * input, 1e-12)

@@ -68,7 +68,7 @@ class Fit:
     bytes: int
 
 
-def parse_budget(budget: Any, save_all_bytes: int) -> int:
+def parse_budget(budget: float | str | None, save_all_bytes: int) -> int:
     """Returns a budget of what is saved, in bytes.
 
     Args:
@@ -101,7 +101,7 @@ def parse_budget(budget: Any, save_all_bytes: int) -> int:
     )
 
 
-def parse_fit(budget: Any) -> Fit | None:
+def parse_fit(budget: float | str | None) -> Fit | None:
     """Returns a budget for the memory of everything, such as `"fit:16GiB"`; None if it is of another kind.
 
     Raises:
@@ -119,7 +119,7 @@ def parse_fit(budget: Any) -> Fit | None:
     return Fit(math.floor(float(size.group(1)) * _UNITS[size.group(2).lower()]))
 
 
-def check_budget(budget: Any) -> None:
+def check_budget(budget: float | str | None) -> None:
     """Raises unless a budget can be read.
 
     Raises:

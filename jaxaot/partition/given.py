@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxaot._jax import ClosedJaxpr, Literal, close_jaxpr, make_jaxpr_object
+from jaxaot._typing import Aval
 from jaxaot.errors import PartitionResultError
 from jaxaot.ir.roles import Refill
 from jaxaot.ir.walk import aval_bytes, producers, short_aval, source_line
@@ -140,9 +141,9 @@ def _check(joint: JointGraph, forward: Any, backward: Any) -> None:
         )
 
 
-def _types(avals: Sequence[Any]) -> list[Any]:
+def _types(avals: Sequence[Aval]) -> list[Any]:
     return [(getattr(aval, "shape", None), getattr(aval, "dtype", None)) for aval in avals]
 
 
-def _listed(avals: Sequence[Any]) -> str:
+def _listed(avals: Sequence[Aval]) -> str:
     return f"({', '.join(map(short_aval, avals))})"

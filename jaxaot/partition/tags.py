@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from jaxaot._jax import DropVar, Literal, close_jaxpr, make_jaxpr_object, make_var, mark_p
+from jaxaot._typing import Atom, Eqn
 from jaxaot.errors import BudgetError, PolicyError, TagConflictError, UnmatchedNamesWarning
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.regions import LEAVES, MUST_RECOMPUTE, MUST_SAVE
@@ -33,17 +34,17 @@ Budgeted = Callable[[Classified, Any, Policy, Any], Sequence[Any]]
 """Takes a graph, its `Tags`, a policy and a budget, and returns the variables to save."""
 
 
-def word_of(eqn: Any) -> str | None:
+def word_of(eqn: Eqn) -> str | None:
     """Returns the word of a mark; None for any other equation."""
     return eqn.params["word"] if eqn.primitive is mark_p else None
 
 
-def is_note(eqn: Any) -> bool:
+def is_note(eqn: Eqn) -> bool:
     """Returns whether an equation says something of its operand and computes nothing."""
     return eqn.primitive is mark_p or eqn.primitive.name == "name"
 
 
-def must_save_lines(eqns: Iterable[Any]) -> list[str]:
+def must_save_lines(eqns: Iterable[Eqn]) -> list[str]:
     """Returns where the user wrote the `must_save`s among some equations."""
     lines = (source_line(eqn) or "an unknown line" for eqn in eqns if word_of(eqn) == MUST_SAVE)
     return list(dict.fromkeys(lines))
@@ -72,7 +73,7 @@ def gather_notes(joint: JointGraph) -> JointGraph:
     return joint.replace(rebuild(joint.jaxpr, eqns, substitute(jaxpr.outvars, stands_for)))
 
 
-def gathered(eqns: Sequence[Any]) -> tuple[list[Any], dict[Any, Any]]:
+def gathered(eqns: Sequence[Eqn]) -> tuple[list[Any], dict[Any, Any]]:
     """Returns some equations with notes gathered, see `gather_notes`, and what stands for each variable, if another.
 
     Raises:
@@ -106,7 +107,7 @@ def gathered(eqns: Sequence[Any]) -> tuple[list[Any], dict[Any, Any]]:
         _refuse_both(notes)
     last: dict[Any, Any] = {}  # value → the last note behind it
 
-    def resolve(atom: Any) -> Any:
+    def resolve(atom: Atom) -> Any:
         while not isinstance(atom, Literal) and atom in stands_for:
             atom = stands_for[atom]
         return atom if isinstance(atom, Literal) else last.get(atom, atom)
@@ -281,7 +282,7 @@ def policy_inside(graph: Classified, position: int, policy: Policy) -> Policy:
         return policy
     policies = [region_policy(region.policy, region.memory_budget) for region in regions]
 
-    def of_its_region(eqn: Any) -> Choice:
+    def of_its_region(eqn: Eqn) -> Choice:
         return _together(policy(eqn) for policy in policies)
 
     return of_its_region

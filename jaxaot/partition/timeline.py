@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot._jax import DropVar
+from jaxaot._typing import Jaxpr
 from jaxaot._util import format_bytes
 from jaxaot.errors import MissingExtraError
 from jaxaot.ir.primitives import Kind, kind
@@ -127,7 +128,7 @@ def memory_timeline(partition: Partition) -> Timeline:
 
 
 def _moments(
-    jaxpr: Any,
+    jaxpr: Jaxpr,
     side: str,
     held: int,
     kept: set[Any],
@@ -192,7 +193,7 @@ def _inside(body: Any) -> int:
     return max((moment.bytes for moment in moments), default=0)
 
 
-def _shown_by(jaxpr: Any) -> Callable[[Any], Sequence[Any]]:
+def _shown_by(jaxpr: Jaxpr) -> Callable[[Any], Sequence[Any]]:
     """Returns what takes a variable to those whose memory it needs: itself, or what it shows or is fused from."""
     readers: dict[Any, int] = {}
     for eqn in jaxpr.eqns:

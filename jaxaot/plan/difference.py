@@ -152,7 +152,7 @@ class _Leaf:
     """Stands for a leaf of the arguments."""
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, weakref.ref):
         value = value()
         return "an object that is gone" if value is None else f"an object of type {type(value).__name__}"
@@ -259,7 +259,7 @@ def _leaf_kinds(key: CallKey) -> list[str]:
     return kinds
 
 
-def _is_same(value: Any, other: Any) -> bool:
+def _is_same(value: object, other: object) -> bool:
     """Returns whether a guard made for one value lets the other pass."""
     if value is other:
         return True

@@ -9,7 +9,9 @@ from typing import Any
 import jax
 
 from jaxaot._jax import is_tracer
+from jaxaot._typing import PyTreeDef
 from jaxaot.facade.dispatch import STAND_INS
+from jaxaot.facade.history import History
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
@@ -51,7 +53,7 @@ class Escapes:
       asked: Graph outputs that carry the values that Python asked for.
     """
 
-    def __init__(self, leaves: list[Any], out_tree: Any):
+    def __init__(self, leaves: list[Any], out_tree: PyTreeDef):
         self.leaves = leaves
         self.out_tree = out_tree
         self.changed: list[Tensor] = []
@@ -62,7 +64,7 @@ class Escapes:
         self.asked: list[int] = []
 
 
-def collect_escapes(trace: TraceState, result: Any, objects: dict[int, Path]) -> Escapes:
+def collect_escapes(trace: TraceState, result: object, objects: dict[int, Path]) -> Escapes:
     """Returns what outlives a traced function that returned `result`.
 
     Args:
@@ -123,7 +125,7 @@ def plan_aliases(
     outputs: list[Any] = []
     placed: dict[int, int] = {}
 
-    def output(value: Any, taken: Any = ()) -> int:
+    def output(value: object, taken: Any = ()) -> int:
         """Returns the graph output that carries a value; a new one if the present one is among `taken`."""
         if id(value) not in placed or placed[id(value)] in taken:
             placed[id(value)] = len(outputs)
@@ -146,7 +148,7 @@ def plan_aliases(
     index: dict[int, int] = {}
     owners: dict[int, Any] = {}
 
-    def add(history: Any, storage: Storage) -> int | None:
+    def add(history: History | None, storage: Storage) -> int | None:
         if history is None:
             return None
         if id(history) not in index:
@@ -215,13 +217,13 @@ def plan_aliases(
                 return storage_number[id(storage)]
             return n_storages + fresh_number[id(storage)]
 
-        def spec(tensor: Any) -> TensorSpec:
+        def spec(tensor: Tensor) -> TensorSpec:
             storage, layout, offset, history, base, chain, creation, counter = specs[id(tensor)]
             return TensorSpec(
                 storage_place(storage), layout, offset, history, tensor_number(base), chain, creation, counter
             )
 
-        def result(leaf: Any) -> OutputSource:
+        def result(leaf: object) -> OutputSource:
             return TensorOutput(tensor_number(leaf)) if isinstance(leaf, Tensor) else leaf  # type: ignore[arg-type]
 
         return AliasPlan(
@@ -282,7 +284,12 @@ def _counters(
 
 
 def _history_source(
-    trace: TraceState, history: Any, storage: Storage, output: Any, differentiable: list[int], escapes: Escapes
+    trace: TraceState,
+    history: History,
+    storage: Storage,
+    output: Callable[..., Any],
+    differentiable: list[int],
+    escapes: Escapes,
 ) -> Callable[..., HistorySource]:
     was = trace.histories.get(id(history))
     is_outside = history.trace is not trace or was is not None

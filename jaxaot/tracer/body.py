@@ -94,7 +94,7 @@ class Body:
         """The generators that it drew from."""
         return [origin[1] for origin in self.captured if origin[0] == "stream"]
 
-    def __call__(self, *inputs: Any) -> list[Any]:
+    def __call__(self, *inputs: object) -> list[Any]:
         """Returns the outputs of the graph, its equations being part of whatever JAX traces at the moment."""
         return list(jaxpr_as_fun(self.graph)(*inputs))
 
@@ -138,7 +138,7 @@ class _BodyTrace(TraceState):
         self.adopt_history(history, storage)
         self.histories[id(history)] = (history, before)
 
-    def read(self, storage: Storage, history: Any, records: bool) -> Array:
+    def read(self, storage: Storage, history: History | None, records: bool) -> Array:
         if not self.has_streams and not records and history is not None and history.requires_grad:
             return forward_alone(super().read(storage, history, True))
         return super().read(storage, history, records)
@@ -191,7 +191,7 @@ def trace_body(
     trace = _BodyTrace(is_loop, outer, has_streams)
     found: dict[str, Any] = {}
 
-    def staged(*symbols: Any) -> list[Any]:
+    def staged(*symbols: Array) -> list[Any]:
         for history, storage in promoted:
             trace.promote(history, storage)
         given = [trace.argument(symbol, spec) for symbol, spec in zip(symbols, arguments, strict=True)]
@@ -273,7 +273,7 @@ def trace_turn(fn: Callable[[list[Any]], list[Any]], arguments: Sequence[LeafSpe
             return body
 
 
-def _append(outputs: list[Any], value: Any) -> int:
+def _append(outputs: list[Any], value: object) -> int:
     outputs.append(value)
     return len(outputs) - 1
 

@@ -201,7 +201,7 @@ class _Walk:
             self._look_into(path, value)
         return self._guards
 
-    def _argument(self, path: Path, value: Any) -> None:
+    def _argument(self, path: Path, value: object) -> None:
         """Finds the objects among the arguments; the containers that jax knows are guarded as a whole."""
         if isinstance(value, dict):
             for key, child in value.items():
@@ -216,7 +216,7 @@ class _Walk:
         else:
             self._queue.append((path, value))
 
-    def _guard(self, path: Path, seen: Seen, value: Any) -> None:
+    def _guard(self, path: Path, seen: Seen, value: object) -> None:
         self._guards.append(PythonGuard(path, seen, value))
 
     def _is_named(self, name: Any, module: str | None) -> bool:
@@ -228,14 +228,14 @@ class _Walk:
         installed, which are the scripts and packages that belong together."""
         return _package(module) in self.known.openers or not _is_installed(module)
 
-    def _named(self, path: Path, name: str, value: Any) -> None:
+    def _named(self, path: Path, name: str, value: object) -> None:
         """Guards what a variable or an attribute holds."""
         if type(value) in _GROWING and not self.known.openers and name not in self.known.read:
             self._guard(path, Seen.TYPE, type(value))
         else:
             self._child(path, value)
 
-    def _child(self, path: Path, value: Any) -> None:
+    def _child(self, path: Path, value: object) -> None:
         """Guards what a step leads to, and notes it for a look inside."""
         if isinstance(value, Tensor):
             self._tensor(path, value)
@@ -277,13 +277,13 @@ class _Walk:
         elif path not in self._reached.tensor_paths:
             self._guard(path, Seen.TENSOR, self._reached.tensors[id(value)])
 
-    def _weak(self, path: Path, value: Any) -> None:
+    def _weak(self, path: Path, value: object) -> None:
         try:
             self._guard(path, Seen.WEAK, weakref.ref(value))
         except TypeError:  # an object that cannot be referred to weakly
             self._guard(path, Seen.TYPE, type(value))
 
-    def _look_into(self, path: Path, value: Any) -> None:
+    def _look_into(self, path: Path, value: object) -> None:
         if isinstance(value, types.FunctionType):
             self._function(path, value)
         elif isinstance(value, types.MethodType):
@@ -319,7 +319,7 @@ class _Walk:
             if self._is_named(name, fn.__module__) and name.isidentifier():
                 self._child((*path, ("attr", name)), child)
 
-    def _object(self, path: Path, value: Any) -> None:
+    def _object(self, path: Path, value: object) -> None:
         cls = type(value)
         if is_foreign(cls.__module__) and cls not in _NAMESPACES:
             wrapped = inspect.getattr_static(value, "__wrapped__", None)
@@ -347,7 +347,7 @@ class _Walk:
                     self._weak((*path, ("attr", name)), child)
         self._class(path, cls, set(attributes), (*path, ("type", None)))
 
-    def _missing(self, path: Path, value: Any) -> None:
+    def _missing(self, path: Path, value: object) -> None:
         """Guards that an object does not have what some code would read if it were there."""
         cls = type(value)
         if not self.known.hoped or _is_installed(cls.__module__) or hasattr(cls, "__getattr__"):
@@ -403,7 +403,7 @@ class _Walk:
                 self._guard((*path, ("global", name)), Seen.ABSENT, None)
 
 
-def _is_compared(value: Any) -> bool:
+def _is_compared(value: object) -> bool:
     """Returns whether an argument is an object of a library's class that says itself when it is equal."""
     cls = type(value)
     if isinstance(value, (type, types.FunctionType, types.MethodType, functools.partial, types.ModuleType)):

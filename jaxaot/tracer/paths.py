@@ -64,7 +64,7 @@ def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> di
     return found
 
 
-def children(value: Any, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
+def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
     """Yields what a value holds: the step to it, itself, and whether it is looked into last.
 
     Args:

@@ -54,7 +54,7 @@ def snapshot(roots: Iterable[tuple[Path, Any]]) -> Undo:
     return lambda: sum([undo() for undo in undos]) > 0
 
 
-def _undos(value: Any, names: set[str]) -> Iterator[Undo]:
+def _undos(value: object, names: set[str]) -> Iterator[Undo]:
     if isinstance(value, np.ndarray):
         if value.nbytes <= _MOST_BYTES and value.flags.writeable and not value.dtype.hasobject:
             yield _array(value)

@@ -18,6 +18,7 @@ import numpy as np
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.dispatch import call
+from jaxaot.facade.generator import Generator
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import remember
 from jaxaot.facade.storage import Storage
@@ -40,7 +41,7 @@ _Source = Callable[[Sequence[Any]], Any]
 """Takes the values of all operands to that of an input of the graph."""
 
 
-def recorded(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def recorded(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Returns what a function of arrays makes of tensors, as tensors.
 
     Args:
@@ -79,7 +80,7 @@ def recorded(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     return unpack_keys(jax.tree.unflatten(result_tree, filled))
 
 
-def _is_array(leaf: Any) -> bool:
+def _is_array(leaf: object) -> bool:
     return isinstance(leaf, (jax.Array, np.ndarray)) and leaf.dtype != jax.dtypes.float0
 
 
@@ -149,7 +150,7 @@ class _Operands:
             self.sources.append(lambda values: window.scatter(values[place], values[place + 1], starts))
 
 
-def _key(generator: Any, n: int) -> Any:
+def _key(generator: Generator, n: int) -> Any:
     """Returns the key that a body took."""
     if state.trace is not None:
         return state.trace.key(generator, n)

@@ -9,6 +9,7 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import DropVar, Literal, ShapedArray, is_tracer
+from jaxaot._typing import Atom, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.fields import Graph
 from jaxaot.ir.constants import MOST_ELEMENTS, constant
 
@@ -29,7 +30,7 @@ class Seed(NamedTuple):
     discards: tuple[bool, ...]
 
 
-def small_constants(closed: Any) -> Iterator[tuple[Any, Any]]:
+def small_constants(closed: ClosedJaxpr) -> Iterator[tuple[Any, Any]]:
     """Yields the constants of a ClosedJaxpr that may be masks, and their values."""
     for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
         is_mask = isinstance(var.aval, ShapedArray) and var.aval.dtype == bool and var.aval.size <= MOST_ELEMENTS
@@ -62,7 +63,7 @@ def seeds(graph: Graph, least_size: int) -> Iterator[Seed]:
             yield Seed(result, found[1], found[0], discards or (False, True))
 
 
-def _mask(atom: Any, graph: Graph, least_size: int) -> tuple[Any, tuple[int, int]] | None:
+def _mask(atom: Atom, graph: Graph, least_size: int) -> tuple[Any, tuple[int, int]] | None:
     """Returns truth values that are known, two axes of them first, and these axes of the atom."""
     if isinstance(atom, Literal) or atom.aval.dtype != bool:
         return None

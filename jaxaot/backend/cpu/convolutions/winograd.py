@@ -15,6 +15,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.windows import features_last, n_windows, pad
 from jaxaot.passes.decompose import decompose_some
 
@@ -48,7 +49,7 @@ _OF_RESULT = (
 )
 
 
-def winograd(closed: Any) -> Any:
+def winograd(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with convolutions of 3 by 3, stride 1, as 36 matrix products between sums.
 
         y = conv_general_dilated x w    →    v0, …, v35 = sums of x, at every fourth row and column
@@ -61,7 +62,7 @@ def winograd(closed: Any) -> Any:
     return decompose_some(closed, "conv_general_dilated", _has_tiles, _in_tiles)
 
 
-def _has_tiles(image: Any, kernel: Any, **params: Any) -> bool:
+def _has_tiles(image: Array, kernel: Array, **params: Any) -> bool:
     for_image, for_kernel, _ = features_last(params["dimension_numbers"])
     batch, *space, _ = (image.shape[axis] for axis in for_image)
     *window, features, results = (kernel.shape[axis] for axis in for_kernel)
@@ -73,7 +74,7 @@ def _has_tiles(image: Any, kernel: Any, **params: Any) -> bool:
     return is_single and min(features, results) >= LEAST_FEATURES and min(n_windows(space, window, params)) >= _TILE
 
 
-def _in_tiles(image: Any, kernel: Any, **params: Any) -> Any:
+def _in_tiles(image: Array, kernel: Array, **params: Any) -> Any:
     for_image, for_kernel, back = features_last(params["dimension_numbers"])
     image, kernel = lax.transpose(image, for_image), lax.transpose(kernel, for_kernel)
     padding = params["padding"]

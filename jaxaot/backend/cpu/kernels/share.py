@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.ir.rewrite import reading, rebuild
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
@@ -12,7 +13,7 @@ _IDENTITIES = {"stop_gradient", "name", "mark", "copy_p"}
 """Primitives that say something to derivatives or partitions, and compute nothing."""
 
 
-def share(closed: Any) -> Any:
+def share(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph without the equations that only matter before differentiation, and each expression once.
 
         b = stop_gradient a               c = sin a

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxaot._typing import ClosedJaxpr, Eqn
 from jaxaot.backend.cpu.analysis.kernels import kernels
 from jaxaot.backend.cpu.memory.temporaries import breadth_first, waiting
 from jaxaot.ir.gate import gate_groups
@@ -18,7 +19,7 @@ from jaxaot.ir.schedule import before_first_readers
 from jaxaot.ir.walk import variables
 
 
-def delay(closed: Any) -> Any:
+def delay(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph in which what is cheap, large, made of inputs alone and read much later waits.
 
         c = sin a                         d = dot b b
@@ -51,5 +52,5 @@ def delay(closed: Any) -> Any:
     return gate_groups(graph, late, (), small_bytes=0, can_be_waited_for=_is_in_memory)
 
 
-def _is_in_memory(eqn: Any) -> bool:
+def _is_in_memory(eqn: Eqn) -> bool:
     return kind(eqn) in (Kind.MATMUL, Kind.CONVOLUTION) or eqn.primitive.name == "optimization_barrier"

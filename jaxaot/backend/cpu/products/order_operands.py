@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from jax.lax import dot_general_p
 
+from jaxaot._typing import ClosedJaxpr, Eqn
 from jaxaot.ir.build import array_var, barrier, is_rewritable, swapped, transpose
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import aval_bytes
@@ -14,7 +15,7 @@ THIN = 64
 """Up to how many columns of a matrix a barrier pays, which costs another small array (`benchmarks.rewrites`)."""
 
 
-def order_operands(closed: Any) -> Any:
+def order_operands(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with products along first axes computed with fewer rows than columns, and then transposed.
 
         c: f32[512,128] = dot_general[((0,),(0,))] a b        d: f32[128,512] = dot_general[((0,),(0,))] b a
@@ -48,7 +49,7 @@ def order_operands(closed: Any) -> Any:
     return rebuild(closed, eqns, closed.jaxpr.outvars)
 
 
-def _is_tall(dot: Any) -> bool:
+def _is_tall(dot: Eqn) -> bool:
     """Returns whether a product of matrices contracts the first axis of both and has more rows than columns."""
     (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
     n_batch = len(batch_left)
@@ -63,7 +64,7 @@ def _is_tall(dot: Any) -> bool:
     return rows > columns > 1
 
 
-def _copies_less(dot: Any) -> bool:
+def _copies_less(dot: Eqn) -> bool:
     """Returns whether XLA has less to copy for a product of several matrices if its operands are swapped."""
     left, right = (_Operand(*of) for of in zip(dot.invars, *dot.params["dimension_numbers"], strict=True))
     if not left.batch or not left.contracted:
