@@ -20,7 +20,7 @@ from jaxaot.errors import NotDifferentiableError
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal, Refill
-from jaxaot.ir.walk import forward_tag, n_own_scopes, producers, short_aval
+from jaxaot.ir.walk import Makers, forward_tag, n_own_scopes, short_aval
 from jaxaot.plan.stages import JointGraph
 
 
@@ -174,17 +174,18 @@ def _require_floats(
         )
 
 
+_KEEPS_ZERO = ("broadcast_in_dim", "convert_element_type", "reshape", "pvary")
+"""Primitives of one operand that make zeros of zeros."""
+
+
 def _zero_gradients(joint: Any, n_before: int) -> tuple[bool, ...]:
     """Returns, for each gradient, whether it is a constant zero."""
-    producer = producers(joint.jaxpr)
+    makers = Makers(joint.jaxpr)
 
     def is_zero(atom: Atom) -> bool:
         while not isinstance(atom, Literal):
-            position = producer.get(atom)
-            if position is None:
-                return False
-            eqn = joint.jaxpr.eqns[position]
-            if eqn.primitive.name not in ("broadcast_in_dim", "convert_element_type", "reshape", "pvary"):
+            eqn = makers.get(atom)
+            if eqn is None or eqn.primitive.name not in _KEEPS_ZERO:
                 return False
             atom = eqn.invars[0]
         return not np.any(np.asarray(atom.val))

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from jax import lax
 
 from jaxaot._typing import Eqn, Primitive
-from jaxaot.ir.build import is_rewritable
 from jaxaot.ir.primitives import KINDS, Kind, is_pure
+from jaxaot.ir.walk import is_rewritable
 
 
 class Way(NamedTuple):

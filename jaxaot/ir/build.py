@@ -10,18 +10,10 @@ from typing import Any
 import jax
 from jax.lax import optimization_barrier_p, reshape_p, transpose_p
 
-from jaxaot._jax import ShapedArray, is_plainly_placed, make_var, nest_source
+from jaxaot._jax import ShapedArray, make_var, nest_source
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Var
 from jaxaot.ir.rewrite import inline, splice
-
-
-def is_rewritable(eqn: Eqn) -> bool:
-    """Returns whether all values of an equation are plain arrays: no tokens, and not placed on a mesh by their type."""
-    for atom in (*eqn.invars, *eqn.outvars):
-        aval = atom.aval
-        if not (isinstance(aval, ShapedArray) and is_plainly_placed(aval)):
-            return False
-    return True
+from jaxaot.ir.walk import is_rewritable as is_rewritable
 
 
 def array_var(shape: Sequence[int], like: Atom) -> Var:

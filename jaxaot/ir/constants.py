@@ -45,21 +45,21 @@ def iota(shape: Sequence[int], axis: int, dtype: DTypeLike | None = int) -> Any:
     return np.broadcast_to(positions.reshape((-1,) + (1,) * (len(shape) - axis - 1)), shape)
 
 
-def constant(atom: Atom, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
+def constant(atom: Atom, makers: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
     """Returns the numbers or truth values that an atom is whatever the inputs are; None if that is not seen.
 
     Args:
       atom: The atom.
-      maker: The equation that makes a variable.
+      makers: The equation that makes a variable.
       known: What was found before, by variable.
     """
     if isinstance(atom, Literal):
         return np.asarray(atom.val, atom.aval.dtype) if _is_number(atom) else None
     if atom not in known:
-        eqn = maker.get(atom)
+        eqn = makers.get(atom)
         known[atom] = None
         if eqn is not None and len(eqn.outvars) == 1 and _is_number(atom):
-            operands = [constant(operand, maker, known) for operand in eqn.invars]
+            operands = [constant(operand, makers, known) for operand in eqn.invars]
             is_small = atom.aval.size <= MOST_ELEMENTS or eqn.primitive.name == "broadcast_in_dim"  # which is a view
             if is_small and not any(operand is None for operand in operands):
                 known[atom] = _result(eqn, operands)

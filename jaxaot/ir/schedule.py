@@ -14,7 +14,7 @@ from jaxaot._jax import DropVar, Literal, make_var
 from jaxaot._typing import ClosedJaxpr, Eqn
 from jaxaot.ir.primitives import is_cheap, is_pure
 from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import forward_slice, producers, variables
+from jaxaot.ir.walk import Makers, forward_slice, variables
 
 SPAN = 20
 """How many equations a cheap early value is kept for.
@@ -41,7 +41,7 @@ def recompute_late(closed: ClosedJaxpr, n_early: int, span: int = SPAN) -> Any:
         cheap equations make it.
     """
     jaxpr = closed.jaxpr
-    eqns, producer = jaxpr.eqns, producers(jaxpr)
+    eqns, producer = jaxpr.eqns, Makers(jaxpr).position
     late = forward_slice(jaxpr, jaxpr.invars[n_early:])
     late |= {i for i, eqn in enumerate(eqns) if not is_pure(eqn)}  # what has an effect keeps its place
     early = {var: i for var, i in producer.items() if i not in late}

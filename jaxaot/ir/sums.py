@@ -17,11 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Atom, DTypeLike, Eqn, Var
 from jaxaot.ir.axes import ways
-from jaxaot.ir.build import is_rewritable
+from jaxaot.ir.walk import Makers, is_rewritable
 
 Place = tuple[int | None, ...]
 """For each axis of an array the axis of the whole along which it goes, or None where it has one element."""
@@ -38,8 +39,11 @@ MOST_TERMS_ADDED = 4
 MOST_FACTORS_ADDED = 2
 """The same where it is a sum of nothing but factors, as a residual stream is: nothing of it cancels."""
 
+MOVES = (lax.broadcast_in_dim_p, lax.reshape_p, lax.squeeze_p, lax.transpose_p)
+"""Primitives that repeat and arrange the elements of an array."""
+
 _ARITHMETIC = {"neg", "add", "add_any", "sub", "mul", "div", "square", "integer_pow"}
-_MOVES = {"broadcast_in_dim", "reshape", "squeeze", "transpose", "copy", "copy_p", "convert_element_type"}
+_SAME_ELEMENTS = {*(primitive.name for primitive in MOVES), "copy", "copy_p", "convert_element_type"}
 
 
 class Factor(NamedTuple):
@@ -81,17 +85,17 @@ class Rows:
     """The values of a graph as polynomials, with respect to some rows.
 
     Args:
-      maker: The equation that makes a variable.
+      makers: The equation that makes a variable.
       shape: The shape of the whole, in whose axes rows lie.
       axes: The axes that are summed.
       dtype: The dtype of the values.
     """
 
-    def __init__(self, maker: Mapping[Any, Any], shape: Sequence[int], axes: Sequence[int], dtype: DTypeLike | None):
+    def __init__(self, makers: Mapping[Any, Any], shape: Sequence[int], axes: Sequence[int], dtype: DTypeLike | None):
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         self.summed = frozenset(axes)
         self.axes = tuple(axis for axis in sorted(axes) if shape[axis] > 1)
-        self._maker = maker
+        self._makers = makers
         self._found: dict[Key, Polynomial] = {}
         self._unknown: set[Key] = set()  # those that are factors
         self._known_parts: dict[Key, tuple[str, list[Key]] | None] = {}
@@ -133,7 +137,7 @@ class Rows:
 
     def _parts(self, key: Key) -> tuple[str, list[Key]] | None:
         var, place = key
-        eqn = self._maker.get(var)
+        eqn = self._makers.get(var)
         if eqn is None or len(eqn.outvars) != 1 or not is_rewritable(eqn) or var.aval.dtype != self.dtype:
             return None
         if any(atom.aval.dtype != self.dtype for atom in eqn.invars):
@@ -143,14 +147,14 @@ class Rows:
             return name, [(atom, within(atom, place)) for atom in eqn.invars]
         if name == "reduce_sum":
             return self._sum(eqn, place)
-        if name in _MOVES and len(eqn.invars) == 1:
+        if name in _SAME_ELEMENTS and len(eqn.invars) == 1:
             source = moved(eqn, place)
             return None if source is None else ("move", [(eqn.invars[0], source)])
         return None
 
     def exponent(self, key: Key) -> int:
         """Returns the exponent of an integer power."""
-        return self._maker[key[0]].params["y"]
+        return self._makers[key[0]].params["y"]
 
     def _sum(self, eqn: Eqn, place: Place) -> tuple[str, list[Key]] | None:
         sizes, summed = eqn.invars[0].aval.shape, sorted(eqn.params["axes"])
@@ -397,3 +401,18 @@ def moved(eqn: Eqn, place: Place) -> Place | None:
     if any(size > 1 and (axis not in to or after[to[axis]] != size) for axis, size in enumerate(before)):
         return None
     return tuple(None if size == 1 else place[to[axis]] for axis, size in enumerate(before))
+
+
+def moved_from(atom: Atom, place: Place, makers: Makers) -> tuple[Any, Place] | None:
+    """Returns what an atom is moved from by one equation, and where its axes lie; None if it is not.
+
+    Args:
+      atom: The atom.
+      place: Where the axes of the atom lie.
+      makers: Who makes the values of the graph.
+    """
+    eqn = makers.of(atom, *MOVES)
+    if eqn is None or eqn.invars[1:]:  # which say how large a result is
+        return None
+    found = moved(eqn, place)
+    return None if found is None else (eqn.invars[0], found)

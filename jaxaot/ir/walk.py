@@ -1,7 +1,7 @@
 """Reading a graph: who makes a value, who uses it, what it weighs, and whether two equations say the same.
 
-An *atom* is a variable or a literal. The *producer* of a variable is the position of the equation that defines it; its
-*users* are the positions of the equations that read it. A *backward slice* is all that a value depends on, a *forward
+An *atom* is a variable or a literal. The *maker* of a variable is the equation that defines it; its *users* are the
+positions of the equations that read it. A *backward slice* is all that a value depends on, a *forward
 slice* all that depends on it.
 """
 
@@ -18,16 +18,55 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Annotation, ClosedJaxpr, DropVar, Jaxpr, Literal, is_tracer, scopes
+from jaxaot._jax import (
+    Annotation,
+    ClosedJaxpr,
+    DropVar,
+    Jaxpr,
+    Literal,
+    ShapedArray,
+    is_plainly_placed,
+    is_tracer,
+    scopes,
+)
 from jaxaot._jax import source_line as full_source_line
-from jaxaot._typing import Atom, Aval, Eqn
+from jaxaot._typing import Atom, Aval, Eqn, Primitive
 
 _FORWARD_TAG = re.compile(r"fw(\d+)(?:r(\d+))?\Z")
 
 
-def producers(jaxpr: Jaxpr) -> dict[Any, int]:
-    """Returns, for each variable that an equation defines, the position of that equation."""
-    return {var: i for i, eqn in enumerate(jaxpr.eqns) for var in eqn.outvars if not isinstance(var, DropVar)}
+class Makers(dict[Any, Any]):
+    """Who makes a value: for each variable that an equation defines, that equation.
+
+    Attributes:
+      position: The position of that equation.
+    """
+
+    def __init__(self, jaxpr: Jaxpr):
+        self.position: dict[Any, int] = {
+            var: i for i, eqn in enumerate(jaxpr.eqns) for var in eqn.outvars if not isinstance(var, DropVar)
+        }
+        super().__init__((var, jaxpr.eqns[i]) for var, i in self.position.items())
+
+    def of(self, atom: Atom, *primitives: Primitive) -> Eqn | None:
+        """Returns the equation that makes an atom, if it is one of some primitives on plain arrays; None if not.
+
+        Args:
+          atom: The atom.
+          *primitives: The primitives; none for all.
+        """
+        eqn = None if isinstance(atom, Literal) else self.get(atom)
+        is_one = eqn is not None and (not primitives or eqn.primitive in primitives)
+        return eqn if is_one and is_rewritable(eqn) else None
+
+
+def is_rewritable(eqn: Eqn) -> bool:
+    """Returns whether all values of an equation are plain arrays: no tokens, and not placed on a mesh by their type."""
+    for atom in (*eqn.invars, *eqn.outvars):
+        aval = atom.aval
+        if not (isinstance(aval, ShapedArray) and is_plainly_placed(aval)):
+            return False
+    return True
 
 
 def users(eqns: Iterable[Eqn]) -> dict[Any, list[int]]:
@@ -68,7 +107,7 @@ def sub_jaxprs(eqn: Eqn) -> list[Any]:
 
 def backward_slice(jaxpr: Jaxpr, targets: Iterable[Any], stop: Iterable[Any] = ()) -> set[int]:
     """Returns the positions of the equations that `targets` need, not going beyond the variables in `stop`."""
-    producer, known = producers(jaxpr), set(stop)
+    producer, known = Makers(jaxpr).position, set(stop)
     needed: set[int] = set()
     pending = [var for var in variables(targets) if var not in known]
     while pending:

@@ -15,7 +15,7 @@ from typing import Any
 
 from jaxaot._typing import Var
 from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.walk import backward_slice, forward_slice, producers, variables
+from jaxaot.ir.walk import Makers, backward_slice, forward_slice, variables
 from jaxaot.plan.stages import JointGraph
 
 
@@ -81,7 +81,7 @@ class Classified:
     @cached_property
     def producer(self) -> dict[Any, int]:
         """The position of the equation that makes each variable."""
-        return producers(self.joint.jaxpr.jaxpr)
+        return Makers(self.joint.jaxpr.jaxpr).position
 
     @cached_property
     def read_behind(self) -> dict[Any, None]:

@@ -16,7 +16,7 @@ from jaxaot._jax import ClosedJaxpr, Literal, close_jaxpr, make_jaxpr_object
 from jaxaot._typing import Aval
 from jaxaot.errors import PartitionResultError
 from jaxaot.ir.roles import Refill
-from jaxaot.ir.walk import aval_bytes, producers, short_aval, source_line
+from jaxaot.ir.walk import Makers, aval_bytes, short_aval, source_line
 from jaxaot.plan.saved import (
     FromForward,
     FromOutput,
@@ -77,7 +77,7 @@ def as_partition(joint: JointGraph, forward: Any, backward: Any) -> Partition:
     for i, atom in enumerate(jaxpr.outvars[:n_outputs]):
         if not isinstance(atom, Literal):
             place_of_output.setdefault(atom, i)
-    producer = producers(jaxpr)
+    producer = Makers(jaxpr).position
     sources: list[ResidualSource] = []
     saved: list[SavedValue] = []
     extra: list[Any] = []

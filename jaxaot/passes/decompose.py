@@ -8,9 +8,9 @@ from typing import Any
 from jaxaot._jax import ClosedJaxpr, Jaxpr, close_jaxpr, make_jaxpr_object
 from jaxaot._typing import Eqn
 from jaxaot.errors import DecompositionError
-from jaxaot.ir.build import is_rewritable, traced
+from jaxaot.ir.build import traced
 from jaxaot.ir.rewrite import inline, substitute
-from jaxaot.ir.walk import short_aval
+from jaxaot.ir.walk import is_rewritable, short_aval
 
 
 class _DoesNotApply(Exception):

@@ -16,11 +16,10 @@ from jax import lax
 
 from jaxaot._jax import DropVar
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Primitive, Var
-from jaxaot.ir.build import is_rewritable, laid_out
-from jaxaot.ir.makers import Makers
+from jaxaot.ir.build import laid_out
 from jaxaot.ir.rewriter import Rewriter
-from jaxaot.ir.sums import Place, Rows, Witness, within
-from jaxaot.ir.walk import is_transposed
+from jaxaot.ir.sums import Place, Rows, Witness, moved_from, within
+from jaxaot.ir.walk import Makers, is_rewritable, is_transposed
 from jaxaot.passes.dce import dce
 
 _EXTREMES = (lax.reduce_max_p, lax.reduce_min_p)
@@ -157,7 +156,7 @@ class _Graph:
 
         And where the axes of its result lie, if those of the atom lie at `place`.
         """
-        while (source := self._makers.moved(atom, place)) is not None:
+        while (source := moved_from(atom, place, self._makers)) is not None:
             atom, place = source
         return self._makers.of(atom, *primitives), place
 

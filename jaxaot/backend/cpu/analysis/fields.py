@@ -13,8 +13,8 @@ from jaxaot._typing import Atom, Eqn, Jaxpr, Var
 from jaxaot.ir.axes import ELEMENTWISE, Way, ways
 from jaxaot.ir.constants import constant
 from jaxaot.ir.cost import eqn_flops
-from jaxaot.ir.makers import MOVES, Makers
-from jaxaot.ir.walk import users, variables
+from jaxaot.ir.sums import MOVES
+from jaxaot.ir.walk import Makers, users, variables
 
 SHAPES = {primitive.name for primitive in MOVES}
 """Primitives that repeat and arrange what is there."""
@@ -39,16 +39,14 @@ class Graph:
 
     Attributes:
       jaxpr: The graph.
-      maker: The equation that makes a variable.
+      makers: The equation that makes a variable.
       known: What is known of constants, by variable.
-      producer: The position of the equation that makes a variable.
       users: The positions of those that read it.
     """
 
     def __init__(self, jaxpr: Jaxpr, known: dict[Any, Any]):
         self.jaxpr, self.known = jaxpr, known
-        self.maker, self.users = Makers(jaxpr), users(jaxpr.eqns)
-        self.producer = self.maker.position
+        self.makers, self.users = Makers(jaxpr), users(jaxpr.eqns)
 
     def is_given(self, atom: Atom) -> bool:
         """Returns whether an atom is made of no value: it is a mask, or one number everywhere."""
@@ -56,13 +54,13 @@ class Graph:
 
     def mask(self, atom: Atom) -> Any:
         """Returns what an atom is whatever the inputs are, one element along axes it was repeated along, or None."""
-        value = constant(atom, self.maker, self.known)
+        value = constant(atom, self.makers, self.known)
         return None if value is None else value[tuple(slice(None if n else 1) for n in value.strides)]
 
     def fill(self, atom: Atom) -> Any:
         """Returns the scalar that an atom is everywhere, or None."""
         while not isinstance(atom, Literal) and atom.aval.shape:
-            eqn = self.maker.get(atom)
+            eqn = self.makers.get(atom)
             if eqn is None or eqn.primitive.name not in SHAPES:
                 return None
             atom = eqn.invars[0]
@@ -96,7 +94,7 @@ class Fields:
         pending = [result]
         while pending:
             var = pending.pop()
-            near = [graph.producer[var]] if var in graph.producer else []
+            near = [graph.makers.position[var]] if var in graph.makers else []
             for i in (*near, *graph.users.get(var, ())):
                 if i not in self.steps:
                     pending += self._enter(i, var)

@@ -58,7 +58,7 @@ def seeds(graph: Graph, least_size: int) -> Iterator[Seed]:
                 continue
             discards = {"and": (False,), "or": (True,)}.get(name)
             if discards is None:
-                cases = [getattr(graph.maker.get(case), "primitive", None) for case in eqn.invars[1:]]
+                cases = [getattr(graph.makers.get(case), "primitive", None) for case in eqn.invars[1:]]
                 discards = tuple(i > 0 for i, case in enumerate(cases) if case is lax.broadcast_in_dim_p)
             yield Seed(result, found[1], found[0], discards or (False, True))
 
@@ -68,7 +68,7 @@ def _mask(atom: Atom, graph: Graph, least_size: int) -> tuple[Any, tuple[int, in
     if isinstance(atom, Literal) or atom.aval.dtype != bool:
         return None
     axes: list[int] = list(range(atom.aval.ndim))
-    while (eqn := graph.maker.get(atom)) is not None and eqn.primitive is lax.broadcast_in_dim_p and not eqn.invars[1:]:
+    while (eqn := graph.makers.get(atom)) and eqn.primitive is lax.broadcast_in_dim_p and not eqn.invars[1:]:
         axes = [axes[axis] for axis in eqn.params["broadcast_dimensions"]]
         atom = eqn.invars[0]
         if isinstance(atom, Literal):
@@ -76,7 +76,7 @@ def _mask(atom: Atom, graph: Graph, least_size: int) -> tuple[Any, tuple[int, in
     long = [axis for axis, size in enumerate(atom.aval.shape) if size >= least_size]
     if len(long) < 2 or atom.aval.size > MOST_ELEMENTS:
         return None
-    value = constant(atom, graph.maker, graph.known)
+    value = constant(atom, graph.makers, graph.known)
     if value is None:
         return None
     return np.moveaxis(value, long[-2:], (0, 1)), (axes[long[-2]], axes[long[-1]])

@@ -20,7 +20,7 @@ from jaxaot._typing import Atom, Aval, DTypeLike, Eqn, Jaxpr, Var
 from jaxaot.ir.axes import Way, params_of_part, ways_together
 from jaxaot.ir.build import traced
 from jaxaot.ir.rewrite import CHECKPOINTS, inline
-from jaxaot.ir.walk import producers, variables
+from jaxaot.ir.walk import Makers, variables
 
 _OF_SUMS = {"reshape", "transpose", "squeeze", "broadcast_in_dim", "reduce_sum", "copy", "slice"}
 """Primitives of one operand that commute with sums and move no less than they make, so that parts compute them."""
@@ -57,7 +57,7 @@ class Flow:
           n: How many parts.
         """
         self.jaxpr, self.eqns, self.n = jaxpr, jaxpr.eqns, n
-        self.producer = producers(jaxpr)
+        self.producer = Makers(jaxpr).position
         self.axes: dict[Any, int] = {}
         self.partial: set[Any] = set()
         self.same: set[Any] = set()

@@ -18,11 +18,10 @@ from jax import lax
 from jaxaot._jax import DropVar, Literal
 from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn
 from jaxaot.ir.axes import ELEMENTWISE
-from jaxaot.ir.build import Drafts, is_rewritable, laid_out
-from jaxaot.ir.makers import Makers
+from jaxaot.ir.build import Drafts, laid_out
 from jaxaot.ir.rewriter import Rewriter
-from jaxaot.ir.sums import Place, within
-from jaxaot.ir.walk import users, variables
+from jaxaot.ir.sums import Place, moved_from, within
+from jaxaot.ir.walk import Makers, is_rewritable, users, variables
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 
@@ -133,7 +132,7 @@ class _Softmaxes:
                 atom = bounded.invars[1]
             elif unless is not None and (otherwise := self._otherwise(atom, unless)) is not None:
                 atom = otherwise
-            elif (source := self._makers.moved(atom, place)) is not None:
+            elif (source := moved_from(atom, place, self._makers)) is not None:
                 atom, place = source
             else:
                 return atom, place

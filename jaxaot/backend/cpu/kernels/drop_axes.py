@@ -14,10 +14,10 @@ from typing import Any
 from jaxaot._jax import DropVar, Literal
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr, Var
 from jaxaot.ir.axes import ELEMENTWISE
-from jaxaot.ir.build import array_var, is_rewritable, reshape
+from jaxaot.ir.build import array_var, reshape
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import variables
+from jaxaot.ir.walk import is_rewritable, variables
 from jaxaot.passes.dce import dce
 
 MOST_AXES = 4

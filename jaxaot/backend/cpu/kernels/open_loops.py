@@ -12,9 +12,9 @@ from jax import lax
 
 from jaxaot._jax import has_side_effects, nest_source, scan_counts
 from jaxaot._typing import Array, ClosedJaxpr, Eqn
-from jaxaot.ir.build import is_rewritable
 from jaxaot.ir.rewrite import inline, splice
 from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import is_rewritable
 
 
 def open_loops(closed: ClosedJaxpr) -> ClosedJaxpr:

@@ -18,9 +18,9 @@ from jax import lax
 from jaxaot._jax import DropVar
 from jaxaot._typing import Array, ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.backend.cpu.analysis.kernels import kernels
-from jaxaot.ir.build import is_rewritable, n_elements
+from jaxaot.ir.build import n_elements
 from jaxaot.ir.rewriter import Rewriter
-from jaxaot.ir.walk import forward_slice, variables
+from jaxaot.ir.walk import forward_slice, is_rewritable, variables
 
 LIMIT = 1e6
 """How large angles may be."""

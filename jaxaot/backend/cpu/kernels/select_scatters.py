@@ -16,11 +16,10 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Array, Atom, ClosedJaxpr, Eqn
-from jaxaot.ir.build import is_rewritable, laid_out
+from jaxaot.ir.build import laid_out
 from jaxaot.ir.constants import constant, iota
-from jaxaot.ir.makers import Makers
 from jaxaot.ir.rewriter import Rewriter
-from jaxaot.ir.walk import aval_bytes, variables
+from jaxaot.ir.walk import Makers, aval_bytes, is_rewritable, variables
 from jaxaot.passes.dce import dce
 
 MOST_ROWS = 1 << 22

@@ -15,9 +15,8 @@ import numpy as np
 from jax import lax
 
 from jaxaot._typing import Array, Atom, ClosedJaxpr, Eqn
-from jaxaot.ir.build import is_rewritable
-from jaxaot.ir.makers import Makers
 from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import Makers, is_rewritable
 from jaxaot.passes.dce import dce
 from jaxaot.passes.decompose import decompose_some
 

@@ -18,10 +18,10 @@ import numpy as np
 from jaxaot._jax import jaxpr_as_fun, threefry2x32_p, threefry_prng_impl
 from jaxaot._typing import Array, ClosedJaxpr, Eqn, Var
 from jaxaot.backend.cpu.analysis.kernels import is_fused, kernels
-from jaxaot.ir.build import barrier, is_rewritable, n_elements
+from jaxaot.ir.build import barrier, n_elements
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, reading, rebuild, substitute
-from jaxaot.ir.walk import users, variables
+from jaxaot.ir.walk import is_rewritable, users, variables
 from jaxaot.passes.decompose import decompose
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))

@@ -19,9 +19,8 @@ from jaxaot._jax import Literal
 from jaxaot._typing import Eqn
 from jaxaot._util import OrderedSet
 from jaxaot.backend.cpu.analysis.kernels import is_fused, kernels
-from jaxaot.ir.build import is_rewritable
 from jaxaot.ir.primitives import Kind, is_cheap, kind
-from jaxaot.ir.walk import aval_bytes, sub_jaxprs, variables
+from jaxaot.ir.walk import aval_bytes, is_rewritable, sub_jaxprs, variables
 
 _SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
 _NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}

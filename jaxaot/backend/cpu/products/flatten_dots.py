@@ -17,8 +17,9 @@ from typing import Any
 from jax.lax import dot_general_p
 
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn
-from jaxaot.ir.build import array_var, is_rewritable, n_elements, reshape, transpose
+from jaxaot.ir.build import array_var, n_elements, reshape, transpose
 from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import is_rewritable
 
 
 def flatten_dots(closed: ClosedJaxpr) -> ClosedJaxpr:

@@ -13,9 +13,9 @@ from jax.lax import dot_general_p, transpose_p
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Primitive
-from jaxaot.ir.build import is_rewritable, swapped
+from jaxaot.ir.build import swapped
 from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import producers, variables
+from jaxaot.ir.walk import Makers, is_rewritable, variables
 from jaxaot.passes.dce import dce
 
 
@@ -31,7 +31,7 @@ def fold_transposes(closed: ClosedJaxpr) -> ClosedJaxpr:
     and batch axes stay in front.
     """
     jaxpr = closed.jaxpr
-    producer = producers(jaxpr)
+    producer = Makers(jaxpr).position
     n_reads = Counter(var for eqn in jaxpr.eqns for var in variables(eqn.invars))
     n_reads.update(variables(jaxpr.outvars))
     eqns = list(jaxpr.eqns)

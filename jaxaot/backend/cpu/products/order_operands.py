@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from jax.lax import dot_general_p
 
 from jaxaot._typing import ClosedJaxpr, Eqn
-from jaxaot.ir.build import array_var, barrier, is_rewritable, swapped, transpose
+from jaxaot.ir.build import array_var, barrier, swapped, transpose
 from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import aval_bytes
+from jaxaot.ir.walk import aval_bytes, is_rewritable
 
 THIN = 64
 """Up to how many columns of a matrix a barrier pays, which costs another small array (`benchmarks.rewrites`)."""

@@ -24,7 +24,7 @@ from jaxaot.ir.build import resized_var
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewriter import Rewriter
-from jaxaot.ir.walk import aval_bytes, producers, users, variables
+from jaxaot.ir.walk import Makers, aval_bytes, users, variables
 
 SEED_FLOPS = 1 << 22
 """What takes less is done before another core has begun: about 50 microseconds."""
@@ -91,7 +91,7 @@ class _Growth:
 
     def __init__(self, jaxpr: Jaxpr, n_parts: int):
         self._jaxpr, self._n_parts = jaxpr, n_parts
-        self._producer, self._readers = producers(jaxpr), users(jaxpr.eqns)
+        self._producer, self._readers = Makers(jaxpr).position, users(jaxpr.eqns)
         self.ways: dict[int, Way] = {}
         self.axes: dict[Any, int] = {}
         self.seeds = {i for i, eqn in enumerate(jaxpr.eqns) if _is_seed(eqn)}

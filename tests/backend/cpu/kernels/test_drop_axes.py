@@ -10,7 +10,7 @@ import pytest
 from jaxaot.backend.cpu.kernels.drop_axes import FEWEST_ELEMENTS, MOST_AXES, drop_axes
 from jaxaot.backend.cpu.kernels.share import share
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import producers
+from jaxaot.ir.walk import Makers
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 
@@ -93,7 +93,7 @@ def test_what_is_computed_and_reduced_at_once_has_no_axis_of_one_element(name, s
         "products": lambda x, y: ((x * y).sum(axis) ** 2).sum(),
     }[name]
     _, passed = assert_rewritten(drop_axes, jax.value_and_grad(fn), normal(0, *shape), normal(1, *shape), rtol=1e-5)
-    producer, fused = producers(passed.jaxpr), 0
+    producer, fused = Makers(passed.jaxpr).position, 0
     for eqn in passed.eqns:
         made = producer.get(eqn.invars[0]) if eqn.primitive.name.startswith("reduce_") else None
         if made is not None and eqn.invars[0].aval.size >= FEWEST_ELEMENTS:
