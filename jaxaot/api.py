@@ -152,9 +152,9 @@ class JointGraph(stages.JointGraph):
           OffloadError: If the settings allow to offload, and the device cannot.
         """
         settings = config.get()
-        policy = settings.policy if policy is None else policy
-        memory_budget = settings.memory_budget if memory_budget is None else memory_budget
-        return Partition.of(with_hooks(partition_joint(self, policy, memory_budget, **cut_options(settings))))
+        chosen = settings.policy if policy is None else policy
+        budget = settings.memory_budget if memory_budget is None else memory_budget
+        return Partition.of(with_hooks(partition_joint(self, chosen, budget, **cut_options(settings))))
 
     def __call__(self, primals: Sequence[Any], cotangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Returns the outputs, and for each primal its gradient, or None where it has none.
@@ -564,8 +564,8 @@ def pareto(
       PolicyError: If there is no such policy, or if what it says cannot be done.
     """
     settings = config.get()
-    policy = settings.policy if policy is None else policy
-    return trade_offs(trace(fn, *args, **kwargs).joint(), policy, n=n, **cut_options(settings))
+    chosen = settings.policy if policy is None else policy
+    return trade_offs(trace(fn, *args, **kwargs).joint(), chosen, n=n, **cut_options(settings))
 
 
 def _segment_texts(traced: Traced, partition: stages.Partition | None) -> list[str]:

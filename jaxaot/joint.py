@@ -120,7 +120,7 @@ def _joint_function(
     return joint_fn
 
 
-def _evaluate(closed: ClosedJaxpr, tags: Sequence[str], args: tuple[Any, ...]) -> list[Any]:
+def _evaluate(closed: ClosedJaxpr, tags: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """Returns the results of a graph, computing each equation under its tag."""
     jaxpr = closed.jaxpr
     values = dict(zip(jaxpr.constvars, closed.consts, strict=True)) | dict(zip(jaxpr.invars, args, strict=True))

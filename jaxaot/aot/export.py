@@ -300,7 +300,7 @@ def _argument_names(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
     return names
 
 
-def _spec(value: object) -> jax.ShapeDtypeStruct:
+def _spec(value: Any) -> jax.ShapeDtypeStruct:
     dtype = value.dtype if hasattr(value, "dtype") else jnp.result_type(value)
     return jax.ShapeDtypeStruct(tuple(jnp.shape(value)), jax.dtypes.canonicalize_dtype(dtype))
 

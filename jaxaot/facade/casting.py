@@ -83,7 +83,7 @@ def _is_eligible(value: Any) -> bool:
     return type(value) is Tensor and is_floating(value._layout.dtype) and value._layout.dtype != _FLOAT64
 
 
-def _cast_all(run: Run, value: object, dtype: np.dtype, caches: bool) -> Any:
+def _cast_all(run: Run, value: Any, dtype: np.dtype, caches: bool) -> Any:
     from jaxaot.facade.create import from_jax
 
     if isinstance(value, (list, tuple)):

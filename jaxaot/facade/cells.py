@@ -22,7 +22,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot._typing import PyTreeDef, Shape
+from jaxaot._typing import Shape
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.tensor import Tensor
 
@@ -81,15 +81,15 @@ class CellKind(abc.ABC):
         """Returns what some cells and objects are made of: their structure, and the arrays in them, each once."""
 
     @abc.abstractmethod
-    def leaves(self, structure: PyTreeDef) -> Sequence[tuple[str, bool]]:
+    def leaves(self, structure: Any) -> Sequence[tuple[str, bool]]:
         """Returns of each array of one object its name in that object, `linear.kernel`, and whether it is trained."""
 
     @abc.abstractmethod
-    def put_together(self, structure: PyTreeDef, arrays: Sequence[Any]) -> Sequence[Any]:
+    def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
         """Returns cells and objects of a structure with other arrays."""
 
     @abc.abstractmethod
-    def write_arrays(self, objects: Sequence[Any], structure: PyTreeDef, arrays: Mapping[int, Any]) -> None:
+    def write_arrays(self, objects: Sequence[Any], structure: Any, arrays: Mapping[int, Any]) -> None:
         """Writes arrays, by their position in what `take_apart` returned, to the cells that they came from."""
 
     @abc.abstractmethod

@@ -27,7 +27,7 @@ _SECOND = ("other", "scalar", "scalars", "exponent")
 """The keywords PyTorch has for the second operand, by its kind."""
 
 
-def _tensors(name: str, self: Sequence[Tensor]) -> list[Tensor]:
+def _tensors(name: str, self: Any) -> list[Tensor]:
     if not isinstance(self, (list, tuple)) or not self:
         raise ArgumentError(f"{name}(): tensor list must have at least one tensor; write `ja.{name}([x, y])`")
     return list(self)
@@ -71,7 +71,7 @@ def _form(name: str, in_place: bool) -> Callable[..., Tensor]:
 def _unary(name: str, in_place: bool) -> Callable[..., Any]:
     op = _form(name, in_place)
 
-    def foreach(self: Sequence[Tensor]) -> Any:
+    def foreach(self: Any) -> Any:
         return tuple(op(x) for x in _tensors(f"_foreach_{name}", self))
 
     return foreach
@@ -80,7 +80,7 @@ def _unary(name: str, in_place: bool) -> Callable[..., Any]:
 def _binary(name: str, in_place: bool) -> Callable[..., Any]:
     op = _form(name, in_place)
 
-    def foreach(self: Tensor, *args: object, **kwargs: Any) -> Any:
+    def foreach(self: Any, *args: object, **kwargs: Any) -> Any:
         other = _operand(name, args, kwargs)
         if name == "pow" and isinstance(self, (int, float, complex)) and not in_place:
             return tuple(op(self, exponent) for exponent in _tensors("_foreach_pow", other))
@@ -93,7 +93,7 @@ def _binary(name: str, in_place: bool) -> Callable[..., Any]:
 def _ternary(name: str, in_place: bool) -> Callable[..., Any]:
     op = _form(name, in_place)
 
-    def foreach(self: Tensor, tensor1: Any, tensor2: Any, value: object = 1, *, scalars: Any = None) -> Any:
+    def foreach(self: Any, tensor1: Any, tensor2: Any, value: object = 1, *, scalars: Any = None) -> Any:
         tensors = _tensors(f"_foreach_{name}", self)
         n = len(tensors)
         values = _scalars(value if scalars is None else scalars, n)
@@ -106,7 +106,7 @@ def _ternary(name: str, in_place: bool) -> Callable[..., Any]:
 def _lerp(in_place: bool) -> Callable[..., Any]:
     op = _form("lerp", in_place)
 
-    def foreach(self: Tensor, tensors1: Any, weight: Any = None, *, weights: Any = None) -> Any:
+    def foreach(self: Any, tensors1: Any, weight: Any = None, *, weights: Any = None) -> Any:
         tensors = _tensors("_foreach_lerp", self)
         n = len(tensors)
         columns = zip(tensors, _each(tensors1, n), _each(weight if weights is None else weights, n), strict=True)

@@ -221,9 +221,7 @@ class DualLevel:
         found = self.tangents(flat)
         return flat, lengths, {i: tangent for i, tangent in enumerate(found) if tangent is not None}
 
-    def call(
-        self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Generator | None = None
-    ) -> Any:
+    def call(self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
         """Runs an op out of place, and gives its results their tangents."""
         if spec.is_cast and state.autocast is not None:
             return call_cast(call, spec, dynamic, static, generator)
@@ -246,7 +244,7 @@ class DualLevel:
         return result
 
     def call_inplace(
-        self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Generator | None = None
+        self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None
     ) -> Tensor:
         """Runs an op, writes its result to the first argument, and its tangent to that of the first argument."""
         target = dynamic[0]
@@ -366,7 +364,7 @@ class _Run(NamedTuple):
     kinds: tuple[type, ...]
     lengths: Any
 
-    def smooth(self, values: Sequence[Any], key: Array) -> list[Any]:
+    def smooth(self, values: Sequence[Any], key: Array | None) -> list[Any]:
         """Returns the float results of the op, as a function of its flat arguments."""
         nested = Recipe((), self.lengths, (), False).nest(values)
         results = self.spec.evaluate(nested, self.static, key)

@@ -58,7 +58,7 @@ def read_iterators(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple
     return tuple(map(_read, args)), {name: _read(value) for name, value in kwargs.items()}
 
 
-def _read(value: object) -> Any:
+def _read(value: Any) -> Any:
     if not is_iterator(value):
         return value
     items = tuple(itertools.islice(value, MOST_ITEMS + 1))

@@ -305,7 +305,7 @@ def _einsum(function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns `einsum`, which takes its operands as a list or one by one."""
 
     @functools.wraps(function)
-    def fn(equation: str, *operands: object) -> Tensor:
+    def fn(equation: str, *operands: Any) -> Tensor:
         listed = len(operands) == 1 and isinstance(operands[0], (list, tuple))
         return function(equation, list(operands[0] if listed else operands))
 

@@ -124,7 +124,7 @@ def _values(tensor: Tensor) -> np.ndarray | str:
         return "<no values: its storage holds fewer bytes than it shows>"
 
 
-def _is_default(dtype: DTypeLike | None) -> bool:
+def _is_default(dtype: DTypeLike) -> bool:
     return dtype in (np.complex64, default_int()) or is_bool(dtype)
 
 

@@ -129,7 +129,7 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
     return result_dtype(plain(tensor1), plain(tensor2))
 
 
-def can_cast(from_: Any, to: Any) -> bool:
+def can_cast(from_: DTypeLike, to: DTypeLike) -> bool:
     """Returns whether an in-place op may store results of one dtype in a tensor of another."""
     return can_store(as_dtype(from_), as_dtype(to))
 

@@ -21,7 +21,7 @@ def reached_inputs(closed: ClosedJaxpr) -> list[frozenset[int]]:
     { a b → c = sin a; d = mul b 2; return c d }       →       [{0}, {1}]
     """
     jaxpr = inline(closed).jaxpr
-    bits = {var: 1 << i for i, var in enumerate(jaxpr.invars)}
+    bits: dict[Any, int] = {var: 1 << i for i, var in enumerate(jaxpr.invars)}
     for eqn in jaxpr.eqns:
         if eqn.primitive.name == "stop_gradient":
             continue

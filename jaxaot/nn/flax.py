@@ -23,7 +23,6 @@ from typing import Any
 
 import jax
 
-from jaxaot._typing import PyTreeDef
 from jaxaot.errors import UnsupportedVariableError
 from jaxaot.facade.cells import CellKind, register_cell_kind
 from jaxaot.rematerialize.remat import register_class_lift, remat
@@ -79,7 +78,7 @@ class NnxKind(CellKind):
         arrays, tree = jax.tree.flatten([variable for _, variable in pairs])
         return (graph, tuple(path for path, _ in pairs), tree), arrays
 
-    def leaves(self, structure: PyTreeDef) -> Sequence[tuple[str, bool]]:
+    def leaves(self, structure: Any) -> Sequence[tuple[str, bool]]:
         _, paths, tree = structure
         variables = jax.tree.unflatten(tree, [0] * tree.num_leaves)
         found = []
@@ -89,12 +88,12 @@ class NnxKind(CellKind):
                 found.append((name, isinstance(variable, self._nnx.Param)))
         return found
 
-    def put_together(self, structure: PyTreeDef, arrays: Sequence[Any]) -> Sequence[Any]:
+    def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
         graph, paths, tree = structure
         variables = jax.tree.unflatten(tree, arrays)
         return self._nnx.merge(graph, self._nnx.from_flat_state(list(zip(paths, variables, strict=True))))
 
-    def write_arrays(self, objects: Sequence[Any], structure: PyTreeDef, arrays: Mapping[int, Any]) -> None:
+    def write_arrays(self, objects: Sequence[Any], structure: Any, arrays: Mapping[int, Any]) -> None:
         _, paths, tree = structure
         _, before = self.take_apart(objects)
         after = jax.tree.unflatten(tree, [arrays.get(i, array) for i, array in enumerate(before)])

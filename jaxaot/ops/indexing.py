@@ -184,7 +184,7 @@ def scatter_add(self, dim, index, src):
     return _scatter("scatter_add", True, self, dim, index, src)
 
 
-def _extreme_of(dtype: DTypeLike | None, largest: bool) -> Any:
+def _extreme_of(dtype: DTypeLike, largest: bool) -> Any:
     if is_bool(dtype):
         return largest
     if is_inexact(dtype):

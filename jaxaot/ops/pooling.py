@@ -83,7 +83,7 @@ def _windows(size: int, kernel: int, stride: int, padding: int, dilation: int, c
     return n, max((n - 1) * stride + reach - size - 2 * padding, 0)
 
 
-def _lowest(dtype: DTypeLike | None) -> Any:
+def _lowest(dtype: DTypeLike) -> Any:
     return np.asarray(-np.inf if is_inexact(dtype) else np.iinfo(dtype).min, dtype)
 
 

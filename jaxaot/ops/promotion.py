@@ -17,7 +17,7 @@ import numpy as np
 from jaxaot._typing import Array, ArrayLike, DTypeLike
 
 
-def is_floating(dtype: DTypeLike | None) -> bool:
+def is_floating(dtype: DTypeLike) -> bool:
     return jnp.issubdtype(dtype, jnp.floating)
 
 
@@ -33,7 +33,7 @@ def is_bool(dtype: DTypeLike) -> bool:
     return np.dtype(dtype) == np.bool_
 
 
-def is_integral(dtype: DTypeLike | None) -> bool:
+def is_integral(dtype: DTypeLike) -> bool:
     """Whether `dtype` holds integers; bool does not count."""
     return jnp.issubdtype(dtype, jnp.integer)
 

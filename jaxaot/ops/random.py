@@ -40,7 +40,7 @@ def _need_floating(name: str, dtype: DTypeLike | None) -> Any:
     return dtype
 
 
-def _need_inexact(name: str, dtype: DTypeLike | None) -> Any:
+def _need_inexact(name: str, dtype: DTypeLike) -> Any:
     if not is_inexact(dtype):
         raise DtypeError(f"{name} needs a floating point or complex dtype, but got {dtype}")
     return dtype
@@ -64,7 +64,7 @@ def _integers(key: Array, size: tuple[int, ...], low: int, high: int, dtype: DTy
     return jax.random.randint(key, size, low, high, default_int()).astype(dtype)
 
 
-def _range_of(dtype: DTypeLike | None) -> tuple[float, float]:
+def _range_of(dtype: DTypeLike) -> tuple[float, float]:
     """Returns the least and greatest number of a dtype."""
     if is_bool(dtype):
         return 0, 1
@@ -73,7 +73,7 @@ def _range_of(dtype: DTypeLike | None) -> tuple[float, float]:
     return int(jnp.iinfo(dtype).min), int(jnp.iinfo(dtype).max)
 
 
-def _noise(key: Array, size: tuple[int, ...], dtype: DTypeLike | None) -> Array:
+def _noise(key: Array, size: tuple[int, ...], dtype: DTypeLike) -> Array:
     """Returns normal numbers, drawn in float32 at least: the few bits of a half would cut off the tails."""
     return jax.random.normal(key, size, jnp.promote_types(dtype, jnp.float32)).astype(dtype)
 
@@ -277,7 +277,7 @@ def bernoulli_each_(key, self, p, generator):
     return jax.random.bernoulli(key, lax.stop_gradient(p), self.shape).astype(self.dtype)
 
 
-def _uniform_inside(key: Array, size: tuple[int, ...], dtype: DTypeLike | None) -> Array:
+def _uniform_inside(key: Array, size: tuple[int, ...], dtype: DTypeLike) -> Array:
     """Returns uniform numbers in the open interval from 0 to 1, in float32 at least."""
     dtype = jnp.promote_types(dtype, jnp.float32)
     return jax.random.uniform(key, size, dtype, minval=jnp.finfo(dtype).tiny)
@@ -322,7 +322,7 @@ def random_(key, self, low, to, generator):
     return _integers(key, self.shape, low or 0, to, self.dtype)
 
 
-def _first_beyond(dtype: DTypeLike | None) -> int:
+def _first_beyond(dtype: DTypeLike) -> int:
     """Returns the end of the range of integers that every element of `dtype` can hold exactly."""
     if is_bool(dtype):
         return 2

@@ -54,7 +54,7 @@ class Graph:
       written: Which of the arrays in cells it writes; their values are the last outputs.
     """
 
-    def __init__(self, call: RematCall, closed_over: Sequence[Any], out_tree: PyTreeDef, written: Sequence[int]):
+    def __init__(self, call: RematCall, closed_over: Sequence[Any], out_tree: PyTreeDef | None, written: Sequence[int]):
         self.call, self.closed_over = call, tuple(closed_over)
         self.out_tree, self.written = out_tree, tuple(written)
 

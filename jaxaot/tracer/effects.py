@@ -367,7 +367,7 @@ class ControlFlowNode(Node):
         self.values = None
 
 
-def _cut(value: object, base: Base) -> Any:
+def _cut(value: Array, base: Base) -> Any:
     if base is None:
         return value
     window, starts = find_window(*base)

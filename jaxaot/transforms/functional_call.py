@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import jax
@@ -313,7 +313,7 @@ def _call_of_kind(
 
 
 @functools.lru_cache(maxsize=256)
-def _as_function(kind: CellKind, name: str, structure: Hashable) -> Callable[..., Any]:
+def _as_function(kind: CellKind, name: str, structure: Any) -> Callable[..., Any]:
     """Returns modules of a structure as a function of their arrays and arguments, to (result, changed arrays)."""
 
     def compute(values: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

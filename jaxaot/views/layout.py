@@ -161,7 +161,7 @@ def contiguous_stride(size: Sequence[int]) -> Shape:
     return tuple(reversed(stride))
 
 
-def contiguous(size: Shape, dtype: DTypeLike | None) -> Layout:
+def contiguous(size: Shape, dtype: np.dtype) -> Layout:
     """Returns the row-major layout of a shape."""
     layout = _contiguous.get((size, dtype))
     if layout is None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from jaxaot._jax import DropVar, Literal
-from jaxaot._typing import Atom, Eqn, Jaxpr, Var
+from jaxaot._typing import Atom, Eqn, Jaxpr
 from jaxaot.ir.axes import ELEMENTWISE, Way, ways
 from jaxaot.ir.constants import constant
 from jaxaot.ir.cost import eqn_flops
@@ -167,7 +167,7 @@ class Fields:
         return found
 
 
-def _way(eqn: Eqn, var: Var, axis: int) -> Way | None:
+def _way(eqn: Eqn, var: Atom, axis: int) -> Way | None:
     """Returns the way through an equation that cuts a variable along an axis, wherever it stands."""
     for way in ways(eqn):
         cuts = [cut for atom, cut in zip(eqn.invars, way.operands, strict=True) if atom is var]

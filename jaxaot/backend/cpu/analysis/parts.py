@@ -182,7 +182,7 @@ class Flow:
     def _divides(self, aval: Aval, axis: int) -> bool:
         return len(aval.shape) > axis and aval.shape[axis] > 0 and aval.shape[axis] % self.n == 0
 
-    def is_cut(self, var: Var, axis: int) -> bool:
+    def is_cut(self, var: Atom, axis: int) -> bool:
         """Returns whether a value is cut along an axis, or can be; then what makes it is computed so."""
         if var in self.axes:
             return self.axes[var] == axis

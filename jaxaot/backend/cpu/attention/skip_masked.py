@@ -397,7 +397,7 @@ class _Blocked:
 
         return _Products(((False, None, summed),))
 
-    def _of_products(self, eqn: Eqn, operands: Sequence[Atom], sizes: dict[Any, int]) -> _Products | None:
+    def _of_products(self, eqn: Eqn, operands: Sequence[Any], sizes: dict[Any, int]) -> _Products | None:
         """Returns a result outside where an operand is a sum of products; None unless it is one again."""
         name = eqn.primitive.name
         shape = tuple(sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape))
@@ -566,7 +566,7 @@ class _Blocked:
     def _part(self, eqn: Eqn, operands: Sequence[Atom], sizes: dict[Any, int]) -> Any:
         """Adds an equation like another whose result has other sizes along some axes, and returns the result."""
         sizes = {axis: size for axis, size in sizes.items() if axis is not None}
-        shape = [sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape)]
+        shape: list[Any] = [sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape)]
         return self._rewriter.like(eqn, operands, resized_var(shape, eqn.outvars[0]), params_of_part(eqn, sizes))
 
 

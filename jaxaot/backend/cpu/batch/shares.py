@@ -315,7 +315,7 @@ def _side_by_side(*parts: Array, axis: int) -> Any:
     return jnp.concatenate(parts, axis)
 
 
-def _sum(*parts: Array, dtype: DTypeLike | None) -> Any:
+def _sum(*parts: Array, dtype: DTypeLike) -> Any:
     total = parts[0]
     for part in parts[1:]:
         total = total + part

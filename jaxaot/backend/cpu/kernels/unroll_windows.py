@@ -195,11 +195,11 @@ def _woven(values: Mapping[Any, Any], cells: Sequence[int], strides: Sequence[in
     return jnp.zeros(cells, next(iter(values.values())).dtype) if total is None else total
 
 
-def _wide(dtype: DTypeLike | None) -> Any:
+def _wide(dtype: DTypeLike) -> Any:
     return jnp.promote_types(dtype, jnp.float32) if jnp.issubdtype(dtype, jnp.floating) else dtype
 
 
-def _worst(dtype: DTypeLike | None, fold: Callable[..., Any]) -> Any:
+def _worst(dtype: DTypeLike, fold: Callable[..., Any]) -> Any:
     """Returns what never is the largest, or the smallest, of several values."""
     if jnp.issubdtype(dtype, jnp.floating):
         return -jnp.inf if fold is lax.max else jnp.inf

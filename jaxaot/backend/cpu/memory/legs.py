@@ -147,7 +147,7 @@ def _would_lose_bits(atom: Atom) -> bool:
     `sort_integers` makes such arrays.
     """
     dtype = getattr(atom.aval, "dtype", None)
-    return getattr(dtype, "itemsize", 0) >= 8 and canonical_dtype(dtype) != dtype
+    return dtype is not None and getattr(dtype, "itemsize", 0) >= 8 and canonical_dtype(dtype) != dtype
 
 
 def plan_course(closed: ClosedJaxpr, groups: Sequence[Sequence[Any]], donated: Collection[int]) -> Course:
@@ -181,7 +181,7 @@ def plan_course(closed: ClosedJaxpr, groups: Sequence[Sequence[Any]], donated: C
         takes = [v for v in read if v not in own and v not in constants]
         ends.append((takes, outs, set(later)))
         later = (later - own) | set(takes)
-    number = {var: i for i, var in enumerate(jaxpr.invars)}
+    number: dict[Any, int] = {var: i for i, var in enumerate(jaxpr.invars)}
     given = {jaxpr.invars[i] for i in donated}
     inputs = set(jaxpr.invars)
     legs = []
