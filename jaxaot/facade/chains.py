@@ -18,8 +18,8 @@ from jaxaot.tape.chain import Chain
 OFTEN = 32
 """How often a chain is run by its links before it gets a kernel."""
 
-_MOST_COUNTED = 4096
-_MOST_KERNELS = 256
+_MAX_COUNTED = 4096
+_MAX_KERNELS = 256
 
 _times_seen: dict[Any, int] = {}
 _chain_kernels: dict[Any, Callable[..., Sequence[Any]]] = {}
@@ -42,10 +42,10 @@ def run_chain(chain: Chain, cotangent: Array) -> Sequence[Any] | None:
     if kernel is None:
         n = _times_seen.get(key, 0) + 1
         if n <= OFTEN or is_tracer(cotangent) or sum(not link.relays for link in links) < 2:
-            remember(_times_seen, key, n, _MOST_COUNTED)
+            remember(_times_seen, key, n, _MAX_COUNTED)
             return None
         kernel = chain_kernel(links, tuple(chain.positions), [len(node.leaves) for node in chain.nodes])  # type: ignore[attr-defined]
-        remember(_chain_kernels, key, kernel, _MOST_KERNELS)
+        remember(_chain_kernels, key, kernel, _MAX_KERNELS)
         _times_seen.pop(key, None)
     operands = [cotangent]
     for node in chain.nodes:

@@ -207,7 +207,7 @@ def _nested(values: np.ndarray, indent: int, in_part: bool, write: Callable[[Any
 
 # -- in notebooks ------------------------------------------------------------------------------------------------------
 
-_MOST_CELLS = (12, 16)
+_MAX_CELLS = (12, 16)
 
 
 def tensor_html(tensor: Tensor) -> str:
@@ -229,7 +229,7 @@ def tensor_html(tensor: Tensor) -> str:
 
 
 def _table(values: np.ndarray) -> str:
-    rows, columns = (_positions(n, most) for n, most in zip(values.shape, _MOST_CELLS, strict=True))
+    rows, columns = (_positions(n, most) for n, most in zip(values.shape, _MAX_CELLS, strict=True))
     shown = values[np.ix_([r for r in rows if r is not None], [c for c in columns if c is not None])]
     write, _ = _writer(shown)
     sizes = np.abs(np.nan_to_num(shown.astype(np.float64), posinf=0, neginf=0))

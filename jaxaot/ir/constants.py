@@ -35,7 +35,7 @@ SCALAR: dict[str, Callable[..., Any]] = {
 _ROUNDED = {"add", "add_any", "sub", "mul"}
 """Those that round floating-point numbers, two of which XLA may compute at once and round once."""
 
-MOST_ELEMENTS = 1 << 24
+MAX_ELEMENTS = 1 << 24
 """The most elements that are computed."""
 
 
@@ -60,7 +60,7 @@ def constant(atom: Atom, makers: Mapping[Any, Any], known: dict[Any, Any]) -> An
         known[atom] = None
         if eqn is not None and len(eqn.outvars) == 1 and _is_number(atom):
             operands = [constant(operand, makers, known) for operand in eqn.invars]
-            is_small = atom.aval.size <= MOST_ELEMENTS or eqn.primitive.name == "broadcast_in_dim"  # which is a view
+            is_small = atom.aval.size <= MAX_ELEMENTS or eqn.primitive.name == "broadcast_in_dim"  # which is a view
             if is_small and not any(operand is None for operand in operands):
                 known[atom] = _result(eqn, operands)
     return known[atom]

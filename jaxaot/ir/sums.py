@@ -30,13 +30,13 @@ Place = tuple[int | None, ...]
 Key = tuple[Any, Place]
 """An atom, and where its axes lie in the whole."""
 
-MOST_TERMS = 16
+MAX_TERMS = 16
 """A value that is a longer polynomial counts as one of which nothing is known."""
 
-MOST_TERMS_ADDED = 4
+MAX_TERMS_ADDED = 4
 """The same for the sum of two values that both differ along rows."""
 
-MOST_FACTORS_ADDED = 2
+MAX_FACTORS_ADDED = 2
 """The same where it is a sum of nothing but factors, as a residual stream is: nothing of it cancels."""
 
 MOVES = (lax.broadcast_in_dim_p, lax.reshape_p, lax.squeeze_p, lax.transpose_p)
@@ -210,7 +210,7 @@ class Rows:
                 result = self._added(first, _scaled(second, -1.0 if name == "sub" else 1.0))
                 if all(self.varies(place) for _, place in keys):
                     is_plain = all(len(product) == 1 for product in result)
-                    result = None if len(result) > (MOST_FACTORS_ADDED if is_plain else MOST_TERMS_ADDED) else result
+                    result = None if len(result) > (MAX_FACTORS_ADDED if is_plain else MAX_TERMS_ADDED) else result
             case "mul":
                 result = self._multiplied(first, operands[1])
             case "square":
@@ -222,7 +222,7 @@ class Rows:
                 result = self._power(keys[0], first, self.exponent(key))
             case "sum":
                 result = self._summed(first)
-        return None if result is None or len(result) > MOST_TERMS else result
+        return None if result is None or len(result) > MAX_TERMS else result
 
     def _added(self, first: Polynomial, second: Polynomial) -> Polynomial:
         result = dict(first)
@@ -236,7 +236,7 @@ class Rows:
         return result
 
     def _multiplied(self, first: Polynomial, second: Any) -> Polynomial | None:
-        if len(first) * len(second) > MOST_TERMS:
+        if len(first) * len(second) > MAX_TERMS:
             return None
         result: Polynomial = {}
         for one, a in first.items():
@@ -254,9 +254,9 @@ class Rows:
             return {raised: Term(sign * power, power)} if exponent and math.isfinite(power) and power else None
         if exponent > 0:
             result: Polynomial | None = base
-            for _ in range(min(exponent, MOST_TERMS) - 1):
+            for _ in range(min(exponent, MAX_TERMS) - 1):
                 result = None if result is None else self._multiplied(result, base)
-            return result if exponent <= MOST_TERMS else None
+            return result if exponent <= MAX_TERMS else None
         if exponent == 0 or isinstance(key[0], Literal):
             return None
         return _power_of(key, exponent)

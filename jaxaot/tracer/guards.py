@@ -52,7 +52,7 @@ _ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
 """Methods that change a container and tell nothing of it."""
 _GROWING = (list, dict, set, deque)
 """Containers that have those."""
-_MOST_ITEMS, _MOST_OBJECTS, _MOST_MISSING = 256, 5_000, 1_000
+_MAX_ITEMS, _MAX_OBJECTS, _MAX_MISSING = 256, 5_000, 1_000
 
 
 def _package(module: str | None) -> str:
@@ -68,7 +68,7 @@ def _is_installed(module: str | None) -> bool:
 
 def container_guards(path: Path, value: Any) -> list[PythonGuard]:
     """Returns the guards on a dict, list or tuple itself."""
-    if isinstance(value, dict) and len(value) <= _MOST_ITEMS and all(isinstance(key, PLAIN) for key in value):
+    if isinstance(value, dict) and len(value) <= _MAX_ITEMS and all(isinstance(key, PLAIN) for key in value):
         return [PythonGuard(path, Seen.TYPE, type(value)), PythonGuard(path, Seen.KEYS, tuple(value))]
     return [PythonGuard(path, Seen.TYPE, type(value)), PythonGuard(path, Seen.LENGTH, len(value))]
 
@@ -185,7 +185,7 @@ class _Walk:
                 self._guard(path, Seen.TYPE, type(value))
             else:
                 self._child(path, value)
-        while self._queue and len(seen) < _MOST_OBJECTS:
+        while self._queue and len(seen) < _MAX_OBJECTS:
             path, value = self._queue.popleft()
             place = self._reached.places.get(id(value))
             if place is not None:
@@ -264,7 +264,7 @@ class _Walk:
             if not is_foreign(value.__module__):
                 self._queue.append((path, value))
         elif isinstance(value, (set, frozenset)):
-            if len(value) <= _MOST_ITEMS and all(isinstance(member, PLAIN) for member in value):
+            if len(value) <= _MAX_ITEMS and all(isinstance(member, PLAIN) for member in value):
                 self._guard(path, Seen.MEMBERS, frozenset(value))
         elif not isinstance(value, types.ModuleType) or not is_foreign(value.__name__):
             self._queue.append((path, value))
@@ -294,12 +294,12 @@ class _Walk:
                 self._child((*path, ("attr", name)), getattr(value, name))
         elif isinstance(value, dict):
             self._guards += container_guards(path, value)
-            for key, child in itertools.islice(value.items(), _MOST_ITEMS):
+            for key, child in itertools.islice(value.items(), _MAX_ITEMS):
                 if isinstance(key, KEYS):
                     self._child((*path, ("item", key)), child)
         elif isinstance(value, _SEQUENCES):
             self._guards += container_guards(path, value)
-            for i, child in zip(range(_MOST_ITEMS), value, strict=False):
+            for i, child in zip(range(_MAX_ITEMS), value, strict=False):
                 self._child((*path, ("item", i)), child)
         elif isinstance(value, types.ModuleType):
             for name in sorted(self.found.names & set(vars(value))):
@@ -353,7 +353,7 @@ class _Walk:
         if not self.known.hoped or _is_installed(cls.__module__) or hasattr(cls, "__getattr__"):
             return
         there = set(attributes_of(value)).union(*(vars(owner) for owner in cls.__mro__))
-        for name in sorted(self.known.hoped - there)[: _MOST_MISSING - self._n_missing]:
+        for name in sorted(self.known.hoped - there)[: _MAX_MISSING - self._n_missing]:
             self._n_missing += 1
             self._guard((*path, ("attr", name)), Seen.ABSENT, None)
 

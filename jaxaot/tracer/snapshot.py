@@ -22,7 +22,7 @@ from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, names_of
 Undo: TypeAlias = Callable[[], bool]
 """Puts something back, and returns whether it was changed."""
 
-_MOST_BYTES = 2**20
+_MAX_BYTES = 2**20
 """Of a larger NumPy array no copy is kept."""
 _MISSING = object()
 
@@ -56,7 +56,7 @@ def snapshot(roots: Iterable[tuple[Path, Any]]) -> Undo:
 
 def _undos(value: object, names: set[str]) -> Iterator[Undo]:
     if isinstance(value, np.ndarray):
-        if value.nbytes <= _MOST_BYTES and value.flags.writeable and not value.dtype.hasobject:
+        if value.nbytes <= _MAX_BYTES and value.flags.writeable and not value.dtype.hasobject:
             yield _array(value)
     elif isinstance(value, (list, deque)):
         yield _sequence(value)

@@ -34,7 +34,7 @@ from jaxaot.tracer.body import Body, trace_body
 from jaxaot.tracer.leaves import spec_of
 from jaxaot.views.window import find_window
 
-_MOST_ROWS = 256
+_MAX_ROWS = 256
 _rows: dict[Any, OpSpec] = {}
 
 _Source = Callable[[Sequence[Any]], Any]
@@ -167,7 +167,7 @@ def _row(name: str, graph: Any, sources: Sequence[_Source | None]) -> OpSpec:
     if row is None:
         row = _new_row(name, graph, sources)
         if key is not None:
-            remember(_rows, key, row, _MOST_ROWS)
+            remember(_rows, key, row, _MAX_ROWS)
     return row
 
 

@@ -11,7 +11,7 @@ from jax import lax
 from jaxaot._jax import DropVar, Literal, ShapedArray, is_tracer
 from jaxaot._typing import Atom, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.fields import Graph
-from jaxaot.ir.constants import MOST_ELEMENTS, constant
+from jaxaot.ir.constants import MAX_ELEMENTS, constant
 
 
 class Seed(NamedTuple):
@@ -33,7 +33,7 @@ class Seed(NamedTuple):
 def small_constants(closed: ClosedJaxpr) -> Iterator[tuple[Any, Any]]:
     """Yields the constants of a ClosedJaxpr that may be masks, and their values."""
     for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
-        is_mask = isinstance(var.aval, ShapedArray) and var.aval.dtype == bool and var.aval.size <= MOST_ELEMENTS
+        is_mask = isinstance(var.aval, ShapedArray) and var.aval.dtype == bool and var.aval.size <= MAX_ELEMENTS
         if is_mask and not is_tracer(value):
             yield var, np.asarray(value)
 
@@ -74,7 +74,7 @@ def _mask(atom: Atom, graph: Graph, least_size: int) -> tuple[Any, tuple[int, in
         if isinstance(atom, Literal):
             return None
     long = [axis for axis, size in enumerate(atom.aval.shape) if size >= least_size]
-    if len(long) < 2 or atom.aval.size > MOST_ELEMENTS:
+    if len(long) < 2 or atom.aval.size > MAX_ELEMENTS:
         return None
     value = constant(atom, graph.makers, graph.known)
     if value is None:

@@ -25,13 +25,13 @@ from jaxaot.ir.walk import Makers, is_rewritable, users, variables
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 
-LEAST_RATIO = 8
+MIN_RATIO = 8
 """How many times as many elements the weights have as what is divided instead; with 4 it made no difference."""
 
-FEWEST_ELEMENTS = 1 << 16
+MIN_ELEMENTS = 1 << 16
 """Weights with fewer are left as they are."""
 
-MOST_FACTORS = 16
+MAX_FACTORS = 16
 """A product of more is not looked at: one of squares of squares has very many."""
 
 _ALSO_OF_POWERS = {*ELEMENTWISE, "reduce_sum"}
@@ -223,7 +223,7 @@ class _Quotients(_Softmaxes):
 
     def _plan_weights(self, quotient: Atom, weights: _Weights) -> None:
         """Plans the products of weights, if all of them can be products of powers."""
-        if quotient in self._returned or quotient.aval.size < FEWEST_ELEMENTS:
+        if quotient in self._returned or quotient.aval.size < MIN_ELEMENTS:
             return
         planned: dict[int, Callable[[], Any]] = {}
         products = []
@@ -312,7 +312,7 @@ class _Quotients(_Softmaxes):
         powers, dots = [], []
         pending, is_minus = [source], False
         while pending:
-            if len(pending) + len(scales) + len(powers) + len(dots) > MOST_FACTORS:
+            if len(pending) + len(scales) + len(powers) + len(dots) > MAX_FACTORS:
                 return None
             atom = pending.pop()
             if key not in self._core(atom)[1]:
@@ -344,7 +344,7 @@ class _Scaled(_Softmaxes):
         super().__init__(closed, drafts)
         for i, eqn in enumerate(self._eqns):
             weights = self._divisor(eqn)
-            if weights is None or not _is_precise(eqn.invars[0]) or eqn.invars[0].aval.size < FEWEST_ELEMENTS:
+            if weights is None or not _is_precise(eqn.invars[0]) or eqn.invars[0].aval.size < MIN_ELEMENTS:
                 continue
             product = eqn.invars[0]
             root, out = self._root(product)
@@ -434,7 +434,7 @@ def _is_all_but(along: Sequence[int | None], axis: int, like: Atom) -> bool:
 
 def _can_take(rest: Sequence[Any], atom: Atom, labels: Sequence[Any], weights: Atom) -> bool:
     """Returns whether what has some axes can be divided by, and whether that is less work than dividing weights."""
-    return all(label in labels for label in rest) and LEAST_RATIO * atom.aval.size <= weights.aval.size
+    return all(label in labels for label in rest) and MIN_RATIO * atom.aval.size <= weights.aval.size
 
 
 def _labels(dot: Eqn, out: Sequence[Any]) -> tuple[list[Any], list[Any]]:

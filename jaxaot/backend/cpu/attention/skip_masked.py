@@ -32,16 +32,16 @@ from jaxaot.ir.build import Drafts, resized_var
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.passes.dce import dce
 
-LEAST_ROWS = 128
+MIN_ROWS = 128
 """Rows of a block: with 64, the kernels of an attention over 128 positions took longer than what they saved."""
 
-MOST_BLOCKS = 4
+MAX_BLOCKS = 4
 """Twice as many save an eighth more at most, and take twice as long to compile."""
 
 ALIGNED = 16
 """Columns inside start and end at multiples of this, the elements of the widest registers."""
 
-LEAST_SKIPPED = 0.15
+MIN_SKIPPED = 0.15
 """The part of a mask that has to be skipped."""
 
 FLOPS_PER_KERNEL = 3_500_000
@@ -54,7 +54,7 @@ Kernels of blocks of other sizes are of another kind, which XLA takes 20 ms to c
 layers. So 4 layers of a GPT with a batch of 1,024 positions are computed in two blocks, 8 in four.
 """
 
-MOST_REFUSED = 16
+MAX_REFUSED = 16
 """How many fields are computed as a whole, one after the other, before the mask is left as it is."""
 
 
@@ -70,7 +70,7 @@ def skip_masked(closed: ClosedJaxpr) -> ClosedJaxpr:
                                                               t = concatenate t0 t1
                                                               return t
 
-    Blocks have about `LEAST_ROWS` rows or more. Where what is outside of them is needed and no witness tells it, as
+    Blocks have about `MIN_ROWS` rows or more. Where what is outside of them is needed and no witness tells it, as
     with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
     integers.
     """
@@ -140,8 +140,8 @@ class _Search:
         """Returns the graph with one mask less whose field is computed as a whole, or None if none is left."""
         graph = Graph(closed.jaxpr, self.known)
         if self._all is None:
-            self._all = list(seeds(graph, 2 * LEAST_ROWS))
-        for seed in seeds(graph, 2 * LEAST_ROWS):
+            self._all = list(seeds(graph, 2 * MIN_ROWS))
+        for seed in seeds(graph, 2 * MIN_ROWS):
             if seed.result in self._tried:
                 continue
             self._tried.add(seed.result)
@@ -156,7 +156,7 @@ class _Search:
         mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
         for discarded in seed.discards:
             kept = (mask != discarded).reshape(*mask.shape[:2], -1).any(-1)
-            if _part_skipped(_most_blocks(kept), kept) < LEAST_SKIPPED:
+            if _part_skipped(_most_blocks(kept), kept) < MIN_SKIPPED:
                 continue
             refused: set[Any] = set()
             while True:
@@ -167,7 +167,7 @@ class _Search:
                 try:
                     return _Blocked(closed, fields, blocks, mask.shape[1], self._drafts).rebuild()
                 except _NotUniform as error:
-                    if error.field is None or error.field in refused or len(refused) == MOST_REFUSED:
+                    if error.field is None or error.field in refused or len(refused) == MAX_REFUSED:
                         break
                     refused.add(error.field)
         return None
@@ -185,7 +185,7 @@ class _Search:
         pays = gained > n_steps * (len(most) - len(two)) * FLOPS_PER_KIND
         for blocks in (most, two) if pays else (two,):
             skipped = _part_skipped(blocks, kept)
-            if skipped >= LEAST_SKIPPED and flops * skipped > n_steps * (len(blocks) - 1) * FLOPS_PER_KERNEL:
+            if skipped >= MIN_SKIPPED and flops * skipped > n_steps * (len(blocks) - 1) * FLOPS_PER_KERNEL:
                 return blocks
         return None
 
@@ -200,7 +200,7 @@ def _blocks(kept: np.ndarray, n_blocks: int) -> list[Block]:
 
 
 def _most_blocks(kept: np.ndarray) -> list[Block]:
-    return _blocks(kept, min(MOST_BLOCKS, len(kept) // LEAST_ROWS))
+    return _blocks(kept, min(MAX_BLOCKS, len(kept) // MIN_ROWS))
 
 
 def _part_skipped(blocks: Sequence[Block], kept: np.ndarray) -> float:

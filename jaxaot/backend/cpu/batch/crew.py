@@ -26,7 +26,7 @@ from jaxaot.backend.cpu.products.spread import n_cores
 from jaxaot.backend.cpu.tune import Tuned, tune
 from jaxaot.ir.cost import graph_flops
 
-MOST_CORES = 8
+MAX_CORES = 8
 """How many shares there are at most: on more cores a share of a batch is small."""
 
 
@@ -123,7 +123,7 @@ def plan_crew(closed: ClosedJaxpr, passes: Sequence[str], checks: bool = False) 
       checks: Whether to check graphs after each pass.
     """
     n = n_cores()
-    if SHARES not in passes or n > MOST_CORES or not _is_free() or not is_free_of_effects(closed):
+    if SHARES not in passes or n > MAX_CORES or not _is_free() or not is_free_of_effects(closed):
         return None
     shares = plan_shares(closed, n)
     return None if shares is None else Crew(shares, passes, checks)

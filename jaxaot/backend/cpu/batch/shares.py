@@ -32,25 +32,25 @@ from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.walk import aval_bytes, variables
 
-LEAST_FLOPS = 100_000_000
+MIN_FLOPS = 100_000_000
 """What the products of a share take at least: two milliseconds, where starting another thread takes a twentieth."""
 
-LEAST_PRODUCTS = 4
+MIN_PRODUCTS = 4
 """How many products a graph has at least: what lies between them is what a core does not have to read from another."""
 
-LEAST_PART = 0.9
+MIN_PART = 0.9
 """What part of all products is in shares, and of all other work."""
 
 FLOPS_PER_BYTE = 24
 """What one core computes in the time in which a byte is written, read and added up, of what the shares hand over."""
 
-MOST_HANDED_OVER = 0.25
+MAX_HANDED_OVER = 0.25
 """What handing over may take of the time of a share."""
 
 _WHOLE_PART = 0.01
 """Values of which the shares need all, are computed by each if that takes at most this part of all work."""
 
-_MOST_TRIES = 8
+_MAX_TRIES = 8
 """How many ways through the first products are tried."""
 
 _PRODUCTS = (Kind.MATMUL, Kind.CONVOLUTION)
@@ -84,10 +84,10 @@ def plan_shares(closed: ClosedJaxpr, n: int) -> Shares | None:
     """
     eqns = closed.jaxpr.eqns
     products = [_product_flops(eqn) for eqn in eqns]
-    if n < 2 or sum(map(_n_products, eqns)) < LEAST_PRODUCTS or sum(products) < n * LEAST_FLOPS:
+    if n < 2 or sum(map(_n_products, eqns)) < MIN_PRODUCTS or sum(products) < n * MIN_FLOPS:
         return None
     first = next(i for i, flops in enumerate(products) if flops * 100 >= max(products))
-    for starts in _ways_to_start(eqns[first], first)[:_MOST_TRIES]:
+    for starts in _ways_to_start(eqns[first], first)[:_MAX_TRIES]:
         found = _Search(closed, n, products)
         if starts(found) and found.follows() and found.pays():
             return found.shares()
@@ -158,7 +158,7 @@ class _Search(Flow):
             self.late.add(i)
             is_late.update(eqn.outvars)
             late_flops += self._flops[i]
-            if late_flops > (1 - LEAST_PART) * self._all_flops:
+            if late_flops > (1 - MIN_PART) * self._all_flops:
                 return False
         return True
 
@@ -222,9 +222,9 @@ class _Search(Flow):
         n_bytes += sum(aval_bytes(v.aval) for v in handed if v not in self.partial)
         return (
             not any(var.aval.weak_type and var in handed for var in variables(self.jaxpr.outvars))
-            and shared >= LEAST_PART * sum(self._products)
-            and again <= (1 - LEAST_PART) * self._all_flops
-            and n_bytes * FLOPS_PER_BYTE * self.n <= MOST_HANDED_OVER * shared
+            and shared >= MIN_PART * sum(self._products)
+            and again <= (1 - MIN_PART) * self._all_flops
+            and n_bytes * FLOPS_PER_BYTE * self.n <= MAX_HANDED_OVER * shared
         )
 
     def shares(self) -> Shares:

@@ -13,7 +13,7 @@ from jax import lax
 from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.passes.decompose import decompose_some
 
-MOST_GROUPS = 64
+MAX_GROUPS = 64
 """The most groups that are written out."""
 
 
@@ -30,7 +30,7 @@ def split_groups(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 def _has_few_groups(image: Array, kernel: Array, **params: Any) -> bool:
     counts = params["feature_group_count"], params["batch_group_count"]
-    return 1 < max(counts) <= MOST_GROUPS and min(counts) == 1
+    return 1 < max(counts) <= MAX_GROUPS and min(counts) == 1
 
 
 def _group_by_group(image: Array, kernel: Array, **params: Any) -> Any:

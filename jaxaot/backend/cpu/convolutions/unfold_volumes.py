@@ -14,7 +14,7 @@ from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.windows import features_last, n_windows, pad
 from jaxaot.passes.decompose import decompose_some
 
-MOST_COPIES = 7
+MAX_COPIES = 7
 """How often an element of a volume may be copied."""
 
 
@@ -41,7 +41,7 @@ def _is_of_volumes(image: Array, kernel: Array, **params: Any) -> bool:
     space = [image.shape[axis] for axis in numbers.lhs_spec[2:]]
     window = [kernel.shape[axis] for axis in numbers.rhs_spec[2:]]
     counts = n_windows(space, window, params)
-    return min(counts) >= 1 and min(counts[0], window[0]) <= MOST_COPIES
+    return min(counts) >= 1 and min(counts[0], window[0]) <= MAX_COPIES
 
 
 def _unfolded(image: Array, kernel: Array, **params: Any) -> Any:

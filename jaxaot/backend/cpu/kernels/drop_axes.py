@@ -20,10 +20,10 @@ from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import is_rewritable, variables
 from jaxaot.passes.dce import dce
 
-MOST_AXES = 4
+MAX_AXES = 4
 """Arrays with no more axes are left as they are, but for those that are computed and reduced at once."""
 
-FEWEST_ELEMENTS = 4096
+MIN_ELEMENTS = 4096
 """Where fewer are computed and reduced at once, it takes some microseconds in any case."""
 
 
@@ -36,7 +36,7 @@ def drop_axes(closed: ClosedJaxpr) -> ClosedJaxpr:
                                                             c: f32[1,8,4,64] = reshape f
 
     Elementwise equations, sums and the like, matrix products, broadcasts and transposes are written so: those on
-    arrays of more than `MOST_AXES` if one of these is reduced or multiplied, and those on large ones if there is a
+    arrays of more than `MAX_AXES` if one of these is reduced or multiplied, and those on large ones if there is a
     reduction of what XLA computes in the same loop.
     """
     wide = _wide(closed.jaxpr)
@@ -52,11 +52,11 @@ def drop_axes(closed: ClosedJaxpr) -> ClosedJaxpr:
 def _wide(jaxpr: Jaxpr) -> set[Any]:
     """Returns the variables whose axes of one element are dropped."""
     found = {var for eqn in jaxpr.eqns for var in eqn.outvars if _has_one(var)}
-    large = {var for var in found if var.aval.size >= FEWEST_ELEMENTS}
+    large = {var for var in found if var.aval.size >= MIN_ELEMENTS}
     made = {var for eqn in jaxpr.eqns if eqn.primitive.name in ELEMENTWISE for var in eqn.outvars if var in large}
     reduced = [set(variables(eqn.invars)) for eqn in jaxpr.eqns if eqn.primitive.name in _REDUCTIONS]
     multiplied = [{*variables(eqn.invars), *eqn.outvars} for eqn in jaxpr.eqns if eqn.primitive.name == "dot_general"]
-    many = {var for var in found if len(var.aval.shape) > MOST_AXES}
+    many = {var for var in found if len(var.aval.shape) > MAX_AXES}
     wide = many if any(not many.isdisjoint(some) for some in (*reduced, *multiplied)) else set()
     return wide | large if any(not made.isdisjoint(some) for some in reduced) else wide
 

@@ -28,7 +28,7 @@ SMALL_BYTES = 1 << 16
 CACHE_BYTES = 16 << 20
 """Graphs whose large values are no more than this in all are left alone: an MLP lost a twentieth by barriers."""
 
-MOST_LEFT = 0.88
+MAX_LEFT = 0.88
 """How much of the cost of its kernels may be left to hold a value.
 
 A barrier also keeps XLA from simplifying, and from choosing how the value lies in memory.
@@ -156,7 +156,7 @@ class _Kernels:
         without = sum(map(self._cost, kernels))
         self._inside.discard(var)
         own = 0 if var in self._written else self._cost(self._producer[var]) + aval_bytes(var.aval)
-        if own + sum(map(self._cost, kernels)) >= MOST_LEFT * without:
+        if own + sum(map(self._cost, kernels)) >= MAX_LEFT * without:
             self._inside.add(var)
 
     def _kernels_with(self, var: Any) -> list[Any]:

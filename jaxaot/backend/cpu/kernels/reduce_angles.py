@@ -25,7 +25,7 @@ from jaxaot.ir.walk import forward_slice, is_rewritable, variables
 LIMIT = 1e6
 """How large angles may be."""
 
-LEAST_ELEMENTS = 8192
+MIN_ELEMENTS = 8192
 """Arrays of fewer elements are left alone: another kernel and a branch take as long."""
 
 _HALF_PI = np.float64(1.5707963267341256), np.float64(6.07710050650619224932e-11)
@@ -102,7 +102,7 @@ def _is_reduced(eqn: Eqn) -> bool:
         return False
     (target,) = eqn.outvars
     is_single = target.aval.dtype == np.float32 and not target.aval.weak_type
-    return is_single and n_elements(target.aval.shape) >= LEAST_ELEMENTS and not isinstance(target, DropVar)
+    return is_single and n_elements(target.aval.shape) >= MIN_ELEMENTS and not isinstance(target, DropVar)
 
 
 def _where_near(primitives: Sequence[Any], x: Array) -> list[Any]:

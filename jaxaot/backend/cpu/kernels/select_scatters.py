@@ -22,10 +22,10 @@ from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, aval_bytes, is_rewritable, variables
 from jaxaot.passes.dce import dce
 
-MOST_ROWS = 1 << 22
+MAX_ROWS = 1 << 22
 """The most indices that are computed now to see that they count rows."""
 
-LEAST_BYTES = 1 << 20
+MIN_BYTES = 1 << 20
 """What a result has where a selection is faster: it takes part in other kernels, a scatter ends them."""
 
 
@@ -38,7 +38,7 @@ def select_scatters(closed: ClosedJaxpr) -> ClosedJaxpr:
                                                            s: f32[8] = select_n (0 <= i < 100) 0.0 u
 
     for i: i32[8,1] and u: f32[8]. The sum of a row, of which the gradient of a softmax has one, is its one element.
-    What nothing reads but the caller stays: written it must be; and so do results of less than `LEAST_BYTES`.
+    What nothing reads but the caller stays: written it must be; and so do results of less than `MIN_BYTES`.
     """
     read = {var for eqn in closed.jaxpr.eqns for var in variables(eqn.invars)}
     makers, rewriter = Makers(closed.jaxpr), Rewriter(closed)
@@ -131,7 +131,7 @@ def _scatter(eqn: Eqn, makers: Makers) -> _Scatter | None:
     if eqn.primitive not in (lax.scatter_add_p, lax.scatter_p) or not is_rewritable(eqn):
         return None
     zeros, indices, updates = eqn.invars
-    if aval_bytes(zeros.aval) < LEAST_BYTES:
+    if aval_bytes(zeros.aval) < MIN_BYTES:
         return None
     numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
     modes = lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.PROMISE_IN_BOUNDS
@@ -186,7 +186,7 @@ def _counted(indices: Any, column: int, makers: Makers) -> int | None:
     eqn = makers.of(indices, lax.concatenate_p)
     if eqn is None or eqn.params["dimension"] != indices.aval.ndim - 1:
         return None
-    if any(atom.aval.shape[-1] != 1 for atom in eqn.invars) or eqn.invars[column].aval.size > MOST_ROWS:
+    if any(atom.aval.shape[-1] != 1 for atom in eqn.invars) or eqn.invars[column].aval.size > MAX_ROWS:
         return None
     found = constant(eqn.invars[column], makers, {})
     if found is None:

@@ -22,7 +22,7 @@ from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, is_rewritable
 from jaxaot.passes.dce import dce
 
-MOST_TAPS = 32
+MAX_TAPS = 32
 """The most elements of a window that are written out: with more, little is gained."""
 
 
@@ -69,7 +69,7 @@ def _written(eqn: Eqn, makers: Makers) -> tuple[Callable[..., Any], list[Any]] |
         return None
     if any(0 in atom.aval.shape or atom.aval.dtype.kind not in "iufV" for atom in eqn.invars):
         return None
-    if not 1 < math.prod(params["window_dimensions"]) <= MOST_TAPS:
+    if not 1 < math.prod(params["window_dimensions"]) <= MAX_TAPS:
         return None
     if any(low < 0 or high < 0 for low, high in params["padding"]):
         return None

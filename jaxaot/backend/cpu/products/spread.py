@@ -35,7 +35,7 @@ SHARED_FLOPS = 10_000_000
 SHARED_ELEMENTS = 1 << 17
 """And so is one with a matrix of as many elements, however few it takes: 384 by 384 by 16 is, 320 by 320 by 32 not."""
 
-LEAST_SEEDS = 3
+MIN_SEEDS = 3
 """XLA runs small programs one kernel after the other: an attention alone, two products, lost a fourth by parts."""
 
 FLOPS_PER_BYTE = 12
@@ -68,14 +68,14 @@ def spread(closed: ClosedJaxpr) -> ClosedJaxpr:
     There are as many parts as there are cores, or a half or a quarter of that if the batch has no multiple of it. Sums
     over the batch are sums of the sums of the parts, but for those of half precision, which would be rounded twice.
     Parts are made where the work that is shared takes longer than what has to be cut and put together, and where there
-    are at least `LEAST_SEEDS` seeds.
+    are at least `MIN_SEEDS` seeds.
     """
     for n_parts in (8, 4, 2):
         if n_parts <= n_cores():
             growth = _Growth(closed.jaxpr, n_parts)
             regions = [region for region in growth.regions() if growth.pays(region)]
             chosen = {i: growth.ways[i] for region in regions for i in region}
-            if len(growth.seeds.intersection(chosen)) >= LEAST_SEEDS:
+            if len(growth.seeds.intersection(chosen)) >= MIN_SEEDS:
                 return _Parts(closed, chosen, growth.axes, n_parts).rebuild()
     return closed
 
