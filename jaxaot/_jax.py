@@ -111,7 +111,7 @@ def canonical_dtype(dtype: DTypeLike) -> Any:
 
 
 def check_types(jaxpr: Jaxpr) -> str | None:
-    """Returns what JAX's own checker says is wrong with an open jaxpr, or `None`."""
+    """Returns the message of JAX's own type checker for an open jaxpr, or `None` if it finds no error."""
     try:
         jex.check_jaxpr(jaxpr)
     except jex.JaxprTypeError as error:
@@ -135,7 +135,7 @@ def is_tracer(value: object) -> bool:
 
 
 def trace_level() -> Any:
-    """Returns what is equal as long as the same JAX trace runs: inside the body of a scan it is another one."""
+    """Returns an identity of the running JAX trace: the body of a scan, for instance, has its own."""
     return jex.get_opaque_trace_state(convention="flax")
 
 

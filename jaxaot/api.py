@@ -226,11 +226,11 @@ class Compiled:
         return list(self.forward(*values))[: self.partition.joint.n_outputs]
 
     def memory_analysis(self) -> dict[str, Any]:
-        """Returns what XLA says of the memory of both."""
+        """Returns XLA's memory analysis of both executables."""
         return {"forward": self.forward.memory_analysis(), "backward": self.backward.memory_analysis()}
 
     def cost_analysis(self) -> dict[str, Any]:
-        """Returns what XLA says of the cost of both."""
+        """Returns XLA's cost analysis of both executables."""
         return {"forward": self.forward.cost_analysis(), "backward": self.backward.cost_analysis()}
 
     def as_text(self) -> str:
@@ -402,7 +402,7 @@ def make_program(
     writing: Any,
     donate: bool = True,
 ) -> Program:
-    """Returns what carries out the calls that are like the traced one.
+    """Returns the program for all calls that pass the guards of the traced one.
 
     Args:
       traced: The traced function.
@@ -459,7 +459,7 @@ class SegmentBuilder:
         return program
 
     def snapshot(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Undo:
-        """Returns what puts the Python world back that a call reaches."""
+        """Returns a function that restores the Python objects reachable from a call."""
         return snapshot(roots(fn, args, kwargs))
 
     def _trace(
@@ -484,7 +484,7 @@ class SegmentBuilder:
 
 
 def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]:
-    """Returns what a function calls its positional arguments, those of `*args` by their index."""
+    """Returns the names of a function's positional parameters; those of `*args` are named by index."""
     signature = signature_of(fn)
     if signature is None:
         return ()

@@ -82,7 +82,7 @@ def build_joint(
 
 
 def endless_loop(error: ValueError) -> NotDifferentiableError | None:
-    """Returns what to raise for JAX's refusal to differentiate a loop without bound; None for any other error."""
+    """Returns the error that names an unbounded loop JAX refuses to differentiate; None for any other error."""
     if "Reverse-mode differentiation does not work" not in str(error):
         return None
     return NotDifferentiableError(

@@ -212,7 +212,7 @@ def _run_with(arrays: Sequence[Any], packed: Sequence[Any]) -> Any:
 
 
 def _effects_of(world: Any) -> Undo:
-    """Returns what puts back what code of the user changes from now on."""
+    """Returns a function that undoes whatever the user's code changes from now on."""
     return snapshot([((("root", "world"),), world)])
 
 

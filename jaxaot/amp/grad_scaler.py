@@ -199,7 +199,7 @@ class GradScaler:
         return float(self._scale.item()) if self._enabled else 1.0
 
     def get_growth_factor(self) -> float:
-        """Returns what the scale is multiplied by to grow."""
+        """Returns the factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
@@ -207,7 +207,7 @@ class GradScaler:
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """Returns what the scale is multiplied by after an overflow."""
+        """Returns the factor by which the scale shrinks after an overflow."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:

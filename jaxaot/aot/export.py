@@ -283,7 +283,7 @@ def _slots(
 
 
 def _argument_names(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    """Returns what the function calls each leaf of its arguments, such as `x` or `batch['image']`."""
+    """Returns the name of each leaf of the arguments, such as `x` or `batch['image']`."""
     signature = signature_of(fn)
     parameters = [] if signature is None else list(signature.parameters.values())
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

@@ -93,7 +93,7 @@ class _LiftedArrays(AbstractLifted):
         return tuple((name, is_parameter) for name, _, is_parameter in held), tuple(self._impls.items())
 
     def _changed(self) -> dict[str, Any]:
-        """Returns what the buffers and parameters that a call wrote hold now, as the library holds it."""
+        """Returns the new values of the buffers and parameters that a call wrote, in the library's own form."""
         changed = {}
         for name, tensor in {**self.parameters, **self.buffers}.items():
             if tensor._storage.array is not self._shown[name]:
@@ -141,7 +141,7 @@ class _LiftedArrays(AbstractLifted):
 
     @abc.abstractmethod
     def _apply(self, held: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """Returns what the module returns for some state, and the state afterwards, on jax values."""
+        """Returns the module's result for some state, and the state afterwards, as jax values."""
 
     def _gradient(self, name: str) -> Any:
         tensor = self.parameters[name]

@@ -37,7 +37,7 @@ class AbstractLifted(abc.ABC):
 
     @abc.abstractmethod
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Returns what the module returns, computed from the tensors; may write to the buffers."""
+        """Returns the module's result, computed from the tensors; may write to the buffers."""
 
     @abc.abstractmethod
     def store(self) -> None:

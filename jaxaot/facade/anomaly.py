@@ -48,7 +48,7 @@ class Watch:
             node.metadata[_LINE] = [user_line()]
 
     def run(self, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        """Returns what the backward of a node computes; in a trace its equations say that they are the node's.
+        """Returns the gradients that a node's backward computes; in a trace its equations carry the node's name.
 
         Raises:
           AnomalyError: If that has a NaN.
@@ -62,7 +62,7 @@ class Watch:
             return node.backward(cotangents, create_graph)
 
     def _look(self, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        """Returns what the backward of a node computes.
+        """Returns the gradients that a node's backward computes.
 
         Raises:
           AnomalyError: If that has a NaN.
@@ -127,7 +127,7 @@ def describe(value: object) -> str:
 
 
 def watch_outside_of_the_mode() -> Watch | None:
-    """Returns what `state.anomaly` is where the mode is off."""
+    """Returns the value of `state.anomaly` where the mode is off."""
     return None if state.trace is None else Watch(False, is_mode=False)
 
 

@@ -78,7 +78,7 @@ class CellKind(abc.ABC):
 
     @abc.abstractmethod
     def take_apart(self, objects: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """Returns what some cells and objects are made of: their structure, and the arrays in them, each once."""
+        """Returns the structure of some cells and objects, and the arrays in them, each once."""
 
     @abc.abstractmethod
     def leaves(self, structure: Any) -> Sequence[tuple[str, bool]]:
@@ -187,7 +187,7 @@ CODE = (
 
 
 def children_of(value: object) -> Iterator[tuple[str, Any]]:
-    """Yields what an object holds: the items of a dict or list, the attributes of anything else, each with its name."""
+    """Yields the children of an object with their names: items of a dict or list, attributes of anything else."""
     if isinstance(value, Mapping):
         yield from ((str(key), child) for key, child in list(value.items()))
     elif isinstance(value, (list, tuple)):
@@ -197,12 +197,12 @@ def children_of(value: object) -> Iterator[tuple[str, Any]]:
 
 
 def array_content(array: np.ndarray) -> tuple[Any, Shape, bytes]:
-    """Returns what a NumPy array that is part of a program has to be at a later call."""
+    """Returns the dtype, shape and fingerprint that a NumPy array built into a program must keep."""
     return array.dtype, array.shape, _fingerprint(array)
 
 
 def _fingerprint(array: np.ndarray) -> bytes:
-    """Returns what tells whether a NumPy array still holds the same; of more than a MiB, where it lies and a sample."""
+    """Returns a fingerprint of a NumPy array's content; above one MiB, its address and a sample."""
     if array.nbytes <= 2**20:
         return array.tobytes()
     step = -(-array.nbytes // 2**20)

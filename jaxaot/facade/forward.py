@@ -301,7 +301,7 @@ class DualLevel:
     def _backward(
         self, run: _Run, flat: Sequence[Any], tangents: dict[int, Tensor], generator: Generator | None
     ) -> Any:
-        """Returns what the backward of an op is a function of, if it is recorded: a row, its values and a generator."""
+        """Returns the op row, the values and the generator of a recorded backward."""
         wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
         if not (state.grad_enabled and run.spec.is_differentiable and any(wanted)):
             return None

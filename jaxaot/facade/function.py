@@ -118,7 +118,7 @@ class FunctionSaved:
             self.held.append(None if tensor is None else self._save(tensor, output is not None))
 
     def _save(self, tensor: Tensor, is_result: bool) -> Any:
-        """Returns what is held of a tensor: its values, or what a hook makes of them."""
+        """Returns the saved form of a tensor: its values, or the result of a pack hook."""
         check_saveable(tensor)
         if state.trace is not None:
             return tensor._read()
@@ -223,7 +223,7 @@ class FunctionNode(Node):
         self.ctx._to_save = ()
 
     def gradients(self, cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """Returns what the user's backward returns, for each argument a tensor of its shape and dtype, or None."""
+        """Returns the gradients of the user's backward: for each argument a tensor of its shape and dtype, or None."""
         given = list(cotangents)
         if self.ctx._materializes_grads:
             for i, wanted in enumerate(self._result_types):
@@ -240,7 +240,7 @@ class FunctionNode(Node):
         return [self._fitted(g, i) for i, g in enumerate(found[:n])]
 
     def tangents(self, push: Callable[..., Any], given: Sequence[Any], results: Sequence[Any]) -> list[Tensor | None]:
-        """Returns what the user's `jvp` returns: for each result its tangent, or None.
+        """Returns the tangents of the user's `jvp`: one for each result, or None.
 
         Args:
           push: The user's `jvp`.
@@ -403,7 +403,7 @@ def call_function(
 def _call_recorded(
     name: str, run: Callable[[FunctionCtx], Any], backward: Callable[..., Any], args: tuple[Any, ...], attach: Attach
 ) -> tuple[Any, FunctionNode, list[Any], tuple[Tensor | None, ...]]:
-    """Returns what the caller gets, the node, what the forward returned, and what it saved for `backward`."""
+    """Returns the results for the caller, the node, the results of the forward, and the values saved for `backward`."""
     ctx = FunctionCtx(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
     edges = [x._gradient_edge() if isinstance(x, Tensor) and state.grad_enabled else None for x in args]
     if_dirty = [
@@ -470,7 +470,7 @@ def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Se
 
 
 def _as_result(result: object, args: tuple[Any, ...], ctx: FunctionCtx) -> Any:
-    """Returns what the caller gets for a result: an argument that was not written comes back as an alias of it."""
+    """Returns the caller's tensor for a result: an argument that was not written comes back as an alias."""
     if not isinstance(result, Tensor) or _is_in(result, ctx._dirty):
         return result
     if _is_in(result, args):
@@ -492,7 +492,7 @@ def _give_history(tensor: Tensor, node: Node, index: int, value: object) -> None
 
 
 def no_rule(name: str) -> Callable[..., Any]:
-    """Returns what stands for a method that a Function does not have."""
+    """Returns the stand-in for a method that a Function does not define."""
 
     def missing(*_: object, **__: object) -> Any:
         raise AutogradError(f"You must implement `{name}` for your custom autograd.Function.")

@@ -83,7 +83,7 @@ class Generator:
         return self.manual_seed(secrets.randbits(63)).seed_value
 
     def get_state(self) -> tuple[int, int]:
-        """Returns what `set_state` takes to continue from here."""
+        """Returns the state, to be passed to `set_state`."""
         return self.seed_value, self.offset
 
     def set_state(self, state: tuple[int, int]) -> None:

@@ -59,7 +59,7 @@ _IN_CHAINS = _ONE_BY_ONE._replace(run_chain=run_chain)
 
 
 def _calls(create_graph: bool) -> Calls:
-    """Returns what the engine calls; straight chains are run at once where nothing is recorded or traced."""
+    """Returns the callbacks of the engine; straight chains run as one kernel where nothing is recorded or traced."""
     if state.trace is None and not create_graph and config.get().fuse_backward:
         return _IN_CHAINS
     return _ONE_BY_ONE

@@ -61,7 +61,7 @@ def _default_text(parameter: Parameter) -> str:
 
 
 def _public(parameter: Parameter) -> str:
-    """Returns what users call a parameter: `self` of a schema is `input`, as in PyTorch's functions."""
+    """Returns the public name of a parameter: `self` of a schema is `input`, as in PyTorch's functions."""
     return "input" if parameter.name == "self" else parameter.name
 
 

@@ -139,7 +139,7 @@ def _is_float(tensor: Tensor) -> bool:
 
 
 def _scale(x: Array, dim: int | None, largest: float) -> Array:
-    """Returns what elements are divided by, in at least float32, so that the largest finite one becomes `largest`."""
+    """Returns the divisor, in at least float32, that takes the largest finite element to `largest`."""
     x = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     sizes = jnp.where(jnp.isfinite(x), jnp.abs(x), 0)
     scale = sizes.max(axis=None if dim is None else (dim,), keepdims=True) / largest

@@ -148,7 +148,7 @@ def _edges(values: np.ndarray) -> np.ndarray:
 
 
 def _writer(values: np.ndarray) -> tuple[Callable[[Any], str], int]:
-    """Returns what writes one number, all to one width, and that width."""
+    """Returns a function that formats one number to the common width, and that width."""
     if is_complex(values.dtype):
         real, real_width = _float_writer(values.real)
         imag, imag_width = _float_writer(values.imag)
@@ -211,7 +211,7 @@ _MAX_CELLS = (12, 16)
 
 
 def tensor_html(tensor: Tensor) -> str:
-    """Returns what a tensor is and, of one or two dims, its values as a table coloured by sign and size."""
+    """Returns HTML: the tensor's type and, for one or two dims, its values as a table coloured by sign and size."""
     facts = [f"<b>{tuple(tensor.shape)}</b>", html.escape(str(tensor.dtype)), html.escape(str(tensor.device))]
     if not tensor.is_contiguous():
         facts.append(f"strides {tuple(tensor.stride())}")

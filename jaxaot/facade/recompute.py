@@ -101,7 +101,7 @@ class Dropped:
         self._index = index
 
     def again(self) -> Any:
-        """Returns what it stands for."""
+        """Returns the value that it stands for."""
         return self._region.take(self._index)
 
 
@@ -279,7 +279,7 @@ class Region(_Run):
         return before
 
     def take(self, index: int) -> Any:
-        """Returns what a node saved, computed again.
+        """Returns the values that a node saved, computed again.
 
         Raises:
           AutogradError: If the function is still running.

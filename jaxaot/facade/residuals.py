@@ -51,7 +51,7 @@ class Residuals:
 
 
 def choose_residuals(closed: ClosedJaxpr, n_results: int, differentiated: Sequence[int]) -> Residuals:
-    """Returns what to keep for the backward of an op.
+    """Returns the residuals to keep for the backward of an op.
 
     Args:
       closed: A ClosedJaxpr from arguments to results, followed by what the pullback holds.

@@ -116,7 +116,7 @@ def select(tensor: Tensor, mask: Tensor) -> MaskedSelection:
 
 
 def spread(value: object, mask: Tensor, size: Sequence[int]) -> Tensor | None:
-    """Returns what `x[mask] = value` puts at each place of `x` of that size, or None if that needs the count.
+    """Returns the value that `x[mask] = value` puts at each place of `x`, or None if it depends on the count.
 
     Args:
       value: A selection, or a tensor whose dim 0 runs over the selected places in order.

@@ -36,7 +36,7 @@ TRACING = threading.RLock()
 """Held while a function is traced: storages hold symbols then, so nobody else may write to them."""
 
 RUNNING: list[Any] = []
-"""The traces that run, in any thread, and whatever else makes compiled functions run as the functions themselves."""
+"""Active traces in any thread. While it is not empty, compiled functions call the Python function itself."""
 
 lift_p = Primitive("lift")
 """A graph input in the making: `lift` equations become the invars of the traced graph."""
@@ -146,7 +146,7 @@ class TraceState:
         return lift_p.bind(index=index, aval=ShapedArray(shape, dtype, weak_type=weak_type))
 
     def symbol_of(self, storage: Storage) -> Array:
-        """Returns what stands for the value of a storage from outside."""
+        """Returns the symbol of the value of a storage from outside."""
         return self.lift(storage.layout.size, storage.layout.dtype, ("storage", storage))
 
     def adopt(self, storage: Storage) -> None:

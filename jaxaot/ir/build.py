@@ -90,7 +90,7 @@ def graph_of(fn: Callable[..., Any], atoms: Sequence[Atom]) -> ClosedJaxpr:
 
 
 def placed(graph: ClosedJaxpr, atoms: Sequence[Atom], eqn: Eqn) -> tuple[list[Any], list[Any], dict[Any, Any]]:
-    """Returns what `traced` does, of a function whose graph is known."""
+    """Returns the same as `traced`, for a function whose graph is known."""
     eqns, results, constants = splice(graph, atoms)
     sources = (nest_source(step, eqn.source_info, keep_traceback=False) for step in eqns)
     return [step.replace(source_info=s) for step, s in zip(eqns, sources, strict=True)], results, constants
@@ -108,7 +108,7 @@ class Drafts:
     def placed(
         self, fn: Callable[..., Any], atoms: Sequence[Atom], eqn: Eqn, **static: Hashable
     ) -> tuple[list[Any], list[Any], dict[Any, Any]]:
-        """Returns what `traced` does.
+        """Returns the same as `traced`.
 
         Args:
           fn: Takes and returns arrays; the same object each time.

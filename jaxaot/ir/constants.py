@@ -72,7 +72,7 @@ def _is_number(atom: Atom) -> bool:
 
 
 def _result(eqn: Eqn, operands: Sequence[Any]) -> Any:
-    """Returns what an equation makes of some numbers and truth values; None if that is not known here."""
+    """Returns the result of an equation on NumPy arrays; None if it is not computed here."""
     shape, dtype, params = eqn.outvars[0].aval.shape, eqn.outvars[0].aval.dtype, eqn.params
     match eqn.primitive.name:
         case "iota":

@@ -164,7 +164,7 @@ def _with_marks(closed: ClosedJaxpr, chains: list[tuple[int, ...]]) -> tuple[Any
 def _read(
     atoms: Sequence[Any], chain: tuple[int, ...], made_in: dict[Any, Any], shown: dict[tuple[Any, int], Any]
 ) -> list[Any]:
-    """Returns what an equation with that chain of regions reads in place of `atoms`."""
+    """Returns the operands that an equation with that chain of regions reads in place of `atoms`."""
 
     def at(var: Var) -> Any:
         return shown.get((var, _n_common(made_in.get(var, ()), chain)), var)

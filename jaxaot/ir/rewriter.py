@@ -55,7 +55,7 @@ class Rewriter:
             yield eqn
 
     def read(self, atoms: Sequence[Atom]) -> list[Any]:
-        """Returns what stands for some atoms of the graph."""
+        """Returns the replacements of some atoms of the graph."""
         return substitute(atoms, self._replaced)
 
     def replace(self, var: Var, atom: Atom) -> None:

@@ -59,7 +59,7 @@ def recompute_late(closed: ClosedJaxpr, n_early: int, span: int = SPAN) -> Any:
         ordered.append(eqn.replace(invars=invars, outvars=targets))
 
     def steps(i: int, redone: bool) -> list[int] | None:
-        """Returns what has to run before the results of `i` can be read; None if more than `span` would be redone."""
+        """Returns the equations to run before the results of `i` are read; None if more than `span` would be redone."""
         found: dict[int, None] = {}
         n_redone: set[int] = set()
         pending = [i]

@@ -196,7 +196,7 @@ class Rows:
         return {frozenset(): Term(value, abs(value))} if value else {}
 
     def _combined(self, key: Key, name: str, keys: Sequence[Key]) -> Polynomial | None:
-        """Returns what a primitive makes of polynomials; None if that would be too long, or none."""
+        """Returns the polynomial that a primitive makes of others; None if it is too long or there is none."""
         operands = [self.known(k) for k in keys]
         if any(operand is None for operand in operands):
             return None
@@ -332,7 +332,7 @@ class _Witnesses:
                 self._needed[step.top].add(Factor(*step.key))
 
     def _parts(self, step: _Step, name: str, keys: Sequence[Key]) -> Iterator[_Step]:
-        """Yields what a value reads."""
+        """Yields the operands of a value."""
         if name == "sum" and step.is_below:
             summed: Any = self._rows.known(keys[0])
             factors = {f for product in summed for f, n in product if isinstance(f, Factor) and n > 0}
@@ -404,7 +404,7 @@ def moved(eqn: Eqn, place: Place) -> Place | None:
 
 
 def moved_from(atom: Atom, place: Place, makers: Makers) -> tuple[Any, Place] | None:
-    """Returns what an atom is moved from by one equation, and where its axes lie; None if it is not.
+    """Returns the operand that one equation moves to make an atom, and where its axes lie; None if none does.
 
     Args:
       atom: The atom.

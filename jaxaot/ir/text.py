@@ -45,7 +45,7 @@ class Names:
         return self._names[var]
 
     def read(self, atom: Atom) -> str:
-        """Returns what an atom goes by: the name of a variable, the value of a literal."""
+        """Returns the text of an atom: the name of a variable, the value of a literal."""
         if isinstance(atom, Literal):
             return format_literal(atom)
         return self._names.get(atom, f"?{short_aval(atom.aval)}")

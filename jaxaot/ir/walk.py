@@ -274,7 +274,7 @@ def _has_own_rule(eqn: Eqn) -> bool:
 
 
 def _content(value: object) -> Hashable:
-    """Returns what `param_key` does, but for objects that a second trace makes anew."""
+    """Returns the same as `param_key`, except for objects that a second trace makes anew."""
     if isinstance(value, ClosedJaxpr):
         consts = tuple(_content(np.asarray(const)) for const in value.consts)
         return _Ordered(("jaxpr", str(value.jaxpr), consts))

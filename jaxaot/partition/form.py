@@ -98,7 +98,7 @@ class AbstractForm(abc.ABC):
         return frozenset().union(*(body.effects for body in bodies))
 
     def price(self, price: int, slot: Slot) -> int:
-        """Returns what keeping a value is for a body, given what it is for the graph that the equation stands in."""
+        """Returns the price of keeping a value for a body, given that for the enclosing graph."""
         del slot
         return price
 

@@ -51,7 +51,7 @@ class Choices:
 
 
 def choose(graph: Classified, policy: Policy) -> Choices:
-    """Returns what a policy says on each equation that is not backward; one that is not pure is always saved.
+    """Returns a policy's choice for each equation that is not backward; one that is not pure is always saved.
 
     Raises:
       PolicyError: If the policy returns anything but a `Choice`.
@@ -62,7 +62,7 @@ def choose(graph: Classified, policy: Policy) -> Choices:
 
 
 def choice_of(eqn: Eqn, policy: Policy) -> Choice:
-    """Returns what a policy says on an equation; one that is not pure is always saved.
+    """Returns a policy's choice for an equation; one that is not pure is always saved.
 
     Raises:
       PolicyError: If the policy returns anything but a `Choice`.

@@ -284,7 +284,7 @@ class Cutter:
             raise PolicyError(self._impossible()) from None
 
     def _impossible(self) -> str:
-        """Returns what makes the policy impossible: a value that is neither to be saved nor can be computed again."""
+        """Returns the message about an impossible policy: a value may neither be saved nor recomputed."""
         label, graph = policy_label(self.policy), self.graph
         places = [i for i in graph.positions() if i in self.choices.fixed]
         shown = [f"`{graph.eqns[i].primitive.name}` ({source_line(graph.eqns[i]) or 'line unknown'})" for i in places]

@@ -101,7 +101,7 @@ class NamesPolicy:
     saves_unnamed: bool = False
 
     def __call__(self, eqn: Eqn) -> Choice:
-        """Returns what it says of an equation."""
+        """Returns its choice for an equation."""
         if eqn.primitive.name == "name":
             return Choice.SAVE if (eqn.params["name"] in self.names) is self.saves else Choice.RECOMPUTE
         return save_all(eqn) if self.saves_unnamed else Choice.RECOMPUTE
@@ -154,7 +154,7 @@ class JaxPolicy:
     policy: Callable[..., Any]
 
     def __call__(self, eqn: Eqn) -> Choice:
-        """Returns what it says of an equation.
+        """Returns its choice for an equation.
 
         Raises:
           PolicyError: If that is nothing that JAX knows.
@@ -246,7 +246,7 @@ def region_policy(policy: str | Callable[..., Any] | None, memory_budget: float 
 
 
 def policy_label(policy: str | Policy) -> str:
-    """Returns what a policy goes by in messages."""
+    """Returns the name of a policy for messages."""
     return policy if isinstance(policy, str) else getattr(policy, "__name__", "the policy")
 
 

@@ -20,7 +20,7 @@ def keeping_prices(
     prices: Mapping[Any, int],
     scale: int,
 ) -> dict[Any, int]:
-    """Returns what keeping each of some variables costs, at most.
+    """Returns upper bounds on the cost of keeping each of some variables.
 
     It is nothing for what the backward has anyway, and else the bytes, or what keeping the operands costs if the value
     may be recomputed from them.

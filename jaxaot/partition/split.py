@@ -117,7 +117,7 @@ def recomputed_positions(
 
 
 def equation_name(graph: Classified, position: int) -> str:
-    """Returns what an equation goes by: its primitive, and the position of the forward equation that it belongs to."""
+    """Returns an equation's name: its primitive, and the position of the forward equation that it belongs to."""
     eqn = graph.eqns[position]
     tag = forward_index(eqn)
     return f"{eqn.primitive.name}_{position if tag is None else tag}"

@@ -223,7 +223,7 @@ class Tags:
     chains: Mapping[int, tuple[int, ...]]
 
     def applied(self, choices: Choices, policy: Policy) -> Choices:
-        """Returns what the policy of the graph and the tags say together; no budget overrules `must_save`.
+        """Returns the choices of the graph's policy with the tags applied; no budget overrules `must_save`.
 
         Args:
           choices: What the policy says alone.
@@ -234,7 +234,7 @@ class Tags:
             return choices
 
         def said(i: int, chain: Sequence[int]) -> Choice:
-            """Returns what the regions of a chain say on an equation, or for an empty one the policy of the graph."""
+            """Returns the choice of a chain of regions for an equation; for an empty chain, the graph's policy's."""
             if not chain:
                 return choices.by_position[i]
             return _together(self.solved[r].get(i) if r in self.solved else self.policies[r](eqns[i]) for r in chain)
@@ -246,7 +246,7 @@ class Tags:
 
 
 def read_tags(graph: Classified, save_within: Budgeted, around: int | None = None) -> Tags:
-    """Returns what regions say of a graph, those that have a budget solved.
+    """Returns the tags that regions put on a graph; those of regions with a budget are solved.
 
     Args:
       graph: The graph, its notes gathered.
@@ -270,13 +270,13 @@ def read_tags(graph: Classified, save_within: Budgeted, around: int | None = Non
 
 
 def said_of_notes(graph: Classified, choices: Choices, policy: Policy) -> Choices:
-    """Returns what a policy and the notes of a graph without regions say together."""
+    """Returns the choices of a policy together with the notes of a graph without regions."""
     positions = graph.positions(Side.FORWARD, Side.EITHER)
     return Tags(graph, (), {}, dict.fromkeys(positions, ())).applied(choices, policy)
 
 
 def policy_inside(graph: Classified, position: int, policy: Policy) -> Policy:
-    """Returns what says of the bodies of an equation: the policies of the regions around it, or that of the graph."""
+    """Returns the policy for the bodies of an equation: that of the regions around it, or the graph's."""
     regions = [graph.joint.regions[r] for r in _chain(graph, position, None)]
     if not regions:
         return policy
@@ -289,7 +289,7 @@ def policy_inside(graph: Classified, position: int, policy: Policy) -> Policy:
 
 
 def _together(words: Iterable[Choice | None]) -> Choice:
-    """Returns what several regions around an equation say of it."""
+    """Returns the combined choice of several regions around an equation."""
     found = set(words)
     return next((word for word in (Choice.RECOMPUTE, Choice.SAVE) if word in found), Choice.EITHER)
 
@@ -351,7 +351,7 @@ def _chain(graph: Classified, position: int, around: int | None) -> tuple[int, .
 
 
 def _solve_region(graph: Classified, region: int, policy: Policy, save_within: Budgeted) -> dict[int, Choice]:
-    """Returns what is done with each equation of a region so that it keeps within its budget.
+    """Returns the choice for each equation of a region that keeps within its budget.
 
     What the region reads of the graph around it is taken for given.
     """

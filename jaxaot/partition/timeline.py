@@ -194,7 +194,7 @@ def _inside(body: Any) -> int:
 
 
 def _shown_by(jaxpr: Jaxpr) -> Callable[[Any], Sequence[Any]]:
-    """Returns what takes a variable to those whose memory it needs: itself, or what it shows or is fused from."""
+    """Returns a map from a variable to those whose memory it needs: itself, or those it is a view or fusion of."""
     readers: dict[Any, int] = {}
     for eqn in jaxpr.eqns:
         for var in variables(eqn.invars):

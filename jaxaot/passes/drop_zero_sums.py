@@ -89,7 +89,7 @@ class _Graph:
         self._rows: dict[Any, Rows] = {}
 
     def zero(self, eqn: Eqn) -> _Zero | None:
-        """Returns what the result of an equation is if that is zero, and None if that is not known."""
+        """Returns the zero that an equation's result equals, or None if it is not known to be zero."""
         if eqn.primitive not in (lax.reduce_sum_p, lax.mul_p) or not is_rewritable(eqn):
             return None
         (target,) = eqn.outvars
@@ -100,7 +100,7 @@ class _Graph:
         return self._zero_share(target, *eqn.invars) or self._zero_share(target, *eqn.invars[::-1])
 
     def _zero_sum(self, eqn: Eqn) -> _Zero | None:
-        """Returns what a sum is if it is zero, and something else tells where it is NaN."""
+        """Returns the zero that a sum equals, if other values tell where it is NaN."""
         (operand,), (target,) = eqn.invars, eqn.outvars
         rows = self._along(operand, eqn.params["axes"])
         if not rows.axes or not rows.is_zero(target, rows.kept()):

@@ -177,7 +177,7 @@ class _Packing:
         return dataclasses.replace(before, forward=self._forward(packs), backward=closed, plan=plan, hooks=hooks)
 
     def _atom(self, source: ResidualSource) -> Any:
-        """Returns what a residual is in the forward; None if it is filled again."""
+        """Returns the atom of a residual in the forward; None if its storage is filled again."""
         match source:
             case FromPrimal(index):
                 return self.primals[index]

@@ -101,7 +101,7 @@ class RematCall:
         Raises:
           PolicyError: If the policy returns nonsense.
           BudgetError: If the budget cannot be met.
-        UntraceableHooksError: If residuals are to be packed by hooks that cannot be part of a graph.
+          UntraceableHooksError: If residuals are to be packed by hooks that cannot be part of a graph.
         """
         if perturbed not in self._cuts:
             self._cuts[perturbed] = self._make_cut(perturbed)

@@ -61,7 +61,7 @@ class Autocast:
         return here.dtype if here.is_on else None
 
     def of(self, platform: str) -> Precision:
-        """Returns what is set for a kind of device."""
+        """Returns the settings for a kind of device."""
         return dict(self.precisions).get(platform, _OFF)
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ _OFF = Precision(False, np.dtype(jnp.bfloat16))
 
 @functools.cache
 def _untouched() -> Autocast:
-    """Returns what is set before anything was."""
+    """Returns the initial settings."""
     gpu = Precision(False, np.dtype(np.float16))
     return Autocast((("cpu", _OFF), ("gpu", gpu), ("tpu", _OFF)), True, jax.default_backend())
 

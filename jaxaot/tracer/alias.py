@@ -65,7 +65,7 @@ class Escapes:
 
 
 def collect_escapes(trace: TraceState, result: object, objects: dict[int, Path]) -> Escapes:
-    """Returns what outlives a traced function that returned `result`.
+    """Returns the tensors and storages that outlive a traced function that returned `result`.
 
     Args:
       trace: Its trace.
@@ -112,7 +112,7 @@ def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) 
 def plan_aliases(
     trace: TraceState, escapes: Escapes, changes: Callable[[Callable[[Any], int]], tuple[PlaceWrite, ...]]
 ) -> tuple[Callable[..., AliasPlan], list[Any], tuple[PlaceWrite, ...]]:
-    """Returns what makes the alias plan once inputs are numbered, the graph's outputs, and the writes to places.
+    """Returns a function that makes the alias plan from the numbers of inputs, the graph's outputs, and place writes.
 
     The plan is completed later, because tensors from outside get their numbers when their paths are known; everything
     that depends on symbols is read here, while the trace is alive.
@@ -246,7 +246,7 @@ def plan_aliases(
 
 
 def no_aliases(escapes: Escapes) -> Callable[..., AliasPlan]:
-    """Returns what makes the plan of a trace that stopped at a value: it changed nothing, and returns that value."""
+    """Returns a function that makes the plan of a trace that stopped at a value: no changes, that value as output."""
     escapes.asked = [0]
     return lambda *_: AliasPlan(
         writes=(), fresh=(), freed=(), histories=(), counters=(), bumps=(), made=(), changes=(), grads=(),

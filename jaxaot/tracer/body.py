@@ -156,7 +156,7 @@ class _BodyTrace(TraceState):
         return jax.random.fold_in(self.stream_seeds[generator], jnp.uint32(n))
 
     def argument(self, symbol: Array, spec: LeafSpec) -> Any:
-        """Returns what the body's function is passed for a symbol."""
+        """Returns the argument that the body's function gets for a symbol."""
         if not spec.is_tensor:
             return symbol
         tensor = wrap_array(symbol)

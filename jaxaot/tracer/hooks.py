@@ -50,9 +50,9 @@ class _Untraceable(Exception):
 
 
 def trace_hooks(hooks: HookPair, shape: tuple[int, ...], dtype: DTypeLike | None) -> HookGraphs | None:
-    """Returns what a pair of hooks does to an array of some type; None if it has to be run on values.
+    """Returns the graphs of a pair of hooks for an array type; None if they must run on values.
 
-    That is so if it asks for values, keeps them elsewhere, draws random numbers, or reads or writes other tensors.
+    They must if they ask for values, keep them elsewhere, draw random numbers, or read or write other tensors.
 
     Raises:
       PackHookWroteError: If the pack hook writes to the tensor that it gets.
@@ -108,7 +108,7 @@ def trace_hooks(hooks: HookPair, shape: tuple[int, ...], dtype: DTypeLike | None
 
 
 def _run(body: Callable[[Callable[[Any], Tensor]], Any]) -> Any:
-    """Returns what `body` does, given what shows an array as a tensor, as part of the graph that JAX is tracing.
+    """Returns the result of `body` as part of the graph that JAX is tracing.
 
     Raises:
       _Untraceable: If it reaches tensors from outside, changes any, or draws random numbers.

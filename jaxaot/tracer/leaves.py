@@ -97,7 +97,7 @@ def differences(names: tuple[str, str], trees: tuple[Any, Any], specs: tuple[Any
 
 
 def _fitted(leaf: object, spec: LeafSpec) -> Any:
-    """Returns what a turn left for a carried value, as the kind of leaf that the value is."""
+    """Returns the new value of a carried leaf after an iteration, as the kind of leaf that it was."""
     if isinstance(leaf, _NUMBERS):
         leaf = jnp.asarray(leaf, spec.dtype) if can_store(np.asarray(leaf).dtype, spec.dtype) else tensor(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
@@ -156,7 +156,7 @@ def _check_one(pred: Any, what: str) -> None:
 
 
 def truth_of(pred: object, what: str) -> bool:
-    """Returns what a condition says, eagerly.
+    """Returns the truth value of a condition, eagerly.
 
     Raises:
       ControlFlowMismatchError: If it is not one value.

@@ -65,7 +65,7 @@ def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> di
 
 
 def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
-    """Yields what a value holds: the step to it, itself, and whether it is looked into last.
+    """Yields the children of a value: the step to each, the child, and whether it is visited last.
 
     Args:
       value: Anything.

@@ -203,7 +203,7 @@ def _is_hashable(value: object) -> bool:
 
 
 def leaf_input(value: object) -> LeafInput:
-    """Returns what stands for one leaf of a cell's value."""
+    """Returns the graph input for one leaf of a cell's value."""
     if isinstance(value, (np.ndarray, np.generic)):
         return LeafInput("numpy", value.shape, canonical_dtype(value.dtype), python_type=type(value))
     if isinstance(value, (jax.Array, jax.ShapeDtypeStruct)):
@@ -271,7 +271,7 @@ class Places:
         return value if leaf.kind == "static" else trace.lift(leaf.shape, leaf.dtype, origin, leaf.weak_type)
 
     def changes(self, output: Callable[[Any], int]) -> tuple[PlaceWrite, ...]:
-        """Returns what the function did to cells and objects; `output` makes a value an output of the graph.
+        """Returns the writes of the function to cells and objects; `output` makes a value an output of the graph.
 
         Raises:
           AttributeChangeError: If a later call could not do it again.

@@ -28,7 +28,7 @@ _MISSING = object()
 
 
 def snapshot(roots: Iterable[tuple[Path, Any]]) -> Undo:
-    """Returns what puts back all that can be reached, where it was changed.
+    """Returns a function that restores everything reachable that was changed.
 
     Args:
       roots: Where to start, each with its own path.

@@ -161,7 +161,7 @@ def _next(turn: Any) -> Any:
 
 
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: object) -> Any:
-    """Returns what is carried when `cond_fn(*carried)` is false, `body_fn(*carried)` being carried on while it is true.
+    """Returns the carried values once `cond_fn(*carried)` is false; until then `body_fn(*carried)` replaces them.
 
     As `torch.while_loop`. In each turn what is carried are fresh tensors. The functions may write to other tensors that
     they reach. Gradients flow through it eagerly; in a trace the number of turns is unknown, so they do not.
@@ -262,7 +262,7 @@ def scan(
     reverse: bool = False,
     unroll: int | bool = 1,
 ) -> tuple[Any, Any]:
-    """Returns what is carried after `carry, y = f(carry, x)` for each x of xs along dim 0, and the ys stacked.
+    """Returns the last carry of `carry, y = f(carry, x)` over the x of xs along dim 0, and the ys stacked.
 
     As `jax.lax.scan`. In each turn what is carried and the slices are fresh tensors. `f` may write to other tensors
     that it reaches.
@@ -328,7 +328,7 @@ class _Scan:
         return next(iter(lengths.values()))  # type: ignore[return-value]
 
     def turn(self, leaves: Sequence[Any]) -> list[Any]:
-        """Returns what is carried on and the ys, from what is carried and the slices."""
+        """Returns the next carry and the ys, from the carry and the slices."""
         n = len(self.carry.specs)
         carry = jax.tree.unflatten(self.carry.tree, list(leaves[:n]))
         result = self.f(carry, jax.tree.unflatten(self.xs_tree, list(leaves[n:])))

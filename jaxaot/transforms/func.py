@@ -35,7 +35,7 @@ def _pure(fn: Callable[..., Any], differentiates: bool = True) -> Callable[..., 
 
 
 def _called(transformed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns what a function of arrays makes of tensors, as tensors.
+    """Returns the results of a function of arrays for tensors, as tensors.
 
     It is recorded where something requires grad that it is passed or reads, in a trace, and where there are duals.
     """
@@ -117,7 +117,7 @@ def grad(fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) ->
 
 
 def vjp(fn: Callable[..., Any], *primals: object, has_aux: bool = False) -> Any:
-    """Returns what `fn` returns, and a function from cotangents of that to a tuple of gradients, one of each primal.
+    """Returns the result of `fn`, and a function from its cotangents to a tuple of gradients, one for each primal.
 
     Args:
       fn: Takes tensors to tensors.
@@ -140,7 +140,7 @@ def vjp(fn: Callable[..., Any], *primals: object, has_aux: bool = False) -> Any:
 
 
 def jvp(fn: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False) -> Any:
-    """Returns what `fn` returns, and its derivative in a direction; with `has_aux`, then what it returns besides."""
+    """Returns the result of `fn` and its derivative in a direction; with `has_aux`, also its auxiliary output."""
 
     def transformed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         return jax.jvp(_pure(fn, False), tuple(primals), tuple(tangents), has_aux=has_aux)
@@ -149,7 +149,7 @@ def jvp(fn: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any],
 
 
 def linearize(fn: Callable[..., Any], *primals: object) -> tuple[Any, Callable[..., Any]]:
-    """Returns what `fn` returns, and its derivative there as a linear function of tangents."""
+    """Returns the result of `fn`, and its derivative there as a linear function of tangents."""
 
     def forward(*primals: object) -> Any:
         return jax.linearize(_pure(fn, False), *primals)

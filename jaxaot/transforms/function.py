@@ -84,7 +84,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args: object, **kwargs: Any) -> Any:
-        """Returns what `forward` returns, recorded; its gradients are those of `backward`."""
+        """Returns the result of `forward`, recorded; its gradients are those of `backward`."""
         has_setup = cls.setup_context is not None
         if kwargs:
             bound = inspect.signature(cls.forward).bind(*(() if has_setup else (None,)), *args, **kwargs)
@@ -221,7 +221,7 @@ class _Way:
         self.captured = tuple(captured)
 
     def values(self, shown: Sequence[Any], captured: Sequence[Any]) -> list[Any]:
-        """Returns what was captured, with results in the place of those that they are."""
+        """Returns the captured values, with results in place of those that they are."""
         return [shown[self._outputs[i]] if i in self._outputs else value for i, value in enumerate(captured)]
 
     def __call__(self, values: Sequence[Any], given: Sequence[Any], n: int) -> list[Any]:
@@ -296,7 +296,7 @@ class VmapInfo(NamedTuple):
 
 
 def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
-    """Returns what the forward of a Function returns inside of `ja.func.vmap`.
+    """Returns the result of a Function's forward inside of `ja.func.vmap`.
 
     Raises:
       AutogradError: If it is mapped and does not say how.

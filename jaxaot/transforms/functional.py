@@ -185,7 +185,7 @@ def _single_output(is_tuple: bool, outputs: Tensors, fn: str) -> None:
 def vjp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Returns what a function returns, and a vector times its Jacobian.
+    """Returns a function's result, and a vector times its Jacobian.
 
     Args:
       func: Takes tensors to a tensor or a tuple of them.
@@ -221,7 +221,7 @@ def vjp(
 def jvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Returns what a function returns, and its Jacobian times a vector, by two backwards.
+    """Returns a function's result, and its Jacobian times a vector, by two backwards.
 
     Args:
       func: As for `vjp`.
@@ -255,7 +255,7 @@ def jvp(
 def vhp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Returns what a function returns, and a vector times its Hessian.
+    """Returns a function's result, and a vector times its Hessian.
 
     Args:
       func: Takes tensors to a tensor of one element.
@@ -278,7 +278,7 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Returns what a function returns, and its Hessian times a vector; `vhp` gives the same with less work.
+    """Returns a function's result, and its Hessian times a vector; `vhp` gives the same with less work.
 
     Args:
       func: As for `vhp`.

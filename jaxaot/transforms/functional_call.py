@@ -37,7 +37,7 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Returns what a module returns when it is called with other parameters and buffers.
+    """Returns the result of a module called with other parameters and buffers.
 
         loss = lambda state: ja.func.functional_call(model, state, x).sum()
         slopes = ja.func.grad(loss)(dict(model.named_parameters()))

@@ -42,7 +42,7 @@ _Source = Callable[[Sequence[Any]], Any]
 
 
 def recorded(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns what a function of arrays makes of tensors, as tensors.
+    """Returns the results of a function of arrays for tensors, as tensors.
 
     Args:
       fn: Takes arrays, in any pytrees, to arrays; it may read tensors from outside, but changes nothing there.

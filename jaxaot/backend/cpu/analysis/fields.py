@@ -53,7 +53,7 @@ class Graph:
         return self.fill(atom) is not None or self.mask(atom) is not None
 
     def mask(self, atom: Atom) -> Any:
-        """Returns what an atom is whatever the inputs are, one element along axes it was repeated along, or None."""
+        """Returns the constant value of an atom, of size 1 along broadcast axes; None if it depends on inputs."""
         value = constant(atom, self.makers, self.known)
         return None if value is None else value[tuple(slice(None if n else 1) for n in value.strides)]
 
@@ -101,7 +101,7 @@ class Fields:
         self.between = self._find_between()
 
     def flops(self) -> int:
-        """Returns what the equations of the fields take."""
+        """Returns the FLOPs of the equations of the fields."""
         return sum(eqn_flops(self.graph.jaxpr.eqns[i]) for i in self.steps)
 
     def _enter(self, i: int, var: Atom) -> list[Any]:

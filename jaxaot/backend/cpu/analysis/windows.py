@@ -55,7 +55,7 @@ def windows(
 
 
 def padding_config(params: dict[str, Any]) -> list[tuple[int, int, int]]:
-    """Returns what `pad` puts before, behind and between elements of an image along the axes of space."""
+    """Returns the low, high and interior padding of an image along its spatial axes."""
     holes = (dilation - 1 for dilation in params["lhs_dilation"])
     return [(*padding, hole) for padding, hole in zip(params["padding"], holes, strict=True)]
 

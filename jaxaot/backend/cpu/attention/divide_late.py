@@ -1,9 +1,9 @@
-"""Dividing late: what a softmax divides its powers by is applied behind the products that read them.
+"""Delayed softmax normalization: unnormalized exponentials go into the products, and their results are divided.
 
-Attention multiplies weights `e / z` of queries by keys, where `e` are powers and `z` their sums, with values of keys by
-features, which are fewer; so dividing the product costs less than dividing the weights, which then need not exist. Of
-the gradient, the sum of each row of the weights times their cotangents is the sum of the row of what the attention
-returned times its cotangent. FlashAttention (Dao et al., 2022) computes so.
+Attention multiplies weights `e / z` (queries by keys) with values (keys by features), where `e` are exponentials, here
+called *powers*, and `z` their row sums. A result has fewer elements than the weights, so it is cheaper to divide the
+result, and the weights need not exist. In the gradient, the row sum of weights times their cotangents equals the row
+sum of the attention's result times its cotangent. FlashAttention (Dao et al., 2022) does both.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class _Softmaxes:
     # reading
 
     def _core(self, atom: Atom, unless: float | None = None) -> tuple[Any, Place]:
-        """Returns what an atom repeats, and of each axis of that the axis of the atom; None for one of one element.
+        """Returns the value that an atom broadcasts, and for each of its axes that of the atom; None for a size-1 axis.
 
         Args:
           atom: The atom.
@@ -138,7 +138,7 @@ class _Softmaxes:
                 return atom, place
 
     def _root(self, atom: Atom) -> tuple[Any, list[int]]:
-        """Returns what an atom is transposed from, and for each axis of that the axis of the atom."""
+        """Returns the value that an atom transposes, and for each of its axes that of the atom."""
         axes = list(range(atom.aval.ndim))
         while (eqn := self._makers.of(atom, lax.transpose_p)) is not None:
             axes = _sorted_by(axes, eqn.params["permutation"])
@@ -160,7 +160,7 @@ class _Softmaxes:
         )
 
     def _otherwise(self, atom: Atom, value: float) -> Any:
-        """Returns what an atom is but where that is some value, instead of which it is 0 or 1; None if it is no such.
+        """Returns `x` if an atom is `where(x == value, 0 or 1, x)`; None otherwise.
 
         This is how rows are written that may be masked whole.
         """
@@ -242,7 +242,7 @@ class _Quotients(_Softmaxes):
             self._products.setdefault(weights.powers, []).extend(products)
 
     def _plan_product(self, i: int, eqn: Eqn, quotient: Atom, weights: _Weights) -> Any:
-        """Returns what writes a product of weights, and what product of powers it leaves; None if it has to stay."""
+        """Returns a function that writes a product of weights, and the products of powers; None if it has to stay."""
         at = 0 if eqn.invars[0] is quotient else 1
         other, (result,) = eqn.invars[1 - at], eqn.outvars
         if other is quotient or not is_rewritable(eqn) or not _is_precise(result) or isinstance(result, DropVar):
@@ -302,7 +302,7 @@ class _Quotients(_Softmaxes):
     def _factors(
         self, source: Atom, key: int
     ) -> tuple[list[tuple[Any, bool]], Any, tuple[Any, list[int]], bool] | None:
-        """Returns what a value is a product of, or None if it is not known as one.
+        """Returns the factors of a value, or None if it is not known to be a product.
 
         Returns:
           What is the same for all keys, with whether it divides; powers; a matrix product, with the axes of the value

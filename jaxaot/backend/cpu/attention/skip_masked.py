@@ -1,12 +1,13 @@
 """Skipping what a mask discards: the half of an attention that looks ahead is not computed.
 
 Where a mask does not depend on the inputs, such as a causal one, rows are computed in blocks, each with only the
-columns that the mask leaves to some of its rows, from the products before the mask to those behind the softmax, and
-in the gradients. A *field* is a value with the rows and the columns of the mask. Of a block, the columns *inside* are
-computed. One of them, the *witness*, is discarded by all rows of the block, as those *outside* are: the mask writes the
-same number to all of these, and what is computed from it, such as its exponential, is the same for all. So the witness
-tells what is outside, which counts as it did, NaN and infinities included: zero times the sum of values that the mask
-hides is not zero if one of these is infinite.
+columns that the mask leaves to some of its rows. This holds from the products before the mask to those behind the
+softmax, and in the gradients. A *field* is a value with the rows and the columns of the mask. Of a block, the columns
+*inside* are computed.
+
+All columns *outside* a block hold the same masked value. So one column inside that all rows of the block discard, the
+*witness*, is computed and stands for them. NaN and infinities still propagate: zero times the sum of hidden values is
+not zero if one of them is infinite.
 """
 
 from __future__ import annotations
@@ -284,7 +285,7 @@ class _Blocked:
     # operands
 
     def _operands(self, eqn: Eqn, step: Step, k: int) -> list[Any]:
-        """Returns what an equation reads inside a block."""
+        """Returns the operands of an equation inside a block."""
         found = []
         for atom, row, column in step.operands(eqn):
             if row is not None and column is not None:
@@ -307,7 +308,7 @@ class _Blocked:
         return self._inside[atom, k]
 
     def _outside_of(self, atom: Atom, row: int, column: int, k: int) -> Any:
-        """Returns what is known of an operand outside of a block: how it looks there, or None."""
+        """Returns the description of an operand outside a block, or None if none is known."""
         if (atom, k) in self._outside:
             return self._outside[atom, k]
         if self._fields.graph.fill(atom) is not None:
@@ -355,7 +356,7 @@ class _Blocked:
     # what is outside
 
     def _beside(self, eqn: Eqn, step: Step, k: int, here: Atom) -> Any:
-        """Returns what is known of a result outside of a block, which is `here` inside."""
+        """Returns the description of a result outside a block, or None; `here` is the result inside."""
         name = eqn.primitive.name
         operands = []
         for atom, row, column in step.operands(eqn):
@@ -442,7 +443,7 @@ class _Blocked:
         return _Products(tuple((not minus, column, summed) for minus, column, summed in products.terms), rest)
 
     def _over_columns(self, eqn: Eqn, step: Step, k: int) -> Any:
-        """Returns what an equation that sums makes of all columns outside together."""
+        """Returns the contribution of all columns outside a block to a sum."""
         block = self._blocks[k]
         n_outside = self._n_columns - block.n_columns
         operands, times = [], n_outside

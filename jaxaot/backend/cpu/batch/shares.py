@@ -39,7 +39,7 @@ MIN_PRODUCTS = 4
 """How many products a graph has at least: what lies between them is what a core does not have to read from another."""
 
 MIN_PART = 0.9
-"""What part of all products is in shares, and of all other work."""
+"""Minimum fraction of the FLOPs of products, and of all other FLOPs, that must lie inside the shards."""
 
 FLOPS_PER_BYTE = 24
 """What one core computes in the time in which a byte is written, read and added up, of what the shares hand over."""
@@ -235,7 +235,7 @@ class _Search(Flow):
         return Shares(part, part_reads, rest, rest_reads, self.n)
 
     def _graph_of_share(self, own: Set[int], whole: Set[int], handed: Iterable[Any]) -> tuple[Any, tuple[int, ...]]:
-        """Returns what a share computes, and the positions of the inputs that it reads.
+        """Returns the graph of one shard of the batch, and the positions of the inputs that it reads.
 
         Args:
           own: The equations of which it computes its part.
@@ -268,7 +268,7 @@ class _Search(Flow):
     def _graph_of_rest(
         self, after: Set[int], handed: Iterable[Any], avals: Sequence[Aval]
     ) -> tuple[Any, tuple[int, ...]]:
-        """Returns what is computed after the shares, and the positions of the inputs that it reads.
+        """Returns the graph that runs after the shards, and the positions of the inputs that it reads.
 
         Args:
           after: The equations.

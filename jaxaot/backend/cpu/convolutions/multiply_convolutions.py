@@ -101,7 +101,7 @@ def _product(image: Array, kernel: Array, **params: Any) -> Any:
 
 
 def _spaces(image: Sequence[int], kernel: Sequence[int], params: dict[str, Any]) -> list[_Space] | None:
-    """Returns what a convolution does along each axis; None if that is not a product along one of them."""
+    """Returns the geometry of a convolution along each axis; None if it is not a product along one of them."""
     numbers = params["dimension_numbers"]
     found = []
     for axis, (at_image, at_kernel, at_result) in enumerate(

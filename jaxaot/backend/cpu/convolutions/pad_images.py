@@ -1,7 +1,7 @@
 """Convolutions whose kernel is larger than their image, such as gradients of kernels of padded layers.
 
-XLA's simplifier exchanges image and kernel of such a convolution and reverses the latter, for which it has no kernel on
-CPU but a loop, forty times slower.
+XLA's simplifier swaps the operands of such a convolution and reverses the kernel. The swapped form has no fast kernel
+on CPU and falls back to a loop, forty times slower.
 """
 
 from __future__ import annotations

@@ -115,5 +115,5 @@ def _bounds(image: Array, window: Window, numbers: Any) -> Iterator[Any]:
 
 
 def _in_image(of_roles: Sequence[Any], numbers: Any) -> list[Any]:
-    """Returns what belongs to batch, features and axes of space, in the order of the axes of the image."""
+    """Returns values for batch, features and spatial axes in the order of the axes of the image."""
     return [of_roles[numbers.lhs_spec.index(axis)] for axis in range(len(of_roles))]

@@ -1,7 +1,8 @@
 """Sines, cosines and tangents of large arrays by polynomials, which XLA on CPU computes one element at a time.
 
-An *angle* is what they are of. Less a multiple of pi/2 it is at most pi/4, where few terms do; in double precision what
-is taken off is exact enough for angles up to `LIMIT`. If one is larger, the whole array is computed as before.
+Arguments, here called *angles*, are reduced modulo π/2 to [-π/4, π/4], where a short polynomial suffices. In double
+precision the reduction is exact enough for angles up to `LIMIT`. If one is larger, the whole array is computed as
+before.
 """
 
 from __future__ import annotations

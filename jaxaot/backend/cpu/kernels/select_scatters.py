@@ -80,7 +80,7 @@ class _Scatter(NamedTuple):
     is_clamped: bool
 
     def selected(self, indices: Array, updates: Array) -> tuple[Any, Any, Any]:
-        """Returns what the scatter makes, and the index and the value of each row, with one element along `axis`."""
+        """Returns the scatter's result, and the index and the value of each row, with size 1 along `axis`."""
         index = lax.index_in_dim(indices, self.column, indices.ndim - 1, keepdims=False)
         index = laid_out(index, self.batch)
         if index.dtype.itemsize < 4:
@@ -127,7 +127,7 @@ class _Rows(NamedTuple):
 
 
 def _scatter(eqn: Eqn, makers: Makers) -> _Scatter | None:
-    """Returns what an equation scatters, if it scatters at most once to each row of many zeros."""
+    """Returns the scatter of an equation that writes at most one element into each row of zeros; None for any other."""
     if eqn.primitive not in (lax.scatter_add_p, lax.scatter_p) or not is_rewritable(eqn):
         return None
     zeros, indices, updates = eqn.invars

@@ -101,7 +101,7 @@ def _folded(fold: Callable[..., Any], image: Array, params: dict[str, Any]) -> A
 
 
 def _with_holes(eqn: Eqn, makers: Makers) -> tuple[Callable[..., Any], list[Any]] | None:
-    """Returns what `_written` does, for windows of an image with holes: the gradient of a sum with strides."""
+    """Returns the same as `_written`, for windows of a dilated image: the gradient of a sum with strides."""
     padding = makers.of(eqn.invars[0], lax.pad_p)
     if padding is None:
         return None
@@ -200,7 +200,7 @@ def _wide(dtype: DTypeLike) -> Any:
 
 
 def _worst(dtype: DTypeLike, fold: Callable[..., Any]) -> Any:
-    """Returns what never is the largest, or the smallest, of several values."""
+    """Returns the identity of a maximum or minimum: the dtype's lowest or highest value."""
     if jnp.issubdtype(dtype, jnp.floating):
         return -jnp.inf if fold is lax.max else jnp.inf
     return jnp.iinfo(dtype).min if fold is lax.max else jnp.iinfo(dtype).max

@@ -1,8 +1,9 @@
-"""Delaying: what an executable could compute at once waits until it is needed.
+"""Late scheduling: computations that depend only on inputs are held back until shortly before their first use.
 
-XLA on CPU runs what is ready, so what needs nothing but inputs is computed first, all of it: in the backward of a
-network what its layers make of residuals, of all layers before the first gradient. Until it is read it takes memory,
-and caches forget it. So it waits, see `ir/gate.py`, for something that is computed shortly before its first reader.
+XLA on CPU runs whatever is ready, so everything that needs nothing but inputs is computed first. In the backward of a
+network these are the recomputations from residuals, of all layers, before the first gradient. Until they are read they
+take memory, and caches forget them. So a barrier makes them wait, see `ir/gate.py`, for a value that is computed
+shortly before their first reader.
 """
 
 from __future__ import annotations

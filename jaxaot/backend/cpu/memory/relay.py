@@ -187,7 +187,7 @@ class Relay:
         return program
 
     def cost_analysis(self) -> dict[str, float]:
-        """Returns what XLA says of FLOPs and bytes accessed, of all legs together."""
+        """Returns XLA's counts of FLOPs and bytes accessed, summed over all legs."""
         found: Counter[str] = Counter()
         for run in self._finished.runs:
             found.update(costs_of(self._compiling[run].result()))
@@ -260,7 +260,7 @@ def _explain_cut(closed: ClosedJaxpr, limit: int) -> str:
 
 
 def _outline(leg: Leg) -> tuple[Any, ...]:
-    """Returns what legs have in common that are alike, and few others."""
+    """Returns a key that is equal for legs that are alike, and for few others."""
     closed = leg.jaxpr
     primitives = tuple(eqn.primitive for eqn in closed.jaxpr.eqns)
     return leg.donated, tuple(closed.in_avals), tuple(closed.out_avals), tuple(map(id, closed.consts)), primitives

@@ -62,7 +62,7 @@ class Temporaries:
 
 
 def temporaries(eqns: Sequence[Eqn], returned: Collection[Any], ceiling: int, delayed: bool = False) -> Temporaries:
-    """Returns what needs memory while equations run.
+    """Returns the temporaries of equations: the arrays that need memory while they run.
 
     Args:
       eqns: The equations.

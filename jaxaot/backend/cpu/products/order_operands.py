@@ -88,7 +88,7 @@ class _Operand(NamedTuple):
     batch: tuple[int, ...]
 
     def bytes_to_copy(self, is_left: bool) -> int:
-        """Returns what XLA copies of it as the left or the right operand: all, or nothing."""
+        """Returns the bytes that XLA copies of it as the left or the right operand: all of them, or none."""
         used = {*self.contracted, *self.batch}
         free = [axis for axis in range(self.atom.aval.ndim) if axis not in used]
         matrix = (*free, *self.contracted) if is_left else (*self.contracted, *free)
