@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, ArrayLike
 from jaxaot.demo.model import GPT, AdamW, Shape
 
 
@@ -57,7 +57,9 @@ def make_step(shape: Shape, optimizer: AdamW) -> Any:
     """Returns `step(params, means, squares, n, codes, targets, key, rate)`, jitted and donated."""
     (beta1, beta2), decay = optimizer.betas, optimizer.weight_decay
 
-    def step(params: Any, means: Any, squares: Any, n: Any, codes: Array, targets: Array, key: Array, rate: Any) -> Any:
+    def step(
+        params: Any, means: Any, squares: Any, n: Any, codes: ArrayLike, targets: ArrayLike, key: Array, rate: Any
+    ) -> Any:
         loss, grads = jax.value_and_grad(loss_fn)(params, codes, targets, key, shape)
         norm = jnp.sqrt(sum((g * g).sum() for g in grads))
         scale = jnp.minimum(1.0 / (norm + 1e-6), 1.0)
@@ -91,7 +93,7 @@ class PlainTrainer:
         self._key = jax.random.key(seed)
         self._n = 0
 
-    def step(self, codes: Array, targets: Array, rate: float) -> Any:
+    def step(self, codes: ArrayLike, targets: ArrayLike, rate: float) -> Any:
         """Carries out one training step and returns the loss."""
         self._n += 1
         *state, loss = self._step(*self.state, codes, targets, jax.random.fold_in(self._key, self._n), rate)

@@ -56,8 +56,9 @@ class Makers(dict[Any, Any]):
           *primitives: The primitives; none for all.
         """
         eqn = None if isinstance(atom, Literal) else self.get(atom)
-        is_one = eqn is not None and (not primitives or eqn.primitive in primitives)
-        return eqn if is_one and is_rewritable(eqn) else None
+        if eqn is None or (primitives and eqn.primitive not in primitives):
+            return None
+        return eqn if is_rewritable(eqn) else None
 
 
 def is_rewritable(eqn: Eqn) -> bool:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._typing import Array, DTypeLike, Shape, Sizes
+from jaxaot._typing import Array, Shape, Sizes
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.dims import sizes
 from jaxaot.ops.linalg import check_same_dtype
@@ -185,7 +185,7 @@ def _convolve_transposed(
     return _with_bias(value, bias, n, unbatched)
 
 
-def _channels_kept(operands: Sequence[Layout], size: Shape, dtype: DTypeLike | None, static: tuple[Any, ...]) -> Layout:
+def _channels_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Channels innermost if those of the input or of the weight are: ATen's `mkldnn_conv_use_channels_last`."""
     if len(size) in (4, 5) and any(operand.suggests_channels_last for operand in operands[:2]):
         return channels_last(size, dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from jax.ad_checkpoint import checkpoint_name
 
 from jaxaot._jax import mark_p
-from jaxaot._typing import DTypeLike, Shape
+from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError
 from jaxaot.ops.promotion import default_int, is_complex, is_inexact, strong
 from jaxaot.ops.table import register_op
@@ -44,7 +44,7 @@ def named(self, name):
     return checkpoint_name(self, name)
 
 
-def _channels_last(operands: Any, size: Shape, dtype: DTypeLike | None, static: Any) -> Layout:
+def _channels_last(operands: Any, size: Shape, dtype: np.dtype, static: Any) -> Layout:
     return channels_last(size, dtype)
 
 

@@ -140,7 +140,7 @@ def upper_part(factors: Array) -> Array:
     return jnp.triu(factors[..., : min(factors.shape[-2:]), :])
 
 
-def permutation_matrix(order: Array, dtype: DTypeLike | None) -> Array:
+def permutation_matrix(order: Array, dtype: DTypeLike) -> Array:
     """Returns the matrix P of `P @ (rows in that order) = rows`."""
     return (jnp.arange(order.shape[-1])[:, None] == order[..., None, :]).astype(dtype)
 

@@ -124,9 +124,7 @@ def scalar_tensor(s, dtype):
     return jnp.asarray(s, dtype)
 
 
-def empty_with_order(
-    operands: Sequence[Layout], size: Shape, dtype: DTypeLike | None, static: tuple[Any, ...]
-) -> Layout:
+def empty_with_order(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """The layout rule of `empty_permuted`: its dims lie in memory in the order of `physical_layout`."""
     stride, step = [0] * len(size), 1
     for dim in reversed(static[1]):
@@ -248,7 +246,7 @@ def eye(n, m, dtype):
     return jnp.eye(n, m, dtype=dtype_or(dtype, default_float()))
 
 
-def _triangle(places: Any, row: int, col: int, offset: int, dtype: DTypeLike | None) -> Array:
+def _triangle(places: Any, row: int, col: int, offset: int, dtype: DTypeLike) -> Array:
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise TensorError(f"{name} must be non-negative, got {size}")

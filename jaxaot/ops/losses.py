@@ -7,9 +7,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.special import xlogy
 
-from jaxaot._typing import Array, DTypeLike, Shape
+from jaxaot._typing import Array, Shape
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.elementwise import absolute
@@ -24,7 +25,7 @@ OLD = "Any size_average=None, Any reduce=None, "
 """The parameters that came before `reduction`, which they overrule where given."""
 
 
-def per_element(operands: Sequence[Layout], size: Shape, dtype: DTypeLike | None, static: tuple[Any, ...]) -> Layout:
+def per_element(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """As an elementwise op, where the loss is not reduced."""
     alike = [operand for operand in operands if len(operand.size) == len(size)]
     return elementwise_layout(tuple(alike), size, dtype) if size and alike else contiguous(size, dtype)

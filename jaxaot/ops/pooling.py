@@ -22,21 +22,19 @@ from jaxaot.views.layout import Layout, channels_last, contiguous
 FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 
 
-def channels_kept(operands: Sequence[Layout], size: Shape, dtype: DTypeLike | None, static: tuple[Any, ...]) -> Layout:
+def channels_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Channels innermost if those of the input are."""
     if len(size) in (4, 5) and len(operands[0].size) == len(size) and operands[0].suggests_channels_last:
         return channels_last(size, dtype)
     return contiguous(size, dtype)
 
 
-def image_channels_kept(
-    operands: Sequence[Layout], size: Shape, dtype: DTypeLike | None, static: tuple[Any, ...]
-) -> Layout:
+def image_channels_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Channels innermost if those of the input are, where these are images and not volumes."""
     return channels_kept(operands, size, dtype, static) if len(size) == 4 else contiguous(size, dtype)
 
 
-def _averaged_kept(operands: Sequence[Layout], size: Shape, dtype: DTypeLike | None, static: tuple[Any, ...]) -> Layout:
+def _averaged_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Volumes keep their channels innermost where all of one becomes its mean."""
     rule = channels_kept if math.prod(size[2:]) == 1 else image_channels_kept
     return rule(operands, size, dtype, static)

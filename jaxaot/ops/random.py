@@ -34,7 +34,7 @@ SAMPLED: dict[str, Any] = {"random": True, "out": True}
 FILL: dict[str, Any] = {"random": True, "inplace_only": True}
 
 
-def _need_floating(name: str, dtype: DTypeLike | None) -> Any:
+def _need_floating(name: str, dtype: DTypeLike) -> Any:
     if not is_floating(dtype):
         raise DtypeError(f"{name} needs a floating point dtype, but got {dtype}")
     return dtype
@@ -46,7 +46,7 @@ def _need_inexact(name: str, dtype: DTypeLike) -> Any:
     return dtype
 
 
-def _integers(key: Array, size: tuple[int, ...], low: int, high: int, dtype: DTypeLike | None) -> Array:
+def _integers(key: Array, size: tuple[int, ...], low: int, high: int, dtype: DTypeLike) -> Array:
     low, high = int(low), int(high)
     if low >= high:
         raise TensorError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -78,7 +78,7 @@ def _noise(key: Array, size: tuple[int, ...], dtype: DTypeLike) -> Array:
     return jax.random.normal(key, size, jnp.promote_types(dtype, jnp.float32)).astype(dtype)
 
 
-def _uniform(key: Array, size: tuple[int, ...], dtype: DTypeLike | None) -> Array:
+def _uniform(key: Array, size: tuple[int, ...], dtype: DTypeLike) -> Array:
     if not is_complex(dtype):
         return jax.random.uniform(key, size, dtype)
     parts = jax.random.uniform(key, (2, *size), jnp.zeros((), dtype).real.dtype)
@@ -142,7 +142,7 @@ def randint_like(key, self, low, high, generator, dtype):
 # The gradients of what is drawn with respect to the parameters are zeros, as in PyTorch: no reparametrization.
 
 
-def _normal(key: Array, mean: Any, std: Any, dtype: DTypeLike | None) -> Array:
+def _normal(key: Array, mean: Any, std: Any, dtype: DTypeLike) -> Array:
     _need_inexact("normal", dtype)
     noise = _noise(key, broadcast_shapes(jnp.shape(mean), jnp.shape(std)), dtype)
     return lax.stop_gradient(noise * strong(std, dtype) + strong(mean, dtype))

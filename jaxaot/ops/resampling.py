@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import Array, DTypeLike, Shape, Sizes
+from jaxaot._typing import Array, Shape, Sizes
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.pooling import adaptive_avg_pool_values, by_matrix, channels_kept, image_channels_kept
 from jaxaot.ops.promotion import is_inexact
@@ -136,7 +136,7 @@ def _resized(value: Array, axis: int, mode: str, out: int, scale: Any, align_cor
     return by_matrix(value, weights, axis)
 
 
-def _resized_kept(operands: Sequence[Layout], size: Shape, dtype: DTypeLike | None, static: tuple[Any, ...]) -> Layout:
+def _resized_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     rule = image_channels_kept if static[2] == "area" else channels_kept
     return rule(operands, size, dtype, static)
 

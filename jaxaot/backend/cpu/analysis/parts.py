@@ -70,7 +70,7 @@ class Flow:
         del var
         return True
 
-    def can_take(self, var: Var, axis: int) -> bool:
+    def can_take(self, var: Atom, axis: int) -> bool:
         """Returns whether each part can take its piece of a whole value."""
         del var, axis
         return False
@@ -385,7 +385,7 @@ class Body(Flow):
             elif state is not None:
                 self.axes[var] = state
 
-    def can_take(self, var: Var, axis: int) -> bool:
+    def can_take(self, var: Atom, axis: int) -> bool:
         del axis
         return var in self.jaxpr.invars
 

@@ -162,7 +162,7 @@ class _Search(Flow):
                 return False
         return True
 
-    def can_take(self, var: Var, axis: int) -> bool:
+    def can_take(self, var: Atom, axis: int) -> bool:
         del axis
         return var in self.same or var not in self.producer or not self.is_worth_parts(var)
 
