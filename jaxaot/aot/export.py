@@ -345,6 +345,7 @@ def _export(
     constants = {i: s.value for i, s in enumerate(alias.outputs) if isinstance(s, ConstantOutput)}
     variable = [i for i in range(len(alias.outputs)) if i not in constants]
     loss_places = [variable.index(i % len(alias.outputs)) for i in losses]
+    # a tensor that comes in by several slots is written once, under the name of the first
     owners: dict[int, _Slot] = {}
     for slot in slots:
         if slot.tensor is not None:
@@ -363,6 +364,7 @@ def _export(
     n_outputs = len(changed) + len(variable)
     wanted: list[int] = []
     if losses:
+        # tied parameters have one gradient, that of the first slot: the others would count it again
         first = {id(slot.example): i for i, slot in reversed(list(enumerate(slots)))}
         wanted = [
             i

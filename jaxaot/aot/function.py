@@ -86,12 +86,14 @@ def aot_function(
     forward = as_backend(fw_compiler, "fw_compiler")
     backward = as_backend(*_chosen(bw_compiler, "bw_compiler", fw_compiler), is_lazy=True)
     inference = as_backend(*_chosen(inference_compiler, "inference_compiler", fw_compiler))
+    # a function of the user's may keep what it is passed; our own backends give buffers away
     donate = isinstance(fw_compiler, str), isinstance(inference_compiler or fw_compiler, str)
 
     def cut(traced: Traced) -> Partition:
         joint = traced.joint()
         if decompositions:
             joint = run_passes(joint, [functools.partial(decompose, table=decompositions)], config.get().check_graphs)
+        # a partition function may trace: hooks in force are for the residuals of this graph, and come after
         with without_saved_hooks():
             partition = run_partition(partition_fn, joint)
         return with_hooks(partition)

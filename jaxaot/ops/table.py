@@ -307,6 +307,7 @@ def register_op(
             if inplace or inplace_only
             else None,
         )
+        # an alias is a name like any other: a second row of that name would hide the first
         for name in (spec.name, *spec.aliases):
             if name in _names:
                 raise DuplicateOpError(f"Two rows claim the op `{name}`: `{_names[name].schema}` and `{parsed}`.")

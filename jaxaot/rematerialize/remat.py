@@ -137,12 +137,12 @@ def remat(
         settings = config.get()
         chosen = settings.policy if policy is None else policy
         budget = settings.memory_budget if memory_budget is None else memory_budget
-        static_key = tuple((type(x), x) for x in statics)
+        static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
         # in a compiled function its own graphs pack what crosses
         hooks = state.saved_hooks if state.trace is None else None
         key = tree, sorts, cells.structure, static_key, chosen, budget, settings, hooks
         graph = graph_of(given, flat, [*cells.arrays, *values], key)
-        if not graph.call.is_differentiable:
+        if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
             return given(*args, **kwargs)
         results = graph.call(*graph.closed_over, *cells.arrays, *values)
         n_results = len(results) - len(graph.written)

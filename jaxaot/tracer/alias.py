@@ -122,6 +122,7 @@ def plan_aliases(
       escapes: What outlives it.
       changes: Returns the writes to places, given what makes a value an output.
     """
+    # by identity: equal values of different gradients must stay two outputs
     outputs: list[Any] = []
     placed: dict[int, int] = {}
 
@@ -138,6 +139,7 @@ def plan_aliases(
         is_written = id(storage) in trace.written
         if not is_written and not is_resized and storage.layout is was["layout"]:
             continue
+        # without bytes before and after: nobody can read what it held in between
         if storage.array is None and was["array"] is None and storage.layout is was["layout"]:
             continue
         place = None if storage.array is None else output(storage.array)
@@ -159,6 +161,7 @@ def plan_aliases(
 
     for tensor in (*escapes.made, *escapes.changed):
         add(tensor._history, tensor._storage)
+    # `noted` and not the present state: only a tensor that showed the history before the call has a number at run time
     for history, was in trace.histories.values():
         if history.node is not was["node"] or history.requires_grad != was["requires_grad"]:
             for _, snapshot in trace.noted.values():
@@ -172,6 +175,7 @@ def plan_aliases(
     made_number = {id(tensor): i for i, tensor in enumerate(escapes.made)}
     fresh_number = {id(storage): i for i, storage in enumerate(escapes.fresh)}
     counters, counter_number, bumps = _counters(trace, escapes)
+    # read now: the trace puts every tensor from outside back as it was before `finish` runs
     specs = {
         id(t): (
             t._storage,

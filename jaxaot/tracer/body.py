@@ -196,9 +196,10 @@ def trace_body(
             trace.promote(history, storage)
         given = [trace.argument(symbol, spec) for symbol, spec in zip(symbols, arguments, strict=True)]
         leaves = fn(given)
-        state.grad_enabled = grad_enabled
+        state.grad_enabled = grad_enabled  # a mode that the body set must not reach the equations below
         _check_captured(trace)
         refuse_lasting_hooks(trace, leaves)
+        # strong types: branches must return equal types, and loops what they take
         outputs = [strong(x._read() if isinstance(x, Tensor) else x, x.dtype) for x in leaves]
         found["results"] = tuple(map(spec_of, leaves))
         found["writes"] = [
@@ -225,11 +226,12 @@ def trace_body(
         closed = jax.make_jaxpr(staged)(*avals)
     finally:
         state.trace, state.grad_enabled = outer, grad_enabled
-        trace.restore()
+        trace.restore()  # a body only describes its effects: the surrounding trace carries them out
     graph = hoist(closed, len(trace.lifted), range(len(trace.lifted)))
     graph, captured = _without_unused(graph, len(arguments), trace.lifted)
     _note_reached(outer, trace)
     moves = [Move(*move) for move in found["moves"]]
+    # histories begun inside belong to a trace that is over, so each gets one of the surrounding trace in its place
     ours: dict[int, History] = {}
     for tensor, history, place in found["begun"]:
         ours[id(history)] = _begin_history(outer, tensor)

@@ -230,6 +230,7 @@ def _finish(
     in_tree: PyTreeDef, trace: TraceState, closed: ClosedJaxpr, unfinished: Any,
     escapes: Escapes, places: Places, writes: tuple[PlaceWrite, ...], modes: tuple[bool, Any],
 ) -> Traced:  # fmt: skip
+    # the function may have moved what the paths lead through, so places are looked at again, after the trace
     survey = places.look_again()
     constants = _constant_arrays(closed)
     targets: dict[int, Any] = {id(value): value for value in (*survey.roots.values(), *(a for _, a in constants))}
@@ -237,10 +238,11 @@ def _finish(
     starts = roots(fn, args, kwargs)
     paths = find_paths(starts, targets)
     inputs = _tensor_inputs(leaves, trace, paths)
-    if not trace.is_broken:
+    if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
         _check_leaks(fn, args, kwargs, trace, escapes)
     number = {id(tensor): i for i, tensor in enumerate(inputs)}
     storage_ids = list(trace.storages)
+    # storages are numbered by the first input that shows them, whatever the order in which they were read
     first = {}
     for i, tensor in enumerate(inputs):
         first.setdefault(id(trace.noted[id(tensor)][1]["_storage"]), i)
@@ -257,6 +259,7 @@ def _finish(
     values = sorted(((k, o) for k, o in lifted if o[0] == "value"), key=lambda item: item[1][1])
     randoms = [k for k, o in lifted if o[0] in ("seed", "offset")]
     order += [k for k, _ in ghosts] + [k for k, _ in values]
+    # an array that a path leads to becomes an input: as a constant it would be that of the first call for ever
     arrays = [(var, paths[id(array)], array) for var, array in constants if id(array) in paths]
     _check_reached([array for _, array in constants if id(array) not in paths])
     jaxpr, position, place_plan = _graph(trace, closed, order, randoms, arrays, places, survey)
@@ -278,6 +281,8 @@ def _finish(
     shown = {spec.storage for spec in (*alias.made, *(change.spec for change in alias.changes))}
     written = {write.storage for write in alias.writes}
 
+    # a guard on what a tensor is a view of costs at each call, so only where it decided something: views were made
+    # of the tensor, or it was written
     def lineage(was: dict[str, Any], storage: int, requires_grad: bool) -> Lineage | None:
         if storage not in shown and not (storage in written and (requires_grad or was["_creation"] is not None)):
             return None
