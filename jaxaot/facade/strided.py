@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
+import numpy as np
+
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, OverlappingWriteError, ShapeMismatchError
 from jaxaot.facade import views
@@ -24,7 +26,7 @@ def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLik
         )
     if any(n < 0 for n in (*size, *stride)):
         raise ArgumentError(f"empty_strided: negative sizes or strides in {list(size)}, {list(stride)}")
-    memory = call(lookup("empty"), (), ((layout_of(size, stride, "f4").reach,), as_dtype(dtype)))
+    memory = call(lookup("empty"), (), ((layout_of(size, stride, np.dtype("f4")).reach,), as_dtype(dtype)))
     return views.detached(views.as_strided(memory, size, stride))
 
 

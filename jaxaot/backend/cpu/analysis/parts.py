@@ -65,7 +65,7 @@ class Flow:
         self.bodies: dict[int, Body] = {}
         self._trail: list[tuple[dict[Any, Any], Any]] = []  # what was noted, so that it can be taken back
 
-    def is_worth_parts(self, var: Var) -> bool:
+    def is_worth_parts(self, var: Atom) -> bool:
         """Returns whether a value is too costly to compute all of it in each part."""
         del var
         return True

@@ -166,7 +166,7 @@ class _Search(Flow):
         del axis
         return var in self.same or var not in self.producer or not self.is_worth_parts(var)
 
-    def is_worth_parts(self, var: Var) -> bool:
+    def is_worth_parts(self, var: Atom) -> bool:
         known = self._is_costly.get(var)
         if known is None:
             spent, seen, pending = 0, set[int](), [var]
