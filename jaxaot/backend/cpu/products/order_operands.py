@@ -8,7 +8,7 @@ from jax.lax import dot_general_p
 
 from jaxaot._typing import ClosedJaxpr, Eqn
 from jaxaot.ir.build import array_var, barrier, swapped, transpose
-from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import aval_bytes, is_rewritable
 
 THIN = 64
@@ -29,8 +29,8 @@ def order_operands(closed: ClosedJaxpr) -> ClosedJaxpr:
     contracted of the left one; batch, contracted, columns of the right one. Operands are swapped where that leaves less
     to copy, the result included: the weights of an attention are many times as large as what they weigh.
     """
-    eqns = []
-    for eqn in closed.jaxpr.eqns:
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
         if eqn.primitive is dot_general_p and is_rewritable(eqn) and (_is_tall(eqn) or _copies_less(eqn)):
             (target,) = eqn.outvars
             shape = target.aval.shape
@@ -39,14 +39,14 @@ def order_operands(closed: ClosedJaxpr) -> ClosedJaxpr:
             rows, columns = range(n_batch, n_batch + n_rows), range(n_batch + n_rows, len(shape))
             order = (*range(n_batch), *columns, *rows)
             product = array_var([shape[axis] for axis in order], target)
-            eqns.append(swapped(eqn, product))
+            rewriter.write([swapped(eqn, product)])
             if not n_batch and shape[1] <= THIN:
                 barred, (product,) = barrier([product], eqn)
-                eqns.append(barred)
-            eqns += transpose(product, [order.index(axis) for axis in range(len(shape))], eqn, target)[0]
+                rewriter.write([barred])
+            rewriter.write(transpose(product, [order.index(axis) for axis in range(len(shape))], eqn, target)[0])
         else:
-            eqns.append(eqn)
-    return rebuild(closed, eqns, closed.jaxpr.outvars)
+            rewriter.keep(eqn)
+    return rewriter.graph()
 
 
 def _is_tall(dot: Eqn) -> bool:
