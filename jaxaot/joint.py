@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Literal, traced_like
-from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr, Jaxpr
+from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr
 from jaxaot.errors import NotDifferentiableError
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
@@ -25,7 +25,7 @@ from jaxaot.plan.stages import JointGraph
 
 
 def build_joint(
-    jaxpr: Jaxpr,
+    jaxpr: ClosedJaxpr,
     inputs: Sequence[int],
     outputs: Sequence[int],
     names: Sequence[str] | None = None,

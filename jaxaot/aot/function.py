@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot import config
-from jaxaot._typing import Jaxpr
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
 from jaxaot.api import Inspector, Traced, make_program, trace_for_call, with_hooks
@@ -110,7 +110,7 @@ def aot_function(
         if enable_log:
             _log.debug("%s\n\n%s", partition.joint, partition)
 
-        def make(jaxpr: Jaxpr, donated: Any, name: str) -> Any:
+        def make(jaxpr: ClosedJaxpr, donated: Any, name: str) -> Any:
             return (backward if name == "backward" else forward)(jaxpr, donated, name)
 
         return make_program(traced, key, partition, make, writing, donate[0])

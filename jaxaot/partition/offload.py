@@ -75,7 +75,7 @@ def _from_host(closed: ClosedJaxpr, places: Sequence[int]) -> Any:
     jaxpr = closed.jaxpr
     invars = list(jaxpr.invars)
     on_host = [_move(invars[place].aval, jax.memory.Space.Host).outvars[0].aval for place in places]
-    there = {invars[place]: make_var(aval) for place, aval in zip(places, on_host, strict=True)}
+    there: dict[Any, Any] = {invars[place]: make_var(aval) for place, aval in zip(places, on_host, strict=True)}
     waiting, here, eqns = dict(there), {}, []
 
     def fetch(atoms: Sequence[Atom]) -> None:

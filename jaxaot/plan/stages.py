@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from jaxaot._typing import Jaxpr
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.text import to_text
@@ -76,7 +76,7 @@ class JointGraph:
         """The positions of the outputs that have a cotangent, in the order of the cotangents."""
         return tuple(role.output for role in self.in_roles if isinstance(role, Cotangent))
 
-    def replace(self, jaxpr: Jaxpr) -> JointGraph:
+    def replace(self, jaxpr: ClosedJaxpr) -> JointGraph:
         """Returns the same joint graph with another jaxpr of the same inputs and outputs."""
         return dataclasses.replace(self, jaxpr=jaxpr)
 

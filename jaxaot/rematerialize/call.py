@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
-from jaxaot._typing import Aval, ClosedJaxpr, Jaxpr
+from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot.config import Config
 from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
 from jaxaot.ir.rewrite import inline
@@ -183,17 +183,17 @@ def _is_inexact(value: Any) -> bool:
     return jnp.issubdtype(value.dtype, jnp.inexact)
 
 
-def _evaluate(*args: object, jaxpr: Jaxpr, call: RematCall) -> Any:
+def _evaluate(*args: object, jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     del call
     return jaxpr_as_fun(jaxpr)(*args)
 
 
-def _types(jaxpr: Jaxpr, call: RematCall) -> Any:
+def _types(jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     del call
     return jaxpr.out_avals, jaxpr.effects
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: Jaxpr, call: RematCall) -> Any:
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     perturbed = tuple(i for i, t in enumerate(tangents) if t is not None and _is_inexact(t))
     found: list[Any] = [None] * len(jaxpr.out_avals)
     if not perturbed or not call.reached(perturbed):
@@ -208,7 +208,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: Jaxpr, call: Re
     return [with_type_of(x, aval) for x, aval in zip(outputs, jaxpr.out_avals, strict=True)], found
 
 
-def _plain_jvp(primals: Sequence[Any], tangents: Sequence[Any], perturbed: tuple[int, ...], jaxpr: Jaxpr) -> Any:
+def _plain_jvp(primals: Sequence[Any], tangents: Sequence[Any], perturbed: tuple[int, ...], jaxpr: ClosedJaxpr) -> Any:
     def moved(*moving: object) -> Any:
         values = list(primals)
         for i, value in zip(perturbed, moving, strict=True):
@@ -219,7 +219,7 @@ def _plain_jvp(primals: Sequence[Any], tangents: Sequence[Any], perturbed: tuple
     return outputs, [t if _is_inexact(t) else None for t in found]
 
 
-def _batch(axis: MappedAxis, args: tuple[Any, ...], dims: Sequence[Any], jaxpr: Jaxpr, call: RematCall) -> Any:
+def _batch(axis: MappedAxis, args: tuple[Any, ...], dims: Sequence[Any], jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     del jaxpr
     mapped, out_dims = call.mapped(axis, tuple(dims), [jax.typeof(x) for x in args])
     return mapped(*args), out_dims

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun, make_jaxpr_object
-from jaxaot._typing import Array
+from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.errors import CapturedTensorChangedError
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.history import History
@@ -294,7 +294,7 @@ def _storage_of(trace: TraceState, history: History) -> Storage:
     raise AssertionError("a history was moved on by a write through a tensor, and the tensor was noted")
 
 
-def _without_unused(graph: Any, n_arguments: int, origins: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+def _without_unused(graph: ClosedJaxpr, n_arguments: int, origins: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
     """Returns the graph without the captured inputs that nothing reads, and the origins of the others."""
     jaxpr = graph.jaxpr
     live = {var for eqn in jaxpr.eqns for var in variables(eqn.invars)} | set(variables(jaxpr.outvars))

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object, trace_level
-from jaxaot._typing import ClosedJaxpr, Jaxpr, PyTreeDef, Shape
+from jaxaot._typing import ClosedJaxpr, PyTreeDef, Shape
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, is_object
@@ -364,7 +364,7 @@ def _finish(
     return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, asked)
 
 
-def _asked(trace: TraceState, escapes: Escapes, jaxpr: Jaxpr) -> tuple[AskedValue, ...]:
+def _asked(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[AskedValue, ...]:
     known = trace.known or ()
     lines = [line for _, line in trace.asked]
     if trace.is_broken:  # the graph's only output is the value that is not known

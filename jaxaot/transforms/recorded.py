@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.generator import Generator
@@ -157,7 +158,7 @@ def _key(generator: Generator, n: int) -> Any:
     return jax.random.fold_in(jnp.asarray(generator._words), jnp.uint32(generator.offset + n))
 
 
-def _row(name: str, graph: Any, sources: Sequence[_Source | None]) -> OpSpec:
+def _row(name: str, graph: ClosedJaxpr, sources: Sequence[_Source | None]) -> OpSpec:
     """Returns the op of a graph; one that is alike is taken again."""
     key = None
     if state.trace is None and not any(sources):
@@ -171,7 +172,7 @@ def _row(name: str, graph: Any, sources: Sequence[_Source | None]) -> OpSpec:
     return row
 
 
-def _new_row(name: str, graph: Any, sources: Sequence[_Source | None]) -> OpSpec:
+def _new_row(name: str, graph: ClosedJaxpr, sources: Sequence[_Source | None]) -> OpSpec:
     jaxpr, n_consts = graph.jaxpr, len(graph.consts)
 
     def run(values: Sequence[Any]) -> list[Any]:

@@ -80,7 +80,7 @@ def _with(options: Mapping[str, Any] | None, name: str, value: object) -> dict[s
 
 
 @functools.cache
-def _is_known(name: str, value: object) -> bool:
+def _is_known(name: str, value: Any) -> bool:
     """Returns whether XLA takes an option."""
     lowered = jax.jit(lambda x: x).lower(jax.ShapeDtypeStruct((), "float32"))
     if isinstance(value, bool):  # what is neither true nor false is refused before anything is compiled

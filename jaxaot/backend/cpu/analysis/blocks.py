@@ -52,7 +52,7 @@ def cut_in_blocks(kept: np.ndarray, n_blocks: int, aligned: int) -> list[Block]:
 
 def _block(kept: np.ndarray, start: int, end: int, aligned: int) -> Block:
     n_columns = kept.shape[1]
-    discarded = ~kept[start:end].any(0)
+    discarded: np.ndarray = np.logical_not(kept[start:end].any(0))
     (inside,) = (~discarded).nonzero()
     first = int(inside[0]) // aligned * aligned if len(inside) else 0
     last = min(n_columns, -(-(int(inside[-1]) + 1) // aligned) * aligned) if len(inside) else aligned
