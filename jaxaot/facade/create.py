@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, overload
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,10 +18,6 @@ from jaxaot.tape.modes import state
 _warned: set[str] = set()
 
 
-@overload
-def as_dtype(dtype: None) -> None: ...
-@overload
-def as_dtype(dtype: DTypeLike) -> np.dtype: ...
 def as_dtype(dtype: DTypeLike | None) -> np.dtype | None:
     """Returns a dtype as the facade holds it; with JAX's x64 off, 64-bit ones as 32-bit ones, with one warning each.
 

@@ -131,7 +131,7 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
 
 def can_cast(from_: DTypeLike, to: DTypeLike) -> bool:
     """Returns whether an in-place op may store results of one dtype in a tensor of another."""
-    return can_store(as_dtype(from_), as_dtype(to))
+    return can_store(np.dtype(as_dtype(from_)), np.dtype(as_dtype(to)))
 
 
 def finfo(dtype: DTypeLike | None = None) -> Any:
