@@ -46,7 +46,7 @@ SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
 )
 """Shapes of the tensors of an op, in order; the last one is for all that follow."""
 
-MOST_BYTES = 1 << 30
+MAX_BYTES = 1 << 30
 """What results may have: an outer product of two arrays of a quarter of a million elements would have 256 GiB."""
 
 SLOW = ("bilinear", "cholesky_solve", "ctc_loss_of_lengths", "householder_product", "orgqr", "ormqr")
@@ -110,7 +110,7 @@ def functions_of(spec: Any) -> Iterator[tuple[str, Callable[..., Any], list[Any]
                 results = jax.eval_shape(run, *arrays)
             except (TypeError, ValueError, IndexError, RuntimeError, NotImplementedError, ZeroDivisionError):
                 continue  # it does not take these
-            if sum(map(aval_bytes, results)) > MOST_BYTES:
+            if sum(map(aval_bytes, results)) > MAX_BYTES:
                 continue  # it takes them one with another
             yield f"{spec.name} {'×'.join(map(str, shapes[0]))}", run, arrays
             if dtype is np.float32 and spec.is_differentiable and any(np.issubdtype(r.dtype, dtype) for r in results):

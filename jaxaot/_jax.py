@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 import pathlib
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.extend.core as jex
@@ -23,6 +23,7 @@ from jax.extend import source_info_util
 from jax.extend.random import threefry2x32_p as threefry2x32_p
 from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir
+from jax.typing import DTypeLike
 
 OWN_PATHS: tuple[str, ...] = tuple(
     str(child) for child in sorted(pathlib.Path(__file__).parent.iterdir()) if child.name not in ("demo", "__pycache__")
@@ -32,7 +33,7 @@ for _path in OWN_PATHS:
     source_info_util.register_exclusion(_path)
 
 Jaxpr = jex.Jaxpr
-ClosedJaxpr = jex.ClosedJaxpr
+ClosedJaxpr = jex.ClosedJaxpr  # pyright: ignore[reportPrivateImportUsage]  # one class with Jaxpr since JAX 0.12
 DropVar = jex.DropVar
 JaxprEqn = jex.JaxprEqn
 Literal = jex.Literal
@@ -40,14 +41,17 @@ Primitive = jex.Primitive
 Var = jex.Var
 Tracer = jax.core.Tracer
 ShapedArray = jax.core.ShapedArray
+Atom: TypeAlias = jex.Var | jex.Literal
+Aval: TypeAlias = jax.core.AbstractValue
+Eqn: TypeAlias = jex.JaxprEqn
 jaxpr_as_fun = jex.jaxpr_as_fun
 
 
 def make_jaxpr_object(
-    invars: Sequence[Any],
-    outvars: Sequence[Any],
-    eqns: Sequence[Any],
-    constvars: Sequence[Any] = (),
+    invars: Sequence[Var],
+    outvars: Sequence[Atom],
+    eqns: Sequence[Eqn],
+    constvars: Sequence[Var] = (),
     effects: Any = None,
     debug_info: Any = None,
 ) -> Any:
@@ -59,7 +63,7 @@ def make_jaxpr_object(
     return jex.Jaxpr(list(constvars), list(invars), list(outvars), list(eqns), effects, debug_info)
 
 
-def as_one_call(closed: Any, name: str) -> Callable[..., list[Any]]:
+def as_one_call(closed: ClosedJaxpr, name: str) -> Callable[..., list[Any]]:
     """Returns the function of a graph, for `jax.jit`: what that traces is one call, and not each equation once more.
 
     Args:
@@ -82,7 +86,7 @@ def as_one_call(closed: Any, name: str) -> Callable[..., list[Any]]:
         "donated_invars": (False,) * n_in,
     }
 
-    def call(*args: Any) -> list[Any]:
+    def call(*args: object) -> list[Any]:
         values = (*closed.consts, *args)
         (usual,) = jax.make_jaxpr(jax.jit(lambda: ()))().eqns
         results = iter(usual.primitive.bind(*values, **{**usual.params, **chosen}))
@@ -91,23 +95,23 @@ def as_one_call(closed: Any, name: str) -> Callable[..., list[Any]]:
     return call
 
 
-def make_var(aval: Any) -> Any:
+def make_var(aval: Aval) -> Var:
     """Returns a new variable of type `aval`."""
     return jex.Var(aval)
 
 
-def is_key_dtype(dtype: Any) -> bool:
+def is_key_dtype(dtype: DTypeLike) -> bool:
     """Returns whether a dtype is one of JAX's extended dtypes, such as that of `jax.random.key(0)`."""
     return jnp.issubdtype(dtype, jax.dtypes.extended)
 
 
-def canonical_dtype(dtype: Any) -> Any:
+def canonical_dtype(dtype: DTypeLike) -> Any:
     """Returns the dtype that an array has in a graph: 64 bits become 32 where x64 is off; that of keys stays."""
     return dtype if is_key_dtype(dtype) else np.dtype(jax.dtypes.canonicalize_dtype(dtype))
 
 
-def check_types(jaxpr: Any) -> str | None:
-    """Returns what JAX's own checker says is wrong with an open jaxpr, or `None`."""
+def check_types(jaxpr: Jaxpr) -> str | None:
+    """Returns the message of JAX's own type checker for an open jaxpr, or `None` if it finds no error."""
     try:
         jex.check_jaxpr(jaxpr)
     except jex.JaxprTypeError as error:
@@ -115,27 +119,27 @@ def check_types(jaxpr: Any) -> str | None:
     return None
 
 
-def close_jaxpr(jaxpr: Any, consts: Sequence[Any] = ()) -> Any:
+def close_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any] = ()) -> Any:
     """Returns `jaxpr` with its constants attached."""
-    return jex.ClosedJaxpr(jaxpr, list(consts))
+    return ClosedJaxpr(jaxpr, list(consts))
 
 
-def name_stack(eqn: Any) -> str:
+def name_stack(eqn: Eqn) -> str:
     """Returns the scope in which an equation was traced, such as `transpose(jvp(block0))`."""
     return str(eqn.source_info.name_stack)
 
 
-def is_tracer(value: Any) -> bool:
+def is_tracer(value: object) -> bool:
     """Returns whether `value` is a symbol of a JAX trace rather than an array."""
     return isinstance(value, Tracer)
 
 
 def trace_level() -> Any:
-    """Returns what is equal as long as the same JAX trace runs: inside the body of a scan it is another one."""
+    """Returns an identity of the running JAX trace: the body of a scan, for instance, has its own."""
     return jex.get_opaque_trace_state(convention="flax")
 
 
-def scopes(eqn: Any) -> list[tuple[bool, str]]:
+def scopes(eqn: Eqn) -> list[tuple[bool, str]]:
     """Returns the entries of an equation's name stack, outermost first, as (is a transform, name)."""
     return [(type(entry).__name__ == "Transform", entry.name) for entry in eqn.source_info.name_stack.stack]
 
@@ -151,14 +155,14 @@ class Annotation(str):
     value: Any
     stays: bool
 
-    def __new__(cls, name: str, value: Any, stays: bool = False) -> Annotation:
+    def __new__(cls, name: str, value: object, stays: bool = False) -> Annotation:
         made = super().__new__(cls, name)
         made.value = value
         made.stays = stays
         return made
 
 
-def annotations_of(eqn: Any) -> list[Annotation]:
+def annotations_of(eqn: Eqn) -> list[Annotation]:
     """Returns the annotations around an equation, outermost first."""
     return [entry.name for entry in eqn.source_info.name_stack.stack if isinstance(entry.name, Annotation)]
 
@@ -207,7 +211,7 @@ def nest_source(inner: Any, outer: Any, keep_traceback: bool = True) -> Any:
     return inner.source_info.replace(name_stack=stack, traceback=outer.traceback)
 
 
-def source_line(eqn: Any) -> str | None:
+def source_line(eqn: Eqn) -> str | None:
     """Returns where the user wrote an equation, such as `/home/me/model.py:12`, or `None`."""
     if eqn.source_info.traceback is None:
         return None
@@ -220,7 +224,7 @@ def source_line(eqn: Any) -> str | None:
 
 
 @contextlib.contextmanager
-def traced_like(eqn: Any, scope: str, n_dropped_scopes: int) -> Iterator[None]:
+def traced_like(eqn: Eqn, scope: str, n_dropped_scopes: int) -> Iterator[None]:
     """Gives equations traced in the block the context, source line and name stack of `eqn`, below `scope`.
 
     Annotations are left out, but for those that stay.
@@ -235,17 +239,17 @@ def traced_like(eqn: Any, scope: str, n_dropped_scopes: int) -> Iterator[None]:
             yield
 
 
-def varying_axes(value: Any) -> frozenset[Any]:
+def varying_axes(value: object) -> frozenset[Any]:
     """Returns the mesh axes over which a value of a `shard_map` body differs from device to device."""
     return type_varies_over(jax.typeof(value))
 
 
-def type_varies_over(aval: Any) -> frozenset[Any]:
+def type_varies_over(aval: Aval) -> frozenset[Any]:
     """Returns the mesh axes over which values of a type differ from device to device."""
     return frozenset(_varying(aval))
 
 
-def _varying(aval: Any) -> Collection[Any]:
+def _varying(aval: Aval) -> Collection[Any]:
     manual = getattr(aval, "mat", None)  # earlier versions say `vma`
     return manual.varying if manual is not None else getattr(aval, "vma", ())
 
@@ -254,28 +258,28 @@ is_outermost: Callable[[], bool] = trace_ctx.is_top_level
 """Returns whether no transformation of JAX, such as `jit` or `grad`, is running; bound here because each op asks it."""
 
 
-def is_from_jax(jaxpr: Any) -> bool:
+def is_from_jax(jaxpr: Jaxpr) -> bool:
     """Returns whether an open jaxpr was traced from a function that JAX itself defines."""
     place = str(getattr(jaxpr.debug_info, "func_src_info", "") or "")
     return "/jax/_src/" in place or "/jax/experimental/" in place
 
 
-def has_side_effects(eqn: Any) -> bool:
+def has_side_effects(eqn: Eqn) -> bool:
     """Returns whether an equation does more than compute its outputs. Named axes of a mesh do not count."""
     return any(type(effect).__name__ != "NamedAxisEffect" for effect in eqn.effects)
 
 
-def is_unspecified(value: Any) -> bool:
+def is_unspecified(value: object) -> bool:
     """Returns whether a sharding of a `jit` equation was left to the compiler."""
     return type(value).__name__ == "UnspecifiedValue"
 
 
-def make_literal(value: Any, aval: Any) -> Any:
+def make_literal(value: object, aval: Aval) -> Any:
     """Returns a literal of type `aval`."""
     return jex.Literal(value, aval)
 
 
-def with_type_of(value: Any, aval: Any) -> Any:
+def with_type_of(value: object, aval: Aval) -> Any:
     """Returns `value` as weakly typed as `aval` is."""
     if jax.typeof(value).weak_type == aval.weak_type:
         return value
@@ -283,7 +287,7 @@ def with_type_of(value: Any, aval: Any) -> Any:
     return jax.lax.convert_element_type_p.bind(value, **kept)
 
 
-def uses_axis(jaxpr: Any, name: Any) -> bool:
+def uses_axis(jaxpr: Jaxpr, name: Any) -> bool:
     """Returns whether an equation of an open jaxpr, at any depth, names an axis of a `vmap` or a mesh."""
     return any(getattr(effect, "name", None) == name for effect in jaxpr.effects)
 
@@ -337,17 +341,17 @@ def make_primitive(name: str, rules: Rules) -> Any:
     primitive.def_effectful_abstract_eval(lambda *_, **params: rules.types(**params))
     mlir.register_lowering(primitive, mlir.lower_fun(rules.lower or rules.evaluate, multiple_results=True))
 
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
         known = [None if isinstance(tangent, ad.Zero) else tangent for tangent in tangents]
         results, found = rules.jvp(primals, known, **params)
         zeros = [ad.Zero(jax.typeof(result).to_tangent_aval()) for result in results]
         return results, [zero if t is None else t for zero, t in zip(zeros, found, strict=True)]
 
-    def batch(axis: Any, operands: Any, dims: Any, **params: Any) -> Any:
+    def batch(axis: Any, operands: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
         axis_name = None if axis.name is no_axis_name else axis.name
         return rules.batch(MappedAxis(axis.size, axis_name, axis.spmd_name), operands, dims, **params)
 
-    def transpose(cotangents: Any, *operands: Any, **params: Any) -> Any:
+    def transpose(cotangents: Sequence[Any], *operands: object, **params: Any) -> Any:
         cotangents = [None if isinstance(cotangent, ad.Zero) else cotangent for cotangent in cotangents]
         known = [None if ad.is_undefined_primal(operand) else operand for operand in operands]
         return rules.transpose(cotangents, known, **params) if rules.transpose else None
@@ -359,23 +363,23 @@ def make_primitive(name: str, rules: Rules) -> Any:
     return primitive
 
 
-def stacked_aval(length: int, aval: Any) -> Any:
+def stacked_aval(length: int, aval: Aval) -> Any:
     """Returns the type of `length` values of type `aval` along a new first axis."""
     return strong_aval(jex.unmapped_aval(length, 0, aval))
 
 
-def strong_aval(aval: Any) -> Any:
+def strong_aval(aval: Aval) -> Any:
     """Returns a type with a dtype that promotion does not give way."""
     return aval.update(weak_type=False)
 
 
-def body_spec(eqn: Any, aval: Any) -> Any:
+def body_spec(eqn: Eqn, aval: Aval) -> Any:
     """Returns the spec with which a value leaves the body of a `shard_map` equation: over all axes it varies on."""
     mesh, manual = eqn.params["mesh"], eqn.params["newly_manual_axes"]
     return aval.nospec(mesh, eqn.params["check_vma"], tuple(name for name in mesh.axis_names if name in manual))
 
 
-def unsharded_aval(eqn: Any, spec: Any, aval: Any, gets_axis: bool) -> Any:
+def unsharded_aval(eqn: Eqn, spec: Any, aval: Aval, gets_axis: bool) -> Any:
     """Returns the type outside a `shard_map` equation of a value of its body, which may get an axis of size 1 first."""
     with eqn.ctx.manager:
         local = stacked_aval(1, aval) if gets_axis else strong_aval(aval)
@@ -387,19 +391,19 @@ def is_named_axis_of(effect: Any, mesh: Any) -> bool:
     return type(effect).__name__ == "NamedAxisEffect" and effect.name in mesh.axis_names
 
 
-def with_axis(var: Any) -> tuple[Any, Any]:
+def with_axis(var: Var) -> tuple[Any, Any]:
     """Returns an equation that gives a scalar an axis of size 1, and its result."""
     result = jex.Var(stacked_aval(1, var.aval))
     params = {"shape": (1,), "broadcast_dimensions": (), "sharding": None}
     return jex.new_jaxpr_eqn([var], [result], jax.lax.broadcast_in_dim_p, params, jex.no_effects), result
 
 
-def without_axis(var: Any, scalar: Any) -> Any:
+def without_axis(var: Var, scalar: Any) -> Any:
     """Returns the equation that makes a scalar of an array of shape (1,)."""
     return jex.new_jaxpr_eqn([var], [scalar], jax.lax.squeeze_p, {"dimensions": (0,)}, jex.no_effects)
 
 
-def filled_with_zeros(aval: Any) -> tuple[list[Any], Any]:
+def filled_with_zeros(aval: Aval) -> tuple[list[Any], Any]:
     """Returns equations that make zeros of a type, and their result."""
     with jax.sharding.use_abstract_mesh(aval.sharding.mesh):
         traced = jax.make_jaxpr(lambda: jax.lax.full(aval.shape, 0, aval.dtype))()
@@ -413,7 +417,7 @@ def filled_with_zeros(aval: Any) -> tuple[list[Any], Any]:
     return eqns, zeros
 
 
-def is_plainly_placed(aval: Any) -> bool:
+def is_plainly_placed(aval: Aval) -> bool:
     """Returns whether an array's type says nothing of a mesh."""
     sharding = getattr(aval, "sharding", None)
     if sharding is not None and sharding.mesh is empty_abstract_mesh:  # passes ask of every array; nothing varies here

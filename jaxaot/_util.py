@@ -45,8 +45,8 @@ class KeptWith:
     def __init__(self) -> None:
         self._found: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}
 
-    def of(self, owner: Any) -> dict[Any, Any]:
-        """Returns what is kept with an object, to be added to; it is lost if nothing can refer to that weakly."""
+    def of(self, owner: object) -> dict[Any, Any]:
+        """Returns the dict kept with an object, to be added to; a fresh one if the object has no weak references."""
         number = id(owner)
         found = self._found.get(number)
         if found is not None and found[0]() is owner:

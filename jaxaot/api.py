@@ -30,7 +30,7 @@ from jaxaot.tracer.trace import roots, trace_call
 register_flow(flow)  # what `traced.joint()` and the methods of the other stages do
 
 
-def trace(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
+def trace(fn: Callable[..., Any], *args: object, **kwargs: Any) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)`; nothing is changed by it.
 
     Args:
@@ -51,8 +51,8 @@ def trace(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
 def compile(
     fn: Callable[..., Any] | None = None,
     *,
-    policy: Any = None,
-    memory_budget: Any = None,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
     backend: str = "xla",
     max_programs: int = MAX_PROGRAMS,
     segments: bool = False,
@@ -107,9 +107,16 @@ def compile(
 
 
 def build_program(
-    fn: Callable[..., Any], args: Any, kwargs: Any, writing: Any, *, policy: Any, memory_budget: Any, make: Any
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    writing: Any,
+    *,
+    policy: str | Callable[..., Any] | None,
+    memory_budget: float | str | None,
+    make: Callable[..., Any],
 ) -> Program:
-    """Returns what carries out a call of a function and all that are like it: the flow in five calls.
+    """Returns the program for all calls that pass the guards of this one: the flow in five calls.
 
     Args:
       fn: The function.
@@ -127,7 +134,7 @@ def build_program(
     return generate(program, writing)
 
 
-def trace_for_call(fn: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Traced, CallKey]:
+def trace_for_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, CallKey]:
     """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
 
     Raises:
@@ -138,21 +145,25 @@ def trace_for_call(fn: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Trac
     return traced, key_for_call(traced, fn, args, kwargs)
 
 
-def traced_of(fn: Callable[..., Any], args: Any, kwargs: Any) -> Traced:
+def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """Returns the trace of a call, given as a function and its arguments."""
     return trace(fn, *args, **kwargs)
 
 
-def _snapshot(fn: Any, args: Any, kwargs: Any) -> Undo:
+def _snapshot(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Undo:
     return snapshot(roots(fn, args, kwargs))
 
 
-def explain(traced: Traced, policy: Any = None, memory_budget: Any = None) -> str:
+def explain(
+    traced: Traced, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
+) -> str:
     """Returns every stage of a traced function as text."""
     return explain_stages(traced, traced.joint().partition(policy, memory_budget) if traced.needs_backward else None)
 
 
-def pareto(fn: Callable[..., Any], *args: Any, policy: Any = None, n: int = 24, **kwargs: Any) -> Pareto:
+def pareto(
+    fn: Callable[..., Any], *args: object, policy: str | Callable[..., Any] | None = None, n: int = 24, **kwargs: Any
+) -> Pareto:
     """Returns bytes against time over all memory budgets of a function: as data, `.table()` and `.plot()`.
 
     Nothing is compiled or run; times are by the costs of the settings, `ja.config(costs=…)`.
@@ -170,8 +181,8 @@ def pareto(fn: Callable[..., Any], *args: Any, policy: Any = None, n: int = 24, 
       PolicyError: If there is no such policy, or if what it says cannot be done.
     """
     settings = config.get()
-    policy = settings.policy if policy is None else policy
-    return trade_offs(trace(fn, *args, **kwargs).joint(), policy, n=n, **cut_options(settings))
+    chosen = settings.policy if policy is None else policy
+    return trade_offs(trace(fn, *args, **kwargs).joint(), chosen, n=n, **cut_options(settings))
 
 
 def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -191,7 +202,7 @@ def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(fn)
-    def pure(*args: Any, **kwargs: Any) -> Any:
+    def pure(*args: object, **kwargs: Any) -> Any:
         return run_pure(fn, args, kwargs)
 
     return pure

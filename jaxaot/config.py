@@ -30,11 +30,10 @@ class Config:
       passes: Names of the graph passes, see `jaxaot.backend.cpu.pipeline`; those of the joint graph run in this order.
         By default `"cse"`, `"dce"` and what is listed there for the platform; `("cse", "dce")` is these two alone.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
-      max_breaks: With `segments=True`: the most values that Python may ask for in one call; with more it runs eagerly.
-      max_values: With `segments=True`: for how many values of one break programs are made; with another one a call runs
-        eagerly.
-      fuse_backward: Whether the backward kernels of small eager ops that run one directly after the other become one
-        kernel, once they did so often.
+      max_breaks: With `segments=True`: at most this many graph breaks in one call; with more it runs eagerly.
+      max_values: With `segments=True`: at most this many distinct values of one graph break get a compiled program;
+        any further value runs eagerly.
+      fuse_backward: Whether backward kernels of small eager ops that often run one after the other are fused.
       check_graphs: Whether every stage checks its graph; slow, for debugging.
     """
 

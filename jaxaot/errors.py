@@ -31,8 +31,8 @@
     │   ├── GradientMismatchError         a gradient that finite differences do not agree with
     │   ├── AnomalyError                  a backward that gives a NaN, in anomaly mode
     │   ├── HookResultError               a hook on a gradient that returned what cannot take its place
-    │   ├── DualTensorError               a dual tensor that there cannot be
-    │   ├── ScalerOrderError              calls of a GradScaler that do not follow one another so
+    │   ├── DualTensorError               a dual tensor that cannot be made
+    │   ├── ScalerOrderError              methods of a GradScaler called in the wrong order
     │   ├── IndependentInputError         an output that depends on no input, where that is asked for
     │   └── UnusedInputError              a gradient asked for an input that is not used
     ├── TraceError                        a function becomes a graph

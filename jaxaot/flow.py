@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot._typing import Aval
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.walk import short_aval
@@ -99,9 +100,9 @@ def _listed(avals: Sequence[Any]) -> str:
 def partition_of(joint: JointGraph, policy: Any, memory_budget: Any) -> Partition:
     """Returns a joint graph cut in two, by the settings in force where nothing is said; see `JointGraph.partition`."""
     settings = config.get()
-    policy = settings.policy if policy is None else policy
-    memory_budget = settings.memory_budget if memory_budget is None else memory_budget
-    return with_hooks(partition_joint(joint, policy, memory_budget, **cut_options(settings)))
+    chosen = settings.policy if policy is None else policy
+    budget = settings.memory_budget if memory_budget is None else memory_budget
+    return with_hooks(partition_joint(joint, chosen, budget, **cut_options(settings)))
 
 
 def with_hooks(partition: Partition) -> Partition:
@@ -148,7 +149,7 @@ def _arrays(avals: Sequence[Any], values: Sequence[Any]) -> list[Any]:
     return arrays
 
 
-def array_of(value: Any) -> Any:
+def array_of(value: object) -> Any:
     """Returns the values of a tensor; anything else as it is."""
     return value.jax() if isinstance(value, Tensor) else value
 
@@ -172,11 +173,11 @@ def require_inputs(avals: Sequence[Any], values: Sequence[Any]) -> None:
         )
 
 
-def _type_text(aval: Any) -> str:
+def _type_text(aval: Aval) -> str:
     return f"{aval.dtype}{list(aval.shape)}"
 
 
-def _given_text(value: Any) -> str:
+def _given_text(value: object) -> str:
     """Returns the type of what a stage was called with, or what is wrong with it."""
     if isinstance(value, jax.ShapeDtypeStruct):
         return "a type without a value"

@@ -15,16 +15,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Literal, traced_like
+from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr
 from jaxaot.errors import NotDifferentiableError
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal, Refill
-from jaxaot.ir.walk import forward_tag, n_own_scopes, producers, short_aval
+from jaxaot.ir.walk import Makers, forward_tag, n_own_scopes, short_aval
 from jaxaot.plan.stages import JointGraph
 
 
 def build_joint(
-    jaxpr: Any,
+    jaxpr: ClosedJaxpr,
     inputs: Sequence[int],
     outputs: Sequence[int],
     names: Sequence[str] | None = None,
@@ -81,7 +82,7 @@ def build_joint(
 
 
 def endless_loop(error: ValueError) -> NotDifferentiableError | None:
-    """Returns what to raise for JAX's refusal to differentiate a loop without bound; None for any other error."""
+    """Returns the error that names an unbounded loop JAX refuses to differentiate; None for any other error."""
     if "Reverse-mode differentiation does not work" not in str(error):
         return None
     return NotDifferentiableError(
@@ -96,14 +97,14 @@ def endless_loop(error: ValueError) -> NotDifferentiableError | None:
 
 
 def _joint_function(
-    flat: Any, tags: Sequence[str], inputs: tuple[int, ...], outputs: tuple[int, ...]
+    flat: ClosedJaxpr, tags: Sequence[str], inputs: tuple[int, ...], outputs: tuple[int, ...]
 ) -> Callable[..., Any]:
     """Returns the function from lists of primals and cotangents to a list of outputs and gradients."""
     given = set(outputs)
     others = [i for i in range(len(flat.out_avals)) if i not in given]
 
     def joint_fn(primals: list[Any], cotangents: list[Any]) -> list[Any]:
-        def differentiated(*values: Any) -> tuple[list[Any], list[Any]]:
+        def differentiated(*values: object) -> tuple[list[Any], list[Any]]:
             args = list(primals)
             for i, value in zip(inputs, values, strict=True):
                 args[i] = value
@@ -119,12 +120,12 @@ def _joint_function(
     return joint_fn
 
 
-def _evaluate(closed: Any, tags: Sequence[str], args: Sequence[Any]) -> list[Any]:
+def _evaluate(closed: ClosedJaxpr, tags: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """Returns the results of a graph, computing each equation under its tag."""
     jaxpr = closed.jaxpr
     values = dict(zip(jaxpr.constvars, closed.consts, strict=True)) | dict(zip(jaxpr.invars, args, strict=True))
 
-    def read(atom: Any) -> Any:
+    def read(atom: Atom) -> Any:
         return atom.val if isinstance(atom, Literal) else values[atom]
 
     for tag, eqn in zip(tags, jaxpr.eqns, strict=True):
@@ -135,7 +136,7 @@ def _evaluate(closed: Any, tags: Sequence[str], args: Sequence[Any]) -> list[Any
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def _strong(value: Any) -> Any:
+def _strong(value: ArrayLike) -> Any:
     """Returns `value` with a dtype that promotion does not give way."""
     weak = getattr(value, "weak_type", getattr(getattr(value, "aval", None), "weak_type", False))
     if isinstance(value, jax.Array) and not weak:
@@ -146,7 +147,11 @@ def _strong(value: Any) -> Any:
 
 
 def _require_floats(
-    flat: Any, inputs: tuple[int, ...], outputs: tuple[int, ...], in_names: tuple[str, ...], out_names: tuple[str, ...]
+    flat: Sequence[Any],
+    inputs: tuple[int, ...],
+    outputs: tuple[int, ...],
+    in_names: tuple[str, ...],
+    out_names: tuple[str, ...],
 ) -> None:
     problems = []
     sides = (("input", inputs, flat.in_avals, in_names), ("output", outputs, flat.out_avals, out_names))
@@ -169,17 +174,18 @@ def _require_floats(
         )
 
 
+_KEEPS_ZERO = ("broadcast_in_dim", "convert_element_type", "reshape", "pvary")
+"""Primitives of one operand that make zeros of zeros."""
+
+
 def _zero_gradients(joint: Any, n_before: int) -> tuple[bool, ...]:
     """Returns, for each gradient, whether it is a constant zero."""
-    producer = producers(joint.jaxpr)
+    makers = Makers(joint.jaxpr)
 
-    def is_zero(atom: Any) -> bool:
+    def is_zero(atom: Atom) -> bool:
         while not isinstance(atom, Literal):
-            position = producer.get(atom)
-            if position is None:
-                return False
-            eqn = joint.jaxpr.eqns[position]
-            if eqn.primitive.name not in ("broadcast_in_dim", "convert_element_type", "reshape", "pvary"):
+            eqn = makers.get(atom)
+            if eqn is None or eqn.primitive.name not in _KEEPS_ZERO:
                 return False
             atom = eqn.invars[0]
         return not np.any(np.asarray(atom.val))

@@ -21,9 +21,9 @@ from jaxaot.tape.modes import state, threads
 from jaxaot.tape.node import Edge
 from jaxaot.tracer.snapshot import Undo, snapshot
 
-_MOST_TAPES = 64
-_MOST_NODES = 20_000
-_MOST_REASONS = 64
+_MAX_TAPES = 64
+_MAX_NODES = 20_000
+_MAX_REASONS = 64
 _running: contextvars.ContextVar[Tape] = contextvars.ContextVar("jaxaot_tape")
 
 
@@ -78,7 +78,7 @@ class TapeCompiler:
       max_tapes: How many forms of tapes are kept; the least recently used one is dropped.
     """
 
-    def __init__(self, max_tapes: int = _MOST_TAPES):
+    def __init__(self, max_tapes: int = _MAX_TAPES):
         if max_tapes < 1:
             raise UsageError(f"max_tapes is {max_tapes}, and at least one has to be kept: write 1 or more.")
         self._max_tapes = max_tapes
@@ -116,7 +116,7 @@ class TapeCompiler:
         """Returns the gradients at the inputs of a tape; None if the engine has to find them."""
         try:
             read_tape(tape)
-            if len(tape.nodes) > _MOST_NODES:
+            if len(tape.nodes) > _MAX_NODES:
                 raise NotCompilable(f"a tape of {len(tape.nodes)} nodes is too long for one program")
             known = self._look_up(tape)
             if known.reason is not None:
@@ -178,7 +178,7 @@ class TapeCompiler:
         with self._lock:
             self._n_eager += 1
             self._reasons[reason] = self._reasons.pop(reason, 0) + 1
-            if len(self._reasons) > _MOST_REASONS:
+            if len(self._reasons) > _MAX_REASONS:
                 self._reasons.popitem(last=False)
 
     def cache_info(self) -> TapeCacheInfo:
@@ -212,7 +212,7 @@ def _run_with(arrays: Sequence[Any], packed: Sequence[Any]) -> Any:
 
 
 def _effects_of(world: Any) -> Undo:
-    """Returns what puts back what code of the user changes from now on."""
+    """Returns a function that undoes whatever the user's code changes from now on."""
     return snapshot([((("root", "world"),), world)])
 
 
@@ -252,5 +252,5 @@ class compiled_autograd:
         state.compiles_tape = self._compiler
         return self._compiler
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.compiles_tape = self._before.pop()

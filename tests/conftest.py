@@ -84,14 +84,14 @@ def everything_is_large(monkeypatch):
     from jaxaot.backend.cpu.products import spread
     from jaxaot.lower import program
 
-    monkeypatch.setattr(select_scatters, "LEAST_BYTES", 0)
+    monkeypatch.setattr(select_scatters, "MIN_BYTES", 0)
     for module in (hold, tune):
         monkeypatch.setattr(module, "SMALL_BYTES", 0)
     monkeypatch.setattr(program, "SMALL_BYTES", -1)
     monkeypatch.setattr(hold, "CACHE_BYTES", 0)
     for name in ("SEED_FLOPS", "FLOPS_PER_BYTE", "FLOPS_PER_EQUATION"):
         monkeypatch.setattr(spread, name, 0)
-    monkeypatch.setattr(spread, "LEAST_SEEDS", 1)
+    monkeypatch.setattr(spread, "MIN_SEEDS", 1)
     monkeypatch.setattr(spread, "SHARED_FLOPS", 1 << 40)
     monkeypatch.setattr(spread, "n_cores", lambda: 2)
 

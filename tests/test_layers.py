@@ -44,6 +44,7 @@ LAYERS = [
 RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
+    ("_typing", "_jax"),  # types of graphs
     ("config", "errors"),  # an unknown setting is an error
     ("autograd_api", "graph_api"),  # `ja.autograd.graph`
     ("autograd_api", "tape_api"),  # `ja.autograd.TapeCompiler`

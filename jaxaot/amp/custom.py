@@ -28,7 +28,7 @@ def custom_fwd(
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
     @functools.wraps(fwd)
-    def decorated(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+    def decorated(ctx: Any, *args: object, **kwargs: Any) -> Any:
         is_on = is_autocast_enabled(device_type)
         ctx._autocast = (is_on and cast_inputs is None, get_autocast_dtype(device_type))
         if not is_on or cast_inputs is None:
@@ -51,7 +51,7 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str | None
         return functools.partial(custom_bwd, device_type=device_type)
 
     @functools.wraps(bwd)
-    def decorated(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+    def decorated(ctx: Any, *args: object, **kwargs: Any) -> Any:
         is_on, dtype = ctx._autocast
         with autocast(device_type, enabled=is_on, dtype=dtype):
             return bwd(ctx, *args, **kwargs)
@@ -59,7 +59,7 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str | None
     return decorated
 
 
-def _cast_inputs(value: Any, dtype: np.dtype) -> Any:
+def _cast_inputs(value: object, dtype: np.dtype) -> Any:
     if isinstance(value, dict):
         return {key: _cast_inputs(item, dtype) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -73,7 +73,7 @@ class GradScaler:
         self._stages: dict[int, str] = {}  # by id of an optimizer, since the last `update`
         self._found_inf: dict[int, Tensor] = {}
 
-    def scale(self, outputs: Any) -> Any:
+    def scale(self, outputs: object) -> Any:
         """Returns a tensor, or tensors in a list, tuple or other iterable, times the scale."""
         if not self._enabled:
             return outputs
@@ -117,7 +117,7 @@ class GradScaler:
                 grad.mul_(inverse)
         self._stages[id(optimizer)] = _UNSCALED
 
-    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self, optimizer: Any, *args: object, **kwargs: Any) -> Any:
         """Unscales the gradients if that was not done, and lets the optimizer step if all of them are finite.
 
         Args:
@@ -199,7 +199,7 @@ class GradScaler:
         return float(self._scale.item()) if self._enabled else 1.0
 
     def get_growth_factor(self) -> float:
-        """Returns what the scale is multiplied by to grow."""
+        """Returns the factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
@@ -207,7 +207,7 @@ class GradScaler:
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """Returns what the scale is multiplied by after an overflow."""
+        """Returns the factor by which the scale shrinks after an overflow."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
@@ -283,7 +283,7 @@ def _found_inf(grads: list[Tensor]) -> Tensor:
     return (~are_finite[0]).to(np.float32)
 
 
-def _step_if(is_finite: Any, optimizer: Any, args: Any, kwargs: Any) -> None:
+def _step_if(is_finite: Any, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Makes the step of an optimizer a branch of the graph."""
 
     def step() -> None:

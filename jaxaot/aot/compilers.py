@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.errors import CompilerResultError
 from jaxaot.ir.text import to_text
 from jaxaot.ir.walk import short_aval
@@ -23,12 +24,12 @@ from jaxaot.lower.backends import Backend, get_backend
 Compiler = Callable[[Any, Sequence[jax.ShapeDtypeStruct]], Callable[..., Sequence[Any]]]
 
 
-def nop(jaxpr: Any, example_avals: Sequence[Any] = ()) -> Callable[..., list[Any]]:
+def nop(jaxpr: ClosedJaxpr, example_avals: Sequence[Any] = ()) -> Callable[..., list[Any]]:
     """Returns a function that runs a graph one equation after the other: a compiler that compiles nothing."""
     return jaxpr_as_fun(jaxpr)
 
 
-def print_compile(jaxpr: Any, example_avals: Sequence[Any] = ()) -> Callable[..., list[Any]]:
+def print_compile(jaxpr: ClosedJaxpr, example_avals: Sequence[Any] = ()) -> Callable[..., list[Any]]:
     """Prints a graph, and returns what `nop` returns for it."""
     print(to_text(jaxpr))
     return nop(jaxpr)
@@ -54,7 +55,7 @@ def as_backend(compiler: Compiler | str, label: str, is_lazy: bool = False) -> B
             "inputs and returns a function of flat arrays, or the name of a backend such as 'xla'."
         )
 
-    def make(jaxpr: Any, donated: Sequence[int] = (), name: str = "graph") -> CompiledGraph:
+    def make(jaxpr: ClosedJaxpr, donated: Sequence[int] = (), name: str = "graph") -> CompiledGraph:
         graph = CompiledGraph(compiler, label, jaxpr)
         if not is_lazy:
             graph.compile()
@@ -71,7 +72,7 @@ class CompiledGraph:
       donated: Always empty: a compiler is not told which inputs it could reuse.
     """
 
-    def __init__(self, compiler: Compiler, label: str, jaxpr: Any):
+    def __init__(self, compiler: Compiler, label: str, jaxpr: ClosedJaxpr):
         self.jaxpr = jaxpr
         self.donated: tuple[int, ...] = ()
         self._compiler = compiler
@@ -99,7 +100,7 @@ class CompiledGraph:
                 self._run = made
         return self._run
 
-    def call(self, *args: Any) -> list[Any]:
+    def call(self, *args: object) -> list[Any]:
         """Returns the outputs of the graph.
 
         Raises:
@@ -120,7 +121,7 @@ class CompiledGraph:
             raise self._refusal(f"values of other types: {'; '.join(problems)}")
         return arrays
 
-    def _as_array(self, position: int, value: Any) -> Any:
+    def _as_array(self, position: int, value: object) -> Any:
         if not isinstance(value, (np.ndarray, np.generic, int, float, complex, bool)):
             raise self._refusal(f"a {type(value).__name__} as value {position}, not an array")
         return jnp.asarray(value, None if isinstance(value, (np.ndarray, np.generic)) else self._types[position][1])

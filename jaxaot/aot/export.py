@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot._util import signature_of
 from jaxaot.aot.module import lift, lifted_function
 from jaxaot.aot.signature import BackwardSignature, GraphSignature
@@ -59,7 +60,7 @@ class ExportedGraph:
     out_tree: Any = None
     constant_outputs: Mapping[int, Any] = dataclasses.field(default_factory=dict)
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: object) -> Any:
         """Returns the outputs for some inputs, tensors or arrays: arrays, and nothing is changed.
 
         Raises:
@@ -83,7 +84,7 @@ def _dynamic(leaves: Iterable[Any]) -> list[Any]:
     return [x for x in leaves if _is_dynamic(x)]
 
 
-def _is_dynamic(leaf: Any) -> bool:
+def _is_dynamic(leaf: object) -> bool:
     return isinstance(leaf, Tensor) or is_array_argument(leaf) or is_number_argument(leaf)
 
 
@@ -115,16 +116,16 @@ class _Slot:
 
 
 def aot_export_module(
-    mod: Any,
-    args: Sequence[Any],
+    mod: object,
+    args: tuple[Any, ...],
     *,
     decompositions: Table | None = None,
     trace_joint: bool,
     output_loss_index: int | Sequence[int] | None = None,
     pre_dispatch: bool = False,
     dynamic_shapes: Any = None,
-    kwargs: Mapping[str, Any] | None = None,
-    variables: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    variables: object = None,
 ) -> tuple[ExportedGraph, GraphSignature]:
     """Returns a module's call as one graph on values, and what its inputs and outputs are.
 
@@ -175,7 +176,7 @@ def aot_export_module(
     losses = _loss_positions(output_loss_index) if trace_joint else []
     call = lifted_function(lifted)
 
-    def exported(*inputs: Any) -> Any:
+    def exported(*inputs: object) -> Any:
         result = call(*inputs)
         _check_losses(result, losses)
         return result
@@ -212,7 +213,7 @@ def _loss_positions(output_loss_index: Any) -> list[int]:
     return given
 
 
-def _check_losses(result: Any, losses: Sequence[int]) -> None:
+def _check_losses(result: object, losses: Sequence[int]) -> None:
     """Raises unless the outputs at some positions can be the loss."""
     leaves = jax.tree.leaves(result, is_leaf=lambda x: x is None)
     for i in losses:
@@ -239,7 +240,11 @@ def _check_losses(result: Any, losses: Sequence[int]) -> None:
 
 
 def _slots(
-    traced: Traced, fn: Any, inputs: tuple[Any, ...], names: Mapping[int, str], argument_names: Sequence[str]
+    traced: Traced,
+    fn: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    names: Mapping[int, str],
+    argument_names: Sequence[str],
 ) -> list[_Slot]:
     """Returns the inputs of the exported graph: parameters, buffers, user inputs, random inputs."""
     starts = roots(fn, inputs, {})
@@ -279,8 +284,8 @@ def _slots(
     return [dataclasses.replace(slot, name=name) for slot, name in zip(found, unique, strict=True)]
 
 
-def _argument_names(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    """Returns what the function calls each leaf of its arguments, such as `x` or `batch['image']`."""
+def _argument_names(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    """Returns the name of each leaf of the arguments, such as `x` or `batch['image']`."""
     signature = signature_of(fn)
     parameters = [] if signature is None else list(signature.parameters.values())
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -322,7 +327,7 @@ _DIFFERENTIATED: Table = {"stop_gradient": lambda x, **_: x}
 """What means nothing any more once gradients are computed."""
 
 
-def _finished(closed: Any, decompositions: Table | None) -> Any:
+def _finished(closed: ClosedJaxpr, decompositions: Table | None) -> Any:
     settings = config.get()
     table = {**_DIFFERENTIATED, **(decompositions or {})}
     passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes), "dce")
@@ -342,6 +347,7 @@ def _export(
     constants = {i: s.value for i, s in enumerate(alias.outputs) if isinstance(s, ConstantOutput)}
     variable = [i for i in range(len(alias.outputs)) if i not in constants]
     loss_places = [variable.index(i % len(alias.outputs)) for i in losses]
+    # a tensor that comes in by several slots is written once, under the name of the first
     owners: dict[int, _Slot] = {}
     for slot in slots:
         if slot.tensor is not None:
@@ -350,7 +356,7 @@ def _export(
     left = {owners[g.tensor].name: g.tensor for g in alias.grads if g.grad is not None}
     cleared = [owners[g.tensor].name for g in alias.grads if g.grad is None]
 
-    def forward(*values: Any) -> list[Any]:
+    def forward(*values: object) -> list[Any]:
         result = on_values(values)
         total = sum(x if x.shape == () else jnp.reshape(x, ()) for x in (result.outputs[i] for i in loss_places))
         flat = [result.changed[slot.tensor] for slot in changed] + result.outputs  # type: ignore[index]
@@ -360,6 +366,7 @@ def _export(
     n_outputs = len(changed) + len(variable)
     wanted: list[int] = []
     if losses:
+        # tied parameters have one gradient, that of the first slot: the others would count it again
         first = {id(slot.example): i for i, slot in reversed(list(enumerate(slots)))}
         wanted = [
             i
@@ -420,7 +427,9 @@ def _output_name(place: int, loss_places: Sequence[int]) -> str:
     return "loss" if place in loss_places else f"output{place}"
 
 
-def _with_gradients(closed: Any, wanted: Sequence[int], names: Sequence[str], n_outputs: int, n_left: int) -> Any:
+def _with_gradients(
+    closed: ClosedJaxpr, wanted: Sequence[int], names: Sequence[str], n_outputs: int, n_left: int
+) -> Any:
     """Returns a graph whose last output is the loss, with gradients in its place; the cotangent of the loss is 1."""
     last = n_outputs + n_left
     joint = build_joint(closed, wanted, (last,), names=names)
@@ -429,7 +438,7 @@ def _with_gradients(closed: Any, wanted: Sequence[int], names: Sequence[str], n_
     evaluate = jaxpr_as_fun(passed.jaxpr)
     ct = joint.jaxpr.in_avals[-1]
 
-    def started(*values: Any) -> list[Any]:
+    def started(*values: object) -> list[Any]:
         results = evaluate(*values, jnp.ones(ct.shape, ct.dtype))
         gradients = [jnp.conj(g) if is_complex(g.dtype) else g for g in results[last + 1 :]]
         return [*results[:n_outputs], *gradients, *results[n_outputs:last]]
@@ -439,7 +448,7 @@ def _with_gradients(closed: Any, wanted: Sequence[int], names: Sequence[str], n_
 
 def aot_export_joint_simple(
     func: Callable[..., Any],
-    args: Sequence[Any],
+    args: tuple[Any, ...],
     *,
     trace_joint: bool,
     num_params_buffers: int = 0,
@@ -479,7 +488,7 @@ def aot_export_joint_simple(
     constants = {slot.tensor: slot.example.detach().jax() for slot in found if slot.kind != "user"}
     on_values = _value_function(traced, found)
 
-    def forward(*values: Any) -> list[Any]:
+    def forward(*values: object) -> list[Any]:
         given = iter(values)
         return on_values([constants[s.tensor] if s.kind != "user" else next(given) for s in found]).outputs
 
@@ -503,7 +512,7 @@ def aot_export_joint_simple(
     return run_passes(joint, passes, check=settings.check_graphs)
 
 
-def _requires_grad(traced: Traced, source: Any, aval: Any) -> bool:
+def _requires_grad(traced: Traced, source: Any, aval: Aval) -> bool:
     """Returns whether gradients flow from an output."""
     if not isinstance(source, TensorOutput) or not is_inexact(np.dtype(aval.dtype)):
         return False

@@ -31,19 +31,19 @@ from jaxaot.tape.modes import no_grad, state
 _SCHEMA = parse_schema("module(Tensor[] inputs) -> Tensor[]")
 
 
-def is_nnx_module(value: Any) -> bool:
+def is_nnx_module(value: object) -> bool:
     """Returns whether a value is a flax nnx module."""
     nnx = sys.modules.get("flax.nnx")
     return nnx is not None and isinstance(value, nnx.Module)
 
 
-def is_linen_module(value: Any) -> bool:
+def is_linen_module(value: object) -> bool:
     """Returns whether a value is a flax linen module."""
     linen = sys.modules.get("flax.linen")
     return linen is not None and isinstance(value, linen.Module)
 
 
-def _is_key(value: Any) -> bool:
+def _is_key(value: object) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
@@ -93,7 +93,7 @@ class _LiftedArrays(AbstractLifted):
         return tuple((name, is_parameter) for name, _, is_parameter in held), tuple(self._impls.items())
 
     def _changed(self) -> dict[str, Any]:
-        """Returns what the buffers and parameters that a call wrote hold now, as the library holds it."""
+        """Returns the new values of the buffers and parameters that a call wrote, in the library's own form."""
         changed = {}
         for name, tensor in {**self.parameters, **self.buffers}.items():
             if tensor._storage.array is not self._shown[name]:
@@ -140,8 +140,8 @@ class _LiftedArrays(AbstractLifted):
         return jax.tree.unflatten(out_tree, out)
 
     @abc.abstractmethod
-    def _apply(self, held: dict[str, Any], args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        """Returns what the module returns for some state, and the state afterwards, on jax values."""
+    def _apply(self, held: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Returns the module's result for some state, and the state afterwards, as jax values."""
 
     def _gradient(self, name: str) -> Any:
         tensor = self.parameters[name]
@@ -164,7 +164,7 @@ class LiftedNnx(_LiftedArrays):
         held.sort(key=lambda item: not item[2])
         return self._graphdef, self._show(held)
 
-    def _apply(self, held: dict[str, Any], args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+    def _apply(self, held: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         from flax import nnx
 
         module = nnx.merge(self._graphdef, self._state(held))
@@ -237,7 +237,7 @@ class LiftedLinen(_LiftedArrays):
         self._collections = [name for name in self.variables if name != "params"]
         return self._tree, self._show(sorted(held, key=lambda item: not item[2])), self.module
 
-    def _apply(self, held: dict[str, Any], args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+    def _apply(self, held: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         variables = jax.tree.unflatten(self._tree, [held[name] for name in self._names])
         if not self._collections:
             return self.module.apply(variables, *args, **kwargs), held

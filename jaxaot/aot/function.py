@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot import config
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
 from jaxaot.api import trace_for_call, traced_of
@@ -88,17 +89,19 @@ def aot_function(
     forward = as_backend(fw_compiler, "fw_compiler")
     backward = as_backend(*_chosen(bw_compiler, "bw_compiler", fw_compiler), is_lazy=True)
     inference = as_backend(*_chosen(inference_compiler, "inference_compiler", fw_compiler))
+    # a function of the user's may keep what it is passed; our own backends give buffers away
     donate = isinstance(fw_compiler, str), isinstance(inference_compiler or fw_compiler, str)
 
     def cut(traced: Traced) -> Partition:
         joint = traced.joint()
         if decompositions:
             joint = run_passes(joint, [functools.partial(decompose, table=decompositions)], config.get().check_graphs)
+        # a partition function may trace: hooks in force are for the residuals of this graph, and come after
         with without_saved_hooks():
             partition = run_partition(partition_fn, joint)
         return with_hooks(partition)
 
-    def build(fn: Callable[..., Any], args: Any, kwargs: Any, writing: Any) -> Program:
+    def build(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], writing: Any) -> Program:
         traced, key = trace_for_call(fn, args, kwargs)
         if not traced.needs_backward:
             if decompositions:
@@ -110,7 +113,7 @@ def aot_function(
         if enable_log:
             _log.debug("%s\n\n%s", partition.joint, partition)
 
-        def make(jaxpr: Any, donated: Any, name: str) -> Any:
+        def make(jaxpr: ClosedJaxpr, donated: Any, name: str) -> Any:
             return (backward if name == "backward" else forward)(jaxpr, donated, name)
 
         return generate(lower(traced, partition, make, key, donate[0]), writing)

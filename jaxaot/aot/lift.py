@@ -37,7 +37,7 @@ class AbstractLifted(abc.ABC):
 
     @abc.abstractmethod
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Returns what the module returns, computed from the tensors; may write to the buffers."""
+        """Returns the module's result, computed from the tensors; may write to the buffers."""
 
     @abc.abstractmethod
     def store(self) -> None:
@@ -77,7 +77,7 @@ class PlainValues:
 class LiftedObject(AbstractLifted):
     """Any callable Python object: tensors among its attributes, and in the objects, lists and dicts that these hold."""
 
-    def __init__(self, module: Any):
+    def __init__(self, module: object):
         if not callable(module) and not callable(getattr(module, "forward", None)):
             raise ModuleLiftError(
                 f"An object of type {type(module).__name__} cannot be called, so it is no module. Give its class a "
@@ -116,7 +116,7 @@ class LiftedObject(AbstractLifted):
         return self.module if callable(self.module) else self.module.forward
 
 
-def _collect(module: Any) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]:
+def _collect(module: object) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]:
     """Returns the tensors that an object holds, by name and each once, and its plain values.
 
     An object's own tensors come before those of the objects that it holds, as in PyTorch.
@@ -125,7 +125,7 @@ def _collect(module: Any) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]:
     plain: list[Any] = []
     seen: set[int] = set()
 
-    def visit(value: Any, prefix: str) -> None:
+    def visit(value: object, prefix: str) -> None:
         if id(value) in seen or isinstance(value, CODE):
             return
         seen.add(id(value))
@@ -146,6 +146,6 @@ def _collect(module: Any) -> tuple[list[tuple[str, Tensor]], tuple[Any, ...]]:
     return tensors, tuple(plain)
 
 
-def holds_tensors(value: Any) -> bool:
+def holds_tensors(value: object) -> bool:
     """Returns whether an object, other than a function, has tensors among its attributes or below."""
     return bool(_collect(value)[0])

@@ -13,7 +13,7 @@ from jaxaot.errors import ModuleLiftError
 from jaxaot.facade.tensor import Tensor
 
 
-def lift(module: Any, variables: Any = None) -> AbstractLifted:
+def lift(module: object, variables: object = None) -> AbstractLifted:
     """Returns a module with its parameters and buffers as tensors.
 
     Args:
@@ -33,7 +33,9 @@ def lift(module: Any, variables: Any = None) -> AbstractLifted:
 def lifted_function(lifted: AbstractLifted) -> Callable[..., Any]:
     """Returns a module as a function of its parameters, its buffers, what else a program depends on, and a call."""
 
-    def functional(parameters: Any, buffers: Any, depends_on: Any, args: Any, kwargs: Any) -> Any:
+    def functional(
+        parameters: Any, buffers: Any, depends_on: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         return lifted.run(args, kwargs)
 
     return functional
@@ -51,13 +53,13 @@ class AotModule:
         self._compiled = compiled
         self.module = lifted.module
 
-    def _arguments(self, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         lifted = self._lifted
         depends_on = lifted.refresh()
         args, kwargs = lifted.inputs(args, kwargs)
         return tuple(lifted.parameters.values()), tuple(lifted.buffers.values()), depends_on, args, kwargs
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: Any) -> Any:
         result = self._compiled(*self._arguments(args, kwargs))
         self._lifted.store()
         return result
@@ -99,11 +101,11 @@ class AotModule:
         for tensor in self._lifted.parameters.values():
             tensor.grad = None
 
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
+    def trace(self, *args: object, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""
         return self._compiled.trace(*self._arguments(args, kwargs))
 
-    def explain(self, *args: Any, **kwargs: Any) -> None:
+    def explain(self, *args: object, **kwargs: Any) -> None:
         """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward."""
         self._compiled.explain(*self._arguments(args, kwargs))
 
@@ -116,7 +118,7 @@ class AotModule:
         self._compiled.clear_cache()
 
 
-def aot_module(module: Any, *args: Any, variables: Any = None, **kwargs: Any) -> AotModule:
+def aot_module(module: object, *args: Any, variables: object = None, **kwargs: Any) -> AotModule:
     """Returns a callable like `module`, compiled as by `aot_function`.
 
     Its graphs take the parameters, then the buffers, then what it is called with; tensors held at several places are

@@ -73,7 +73,7 @@ def _cut(
 
 
 def run_partition(partition_fn: PartitionFunction, joint: JointGraph) -> Partition:
-    """Returns what a partition function makes of a joint graph, as a partition.
+    """Returns the partition into which a partition function cuts a joint graph.
 
     Raises:
       PartitionResultError: If it returns something else than a cut of the graph.

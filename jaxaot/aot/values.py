@@ -92,7 +92,7 @@ def require_values(traced: Traced) -> None:
 
 
 def compute_values(traced: Traced, tensors: Mapping[int, Array], plain: Sequence[Array]) -> Values:
-    """Returns what a traced function does to some values.
+    """Returns the results of a traced function, and its writes, for some values of its inputs.
 
     Args:
       traced: The traced function.

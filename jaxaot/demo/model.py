@@ -38,7 +38,7 @@ class Module:
             yield from _parameters(value)
 
 
-def _parameters(value: Any) -> Iterator[Tensor]:
+def _parameters(value: object) -> Iterator[Tensor]:
     if isinstance(value, Tensor) and value.requires_grad:
         yield value
     elif isinstance(value, Module):

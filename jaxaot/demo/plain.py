@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxaot._typing import Array, ArrayLike
 from jaxaot.demo.model import GPT, AdamW, Shape
 
 
@@ -16,19 +17,19 @@ def take_params(model: GPT) -> list[Any]:
     return [jnp.array(p.detach().numpy(), copy=True) for p in model.parameters()]
 
 
-def _norm(x: Any, weight: Any, bias: Any) -> Any:
+def _norm(x: Array, weight: Array, bias: Array) -> Any:
     mean = x.mean(-1, keepdims=True)
     variance = ((x - mean) ** 2).mean(-1, keepdims=True)
     return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * weight + bias
 
 
-def _dropout(x: Any, rate: float, key: Any) -> Any:
+def _dropout(x: Array, rate: float, key: Array | None) -> Any:
     if key is None or rate == 0:
         return x
     return jnp.where(jax.random.bernoulli(key, 1 - rate, x.shape), x / (1 - rate), 0)
 
 
-def loss_fn(params: Sequence[Any], codes: Any, targets: Any, key: Any, shape: Shape) -> Any:
+def loss_fn(params: Sequence[Any], codes: Array, targets: Array, key: Array, shape: Shape) -> Any:
     """Returns the mean cross entropy; `key` None turns dropout off."""
     left = iter(params)
     take = lambda n: [next(left) for _ in range(n)]
@@ -56,7 +57,9 @@ def make_step(shape: Shape, optimizer: AdamW) -> Any:
     """Returns `step(params, means, squares, n, codes, targets, key, rate)`, jitted and donated."""
     (beta1, beta2), decay = optimizer.betas, optimizer.weight_decay
 
-    def step(params: Any, means: Any, squares: Any, n: Any, codes: Any, targets: Any, key: Any, rate: Any) -> Any:
+    def step(
+        params: Any, means: Any, squares: Any, n: Any, codes: ArrayLike, targets: ArrayLike, key: Array, rate: Any
+    ) -> Any:
         loss, grads = jax.value_and_grad(loss_fn)(params, codes, targets, key, shape)
         norm = jnp.sqrt(sum((g * g).sum() for g in grads))
         scale = jnp.minimum(1.0 / (norm + 1e-6), 1.0)
@@ -90,7 +93,7 @@ class PlainTrainer:
         self._key = jax.random.key(seed)
         self._n = 0
 
-    def step(self, codes: Any, targets: Any, rate: float) -> Any:
+    def step(self, codes: ArrayLike, targets: ArrayLike, rate: float) -> Any:
         """Carries out one training step and returns the loss."""
         self._n += 1
         *state, loss = self._step(*self.state, codes, targets, jax.random.fold_in(self._key, self._n), rate)

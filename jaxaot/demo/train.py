@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from jaxaot._typing import ArrayLike
 from jaxaot._util import format_bytes
 from jaxaot.api import compile, trace
 from jaxaot.demo.model import GPT, AdamW, Shape
@@ -63,13 +64,13 @@ def learning_rate(step: int, n_steps: int) -> float:
 class Trainer:
     """The contestant that is written on tensors: three compiled calls a step."""
 
-    def __init__(self, model: GPT, optimizer: AdamW, memory_budget: Any):
+    def __init__(self, model: GPT, optimizer: AdamW, memory_budget: float | str | None):
         self.model = model
         self.optimizer = optimizer
         self.loss = compile(lambda codes, targets: model.loss(codes, targets), memory_budget=memory_budget)
         self.update = compile(lambda rate: optimizer.step(rate))
 
-    def step(self, codes: Any, targets: Any, rate: float) -> Any:
+    def step(self, codes: ArrayLike, targets: ArrayLike, rate: float) -> Any:
         """Carries out one training step and returns the loss."""
         self.optimizer.zero_grad()
         loss = self.loss(from_jax(codes), from_jax(targets))
@@ -79,7 +80,12 @@ class Trainer:
 
 
 def run(
-    corpus: Corpus, n_steps: int, memory_budget: Any, seed: int, console: Console, shape: Shape | None = None
+    corpus: Corpus,
+    n_steps: int,
+    memory_budget: float | str | None,
+    seed: int,
+    console: Console,
+    shape: Shape | None = None,
 ) -> Result:
     """Trains for `n_steps`, a plain `jax.jit` twin beside it, and prints what was found."""
     manual_seed(seed)
@@ -147,7 +153,7 @@ def generate(
     return corpus.decode([int(c) for c in codes]), traced
 
 
-def show(result: Result, corpus: Corpus, memory_budget: Any, console: Console) -> None:
+def show(result: Result, corpus: Corpus, memory_budget: float | str | None, console: Console) -> None:
     """Prints the tables."""
     table = Table("graph", "storages", "read", "written", "resized", "outputs that alias", title="What was found")
     for name, traced in (

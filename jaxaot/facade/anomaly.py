@@ -48,7 +48,7 @@ class Watch:
             node.metadata[_LINE] = [user_line()]
 
     def run(self, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        """Returns what the backward of a node computes; in a trace its equations say that they are the node's.
+        """Returns the gradients that a node's backward computes; in a trace its equations carry the node's name.
 
         Raises:
           AnomalyError: If that has a NaN.
@@ -62,7 +62,7 @@ class Watch:
             return node.backward(cotangents, create_graph)
 
     def _look(self, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        """Returns what the backward of a node computes.
+        """Returns the gradients that a node's backward computes.
 
         Raises:
           AnomalyError: If that has a NaN.
@@ -97,11 +97,11 @@ class Watch:
         return f"made at\n\n    {lines[0]}"
 
 
-def _values(value: Any) -> Any:
+def _values(value: object) -> Any:
     return value._storage.array if isinstance(value, Tensor) else value
 
 
-def has_nan(value: Any) -> bool:
+def has_nan(value: object) -> bool:
     """Returns whether an array or tensor has a NaN; what is not known yet has none."""
     array = _values(value)
     if array is None or is_tracer(array) or not hasattr(array, "dtype") or not is_inexact(array.dtype):
@@ -110,7 +110,7 @@ def has_nan(value: Any) -> bool:
     return bool(np.isnan(shown if shown.dtype.kind in "fc" else shown.astype(np.float32)).any())
 
 
-def describe(value: Any) -> str:
+def describe(value: object) -> str:
     """Returns the type of a value and what is in it, such as `float32[3] with 1 NaN, else from 0 to 2`."""
     array = _values(value)
     if array is None:
@@ -127,7 +127,7 @@ def describe(value: Any) -> str:
 
 
 def watch_outside_of_the_mode() -> Watch | None:
-    """Returns what `state.anomaly` is where the mode is off."""
+    """Returns the value of `state.anomaly` where the mode is off."""
     return None if state.trace is None else Watch(False, is_mode=False)
 
 
@@ -149,7 +149,7 @@ class set_detect_anomaly:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.anomaly = self._before
 
 
@@ -175,7 +175,7 @@ class detect_anomaly:
         self._before.append(state.anomaly)
         state.anomaly = Watch(self._check_nan)
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.anomaly = self._before.pop()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -18,6 +18,9 @@ from jaxaot.ops.casting import Casting, casting_of
 from jaxaot.ops.promotion import is_floating
 from jaxaot.ops.table import OpSpec, lookup
 from jaxaot.tape.modes import state
+
+if TYPE_CHECKING:
+    from jaxaot.facade.generator import Generator
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -35,7 +38,9 @@ def without_autocast() -> Iterator[None]:
         state.autocast = before
 
 
-def call_cast(run: Run, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
+def call_cast(
+    run: Run, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Generator | None
+) -> Any:
     """Runs an op on operands that are cast as `autocast` says.
 
     Raises:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._typing import DTypeLike
 from jaxaot.facade import views
 from jaxaot.facade.create import as_dtype, find_device
 from jaxaot.facade.dispatch import call
@@ -21,8 +22,8 @@ from jaxaot.views.memory_format import MemoryFormat
 def to(
     self: Tensor,
     *args: Any,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DTypeLike | None = None,
+    device: object = None,
     non_blocking: bool = False,
     copy: bool = False,
     memory_format: MemoryFormat | None = None,
@@ -80,7 +81,7 @@ def cpu(self: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
     return to(self, device="cpu", memory_format=memory_format)
 
 
-def _caster(dtype: Any) -> Callable[..., Tensor]:
+def _caster(dtype: DTypeLike | None) -> Callable[..., Tensor]:
     def cast(self: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
         return to(self, dtype=dtype, memory_format=memory_format)
 

@@ -61,7 +61,7 @@ class CellKind(abc.ABC):
     write: Callable[[Any, Any], None]
 
     @abc.abstractmethod
-    def check(self, cell: Any) -> None:
+    def check(self, cell: object) -> None:
         """Raises if a cell is of a sort that cannot be lifted."""
 
     @abc.abstractmethod
@@ -69,16 +69,16 @@ class CellKind(abc.ABC):
         """Returns whether an attribute of an object is the library's own bookkeeping, which is not guarded."""
 
     @abc.abstractmethod
-    def open(self, value: Any) -> Any:
+    def open(self, value: object) -> Any:
         """Lets the trace that is running write to a cell or object; returns what `close` needs."""
 
     @abc.abstractmethod
-    def close(self, value: Any, opened: Any) -> None:
+    def close(self, value: object, opened: Any) -> None:
         """Undoes `open`."""
 
     @abc.abstractmethod
     def take_apart(self, objects: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """Returns what some cells and objects are made of: their structure, and the arrays in them, each once."""
+        """Returns the structure of some cells and objects, and the arrays in them, each once."""
 
     @abc.abstractmethod
     def leaves(self, structure: Any) -> Sequence[tuple[str, bool]]:
@@ -93,7 +93,7 @@ class CellKind(abc.ABC):
         """Writes arrays, by their position in what `take_apart` returned, to the cells that they came from."""
 
     @abc.abstractmethod
-    def check_writable(self, cell: Any) -> None:
+    def check_writable(self, cell: object) -> None:
         """Raises the library's own error if a cell cannot be written at present."""
 
 
@@ -125,29 +125,29 @@ def _kind_of_type(cls: type) -> tuple[CellKind | None, bool]:
     return None, False
 
 
-def kind_of(value: Any) -> CellKind | None:
+def kind_of(value: object) -> CellKind | None:
     """Returns the kind of a cell or object; None for anything else."""
     return _kind_of_type(type(value))[0]
 
 
-def kind_of_cell(cell: Any) -> CellKind:
+def kind_of_cell(cell: object) -> CellKind:
     """Returns the kind of a cell."""
     kind = kind_of(cell)
     assert kind is not None, "a cell has a kind"
     return kind
 
 
-def is_cell(value: Any) -> bool:
+def is_cell(value: object) -> bool:
     """Returns whether a value is a cell."""
     return _kind_of_type(type(value))[1]
 
 
-def is_leaf(value: Any) -> bool:
+def is_leaf(value: object) -> bool:
     """Returns whether the flattening of arguments stops at a value: None, and cells and objects of a kind."""
     return value is None or (bool(_kinds) and _kind_of_type(type(value))[0] is not None)
 
 
-def is_object(value: Any) -> bool:
+def is_object(value: object) -> bool:
     """Returns whether a leaf of the arguments is found by its attributes."""
     if kind_of(value) is not None:
         return True
@@ -163,12 +163,12 @@ def is_object(value: Any) -> bool:
     return not is_compared or (dataclasses.is_dataclass(cls) and _holds_arrays(value))
 
 
-def has_attributes(value: Any) -> bool:
+def has_attributes(value: object) -> bool:
     """Returns whether a value has attributes of its own."""
     return hasattr(value, "__dict__") or any("__slots__" in owner.__dict__ for owner in type(value).__mro__)
 
 
-def attributes_of(value: Any) -> dict[str, Any]:
+def attributes_of(value: object) -> dict[str, Any]:
     """Returns the attributes of an object by name: its `__dict__`, then its slots."""
     found = dict(getattr(value, "__dict__", ()))
     for owner in type(value).__mro__:
@@ -186,8 +186,8 @@ CODE = (
 """What no tensor is looked for in."""
 
 
-def children_of(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yields what an object holds: the items of a dict or list, the attributes of anything else, each with its name."""
+def children_of(value: object) -> Iterator[tuple[str, Any]]:
+    """Yields the children of an object with their names: items of a dict or list, attributes of anything else."""
     if isinstance(value, Mapping):
         yield from ((str(key), child) for key, child in list(value.items()))
     elif isinstance(value, (list, tuple)):
@@ -197,12 +197,12 @@ def children_of(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def array_content(array: np.ndarray) -> tuple[Any, Shape, bytes]:
-    """Returns what a NumPy array that is part of a program has to be at a later call."""
+    """Returns the dtype, shape and fingerprint that a NumPy array built into a program must keep."""
     return array.dtype, array.shape, _fingerprint(array)
 
 
 def _fingerprint(array: np.ndarray) -> bytes:
-    """Returns what tells whether a NumPy array still holds the same; of more than a MiB, where it lies and a sample."""
+    """Returns a fingerprint of a NumPy array's content; above one MiB, its address and a sample."""
     if array.nbytes <= 2**20:
         return array.tobytes()
     step = -(-array.nbytes // 2**20)
@@ -210,7 +210,7 @@ def _fingerprint(array: np.ndarray) -> bytes:
     return array.ctypes.data.to_bytes(8) + sample.tobytes()
 
 
-def _holds_arrays(value: Any) -> bool:
+def _holds_arrays(value: object) -> bool:
     """Returns whether fields of a dataclass lead to tensors, arrays or objects."""
     for child in attributes_of(value).values():
         leaves = jax.tree.leaves(child, is_leaf=is_leaf)

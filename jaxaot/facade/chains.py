@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
 from jaxaot.facade.kernels import GradKernel, remember
 from jaxaot.lower.program import Program
 from jaxaot.tape.chain import Chain
@@ -17,14 +18,14 @@ from jaxaot.tape.chain import Chain
 OFTEN = 32
 """How often a chain is run by its links before it gets a kernel."""
 
-_MOST_COUNTED = 4096
-_MOST_KERNELS = 256
+_MAX_COUNTED = 4096
+_MAX_KERNELS = 256
 
 _times_seen: dict[Any, int] = {}
 _chain_kernels: dict[Any, Callable[..., Sequence[Any]]] = {}
 
 
-def run_chain(chain: Chain, cotangent: Any) -> Sequence[Any] | None:
+def run_chain(chain: Chain, cotangent: Array) -> Sequence[Any] | None:
     """Returns the gradients of the edges that lead out of a chain.
 
     Args:
@@ -41,10 +42,10 @@ def run_chain(chain: Chain, cotangent: Any) -> Sequence[Any] | None:
     if kernel is None:
         n = _times_seen.get(key, 0) + 1
         if n <= OFTEN or is_tracer(cotangent) or sum(not link.relays for link in links) < 2:
-            remember(_times_seen, key, n, _MOST_COUNTED)
+            remember(_times_seen, key, n, _MAX_COUNTED)
             return None
         kernel = chain_kernel(links, tuple(chain.positions), [len(node.leaves) for node in chain.nodes])  # type: ignore[attr-defined]
-        remember(_chain_kernels, key, kernel, _MOST_KERNELS)
+        remember(_chain_kernels, key, kernel, _MAX_KERNELS)
         _times_seen.pop(key, None)
     operands = [cotangent]
     for node in chain.nodes:
@@ -58,7 +59,7 @@ def chain_kernel(
     """Returns a kernel that takes a cotangent and the leaves of all links to the gradients that leave the chain."""
     pulls = [link.pull.inside for link in links]
 
-    def chain_backward(cotangent: Any, *leaves: Any) -> Sequence[Any]:
+    def chain_backward(cotangent: Array, *leaves: object) -> Sequence[Any]:
         outer: list[Any] = []
         begin = 0
         for pull, n, position in zip(pulls, n_leaves, (*positions, None), strict=True):

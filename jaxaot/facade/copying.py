@@ -56,7 +56,7 @@ def copy_storage(self: Storage, memo: dict[int, Any]) -> Storage:
 
 
 def reduce_tensor(self: Tensor) -> Any:
-    """Returns what pickle needs to make the tensor again: its storage, and what it shows of it."""
+    """Returns pickle's recipe for the tensor: its storage, and its layout in it."""
     if state.trace is not None:
         self._concrete("Pickling")
     return rebuild_tensor, (self._storage, self._layout, self._offset, self.requires_grad)
@@ -70,7 +70,7 @@ def rebuild_tensor(storage: Storage, layout: Layout, offset: int, requires_grad:
 
 
 def reduce_storage(self: Storage) -> Any:
-    """Returns what pickle needs to make the storage again."""
+    """Returns pickle's recipe for the storage."""
     self.check_alive()
     values = None if self.array is None else np.asarray(self.array)
     return rebuild_storage, (values, self.layout, self.n_written)

@@ -6,9 +6,12 @@ them, or a first write, comes. `.data` and the tensors that `set_` leads to the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jaxaot.tape.modes import state
+
+if TYPE_CHECKING:
+    from jaxaot.facade.tensor import Tensor
 
 
 class WriteCounter:
@@ -24,7 +27,7 @@ class WriteCounter:
         self.n = n
 
 
-def counter_of(tensor: Any) -> WriteCounter:
+def counter_of(tensor: Tensor) -> WriteCounter:
     """Returns the counter of a tensor, made if there is none yet."""
     counter = tensor._counter
     if counter is None:
@@ -32,7 +35,7 @@ def counter_of(tensor: Any) -> WriteCounter:
     return counter
 
 
-def count_write(tensor: Any) -> None:
+def count_write(tensor: Tensor) -> None:
     """Counts a write to a tensor."""
     counter = tensor._counter
     if counter is None:

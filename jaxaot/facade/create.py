@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._typing import DTypeLike
 from jaxaot.errors import DtypeError, TensorTypeError, TensorValueError
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap_array
 from jaxaot.ops.promotion import default_float, default_int, is_inexact, is_integral, kind
@@ -17,7 +18,7 @@ from jaxaot.tape.modes import state
 _warned: set[str] = set()
 
 
-def as_dtype(dtype: Any) -> np.dtype | None:
+def as_dtype(dtype: DTypeLike | None) -> np.dtype | None:
     """Returns a dtype as the facade holds it; with JAX's x64 off, 64-bit ones as 32-bit ones, with one warning each.
 
     Raises:
@@ -44,7 +45,7 @@ def as_dtype(dtype: Any) -> np.dtype | None:
     return held
 
 
-def _data_array(data: Any) -> Any:
+def _data_array(data: object) -> Any:
     """Returns Python data as an array or number, with any tensors in it read."""
     if isinstance(data, Tensor):
         return data.detach().jax()
@@ -56,7 +57,7 @@ def _data_array(data: Any) -> Any:
     return data
 
 
-def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def tensor(data: object, dtype: DTypeLike | None = None, device: object = None, requires_grad: bool = False) -> Tensor:
     """Returns a leaf with a copy of `data`: numbers, nested lists, arrays or a tensor.
 
     Raises:
@@ -114,13 +115,13 @@ def _leaf(made: Tensor, requires_grad: bool) -> Tensor:
     return made
 
 
-def _placed(array: Any, device: Any) -> Any:
+def _placed(array: Any, device: object) -> Any:
     if device is None or (isinstance(device, str) and device in ("cpu", "meta") and jax.default_backend() == "cpu"):
         return array
     return jax.device_put(array, find_device(device))
 
 
-def find_device(device: Any) -> Any:
+def find_device(device: object) -> Any:
     """Returns the jax device that `device` names: `"cpu"`, `"cuda:0"`, `"tpu"`, or one itself.
 
     Raises:
@@ -147,7 +148,7 @@ def from_jax(array: Any) -> Tensor:
     return made
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: object, dtype: DTypeLike | None = None, device: object = None) -> Tensor:
     """Returns `data` as a tensor: itself if it is one of that dtype, without a copy where it is an array."""
     wanted = as_dtype(dtype)
     if isinstance(data, Tensor):
@@ -169,6 +170,6 @@ def from_dlpack(source: Any) -> Tensor:
     return from_jax(jnp.from_dlpack(source))
 
 
-def scalar_tensor(value: Any) -> Tensor:
+def scalar_tensor(value: object) -> Tensor:
     """Returns a 0-d tensor that promotes like a Python number, as traced Python floats do."""
     return wrap_array(jnp.asarray(value))

@@ -53,7 +53,7 @@ Such a type has a method `settled(what)`, which returns the tensor, or raises fo
 """
 
 
-MOST_KERNELS = 2048  # of each kind; an executable takes about a megabyte
+MAX_KERNELS = 2048  # of each kind; an executable takes about a megabyte
 
 
 def clear_kernels() -> None:
@@ -106,7 +106,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         kernel = Kernel(spec, static, recipe)
         results = kernel.run(*operands)
         kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
-        remember(_kernels, cache_key, kernel, MOST_KERNELS)
+        remember(_kernels, cache_key, kernel, MAX_KERNELS)
     else:
         results = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     if len(results) == 1 and spec.schema.n_results == 1:
@@ -164,7 +164,7 @@ def _call_recorded(
         outputs = kernel.run(*operands)
         kernel.layouts = result_layouts(spec, outputs[: len(kernel.differentiable)], recipe.layouts, static)
         kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
-        remember(_grad_kernels, cache_key, kernel, MOST_KERNELS)
+        remember(_grad_kernels, cache_key, kernel, MAX_KERNELS)
     else:
         outputs = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     leaves = kernel.pick_leaves((*operands, *outputs))
@@ -253,7 +253,7 @@ def _gather(
             array = storage.array
             key.append(layout)
             if layout is storage.layout and array is not None:
-                if storage.trace is not None:
+                if storage.trace is not None:  # of another thread: waits for the array that it leaves, or raises
                     storage.check_alive()
                     array = storage.array
                 if storage is base:
@@ -557,7 +557,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     run = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
     new, more = run(storage.array, *operands[1:])
     if fresh:
-        remember(_write_kernels, cache_key, kernel, MOST_KERNELS)
+        remember(_write_kernels, cache_key, kernel, MAX_KERNELS)
     storage.array = new
     storage.is_shared = False
     count_write(target)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.splits import unbind
@@ -32,7 +33,7 @@ def _tensors(name: str, self: Any) -> list[Tensor]:
     return list(self)
 
 
-def _each(value: Any, n: int) -> list[Any]:
+def _each(value: object, n: int) -> list[Any]:
     """Returns an operand for each of `n` tensors: a list as it is, anything else repeated."""
     if isinstance(value, (list, tuple)):
         if len(value) != n:
@@ -41,7 +42,7 @@ def _each(value: Any, n: int) -> list[Any]:
     return [value] * n
 
 
-def _scalars(value: Any, n: int) -> list[Any]:
+def _scalars(value: object, n: int) -> list[Any]:
     """Returns a number for each of `n` tensors, of a number, a list of them or a 1-d tensor of them."""
     if not isinstance(value, Tensor) or not value.ndim:
         return _each(value, n)
@@ -70,7 +71,7 @@ def _form(name: str, in_place: bool) -> Callable[..., Tensor]:
 def _unary(name: str, in_place: bool) -> Callable[..., Any]:
     op = _form(name, in_place)
 
-    def foreach(self: Sequence[Tensor]) -> Any:
+    def foreach(self: Any) -> Any:
         return tuple(op(x) for x in _tensors(f"_foreach_{name}", self))
 
     return foreach
@@ -79,7 +80,7 @@ def _unary(name: str, in_place: bool) -> Callable[..., Any]:
 def _binary(name: str, in_place: bool) -> Callable[..., Any]:
     op = _form(name, in_place)
 
-    def foreach(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def foreach(self: Any, *args: object, **kwargs: Any) -> Any:
         other = _operand(name, args, kwargs)
         if name == "pow" and isinstance(self, (int, float, complex)) and not in_place:
             return tuple(op(self, exponent) for exponent in _tensors("_foreach_pow", other))
@@ -92,7 +93,7 @@ def _binary(name: str, in_place: bool) -> Callable[..., Any]:
 def _ternary(name: str, in_place: bool) -> Callable[..., Any]:
     op = _form(name, in_place)
 
-    def foreach(self: Any, tensor1: Any, tensor2: Any, value: Any = 1, *, scalars: Any = None) -> Any:
+    def foreach(self: Any, tensor1: Any, tensor2: Any, value: object = 1, *, scalars: Any = None) -> Any:
         tensors = _tensors(f"_foreach_{name}", self)
         n = len(tensors)
         values = _scalars(value if scalars is None else scalars, n)
@@ -117,19 +118,19 @@ def _lerp(in_place: bool) -> Callable[..., Any]:
 def _writing(foreach: Callable[..., Any]) -> Callable[..., None]:
     """Returns an in-place form, which returns nothing."""
 
-    def write(*args: Any, **kwargs: Any) -> None:
+    def write(*args: object, **kwargs: Any) -> None:
         foreach(*args, **kwargs)
 
     return write
 
 
-def foreach_norm(self: Sequence[Tensor], ord: float = 2, dtype: Any = None) -> tuple[Tensor, ...]:
+def foreach_norm(self: Sequence[Tensor], ord: float = 2, dtype: DTypeLike | None = None) -> tuple[Tensor, ...]:
     """Returns the vector norm of each tensor."""
     norm = FUNCTIONS["linalg"]["vector_norm"]
     return tuple(norm(x, ord, dtype=dtype) for x in _tensors("_foreach_norm", self))
 
 
-def foreach_powsum(self: Sequence[Tensor], ord: float = 2, dtype: Any = None) -> tuple[Tensor, ...]:
+def foreach_powsum(self: Sequence[Tensor], ord: float = 2, dtype: DTypeLike | None = None) -> tuple[Tensor, ...]:
     """Returns the sum of the powers of the magnitudes of each tensor: its norm without the root."""
     return tuple(x.abs().pow(ord).sum(dtype=dtype) for x in _tensors("_foreach_powsum", self))
 

@@ -14,12 +14,13 @@ import dataclasses
 import functools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import DtypeError, DualTensorError, ShapeMismatchError, TensorTypeError, TensorValueError
 from jaxaot.facade.casting import call_cast
 from jaxaot.facade.dispatch import call, call_inplace, call_out, converted, flatten
@@ -37,6 +38,9 @@ from jaxaot.ops.table import OpSpec, lookup, op_of
 from jaxaot.tape.modes import state
 from jaxaot.views.chain import AsDtype, Reshape, ViewChain
 from jaxaot.views.layout import dense_like
+
+if TYPE_CHECKING:
+    from jaxaot.facade.generator import Generator
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -76,7 +80,7 @@ class _Call(NamedTuple):
 class _Again:
     """A generator that draws one key over and over."""
 
-    def __init__(self, generator: Any):
+    def __init__(self, generator: Generator | None):
         self._key = (generator or default_generator).draw()
 
     def draw(self) -> Any:
@@ -90,7 +94,7 @@ class _paused:
     def __enter__(self) -> None:
         self._level, state.dual = state.dual, None
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.dual = self._level
 
 
@@ -206,7 +210,9 @@ class DualLevel:
 
     # -- ops -------------------------------------------------------------------------------------------------------
 
-    def _opened(self, spec: OpSpec, dynamic: Sequence[Any], static: Any) -> tuple[list[Any], Any, dict[int, Tensor]]:
+    def _opened(
+        self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...]
+    ) -> tuple[list[Any], Any, dict[int, Tensor]]:
         """Returns an op's flat arguments, the lengths of their lists, and the tangents of those that have one."""
         if not self._held or state.infers:
             return [], None, {}
@@ -268,7 +274,12 @@ class DualLevel:
         return target
 
     def call_out(
-        self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out: Any, generator: Any = None
+        self,
+        spec: OpSpec,
+        dynamic: Sequence[Any],
+        static: tuple[Any, ...],
+        out: object,
+        generator: Generator | None = None,
     ) -> Any:
         """Runs an op with `out=`, which forward mode does not know.
 
@@ -287,8 +298,10 @@ class DualLevel:
 
     # -- backward --------------------------------------------------------------------------------------------------
 
-    def _backward(self, run: _Run, flat: Sequence[Any], tangents: dict[int, Tensor], generator: Any) -> Any:
-        """Returns what the backward of an op is a function of, if it is recorded: a row, its values and a generator."""
+    def _backward(
+        self, run: _Run, flat: Sequence[Any], tangents: dict[int, Tensor], generator: Generator | None
+    ) -> Any:
+        """Returns the op row, the values and the generator of a recorded backward."""
         wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
         if not (state.grad_enabled and run.spec.is_differentiable and any(wanted)):
             return None
@@ -351,7 +364,7 @@ class _Run(NamedTuple):
     kinds: tuple[type, ...]
     lengths: Any
 
-    def smooth(self, values: Sequence[Any], key: Any) -> list[Any]:
+    def smooth(self, values: Sequence[Any], key: Array | None) -> list[Any]:
         """Returns the float results of the op, as a function of its flat arguments."""
         nested = Recipe((), self.lengths, (), False).nest(values)
         results = self.spec.evaluate(nested, self.static, key)
@@ -359,7 +372,7 @@ class _Run(NamedTuple):
         return [r for r in (results if n < 0 else results[:n]) if r is not None and is_inexact(r.dtype)]
 
 
-def _pushed(run: _Run, flat: Sequence[Any], tangents: dict[int, Tensor], generator: Any) -> list[Tensor]:
+def _pushed(run: _Run, flat: Sequence[Any], tangents: dict[int, Tensor], generator: Generator | None) -> list[Tensor]:
     """Returns the tangents of the float results of an op, each with memory of its own."""
     with _paused():
         row = _push_row(run, tuple(tangents))
@@ -377,8 +390,8 @@ def _push_row(run: _Run, places: tuple[int, ...]) -> OpSpec:
     """Returns the derivative of an op in a direction as an op on its arguments and on the tangents of some of them."""
     spec = run.spec
 
-    def push(*key: Any, primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-        def moved(*values: Any) -> list[Any]:
+    def push(*key: Array, primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        def moved(*values: object) -> list[Any]:
             filled = list(primals)
             for place, value in zip(places, values, strict=True):
                 filled[place] = value
@@ -404,7 +417,7 @@ def _push_row(run: _Run, places: tuple[int, ...]) -> OpSpec:
 def _pull_row(run: _Run, wanted: tuple[bool, ...]) -> OpSpec:
     """Returns the backward of an op as an op on its arguments and the cotangents of its float results."""
 
-    def pull(*key: Any, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    def pull(*key: Array, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         return pull_op(lambda filled: run.smooth(filled, key[0] if key else None), values, wanted, cotangents)
 
     row = op_of(pull, f"{run.spec.name}_pull(Tensor?[] values, Tensor?[] cotangents) -> Tensor[]")
@@ -418,7 +431,7 @@ def _frozen(tensor: Tensor) -> Tensor:
     return standing(value, tensor._gradient_edge())
 
 
-def _zeros(tensor: Tensor, dtype: Any) -> Tensor:
+def _zeros(tensor: Tensor, dtype: DTypeLike | None) -> Tensor:
     """Returns zeros that lie in memory as a tensor does."""
     layout = tensor._layout
     dense = dense_like(layout, np.dtype(dtype))
@@ -476,12 +489,12 @@ class dual_level:
     def __enter__(self) -> int:
         return enter_dual_level()
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         exit_dual_level()
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(fn)
-        def inside(*args: Any, **kwargs: Any) -> Any:
+        def inside(*args: object, **kwargs: Any) -> Any:
             with dual_level():
                 return fn(*args, **kwargs)
 

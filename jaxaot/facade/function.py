@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
@@ -27,6 +27,9 @@ from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
 from jaxaot.views.layout import Layout, dense_like
+
+if TYPE_CHECKING:
+    from jaxaot.facade.storage import Storage
 
 
 class FunctionCtx:
@@ -115,7 +118,7 @@ class FunctionSaved:
             self.held.append(None if tensor is None else self._save(tensor, output is not None))
 
     def _save(self, tensor: Tensor, is_result: bool) -> Any:
-        """Returns what is held of a tensor: its values, or what a hook makes of them."""
+        """Returns the saved form of a tensor: its values, or the result of a pack hook."""
         check_saveable(tensor)
         if state.trace is not None:
             return tensor._read()
@@ -158,7 +161,7 @@ class FunctionSaved:
             self._shown = shown
         return shown
 
-    def output_of(self, storage: Any) -> int | None:
+    def output_of(self, storage: Storage) -> int | None:
         """Returns which result a storage holds, if it is that of a tensor that was shown in a trace."""
         places = [i for i, tensor in enumerate(self._shown or ()) if tensor is not None and tensor._storage is storage]
         return self._outputs[places[0]] if places else None
@@ -175,13 +178,13 @@ class FunctionSaved:
         return self._edges[i] if output is None or node is None else Edge(node, output)
 
 
-def _place(tensor: Any, tensors: Sequence[Any]) -> int | None:
+def _place(tensor: Tensor | None, tensors: Sequence[Any]) -> int | None:
     if tensor is None:
         return None
     return next((i for i, other in enumerate(tensors) if other is tensor), None)
 
 
-def _is_in(tensor: Any, tensors: Sequence[Any]) -> bool:
+def _is_in(tensor: Tensor | None, tensors: Sequence[Any]) -> bool:
     return any(other is tensor for other in tensors)
 
 
@@ -220,7 +223,7 @@ class FunctionNode(Node):
         self.ctx._to_save = ()
 
     def gradients(self, cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """Returns what the user's backward returns, for each argument a tensor of its shape and dtype, or None."""
+        """Returns the gradients of the user's backward: for each argument a tensor of its shape and dtype, or None."""
         given = list(cotangents)
         if self.ctx._materializes_grads:
             for i, wanted in enumerate(self._result_types):
@@ -237,7 +240,7 @@ class FunctionNode(Node):
         return [self._fitted(g, i) for i, g in enumerate(found[:n])]
 
     def tangents(self, push: Callable[..., Any], given: Sequence[Any], results: Sequence[Any]) -> list[Tensor | None]:
-        """Returns what the user's `jvp` returns: for each result its tangent, or None.
+        """Returns the tangents of the user's `jvp`: one for each result, or None.
 
         Args:
           push: The user's `jvp`.
@@ -281,7 +284,7 @@ class FunctionNode(Node):
                 )
         return [t if t is None or t.dtype == r.dtype else t.to(r.dtype) for t, r in zip(found, results, strict=True)]
 
-    def _fitted(self, gradient: Any, position: int) -> Tensor | None:
+    def _fitted(self, gradient: Any, position: int) -> Any:
         """Returns a gradient as a tensor of its argument's shape and dtype; None if it is not wanted."""
         wanted = self.argument_types[position]
         if gradient is None or self.edges[position] is None or wanted is None:
@@ -357,7 +360,7 @@ def call_function(
     run: Callable[[FunctionCtx], Any],
     backward: Callable[..., Any],
     push: Callable[..., Any],
-    args: Sequence[Any],
+    args: tuple[Any, ...],
     attach: Attach,
 ) -> Any:
     """Returns the results of a custom Function, recorded, and with tangents where an argument has one.
@@ -398,9 +401,9 @@ def call_function(
 
 
 def _call_recorded(
-    name: str, run: Callable[[FunctionCtx], Any], backward: Callable[..., Any], args: Sequence[Any], attach: Attach
+    name: str, run: Callable[[FunctionCtx], Any], backward: Callable[..., Any], args: tuple[Any, ...], attach: Attach
 ) -> tuple[Any, FunctionNode, list[Any], tuple[Tensor | None, ...]]:
-    """Returns what the caller gets, the node, what the forward returned, and what it saved for `backward`."""
+    """Returns the results for the caller, the node, the results of the forward, and the values saved for `backward`."""
     ctx = FunctionCtx(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
     edges = [x._gradient_edge() if isinstance(x, Tensor) and state.grad_enabled else None for x in args]
     if_dirty = [
@@ -446,11 +449,11 @@ def _call_recorded(
     return _like(returned, shown), node, results, saved
 
 
-def _like(returned: Any, results: list[Any]) -> Any:
+def _like(returned: object, results: list[Any]) -> Any:
     return tuple(results) if isinstance(returned, (tuple, list)) else results[0]
 
 
-def _check_dirty(name: str, ctx: FunctionCtx, args: Sequence[Any], results: Sequence[Any]) -> None:
+def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Sequence[Any]) -> None:
     for tensor in ctx._dirty:
         if not _is_in(tensor, results):
             raise FunctionResultError(
@@ -466,8 +469,8 @@ def _check_dirty(name: str, ctx: FunctionCtx, args: Sequence[Any], results: Sequ
         )
 
 
-def _as_result(result: Any, args: Sequence[Any], ctx: FunctionCtx) -> Any:
-    """Returns what the caller gets for a result: an argument that was not written comes back as an alias of it."""
+def _as_result(result: object, args: tuple[Any, ...], ctx: FunctionCtx) -> Any:
+    """Returns the caller's tensor for a result: an argument that was not written comes back as an alias."""
     if not isinstance(result, Tensor) or _is_in(result, ctx._dirty):
         return result
     if _is_in(result, args):
@@ -479,7 +482,7 @@ def _as_result(result: Any, args: Sequence[Any], ctx: FunctionCtx) -> Any:
     return result
 
 
-def _give_history(tensor: Tensor, node: Node, index: int, value: Any) -> None:
+def _give_history(tensor: Tensor, node: Node, index: int, value: object) -> None:
     """Makes a result one of a node, whatever it was before; in a trace its value carries the gradients."""
     trace = state.trace
     history = History(tensor._layout, tensor._offset, True, node, index, trace)
@@ -489,9 +492,9 @@ def _give_history(tensor: Tensor, node: Node, index: int, value: Any) -> None:
 
 
 def no_rule(name: str) -> Callable[..., Any]:
-    """Returns what stands for a method that a Function does not have."""
+    """Returns the stand-in for a method that a Function does not define."""
 
-    def missing(*_: Any, **__: Any) -> Any:
+    def missing(*_: object, **__: object) -> Any:
         raise AutogradError(f"You must implement `{name}` for your custom autograd.Function.")
 
     return missing
@@ -505,6 +508,6 @@ def jvp_missing(name: str | None = None) -> DualTensorError:
     )
 
 
-def no_jvp(*_: Any, **__: Any) -> Any:
+def no_jvp(*_: object, **__: object) -> Any:
     """Raises `jvp_missing`: what stands for a `jvp` that there is not."""
     raise jvp_missing()

@@ -19,6 +19,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot._typing import Array
 from jaxaot.tape.modes import state
 
 DRAWING = threading.RLock()
@@ -28,7 +29,7 @@ DRAWING = threading.RLock()
 class Generator:
     """A stream of random keys (`torch.Generator`)."""
 
-    def __init__(self, device: Any = None):
+    def __init__(self, device: object = None):
         self.device = device
         self._begin(*_stream_of(67280421310721))  # PyTorch's default seed
 
@@ -82,7 +83,7 @@ class Generator:
         return self.manual_seed(secrets.randbits(63)).seed_value
 
     def get_state(self) -> tuple[int, int]:
-        """Returns what `set_state` takes to continue from here."""
+        """Returns the state, to be passed to `set_state`."""
         return self.seed_value, self.offset
 
     def set_state(self, state: tuple[int, int]) -> None:
@@ -166,7 +167,7 @@ def _fold(words: Any, turn: Any) -> Any:
     return fold_turn(jax.random.fold_in(words[:2], words[2]), turn)
 
 
-def fold_turn(key: Any, turn: Any) -> Any:
+def fold_turn(key: Array, turn: Any) -> Any:
     """Returns the seed of the stream of a turn.
 
     Args:

@@ -44,11 +44,11 @@ class recording:
         self._before = state.grad_enabled
         state.grad_enabled = self._enabled
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.grad_enabled = self._before
 
 
-def _add(a: Any, b: Any) -> Any:
+def _add(a: Array, b: Array) -> Any:
     if is_tracer(a) or is_tracer(b) or isinstance(a, Tensor):
         return a + b
     return add_kernel(a, b)
@@ -59,7 +59,7 @@ _IN_CHAINS = _ONE_BY_ONE._replace(run_chain=run_chain)
 
 
 def _calls(create_graph: bool) -> Calls:
-    """Returns what the engine calls; straight chains are run at once where nothing is recorded or traced."""
+    """Returns the callbacks of the engine; straight chains run as one kernel where nothing is recorded or traced."""
     if state.trace is None and not create_graph and config.get().fuse_backward:
         return _IN_CHAINS
     return _ONE_BY_ONE
@@ -163,7 +163,7 @@ def backward(
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: object = None,
 ) -> None:
     """Adds the gradients of `tensors` to the `.grad` of the leaves they depend on.
 

@@ -99,7 +99,7 @@ def gradgradcheck(
         cotangent.requires_grad_()
     n = len(given)
 
-    def first(*args: Any) -> Any:
+    def first(*args: object) -> Any:
         varied = [x for x in args[:n] if isinstance(x, Tensor) and x.requires_grad]
         found = grad(_outputs(fn, args[:n]), varied, list(args[n:]), create_graph=True, allow_unused=True)
         return [g for g in found if g is not None]
@@ -121,7 +121,7 @@ def _compare(
     nondet_tol: float,
     fast: bool,
 ) -> str:
-    """Returns what does not agree, or an empty string."""
+    """Returns a description of the first disagreement, or an empty string."""
     random = np.random.default_rng(0)
     directions = [_draws(random, x) if fast else _units(x) for x in varied]
     differences = [[_difference(run, x, d, step) for d in of_x] for x, of_x in zip(varied, directions, strict=True)]

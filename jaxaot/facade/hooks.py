@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, HookResultError, TensorTypeError, TensorValueError
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.tape.hooks import Hooks, LeafHooks, RemovableHandle
@@ -37,7 +38,7 @@ def wrap_gradient(array: Any, like: Tensor | None = None) -> Tensor:
 # -- calling them ------------------------------------------------------------------------------------------------------
 
 
-def call_hooks(hooks: Hooks, gradient: Any) -> Any:
+def call_hooks(hooks: Hooks, gradient: Array) -> Any:
     """Returns the gradient that tensor hooks let through."""
     for hook in list(hooks.values()):
         shown = None if gradient is None else wrap_gradient(gradient)
@@ -105,7 +106,7 @@ def call_node_hooks(node: Node, cotangents: list[Any]) -> list[Any]:
     return cotangents
 
 
-def _all_taken(hook: Any, results: Any, before: Sequence[Any], shown: Sequence[Any]) -> list[Any]:
+def _all_taken(hook: Callable[..., Any], results: Any, before: Sequence[Any], shown: Sequence[Any]) -> list[Any]:
     if results is None:
         results = shown
     elif not isinstance(results, tuple):
@@ -119,7 +120,7 @@ def _all_taken(hook: Any, results: Any, before: Sequence[Any], shown: Sequence[A
     return [_taken(hook, *values) for values in zip(results, before, shown, strict=True)]
 
 
-def _taken(hook: Any, result: Any, before: Any, shown: Tensor | None) -> Any:
+def _taken(hook: Callable[..., Any], result: object, before: Any, shown: Tensor | None) -> Any:
     """Returns the gradient to go on with: what a hook returned, or wrote into what it was shown."""
     if result is None:
         return None
@@ -144,7 +145,7 @@ def _taken(hook: Any, result: Any, before: Any, shown: Tensor | None) -> Any:
     return array
 
 
-def _name(hook: Any) -> str:
+def _name(hook: Callable[..., Any]) -> str:
     return getattr(hook, "__name__", type(hook).__name__)
 
 
@@ -215,7 +216,7 @@ class Keep(NamedTuple):
 
     tensor: weakref.ref[Tensor]
 
-    def __call__(self, gradient: Any) -> None:
+    def __call__(self, gradient: Array) -> None:
         kept = self.tensor()
         if kept is not None:
             arrived = wrap_gradient(gradient, kept)
@@ -255,7 +256,7 @@ class MultiHandle(tuple[RemovableHandle, ...]):
     def __enter__(self) -> MultiHandle:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.remove()
 
 
@@ -281,7 +282,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], None
     lock = threading.Lock()
 
     def hook_of(index: int) -> Callable[[Any], None]:
-        def hook(gradient: Any) -> None:
+        def hook(gradient: Array) -> None:
             running = state.backward_pass
             with lock:
                 entry = seen.setdefault(running, [0, [None] * len(nodes)])
@@ -297,6 +298,6 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[[Any], None
     return MultiHandle(register_hook(tensor, hook_of(i)) for i, tensor in enumerate(tensors))
 
 
-def edge_of(what: Any) -> Edge | None:
+def edge_of(what: object) -> Edge | None:
     """Returns the edge of a tensor or of a `GradientEdge`; None if it does not require grad."""
     return Edge(what.node, what.output_nr) if isinstance(what, GradientEdge) else what._gradient_edge()

@@ -24,7 +24,7 @@ from jaxaot.views.chain import AbstractViewOp, Geometry, Reshape, Select, Unsque
 from jaxaot.views.layout import broadcast_size
 
 
-def _parts(index: Any) -> list[Any]:
+def _parts(index: object) -> list[Any]:
     parts = list(index) if isinstance(index, tuple) else [index]
     for position, part in enumerate(parts):
         if isinstance(part, (list, np.ndarray, jax.Array, range)):
@@ -52,7 +52,7 @@ def _consumed(part: Any) -> int:
     return 1
 
 
-def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
+def _basic(tensor: Tensor, index: object) -> tuple[Tensor, list[Tensor | None]]:
     """Returns the view that the ints, slices, None and Ellipsis of an index make, and the index tensors left over.
 
     The index tensors stand at the dims of the view that they take; None elsewhere.
@@ -170,7 +170,7 @@ def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
         raise DimError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
 
 
-def getitem(tensor: Tensor, index: Any) -> Any:
+def getitem(tensor: Tensor, index: object) -> Any:
     """Returns `tensor[index]`: a view for ints, slices, None and Ellipsis, a copy where index tensors take part."""
     if state.trace is not None:
         masked = _by_mask(tensor, index)
@@ -184,7 +184,7 @@ def getitem(tensor: Tensor, index: Any) -> Any:
     return call(lookup("index"), (view, indices), ())
 
 
-def setitem(tensor: Tensor, index: Any, value: Any) -> None:
+def setitem(tensor: Tensor, index: object, value: object) -> None:
     """Carries out `tensor[index] = value`."""
     masked = None if isinstance(index, (int, slice)) else _by_mask(tensor, index)
     if masked is not None and _set_by_mask(*masked, value):
@@ -204,7 +204,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     call_inplace(lookup("index_put"), (view, indices, value), (False,))
 
 
-def _by_mask(tensor: Tensor, index: Any) -> tuple[Tensor, Tensor, int] | None:
+def _by_mask(tensor: Tensor, index: object) -> tuple[Tensor, Tensor, int] | None:
     """Returns (view, mask, first dim of the mask) if an index is one mask beside ints and slices, else None.
 
     Eagerly only a mask that stands alone counts; the others go by the places where they are true.
@@ -236,7 +236,7 @@ def _by_mask(tensor: Tensor, index: Any) -> tuple[Tensor, Tensor, int] | None:
     return view, mask, dim
 
 
-def _set_by_mask(view: Tensor, mask: Tensor, dim: int, value: Any) -> bool:
+def _set_by_mask(view: Tensor, mask: Tensor, dim: int, value: object) -> bool:
     """Carries out `view[mask] = value` if that can be done whatever the number of elements selected."""
     first = max(dim, 0)
     rest = view.ndim - first - mask.ndim
@@ -255,11 +255,11 @@ def _set_by_mask(view: Tensor, mask: Tensor, dim: int, value: Any) -> bool:
     return True
 
 
-def _fills(value: Any) -> bool:
+def _fills(value: object) -> bool:
     return isinstance(value, (bool, int, float, complex)) or (isinstance(value, Tensor) and value.ndim == 0)
 
 
-def _value(value: Any) -> Tensor:
+def _value(value: object) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (jax.Array, np.ndarray, np.generic, bool, int, float, complex)):

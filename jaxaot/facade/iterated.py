@@ -15,7 +15,7 @@ import jax
 
 from jaxaot.errors import StaticArgumentError
 
-MOST_ITEMS = 100_000
+MAX_ITEMS = 100_000
 
 
 class Iterated:
@@ -39,7 +39,7 @@ def opened(value: Any) -> Any:
     return iter(value.items) if isinstance(value, Iterated) else value
 
 
-def is_iterator(value: Any) -> bool:
+def is_iterator(value: object) -> bool:
     """Returns whether an argument has to be read before it can be looked at: a generator, or the view of a dict."""
     return isinstance(value, (Iterator, ValuesView, KeysView, ItemsView))
 
@@ -61,10 +61,10 @@ def read_iterators(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple
 def _read(value: Any) -> Any:
     if not is_iterator(value):
         return value
-    items = tuple(itertools.islice(value, MOST_ITEMS + 1))
-    if len(items) > MOST_ITEMS:
+    items = tuple(itertools.islice(value, MAX_ITEMS + 1))
+    if len(items) > MAX_ITEMS:
         raise StaticArgumentError(
-            f"An argument is an iterator of more than {MOST_ITEMS} items; all of them are read when a compiled "
+            f"An argument is an iterator of more than {MAX_ITEMS} items; all of them are read when a compiled "
             "function is called. Pass a list of those that it needs."
         )
     return Iterated(items)

@@ -91,7 +91,7 @@ class Recipe:
 
 
 def parameter_names(spec: OpSpec, lengths: Any) -> tuple[str, ...]:
-    """Returns what the flat arguments of an op go by; the first one, PyTorch's `self`, is named so."""
+    """Returns the names of an op's flat arguments; the first one is PyTorch's `self`."""
     names: list[str] = []
     for position, parameter in enumerate(spec.schema.dynamic):
         name = "self" if position == 0 and parameter.name == "input" else parameter.name
@@ -108,7 +108,7 @@ def tensor_parameters(spec: OpSpec, lengths: Any) -> tuple[int, ...]:
 
 
 def backward_name(name: str) -> str:
-    """Returns what PyTorch calls the node of an op: `MatmulBackward0`."""
+    """Returns PyTorch's name for the node of an op, such as `MatmulBackward0`."""
     return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
 
 
@@ -305,6 +305,7 @@ class GradKernel:
                 full, own_key = filled(given)
                 return [r for r in spec.evaluate(recipe.nest(full), static, own_key) if r is not None]
 
+            # a graph of its own, so that residuals are chosen before the forward is traced for compilation
             closed, shapes = jax.make_jaxpr(lambda *given: graph(*filled(given)), return_shape=True)(*given)
             present = [i for i, shape in enumerate(shapes[0]) if shape is not None]
             residuals = choose_residuals(closed, len(present), [traced.index(i) for i in places])
@@ -390,10 +391,10 @@ class GradKernel:
     def settle(self, is_tensor: Sequence[bool], n_operands: int) -> None:
         """Notes, after the first run, which arguments and results the pullback holds.
 
-          Args:
-            is_saving: Whether it saves tensors as they are.
+        Args:
+          is_saving: Whether it saves tensors as they are.
         is_tensor: For each argument, whether it is a tensor.
-            n_operands: What `run` was called with.
+        n_operands: How many operands `run` was called with.
         """
         self.pick_leaves = _picker([position + source * n_operands for source, position in self.routes])
         held = {position for source, position in self.routes if source == 0}
@@ -433,7 +434,7 @@ def pull_row(name: str, fn: Callable[[Sequence[Any], Sequence[Any]], Sequence[An
 
 
 def _picker(positions: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Returns what takes a sequence to its items at some positions."""
+    """Returns a function from a sequence to a tuple of its items at some positions."""
     match positions:
         case []:
             return lambda values: ()
@@ -534,7 +535,7 @@ _reads: dict[AbstractWindow, Any] = {}
 
 
 def read_through(base: Any, window: AbstractWindow, starts: Any) -> Any:
-    """Returns what a window shows of `base`, eagerly."""
+    """Returns the part of `base` that a window shows, eagerly."""
     kernel = _reads.get(window)
     if kernel is None:
         kernel = _reads[window] = Program(lambda base, starts: window.apply(base, starts))

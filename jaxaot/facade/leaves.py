@@ -12,7 +12,7 @@ from jaxaot._typing import Array
 from jaxaot.facade.hooks import call_hooks, call_on_leaf, call_post_hooks, call_prehooks
 from jaxaot.facade.kernels import add_kernel
 from jaxaot.facade.storage import Storage
-from jaxaot.facade.tensor import NODES, wrap, wrap_array
+from jaxaot.facade.tensor import NODES, Tensor, wrap, wrap_array
 from jaxaot.facade.write import write_value
 from jaxaot.tape.hooks import LeafHooks, NodeHooks
 from jaxaot.tape.modes import state, threads
@@ -41,7 +41,7 @@ class AccumulateGrad(Node):
     def tape_form(self) -> Any:
         return "leaf"
 
-    def __init__(self, variable: Any):
+    def __init__(self, variable: Tensor):
         self._name = "AccumulateGrad"
         self.edges = ()
         self.n_outputs = 1
@@ -59,7 +59,7 @@ class AccumulateGrad(Node):
         leaf._hooks.node = weakref.ref(self)
         return self.own_hooks
 
-    def filter(self, gradient: Any) -> Any:
+    def filter(self, gradient: Array) -> Any:
         leaf, trace = self.variable, state.trace
         if trace is not None:
             trace.read_hooks(leaf)
@@ -86,7 +86,7 @@ class AccumulateGrad(Node):
             self._add_alone(gradient, create_graph)
         return ()
 
-    def _add_alone(self, gradient: Any, create_graph: bool) -> None:
+    def _add_alone(self, gradient: Array, create_graph: bool) -> None:
         """Adds to `.grad`; of several threads one after the other, so that none of their gradients is lost."""
         if threads.are_several and state.trace is None:  # only one thread traces
             with ADDING:
@@ -94,7 +94,7 @@ class AccumulateGrad(Node):
         else:
             self._add(gradient, create_graph)
 
-    def _add(self, gradient: Any, create_graph: bool) -> None:
+    def _add(self, gradient: Array, create_graph: bool) -> None:
         leaf = self.variable
         layout = leaf._layout.dense
         if create_graph:

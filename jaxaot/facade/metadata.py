@@ -6,11 +6,12 @@ None of them moves a value, and none ever reaches a graph.
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from jaxaot._typing import Shape
+from jaxaot._typing import Shape, Sizes
 from jaxaot.errors import AutogradError, DtypeError, LeafWriteError, ShapeMismatchError, TensorTypeError, ViewError
 from jaxaot.facade import views
 from jaxaot.facade.counter import WriteCounter, count_write, counter_of
@@ -66,7 +67,7 @@ def _begin_again(tensor: Tensor) -> None:
 def _inplace_view(name: str) -> Any:
     view_op = views.VIEWS[name]
 
-    def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def inplace(self: Tensor, *args: object, **kwargs: Any) -> Tensor:
         return become(self, view_op(self, *args, **kwargs))
 
     inplace.__name__ = f"{name}_"
@@ -74,12 +75,12 @@ def _inplace_view(name: str) -> Any:
     return inplace
 
 
-def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """Shows another strided view of the storage, in place."""
     return become(self, views.as_strided(self, size, stride, storage_offset))
 
 
-def resize_(self: Tensor, *size: Any) -> Tensor:
+def resize_(self: Tensor, *size: object) -> Tensor:
     """Changes the shape in place, growing the storage where needed; what is new must be written before it is read."""
     if self.requires_grad and state.grad_enabled:
         raise AutogradError("cannot resize variables that require grad")
@@ -110,8 +111,8 @@ def set_(
     self: Tensor,
     source: Any = None,
     storage_offset: int = 0,
-    size: Any = None,
-    stride: Any = None,
+    size: Sizes | None = None,
+    stride: Sizes | None = None,
 ) -> Tensor:
     """Makes this tensor show another storage: that of a tensor, or a part of a storage.
 

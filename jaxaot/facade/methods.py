@@ -16,6 +16,7 @@ import jax
 import numpy as np
 
 import jaxaot.ops.load  # noqa: F401  fills the table
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, TensorTypeError, TensorValueError
 from jaxaot.facade import (
     casts,
@@ -43,7 +44,7 @@ from jaxaot.ops.table import OpSpec, lookup, overloads, rows
 # -- generated forms ---------------------------------------------------------------------------------------------------
 
 
-def static_value(value: Any) -> Any:
+def static_value(value: object) -> Any:
     """Returns a static argument in hashable form."""
     if isinstance(value, (list, tuple)):
         return tuple(static_value(v) for v in value)
@@ -60,7 +61,7 @@ def _default_text(parameter: Parameter) -> str:
 
 
 def _public(parameter: Parameter) -> str:
-    """Returns what users call a parameter: `self` of a schema is `input`, as in PyTorch's functions."""
+    """Returns the public name of a parameter: `self` of a schema is `input`, as in PyTorch's functions."""
     return "input" if parameter.name == "self" else parameter.name
 
 
@@ -182,7 +183,7 @@ def _varargs(size: tuple[Any, ...]) -> tuple[Any, ...]:
     return size
 
 
-def _finish_factory(made: Tensor, device: Any, requires_grad: bool, memory_format: Any = None) -> Tensor:
+def _finish_factory(made: Tensor, device: object, requires_grad: bool, memory_format: Any = None) -> Tensor:
     if device is not None and not (device == "cpu" and jax.default_backend() == "cpu"):
         made = casts.to(made, device)
     if memory_format is not None:
@@ -195,7 +196,7 @@ def _finished(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     @functools.wraps(function)
     def made(
-        *args: Any, device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
+        *args: object, device: object = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
         **kwargs: Any,
     ) -> Tensor:  # fmt: skip
         return _finish_factory(function(*args, **kwargs), device, requires_grad)
@@ -218,7 +219,7 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
         return form(variants[0])
     forms = [(spec, fn, inspect.signature(fn)) for spec, fn in ((spec, form(spec)) for spec in variants)]
 
-    def fn(*args: Any, **kwargs: Any) -> Any:
+    def fn(*args: object, **kwargs: Any) -> Any:
         for spec, variant, signature in forms:
             try:
                 given = signature.bind(*args, **kwargs).arguments
@@ -246,7 +247,7 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
 _TENSORS = (Tensor, selection.MaskedSelection, jax.Array, np.ndarray)
 
 
-def _fits(parameter: Parameter, value: Any) -> bool:
+def _fits(parameter: Parameter, value: object) -> bool:
     if value is None:
         return parameter.is_optional or parameter.default is None
     if parameter.type == "Tensor" and not parameter.is_list:
@@ -265,7 +266,7 @@ def _with_inplace(function: Callable[..., Any], write: Callable[..., Any] | None
     """Returns an activation of `nn.functional` that also takes `inplace=`."""
 
     @functools.wraps(function)
-    def fn(input: Tensor, *args: Any, inplace: bool = False, **kwargs: Any) -> Tensor:
+    def fn(input: Tensor, *args: object, inplace: bool = False, **kwargs: Any) -> Tensor:
         if not inplace:
             return function(input, *args, **kwargs)
         if write is not None:
@@ -280,7 +281,7 @@ def _with_indices(spec: OpSpec, function: Callable[..., Any], both: Callable[...
     position = sum(not parameter.name.startswith("_") for parameter in spec.schema.parameters)
 
     @functools.wraps(function)
-    def fn(*args: Any, **kwargs: Any) -> Any:
+    def fn(*args: object, **kwargs: Any) -> Any:
         if args[position] if len(args) > position else kwargs.get("return_indices", False):
             return both(*args, **kwargs)
         kwargs.pop("return_indices", None)
@@ -293,7 +294,7 @@ def _with_varargs(function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a function of a list of tensors that also takes them one by one."""
 
     @functools.wraps(function)
-    def fn(*tensors: Any, **kwargs: Any) -> Any:
+    def fn(*tensors: object, **kwargs: Any) -> Any:
         listed = len(tensors) == 1 and isinstance(tensors[0], (list, tuple))
         return function(tensors[0] if listed else list(tensors), **kwargs)
 
@@ -315,7 +316,7 @@ def _histogramdd(function: Callable[..., Any]) -> Callable[..., Any]:
     """Returns `histogramdd`, whose second result is the edges of all dims."""
 
     @functools.wraps(function)
-    def fn(*args: Any, **kwargs: Any) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def fn(*args: object, **kwargs: Any) -> tuple[Tensor, tuple[Tensor, ...]]:
         counts, *edges = function(*args, **kwargs)
         return counts, tuple(edges)
 
@@ -326,7 +327,7 @@ def _with_from(write: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Returns a fill that also takes its lower bound as `from`, PyTorch's name, which is a word of Python."""
 
     @functools.wraps(write)
-    def fn(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def fn(self: Tensor, *args: object, **kwargs: Any) -> Tensor:
         if "from" in kwargs:
             kwargs["low"] = kwargs.pop("from")
             if write.__name__ == "random_" and "to" not in kwargs:
@@ -349,16 +350,20 @@ def _initialize(self: Tensor, data: Any = None) -> None:
     self._restore(tensor([] if data is None else data)._snapshot())
 
 
-def _write_real(self: Tensor, value: Any) -> None:
+def _write_real(self: Tensor, value: object) -> None:
     views.real(self).copy_(value)
 
 
-def _write_imag(self: Tensor, value: Any) -> None:
+def _write_imag(self: Tensor, value: object) -> None:
     views.imag(self).copy_(value)
 
 
 def backward(
-    self: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+    self: Tensor,
+    gradient: Array | None = None,
+    retain_graph: Any = None,
+    create_graph: bool = False,
+    inputs: object = None,
 ) -> None:
     """Adds the gradients of this tensor to the `.grad` of the leaves it depends on."""
     grad.backward(self, None if gradient is None else [gradient], retain_graph, create_graph, inputs)
@@ -452,10 +457,10 @@ def _binary(name: str, reflected: bool) -> Callable[[Tensor, Any], Any]:
     static = tuple(p.default for p in row.schema.static)
     more = tuple(p.default for p in row.schema.dynamic[2:])
 
-    def forward(self: Tensor, other: Any) -> Any:
+    def forward(self: Tensor, other: object) -> Any:
         return call(row, (self, other, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
 
-    def backward(self: Tensor, other: Any) -> Any:
+    def backward(self: Tensor, other: object) -> Any:
         return call(row, (other, self, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
 
     return backward if reflected else forward
@@ -466,7 +471,7 @@ def _augmented(name: str) -> Callable[[Tensor, Any], Any]:
     static = tuple(p.default for p in row.schema.static)
     more = tuple(p.default for p in row.schema.dynamic[2:])
 
-    def write(self: Tensor, other: Any) -> Any:
+    def write(self: Tensor, other: object) -> Any:
         return call_inplace(row, (self, other, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
 
     return write
@@ -554,7 +559,7 @@ def _bind() -> None:
             setattr(Tensor, name, _dim_or_dims(name))
 
 
-def _new_tensor(self: Tensor, data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def _new_tensor(self: Tensor, data: object, dtype: DTypeLike | None = None, requires_grad: bool = False) -> Tensor:
     """Returns a leaf with a copy of `data`, by default of this tensor's dtype."""
     return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 

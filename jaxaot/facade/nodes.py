@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -36,6 +36,9 @@ from jaxaot.tape.node import Edge, Node, next_number
 from jaxaot.views.chain import ViewChain, chain_dtype, chain_form, chain_starts
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
+
+if TYPE_CHECKING:
+    from jaxaot.facade.tensor import Tensor
 
 _SAVED = (list, tuple)
 
@@ -166,7 +169,7 @@ class TracedOpNode(Node):
         values: Sequence[Any],
         nest: Any,
         static: tuple[Any, ...],
-        key: Any,
+        key: Array | None,
         mask: Sequence[bool],
         results: Sequence[Any],
     ):
@@ -190,7 +193,7 @@ class TracedOpNode(Node):
         values = self.values or ()
         arrays = [i for i, value in enumerate(values) if hasattr(value, "dtype")]
 
-        def smooth(*given: Any) -> list[Any]:
+        def smooth(*given: object) -> list[Any]:
             filled = list(values)
             for place, value in zip(arrays, given, strict=True):
                 filled[place] = value
@@ -249,7 +252,7 @@ def pull_op(
     """
     places = [i for i, wanted in enumerate(mask) if wanted]
 
-    def op(*differentiated: Any) -> list[Any]:
+    def op(*differentiated: object) -> list[Any]:
         filled = list(values)
         for place, value in zip(places, differentiated, strict=True):
             filled[place] = value
@@ -346,7 +349,7 @@ class GraphInput(Node):
         )
 
 
-def materialize(tensor: Any) -> Array:
+def materialize(tensor: Tensor) -> Array:
     """Returns the values of a tensor as an array, through one cached kernel."""
     storage = tensor._storage
     if tensor._layout is storage.layout and storage.array is not None:

@@ -16,7 +16,7 @@ from jaxaot.ir.regions import MUST_RECOMPUTE, MUST_SAVE
 from jaxaot.ops.table import lookup
 
 
-def must_save(x: Any) -> Any:
+def must_save(x: object) -> Any:
     """Returns `x`; what a backward needs of it is saved, whatever policy and budget say.
 
     It overrules `jax.checkpoint` and `ja.checkpoint` around it too. Gradients pass through, and without a backward
@@ -28,7 +28,7 @@ def must_save(x: Any) -> Any:
     return _noted(x, "marked", MUST_SAVE, lambda leaf: mark_p.bind(leaf, word=MUST_SAVE))
 
 
-def must_recompute(x: Any) -> Any:
+def must_recompute(x: object) -> Any:
     """Returns `x`; what a backward needs of it is computed again, whatever policy and budget say.
 
     Arguments of the graph are at hand anyway, and results of equations with side effects cannot be had a second time:
@@ -40,7 +40,7 @@ def must_recompute(x: Any) -> Any:
     return _noted(x, "marked", MUST_RECOMPUTE, lambda leaf: mark_p.bind(leaf, word=MUST_RECOMPUTE))
 
 
-def checkpoint_name(x: Any, name: str) -> Any:
+def checkpoint_name(x: object, name: str) -> Any:
     """Returns `x`, under a name by which policies such as `ja.policies.save_only_these_names` know it.
 
     Args:
@@ -50,8 +50,8 @@ def checkpoint_name(x: Any, name: str) -> Any:
     return _noted(x, "named", name, lambda leaf: ad_checkpoint.checkpoint_name(leaf, name))
 
 
-def _noted(x: Any, row: str, word: str, of_array: Callable[[Any], Any]) -> Any:
-    def noted(leaf: Any) -> Any:
+def _noted(x: object, row: str, word: str, of_array: Callable[[Any], Any]) -> Any:
+    def noted(leaf: object) -> Any:
         if isinstance(leaf, Tensor) or type(leaf) in STAND_INS:
             return call(lookup(row), (leaf,), (word,))
         return of_array(leaf) if isinstance(leaf, (jax.Array, np.ndarray)) else leaf

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import is_tracer
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import DtypeError
 from jaxaot.facade.create import as_dtype
 from jaxaot.facade.tensor import Tensor, wrap_array
@@ -79,7 +79,7 @@ def _to_dtype(dtype: np.dtype) -> Hooks:
     return _named(hooks, f"to_dtype({dtype.name})")
 
 
-def to_dtype(dtype: Any) -> Hooks:
+def to_dtype(dtype: DTypeLike | None) -> Hooks:
     """Returns the pair that keeps floats in a narrower dtype, as they are cast: `bfloat16` loses 3 digits of 7.
 
     Args:
@@ -96,7 +96,7 @@ def to_dtype(dtype: Any) -> Hooks:
 
 
 @functools.cache
-def quantize_float8(dtype: Any = jnp.float8_e4m3fn, dim: int | None = None) -> Hooks:
+def quantize_float8(dtype: DTypeLike | None = jnp.float8_e4m3fn, dim: int | None = None) -> Hooks:
     """Returns the pair that keeps floats in eight bits with a common scale: about 2 % off, and a quarter of float32.
 
     The largest finite element becomes the largest number of `dtype`, and infinities are clipped to it, because a cast
@@ -139,7 +139,7 @@ def _is_float(tensor: Tensor) -> bool:
 
 
 def _scale(x: Array, dim: int | None, largest: float) -> Array:
-    """Returns what elements are divided by, in at least float32, so that the largest finite one becomes `largest`."""
+    """Returns the divisor, in at least float32, that takes the largest finite element to `largest`."""
     x = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     sizes = jnp.where(jnp.isfinite(x), jnp.abs(x), 0)
     scale = sizes.max(axis=None if dim is None else (dim,), keepdims=True) / largest

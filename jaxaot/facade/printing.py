@@ -9,14 +9,18 @@ import dataclasses
 import html
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jaxaot._jax import is_tracer
+from jaxaot._typing import DTypeLike
 from jaxaot.errors import JaxaotError, TensorValueError
 from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_integral
 from jaxaot.tape.modes import state
+
+if TYPE_CHECKING:
+    from jaxaot.facade.tensor import Tensor
 
 
 @dataclasses.dataclass
@@ -79,7 +83,7 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-def tensor_repr(tensor: Any) -> str:
+def tensor_repr(tensor: Tensor) -> str:
     """Returns a text as readable as PyTorch's: values, and what is not the default."""
     notes = []
     values = _values(tensor)
@@ -109,7 +113,7 @@ def tensor_repr(tensor: Any) -> str:
     return text + ")"
 
 
-def _values(tensor: Any) -> np.ndarray | str:
+def _values(tensor: Tensor) -> np.ndarray | str:
     """Returns the values of a tensor, or why there are none."""
     storage = tensor._storage
     if is_tracer(storage.array) or storage.trace is not None:
@@ -120,7 +124,7 @@ def _values(tensor: Any) -> np.ndarray | str:
         return "<no values: its storage holds fewer bytes than it shows>"
 
 
-def _is_default(dtype: Any) -> bool:
+def _is_default(dtype: DTypeLike) -> bool:
     return dtype in (np.complex64, default_int()) or is_bool(dtype)
 
 
@@ -144,7 +148,7 @@ def _edges(values: np.ndarray) -> np.ndarray:
 
 
 def _writer(values: np.ndarray) -> tuple[Callable[[Any], str], int]:
-    """Returns what writes one number, all to one width, and that width."""
+    """Returns a function that formats one number to the common width, and that width."""
     if is_complex(values.dtype):
         real, real_width = _float_writer(values.real)
         imag, imag_width = _float_writer(values.imag)
@@ -203,11 +207,11 @@ def _nested(values: np.ndarray, indent: int, in_part: bool, write: Callable[[Any
 
 # -- in notebooks ------------------------------------------------------------------------------------------------------
 
-_MOST_CELLS = (12, 16)
+_MAX_CELLS = (12, 16)
 
 
-def tensor_html(tensor: Any) -> str:
-    """Returns what a tensor is and, of one or two dims, its values as a table coloured by sign and size."""
+def tensor_html(tensor: Tensor) -> str:
+    """Returns HTML: the tensor's type and, for one or two dims, its values as a table coloured by sign and size."""
     facts = [f"<b>{tuple(tensor.shape)}</b>", html.escape(str(tensor.dtype)), html.escape(str(tensor.device))]
     if not tensor.is_contiguous():
         facts.append(f"strides {tuple(tensor.stride())}")
@@ -225,7 +229,7 @@ def tensor_html(tensor: Any) -> str:
 
 
 def _table(values: np.ndarray) -> str:
-    rows, columns = (_positions(n, most) for n, most in zip(values.shape, _MOST_CELLS, strict=True))
+    rows, columns = (_positions(n, most) for n, most in zip(values.shape, _MAX_CELLS, strict=True))
     shown = values[np.ix_([r for r in rows if r is not None], [c for c in columns if c is not None])]
     write, _ = _writer(shown)
     sizes = np.abs(np.nan_to_num(shown.astype(np.float64), posinf=0, neginf=0))

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import is_tracer
+from jaxaot._typing import DTypeLike
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import pull_view, split_write
 from jaxaot.facade.tensor import Tensor, wrap_array
@@ -28,7 +29,7 @@ CALLS: list[Callable[..., Any]] = []
 """What runs an op: `dispatch.py`, which makes nodes and so lies above, puts its `call` here."""
 
 
-def standing(value: Any, edge: Edge | None, layout: Layout | None = None) -> Any:
+def standing(value: object, edge: Edge | None, layout: Layout | None = None) -> Any:
     """Returns a saved value as a tensor whose gradients go along an edge; a number as it is.
 
     Args:
@@ -78,7 +79,7 @@ def _form_and_starts(chain: ViewChain, cotangent: Tensor) -> tuple[ViewChain, Te
     return chain_form(chain), wrap_array(jnp.asarray(np.array(chain_starts(chain), np.int32)))
 
 
-def pull_view_by(chain: ViewChain, size: tuple[int, ...], dtype: Any, cotangent: Tensor) -> Tensor:
+def pull_view_by(chain: ViewChain, size: tuple[int, ...], dtype: DTypeLike | None, cotangent: Tensor) -> Tensor:
     """Returns the gradient of a view's parent as a tensor."""
     form, starts = _form_and_starts(chain, cotangent)
     return CALLS[0](_VIEW, (cotangent, starts), (form, size, dtype))

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, TensorValueError
 from jaxaot.facade.create import as_dtype, from_jax, tensor
 from jaxaot.facade.storage import Storage
@@ -16,12 +17,12 @@ from jaxaot.ops import dims
 from jaxaot.ops.promotion import can_store, default_float, is_bool, result_dtype
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: object) -> bool:
     """Returns whether `obj` is a tensor of jaxaot."""
     return isinstance(obj, Tensor)
 
 
-def is_storage(obj: Any) -> bool:
+def is_storage(obj: object) -> bool:
     """Returns whether `obj` is a storage of jaxaot."""
     return isinstance(obj, Storage)
 
@@ -98,7 +99,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
     return Size(dims.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes)))
 
 
-def typename(obj: Any) -> str:
+def typename(obj: object) -> str:
     """Returns the name of the type of `obj`, with that of its module."""
     kind = obj if isinstance(obj, type) else type(obj)
     return f"{kind.__module__}.{kind.__qualname__}"
@@ -128,17 +129,17 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
     return result_dtype(plain(tensor1), plain(tensor2))
 
 
-def can_cast(from_: Any, to: Any) -> bool:
+def can_cast(from_: DTypeLike, to: DTypeLike) -> bool:
     """Returns whether an in-place op may store results of one dtype in a tensor of another."""
-    return can_store(as_dtype(from_), as_dtype(to))
+    return can_store(np.dtype(as_dtype(from_)), np.dtype(as_dtype(to)))
 
 
-def finfo(dtype: Any = None) -> Any:
+def finfo(dtype: DTypeLike | None = None) -> Any:
     """Returns the limits of a float dtype: `bits`, `eps`, `max`, `min`, `tiny`, …"""
     return jnp.finfo(default_float() if dtype is None else as_dtype(dtype))
 
 
-def iinfo(dtype: Any) -> Any:
+def iinfo(dtype: DTypeLike | None) -> Any:
     """Returns the limits of an integer dtype: `bits`, `max`, `min`."""
     return jnp.iinfo(as_dtype(dtype))
 
@@ -146,7 +147,7 @@ def iinfo(dtype: Any) -> Any:
 # -- other libraries' data ---------------------------------------------------------------------------------------------
 
 
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
+def asarray(obj: object, *, dtype: DTypeLike | None = None, device: object = None, copy: bool | None = None) -> Tensor:
     """Returns `obj` as a tensor: a tensor itself, a jax array without a copy, anything else copied.
 
     Raises:
@@ -162,7 +163,9 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     return obj.to(wanted) if isinstance(obj, Tensor) and wanted != obj.dtype else tensor(obj, dtype, device)
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+def frombuffer(
+    buffer: Any, *, dtype: DTypeLike | None, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
     """Returns a tensor with a copy of the bytes of a buffer."""
     return tensor(np.frombuffer(buffer, np.dtype(dtype), count, offset), requires_grad=requires_grad)
 

@@ -87,7 +87,7 @@ class Journal:
         return present
 
 
-def _has(entries: dict[int, Any], thing: Any) -> bool:
+def _has(entries: dict[int, Any], thing: object) -> bool:
     entry = entries.get(id(thing))
     return entry is not None and entry[0]() is thing
 
@@ -102,7 +102,7 @@ class Dropped:
         self._index = index
 
     def again(self) -> Any:
-        """Returns what it stands for."""
+        """Returns the value that it stands for."""
         return self._region.take(self._index)
 
 
@@ -185,7 +185,7 @@ class _PackedArgument(NamedTuple):
         return standing(self.packed.array(), self.edge, self.packed.layout)
 
 
-def _packed(value: Any, hooks: HookPair) -> Any:
+def _packed(value: object, hooks: HookPair) -> Any:
     """Returns an argument as a region keeps it."""
     if not isinstance(value, Tensor):
         return value
@@ -202,7 +202,7 @@ class Region(_Run):
 
     holds_residuals = True
 
-    def __init__(self, fn: Callable[..., Any], args: Any, kwargs: Any, is_strict: bool):
+    def __init__(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_strict: bool):
         super().__init__(state.region)
         hooks = state.saved_hooks
         kept = args if hooks is None else tuple(_packed(value, hooks) for value in args)
@@ -217,7 +217,7 @@ class Region(_Run):
         self._held: list[Any] | None = None
         self._is_running = True
 
-    def run(self, args: Any) -> Any:
+    def run(self, args: tuple[Any, ...]) -> Any:
         """Returns the results of the function, run for the first time."""
         fn, _, kwargs, journal = self.inputs
         streams = state.streams
@@ -280,7 +280,7 @@ class Region(_Run):
         return before
 
     def take(self, index: int) -> Any:
-        """Returns what a node saved, computed again.
+        """Returns the values that a node saved, computed again.
 
         Raises:
           AutogradError: If the function is still running.
@@ -355,7 +355,7 @@ def _leaves_of(holder: Any) -> Iterator[Tensor]:
             yield edge.node.variable
 
 
-def run_dropping(fn: Callable[..., Any], args: Any, kwargs: Any, is_strict: bool = True) -> Any:
+def run_dropping(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_strict: bool = True) -> Any:
     """Returns `fn(*args, **kwargs)`; what its operations save for a backward is dropped, and computed again by that.
 
     Args:

@@ -12,10 +12,11 @@ places on the tape are known, and its own backward, of any order, follows by `ja
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxaot._jax import Literal, jaxpr_as_fun
+from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot._util import OrderedSet
 from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.rewrite import extract, inline
@@ -49,8 +50,8 @@ class Residuals:
     leaves_again: Any
 
 
-def choose_residuals(closed: Any, n_results: int, differentiated: Sequence[int]) -> Residuals:
-    """Returns what to keep for the backward of an op.
+def choose_residuals(closed: ClosedJaxpr, n_results: int, differentiated: Sequence[int]) -> Residuals:
+    """Returns the residuals to keep for the backward of an op.
 
     Args:
       closed: A ClosedJaxpr from arguments to results, followed by what the pullback holds.
@@ -103,7 +104,7 @@ def choose_residuals(closed: Any, n_results: int, differentiated: Sequence[int])
 
 
 def _recomputing(
-    eqns: Sequence[Any], held: Sequence[Any], again: Sequence[Any], leaves: Sequence[Any], constants: Any
+    eqns: Sequence[Eqn], held: Sequence[Any], again: Sequence[Any], leaves: Sequence[Any], constants: Mapping[Any, Any]
 ) -> Any:
     """Returns a function from held values to leaves, which computes those in `again` though they are held."""
     skipped = set(again)
@@ -112,7 +113,7 @@ def _recomputing(
     return lambda *values: fn(*(values[i] for i in given))
 
 
-def _dependent(jaxpr: Any, sources: Sequence[Any]) -> set[Any]:
+def _dependent(jaxpr: Jaxpr, sources: Sequence[Any]) -> set[Any]:
     """Returns the variables that have a derivative with respect to some others."""
     reached = set(sources)
     for eqn in jaxpr.eqns:
@@ -121,11 +122,11 @@ def _dependent(jaxpr: Any, sources: Sequence[Any]) -> set[Any]:
     return reached
 
 
-def _sources(eqns: Sequence[Any], positions: Sequence[int], named: Any) -> list[Any]:
+def _sources(eqns: Sequence[Eqn], positions: Sequence[int], named: Any) -> list[Any]:
     """Returns the arguments and results that some equations read."""
     read = variables(atom for i in positions for atom in eqns[i].invars)
     return [var for var in dict.fromkeys(read) if var in named]
 
 
-def _follows_cheaply(eqn: Any) -> bool:
+def _follows_cheaply(eqn: Eqn) -> bool:
     return kind(eqn) <= Kind.TRANSCENDENTAL and is_pure(eqn)

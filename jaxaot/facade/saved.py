@@ -67,8 +67,8 @@ def check_saveable(tensor: Tensor) -> None:
 # -- packing -----------------------------------------------------------------------------------------------------------
 
 
-def check_unpacked(tensor: Any, layout: Layout) -> Tensor:
-    """Returns what an unpack hook returned, if it can stand for what was packed.
+def check_unpacked(tensor: Tensor, layout: Layout) -> Tensor:
+    """Returns the tensor that an unpack hook returned, if it can stand for the packed one.
 
     Raises:
       TensorTypeError: If it is no tensor.
@@ -141,7 +141,7 @@ class Packed:
 
 
 def pack(hooks: HookPair, array: Array, layout: Layout) -> Packed:
-    """Returns what a pack hook makes of an array.
+    """Returns the result of a pack hook for an array.
 
     Args:
       hooks: The pair.
@@ -411,7 +411,7 @@ class SavedTensor:
 
 
 def held_items(node: Any) -> list[Any]:
-    """Returns what a node holds: arrays, some of them packed. It is computed again where it was dropped."""
+    """Returns the values that a node saved, some of them packed; those that were dropped are computed again."""
     held = node.leaves
     while type(held) not in (list, tuple, SavedValues):
         held = held.again()
@@ -419,7 +419,7 @@ def held_items(node: Any) -> list[Any]:
 
 
 def saved_tensor(node: Any, name: str) -> SavedTensor:
-    """Returns what a node of an op saved under PyTorch's name for it: that of a parameter, or `result`.
+    """Returns the value that an op's node saved under PyTorch's name for it: that of a parameter, or `result`.
 
     Raises:
       AttributeError: If the op has no such parameter or result.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
@@ -21,6 +21,9 @@ from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.where import user_line
 from jaxaot.ops.table import OpSpec, lookup, rows
 from jaxaot.tape.modes import state
+
+if TYPE_CHECKING:
+    from jaxaot.facade.generator import Generator
 
 
 class MaskedSelection:
@@ -55,7 +58,7 @@ class MaskedSelection:
         """Returns the mask with a dim of size 1 for each further dim of the tensor."""
         return self.mask.reshape((*self.mask.shape, *(1,) * (self.full.ndim - self.mask.ndim)))
 
-    def with_others(self, value: Any) -> Tensor:
+    def with_others(self, value: object) -> Tensor:
         """Returns all elements, those that are not selected replaced by a number."""
         return call(lookup("where"), (self.wide_mask(), self.full, value), ())
 
@@ -112,8 +115,8 @@ def select(tensor: Tensor, mask: Tensor) -> MaskedSelection:
     return MaskedSelection(call(lookup("where"), (wide, tensor, one.reshape(rest)), ()), mask)
 
 
-def spread(value: Any, mask: Tensor, size: Sequence[int]) -> Tensor | None:
-    """Returns what `x[mask] = value` puts at each place of `x` of that size, or None if that needs the count.
+def spread(value: object, mask: Tensor, size: Sequence[int]) -> Tensor | None:
+    """Returns the value that `x[mask] = value` puts at each place of `x`, or None if it depends on the count.
 
     Args:
       value: A selection, or a tensor whose dim 0 runs over the selected places in order.
@@ -154,7 +157,7 @@ _NEUTRAL = {"nansum": 0, "count_nonzero": 0, "any": False, "all": True}
 """Reduction → what the elements that are not selected hold for it."""
 
 
-def run(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
+def run(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Generator) -> Any:
     """Returns the result of an op of which some operands are selections.
 
     Raises:
@@ -171,14 +174,14 @@ def run(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator
     return _settle(spec, dynamic, static, generator, f"`{spec.name}`")
 
 
-def _settle(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any, what: str) -> Any:
+def _settle(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Generator, what: str) -> Any:
     """Returns the result of an op on the selected elements as tensors, if Python may ask how many they are."""
     settle = lambda value: value.settled(what) if isinstance(value, MaskedSelection) else value
     given = [[settle(v) for v in value] if isinstance(value, (list, tuple)) else settle(value) for value in dynamic]
     return call(spec, given, static, generator)
 
 
-def _elementwise(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
+def _elementwise(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Generator) -> Any:
     selections = [v for v in dynamic if isinstance(v, MaskedSelection)]
     first = selections[0]
     if any(s.mask is not first.mask for s in selections):
@@ -227,7 +230,7 @@ def _reduced(spec: OpSpec, selection: MaskedSelection, options: dict[str, Any]) 
 
 
 def _count_needed(name: str) -> Callable[..., Any]:
-    def settled(self: MaskedSelection, *args: Any, **kwargs: Any) -> Any:
+    def settled(self: MaskedSelection, *args: object, **kwargs: Any) -> Any:
         return getattr(Tensor, name)(self.settled(f"`{name}`"), *args, **kwargs)
 
     return settled
@@ -236,7 +239,7 @@ def _count_needed(name: str) -> Callable[..., Any]:
 def _changed(name: str) -> Callable[..., Any]:
     out_of_place = getattr(Tensor, name)
 
-    def inplace(self: MaskedSelection, *args: Any) -> MaskedSelection:
+    def inplace(self: MaskedSelection, *args: object) -> MaskedSelection:
         result = out_of_place(self, *args)
         if result.dtype != self.dtype:
             result = MaskedSelection(result.full.to(self.dtype), self.mask)

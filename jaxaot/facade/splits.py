@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from jaxaot._typing import Sizes
 from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError
 from jaxaot.facade import views
 from jaxaot.facade.tensor import Tensor
@@ -22,7 +23,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return tuple(several(i) for i in range(input._layout.size[axis]))
 
 
-def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def split(input: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
     """Returns views of equal pieces of a dim, the last one smaller, or of pieces of given sizes."""
     axis = views._axis(input, dim)
     n = input._layout.size[axis] if input.ndim else 1
@@ -74,7 +75,12 @@ def _at(input: Tensor, bounds: Sequence[int], axis: int) -> tuple[Tensor, ...]:
 
 
 def tensor_split(
-    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+    input: Tensor,
+    indices_or_sections: Sizes | None = None,
+    dim: int = 0,
+    *,
+    indices: Sizes | None = None,
+    sections: Sizes | None = None,
 ) -> tuple[Tensor, ...]:
     """Returns views of a given number of pieces of a dim, as equal as possible, or of the pieces between indices."""
     given = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
@@ -100,8 +106,14 @@ def tensor_split(
     return _at(input, bounds, axis)
 
 
-def _named_split(name: str, axis_of: Any, least: int) -> Any:
-    def split_along(x: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+def _named_split(name: str, axis_of: Callable[..., Any], least: int) -> Any:
+    def split_along(
+        x: Tensor,
+        indices_or_sections: Sizes | None = None,
+        *,
+        indices: Sizes | None = None,
+        sections: Sizes | None = None,
+    ) -> Any:
         given = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
         if x.ndim < least:
             raise ArgumentError(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
 
+import numpy as np
+
+from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, OverlappingWriteError, ShapeMismatchError
 from jaxaot.facade import views
 from jaxaot.facade.create import as_dtype
@@ -15,7 +17,7 @@ from jaxaot.ops.table import lookup
 from jaxaot.views.layout import contiguous, layout_of
 
 
-def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: Any = None) -> Tensor:
+def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLike | None = None) -> Tensor:
     """Returns a tensor of any strides, as `as_strided` takes them, on memory of its own."""
     size, stride = views._sizes((size,)), views._sizes((stride,))
     if len(size) != len(stride):
@@ -24,11 +26,13 @@ def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: Any = No
         )
     if any(n < 0 for n in (*size, *stride)):
         raise ArgumentError(f"empty_strided: negative sizes or strides in {list(size)}, {list(stride)}")
-    memory = call(lookup("empty"), (), ((layout_of(size, stride, "f4").reach,), as_dtype(dtype)))
+    memory = call(lookup("empty"), (), ((layout_of(size, stride, np.dtype("f4")).reach,), as_dtype(dtype)))
     return views.detached(views.as_strided(memory, size, stride))
 
 
-def new_empty_strided(self: Tensor, size: Sequence[int], stride: Sequence[int], dtype: Any = None) -> Tensor:
+def new_empty_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], dtype: DTypeLike | None = None
+) -> Tensor:
     """Returns a tensor of any strides, by default of this one's dtype."""
     return empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype)
 

@@ -214,7 +214,7 @@ class _Reader:
             self.tape.held.append((node, places))
         return tuple((place.kind, type(place.value), place.value, place.layout) for place in places)
 
-    def _place(self, value: Any) -> _Place:
+    def _place(self, value: object) -> _Place:
         if isinstance(value, jax.Array):
             if id(value) not in self._places:
                 self._places[id(value)] = len(self.tape.arrays)

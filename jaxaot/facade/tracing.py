@@ -11,14 +11,14 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import LastingHookError
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.where import user_line
@@ -27,11 +27,16 @@ from jaxaot.tape.node import next_number
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
+if TYPE_CHECKING:
+    from jaxaot.facade.generator import Generator
+    from jaxaot.facade.history import History
+    from jaxaot.facade.tensor import Tensor
+
 TRACING = threading.RLock()
 """Held while a function is traced: storages hold symbols then, so nobody else may write to them."""
 
 RUNNING: list[Any] = []
-"""The traces that run, in any thread, and whatever else makes compiled functions run as the functions themselves."""
+"""Active traces in any thread. While it is not empty, compiled functions call the Python function itself."""
 
 lift_p = Primitive("lift")
 """A graph input in the making: `lift` equations become the invars of the traced graph."""
@@ -49,7 +54,7 @@ def graft(value: Array, history: Array) -> Array:
 
 
 @graft.defjvp
-def _graft_jvp(primals: Any, tangents: Any) -> Any:
+def _graft_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     return graft(*primals), tangents[1]
 
 
@@ -133,7 +138,7 @@ class TraceState:
         with TRACING:
             return
 
-    def lift(self, shape: tuple[int, ...], dtype: Any, origin: tuple[Any, ...], weak_type: bool = False) -> Array:
+    def lift(self, shape: tuple[int, ...], dtype: DTypeLike, origin: tuple[Any, ...], weak_type: bool = False) -> Array:
         """Returns the symbol of a new graph input."""
         index = len(self.lifted)
         self.lifted.append(origin)
@@ -141,7 +146,7 @@ class TraceState:
         return lift_p.bind(index=index, aval=ShapedArray(shape, dtype, weak_type=weak_type))
 
     def symbol_of(self, storage: Storage) -> Array:
-        """Returns what stands for the value of a storage from outside."""
+        """Returns the symbol of the value of a storage from outside."""
         return self.lift(storage.layout.size, storage.layout.dtype, ("storage", storage))
 
     def adopt(self, storage: Storage) -> None:
@@ -157,7 +162,7 @@ class TraceState:
         storage.writer = None
         storage.was_read = False
 
-    def adopt_history(self, history: Any, storage: Storage) -> None:
+    def adopt_history(self, history: History, storage: Storage) -> None:
         """Finds the symbol through which the gradients of an outside tensor flow."""
         if history.trace is self:
             return
@@ -180,7 +185,7 @@ class TraceState:
             history.ghost = self.lift(layout.size, layout.dtype, ("ghost", history, storage))
             self.reached[id(history)] = (history, storage, len(self.lifted) - 1)
 
-    def read(self, storage: Storage, history: Any, records: bool) -> Array:
+    def read(self, storage: Storage, history: History | None, records: bool) -> Array:
         """Returns the value of a storage, as a tensor with that history sees it."""
         if storage.trace is not self:
             self.adopt(storage)
@@ -198,7 +203,7 @@ class TraceState:
         storage.was_read = True
         return storage.array  # type: ignore[return-value]
 
-    def write(self, storage: Storage, history: Any, value: Array, records: bool) -> None:
+    def write(self, storage: Storage, history: History | None, value: Array, records: bool) -> None:
         """Puts a new value into a storage."""
         if storage.trace is not self:
             self.adopt(storage)
@@ -216,7 +221,7 @@ class TraceState:
         else:
             storage.writer = None
 
-    def carry(self, tensor: Any, history: Any, value: Array) -> None:
+    def carry(self, tensor: Tensor, history: History, value: Array) -> None:
         """Makes a value what carries the gradients of a history that begins with a tensor.
 
         Args:
@@ -240,31 +245,31 @@ class TraceState:
         if was is not None and array is not None and (id(array) in self.filled or id(storage) not in self.written):
             self.freed[id(storage)] = (array, storage.layout)
 
-    def note(self, tensor: Any) -> None:
+    def note(self, tensor: Tensor) -> None:
         """Notes that a tensor was reached; those from outside become inputs that a later call has to find again."""
         if tensor._trace is not self:
             self.noted.setdefault(id(tensor), (tensor, tensor._snapshot()))
 
-    def touch(self, tensor: Any) -> None:
+    def touch(self, tensor: Tensor) -> None:
         """Notes how a tensor from outside was, before its metadata change."""
         self.note(tensor)
         if id(tensor) not in self.tensors and tensor._trace is not self:
             self.tensors[id(tensor)] = (tensor, tensor._snapshot())
 
-    def read_grad(self, tensor: Any) -> None:
+    def read_grad(self, tensor: Tensor) -> None:
         """Notes that `.grad` of a tensor from outside decides what is traced."""
         if tensor._trace is not self and id(tensor) not in self.grad_writes:
             self.note(tensor)
             self.grad_reads.setdefault(id(tensor), (tensor, tensor._grad))
 
-    def read_hooks(self, tensor: Any) -> None:
+    def read_hooks(self, tensor: Tensor) -> None:
         """Notes that the hooks of a tensor from outside were called while tracing."""
         if tensor._trace is not self:
             self.note(tensor)
             from_outside = tuple(number for number in tensor._hooks or () if number < self.first_hook)
             self.hook_reads.setdefault(id(tensor), from_outside)
 
-    def note_hook(self, hook: Any, remove: Callable[[], Any]) -> None:
+    def note_hook(self, hook: Callable[..., Any], remove: Callable[[], Any]) -> None:
         """Notes a hook that the traced function registers, and what takes it away when the trace ends."""
         self.hooked[hook] = user_line()
         self._unhooking.append(remove)
@@ -281,7 +286,7 @@ class TraceState:
                 "happen once, while tracing, and not at later calls. Take it away outside of the function."
             )
 
-    def write_grad(self, tensor: Any) -> None:
+    def write_grad(self, tensor: Tensor) -> None:
         """Notes that `.grad` of a tensor from outside was replaced."""
         if tensor._trace is not self:
             self.grad_writes[id(tensor)] = tensor
@@ -308,13 +313,13 @@ class TraceState:
         self.is_broken = True
         raise ValueAsked
 
-    def reserve(self, generator: Any) -> int:
+    def reserve(self, generator: Generator) -> int:
         """Takes a key of a generator, and returns which one it is."""
         n = self.draws.get(generator, 0)
         self.draws[generator] = n + 1
         return n
 
-    def key(self, generator: Any, n: int) -> Array:
+    def key(self, generator: Generator, n: int) -> Array:
         """Returns a key that was taken."""
         if generator not in self.seeds:
             seed = self.lift((2,), np.uint32, ("seed", generator))
@@ -323,7 +328,7 @@ class TraceState:
         seed, offset = self.seeds[generator]
         return jax.random.fold_in(seed, offset + jnp.uint32(n))
 
-    def draw(self, generator: Any) -> Array:
+    def draw(self, generator: Generator) -> Array:
         """Returns the next key of a generator."""
         return self.key(generator, self.reserve(generator))
 

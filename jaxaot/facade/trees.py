@@ -46,7 +46,7 @@ class KeyWords:
 def pack_keys(tree: Any) -> Any:
     """Returns a pytree with the words of each typed key in its place."""
 
-    def pack(leaf: Any) -> Any:
+    def pack(leaf: object) -> Any:
         if isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             return KeyWords(jax.random.key_data(leaf), str(jax.random.key_impl(leaf)))
         return leaf
@@ -57,7 +57,7 @@ def pack_keys(tree: Any) -> Any:
 def unpack_keys(tree: Any) -> Any:
     """Returns a pytree with typed keys where `pack_keys` put words; the words may be tensors."""
 
-    def unpack(leaf: Any) -> Any:
+    def unpack(leaf: object) -> Any:
         if isinstance(leaf, KeyWords):
             return jax.random.wrap_key_data(to_arrays(leaf.words), impl=leaf.impl)
         return leaf

@@ -34,7 +34,7 @@ def _copying(name: str, show: Callable[..., Any]) -> Callable[..., Any]:
     row = lookup("contiguous_copy_of")
 
     @functools.wraps(show)
-    def copy(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    def copy(input: Tensor, *args: object, out: Any = None, **kwargs: Any) -> Any:
         shown = show(input, *args, **kwargs)
         if out is None:
             return tuple(call(row, (x,), ()) for x in shown) if isinstance(shown, tuple) else call(row, (shown,), ())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxaot._typing import DTypeLike, Sizes
 from jaxaot.errors import (
     ArgumentError,
     DimError,
@@ -209,7 +210,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     return make_view(input, Slice(axis, start, length))
 
 
-def view(input: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+def view(input: Tensor, *size: Any, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the same memory under another shape, or its bytes read as another dtype."""
     if dtype is None and len(size) == 1 and not isinstance(size[0], (int, tuple, list, np.integer)):
         dtype, size = size[0], ()
@@ -290,7 +291,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
     return view(input, tuple(other.shape))
 
 
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *shape: object) -> Tensor:
     """Returns the elements under another shape: a view where strides allow it, else a copy."""
     sizes = _inferred(_sizes(shape), input.numel())
     try:
@@ -332,7 +333,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     return view(input, (*size[:axis], *_inferred(tuple(sizes), size[axis]), *size[axis + 1 :]))
 
 
-def permute(input: Tensor, *dims: Any) -> Tensor:
+def permute(input: Tensor, *dims: object) -> Tensor:
     """Returns the dims in another order."""
     order = tuple(_axis(input, d) for d in _sizes(dims))
     if len(order) != input.ndim:
@@ -384,7 +385,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     return make_view(input, Unsqueeze(_axis(input, dim, 1)))
 
 
-def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+def squeeze(input: Tensor, dim: Sizes | None = None) -> Tensor:
     """Returns the tensor without its dims of size 1, or without those of `dim` that have size 1."""
     size = input._layout.size
     if dim is None:
@@ -509,7 +510,7 @@ def _each(tensors: tuple[Any, ...], fn: Callable[[Tensor], Tensor]) -> Any:
     return tuple(fn(x) for x in tensors)
 
 
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Returns tensors expanded to their common shape, as views."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])

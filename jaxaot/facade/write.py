@@ -84,7 +84,7 @@ def check_writable(target: Any, records: bool) -> None:
 
 
 def apart_from_hooks(target: Any) -> Any:
-    """Returns what stands for the value of a tensor that is about to be written, as an operand of what writes it.
+    """Returns the tensor to pass as an operand of an op that is about to write to it.
 
     The gradient of that value goes to the base; hooks on views of the base are not called for it, as in PyTorch.
     """

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from jax import lax
 
-from jaxaot.ir.build import is_rewritable
+from jaxaot._typing import Eqn, Primitive
 from jaxaot.ir.primitives import KINDS, Kind, is_pure
+from jaxaot.ir.walk import is_rewritable
 
 
 class Way(NamedTuple):
@@ -31,7 +32,7 @@ class Way(NamedTuple):
     combine: Any = None
 
 
-def ways(eqn: Any) -> list[Way]:
+def ways(eqn: Eqn) -> list[Way]:
     """Returns the ways through an equation; none if it is not known what it does to axes."""
     if len(eqn.outvars) != 1 or not is_pure(eqn) or not is_rewritable(eqn):
         return []
@@ -41,7 +42,7 @@ def ways(eqn: Any) -> list[Way]:
     return list(_of_elements(eqn)) if eqn.primitive.name in ELEMENTWISE else []
 
 
-def ways_together(eqn: Any) -> list[Way]:
+def ways_together(eqn: Eqn) -> list[Way]:
     """Returns the ways through an equation of one result, or of several that are all cut along the axis `result`."""
     rule = _RULES_OF_SEVERAL.get(eqn.primitive.name)
     if rule is None:
@@ -49,7 +50,7 @@ def ways_together(eqn: Any) -> list[Way]:
     return list(rule(eqn)) if is_pure(eqn) and is_rewritable(eqn) else []
 
 
-def params_of_part(eqn: Any, sizes: Mapping[int, int]) -> dict[str, Any]:
+def params_of_part(eqn: Eqn, sizes: Mapping[int, int]) -> dict[str, Any]:
     """Returns the parameters of an equation that computes a part.
 
     Args:
@@ -84,7 +85,7 @@ ELEMENTWISE = {
 """Primitives that compute each element of a result from one element of each operand."""
 
 
-def _of_elements(eqn: Any) -> Iterator[Way]:
+def _of_elements(eqn: Eqn) -> Iterator[Way]:
     """Yields all axes; an operand with one element along an axis, or without axes, is taken whole by each part."""
     shape = eqn.outvars[0].aval.shape
     shapes = [atom.aval.shape for atom in eqn.invars]
@@ -93,12 +94,12 @@ def _of_elements(eqn: Any) -> Iterator[Way]:
             yield Way(tuple(axis if s and s[axis] == size else None for s in shapes), axis)
 
 
-def _of_transpose(eqn: Any) -> Iterator[Way]:
+def _of_transpose(eqn: Eqn) -> Iterator[Way]:
     for result, operand in enumerate(eqn.params["permutation"]):
         yield Way((operand,), result)
 
 
-def _of_reshape(eqn: Any) -> Iterator[Way]:
+def _of_reshape(eqn: Eqn) -> Iterator[Way]:
     """Yields pairs of axes with as much before them, which then lie in the same order in memory."""
     before, after = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
     if len(eqn.invars) > 1 or eqn.params["dimensions"] is not None or 0 in before:
@@ -109,7 +110,7 @@ def _of_reshape(eqn: Any) -> Iterator[Way]:
                 yield Way((operand,), result)
 
 
-def _of_broadcast(eqn: Any) -> Iterator[Way]:
+def _of_broadcast(eqn: Eqn) -> Iterator[Way]:
     if len(eqn.invars) > 1:
         return
     sizes, dims = eqn.invars[0].aval.shape, eqn.params["broadcast_dimensions"]
@@ -118,14 +119,14 @@ def _of_broadcast(eqn: Any) -> Iterator[Way]:
         yield Way((None if operand is None or sizes[operand] != size else operand,), result)
 
 
-def _of_squeeze(eqn: Any) -> Iterator[Way]:
+def _of_squeeze(eqn: Eqn) -> Iterator[Way]:
     removed = eqn.params["dimensions"]
     for operand in range(eqn.invars[0].aval.ndim):
         if operand not in removed:
             yield Way((operand,), operand - sum(axis < operand for axis in removed))
 
 
-def _of_slice(eqn: Any) -> Iterator[Way]:
+def _of_slice(eqn: Eqn) -> Iterator[Way]:
     shape = eqn.invars[0].aval.shape
     strides = eqn.params["strides"] or (1,) * len(shape)
     bounds = zip(eqn.params["start_indices"], eqn.params["limit_indices"], strides, shape, strict=True)
@@ -134,32 +135,32 @@ def _of_slice(eqn: Any) -> Iterator[Way]:
             yield Way((axis,), axis)
 
 
-def _of_concatenate(eqn: Any) -> Iterator[Way]:
+def _of_concatenate(eqn: Eqn) -> Iterator[Way]:
     for axis in range(eqn.outvars[0].aval.ndim):
         if axis != eqn.params["dimension"]:
             yield Way((axis,) * len(eqn.invars), axis)
 
 
-def _of_stack(eqn: Any) -> Iterator[Way]:
+def _of_stack(eqn: Eqn) -> Iterator[Way]:
     added = eqn.params["axis"]
     for axis in range(eqn.invars[0].aval.ndim):
         yield Way((axis,) * len(eqn.invars), axis + (axis >= added))
 
 
-def _of_pad(eqn: Any) -> Iterator[Way]:
+def _of_pad(eqn: Eqn) -> Iterator[Way]:
     for axis, amounts in enumerate(eqn.params["padding_config"]):
         if tuple(amounts) == (0, 0, 0):
             yield Way((axis, None), axis)
 
 
-def _of_scan_along(eqn: Any) -> Iterator[Way]:
+def _of_scan_along(eqn: Eqn) -> Iterator[Way]:
     for axis in range(eqn.outvars[0].aval.ndim):
         if axis != eqn.params["axis"]:
             yield Way((axis,), axis)
 
 
-def _of_reduction(combine: Any) -> Callable[[Any], Iterator[Way]]:
-    def rule(eqn: Any) -> Iterator[Way]:
+def _of_reduction(combine: Primitive) -> Callable[[Any], Iterator[Way]]:
+    def rule(eqn: Eqn) -> Iterator[Way]:
         axes = eqn.params["axes"]
         for operand in range(eqn.invars[0].aval.ndim):
             if operand in axes:
@@ -170,7 +171,7 @@ def _of_reduction(combine: Any) -> Callable[[Any], Iterator[Way]]:
     return rule
 
 
-def _of_window(eqn: Any) -> Iterator[Way]:
+def _of_window(eqn: Eqn) -> Iterator[Way]:
     """Yields the axes along which windows have one element, of windows over one operand or two."""
     ndim = eqn.outvars[0].aval.ndim
     ones = (1,) * ndim
@@ -180,7 +181,7 @@ def _of_window(eqn: Any) -> Iterator[Way]:
             yield Way((axis,) * len(eqn.invars), axis)
 
 
-def _of_dot(eqn: Any) -> Iterator[Way]:
+def _of_dot(eqn: Eqn) -> Iterator[Way]:
     (contract_left, contract_right), (batch_left, batch_right) = eqn.params["dimension_numbers"]
     left, right = (atom.aval.ndim for atom in eqn.invars)
     for result, axes in enumerate(zip(batch_left, batch_right, strict=True)):
@@ -198,19 +199,19 @@ def _of_dot(eqn: Any) -> Iterator[Way]:
             result += 1
 
 
-def _of_iota(eqn: Any) -> Iterator[Way]:
+def _of_iota(eqn: Eqn) -> Iterator[Way]:
     for axis in range(eqn.outvars[0].aval.ndim):
         if axis != eqn.params["dimension"] and len(eqn.invars) == 0:
             yield Way((), axis)
 
 
-def _of_reversal(eqn: Any) -> Iterator[Way]:
+def _of_reversal(eqn: Eqn) -> Iterator[Way]:
     for axis in range(eqn.outvars[0].aval.ndim):
         if axis not in eqn.params["dimensions"]:
             yield Way((axis,), axis)
 
 
-def _of_best(eqn: Any) -> Iterator[Way]:
+def _of_best(eqn: Eqn) -> Iterator[Way]:
     """Yields the axes beside that along which the place of the largest or smallest element is sought."""
     (sought,) = eqn.params["axes"]
     for axis in range(eqn.invars[0].aval.ndim):
@@ -218,21 +219,21 @@ def _of_best(eqn: Any) -> Iterator[Way]:
             yield Way((axis,), axis - (sought < axis))
 
 
-def _of_moving_slice(eqn: Any) -> Iterator[Way]:
+def _of_moving_slice(eqn: Eqn) -> Iterator[Way]:
     """Yields the axes along which a slice at a computed place is the whole: there is one place for it."""
     for axis, size in enumerate(eqn.invars[0].aval.shape):
         if size == eqn.outvars[0].aval.shape[axis]:
             yield Way((axis, *(None,) * (len(eqn.invars) - 1)), axis)
 
 
-def _of_moving_update(eqn: Any) -> Iterator[Way]:
+def _of_moving_update(eqn: Eqn) -> Iterator[Way]:
     """Yields the axes along which what is written at a computed place is as large as the whole."""
     for axis, size in enumerate(eqn.invars[0].aval.shape):
         if size == eqn.invars[1].aval.shape[axis]:
             yield Way((axis, axis, *(None,) * (len(eqn.invars) - 2)), axis)
 
 
-def _of_gather(eqn: Any) -> Iterator[Way]:
+def _of_gather(eqn: Eqn) -> Iterator[Way]:
     """Yields the axes of indices, each with that of the operand that goes along with it, if one does, and the axes
     along which each index takes all."""
     numbers, shape = eqn.params["dimension_numbers"], eqn.invars[0].aval.shape
@@ -253,7 +254,7 @@ def _taken(gather: Any) -> dict[int, int]:
     return dict(zip(taken, sorted(numbers.offset_dims), strict=True))
 
 
-def _of_scatter(eqn: Any) -> Iterator[Way]:
+def _of_scatter(eqn: Eqn) -> Iterator[Way]:
     """Yields the axes of indices that go along with one of the operand, and those along which each index writes all."""
     numbers, (shape, _, written) = eqn.params["dimension_numbers"], (atom.aval.shape for atom in eqn.invars)
     others = [axis for axis in range(len(written)) if axis not in numbers.update_window_dims]
@@ -266,7 +267,7 @@ def _of_scatter(eqn: Any) -> Iterator[Way]:
             yield Way((operand, None, axis), operand)
 
 
-def _of_convolution(eqn: Any) -> Iterator[Way]:
+def _of_convolution(eqn: Eqn) -> Iterator[Way]:
     """Yields the batch, the features that a kernel makes, and those that it reads."""
     numbers = eqn.params["dimension_numbers"]
     is_one, is_one_batch = eqn.params["feature_group_count"] == 1, eqn.params["batch_group_count"] == 1
@@ -308,26 +309,26 @@ _RULES: dict[str, Callable[[Any], Iterator[Way]]] = {
 }
 
 
-def _of_split(eqn: Any) -> Iterator[Way]:
+def _of_split(eqn: Eqn) -> Iterator[Way]:
     for axis in range(eqn.invars[0].aval.ndim):
         if axis != eqn.params["axis"]:
             yield Way((axis,), axis)
 
 
-def _of_unstack(eqn: Any) -> Iterator[Way]:
+def _of_unstack(eqn: Eqn) -> Iterator[Way]:
     removed = eqn.params["axis"]
     for axis in range(eqn.invars[0].aval.ndim):
         if axis != removed:
             yield Way((axis,), axis - (axis > removed))
 
 
-def _of_sort(eqn: Any) -> Iterator[Way]:
+def _of_sort(eqn: Eqn) -> Iterator[Way]:
     for axis in range(eqn.invars[0].aval.ndim):
         if axis != eqn.params["dimension"]:
             yield Way((axis,) * len(eqn.invars), axis)
 
 
-def _of_top_k(eqn: Any) -> Iterator[Way]:
+def _of_top_k(eqn: Eqn) -> Iterator[Way]:
     sought = eqn.params.get("axis", eqn.invars[0].aval.ndim - 1) % eqn.invars[0].aval.ndim
     for axis in range(eqn.invars[0].aval.ndim):
         if axis != sought:

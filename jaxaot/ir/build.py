@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
 from jax.lax import optimization_barrier_p, reshape_p, transpose_p
 
-from jaxaot._jax import ShapedArray, is_plainly_placed, make_var, nest_source
+from jaxaot._jax import ShapedArray, make_var, nest_source
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Var
 from jaxaot.ir.rewrite import inline, splice
 
 
-def is_rewritable(eqn: Any) -> bool:
-    """Returns whether all values of an equation are plain arrays: no tokens, and not placed on a mesh by their type."""
-    for atom in (*eqn.invars, *eqn.outvars):
-        aval = atom.aval
-        if not (isinstance(aval, ShapedArray) and is_plainly_placed(aval)):
-            return False
-    return True
-
-
-def array_var(shape: Sequence[int], like: Any) -> Any:
+def array_var(shape: Sequence[int], like: Atom) -> Var:
     """Returns a new variable for an array of the dtype of an atom."""
     return make_var(ShapedArray(tuple(shape), like.aval.dtype))
 
 
-def reshape(atom: Any, shape: Sequence[int], eqn: Any, target: Any = None) -> tuple[list[Any], Any]:
+def resized_var(shape: Sequence[int], like: Atom) -> Var:
+    """Returns a new variable of the type of an atom, but for its shape."""
+    return make_var(ShapedArray(tuple(shape), like.aval.dtype, weak_type=like.aval.weak_type))
+
+
+def reshape(atom: Atom, shape: Sequence[int], eqn: Eqn, target: Var | None = None) -> tuple[list[Any], Any]:
     """Returns equations that reshape a value, none if it has that shape, and the result.
 
     Args:
@@ -45,7 +42,7 @@ def reshape(atom: Any, shape: Sequence[int], eqn: Any, target: Any = None) -> tu
     return [eqn.replace(primitive=reshape_p, params=params, invars=[atom], outvars=[target], effects=set())], target
 
 
-def transpose(atom: Any, permutation: Sequence[int], eqn: Any, target: Any = None) -> tuple[list[Any], Any]:
+def transpose(atom: Atom, permutation: Sequence[int], eqn: Eqn, target: Var | None = None) -> tuple[list[Any], Any]:
     """Returns an equation that transposes a value, and the result; the arguments are those of `reshape`."""
     if target is None:
         target = array_var([atom.aval.shape[i] for i in permutation], atom)
@@ -53,7 +50,7 @@ def transpose(atom: Any, permutation: Sequence[int], eqn: Any, target: Any = Non
     return [eqn.replace(primitive=transpose_p, params=params, invars=[atom], outvars=[target], effects=set())], target
 
 
-def swapped(dot: Any, target: Any) -> Any:
+def swapped(dot: Eqn, target: Var) -> Any:
     """Returns a `dot_general` with its operands swapped, whose result is another variable; `precision` is of each."""
     (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
     precision = dot.params["precision"]
@@ -65,7 +62,7 @@ def swapped(dot: Any, target: Any) -> Any:
     return dot.replace(invars=dot.invars[::-1], outvars=[target], params=params)
 
 
-def barrier(sources: Sequence[Any], eqn: Any) -> tuple[Any, list[Any]]:
+def barrier(sources: Sequence[Any], eqn: Eqn) -> tuple[Any, list[Any]]:
     """Returns an equation through which some values pass unchanged and all at once, and the results."""
     targets = [make_var(var.aval) for var in sources]
     made = eqn.replace(
@@ -74,7 +71,7 @@ def barrier(sources: Sequence[Any], eqn: Any) -> tuple[Any, list[Any]]:
     return made, targets
 
 
-def traced(fn: Callable[..., Any], atoms: Sequence[Any], eqn: Any) -> tuple[list[Any], list[Any], dict[Any, Any]]:
+def traced(fn: Callable[..., Any], atoms: Sequence[Atom], eqn: Eqn) -> tuple[list[Any], list[Any], dict[Any, Any]]:
     """Returns the equations of a function of some atoms, what it returns, and the value of each that is a constant.
 
     Args:
@@ -85,14 +82,14 @@ def traced(fn: Callable[..., Any], atoms: Sequence[Any], eqn: Any) -> tuple[list
     return placed(graph_of(fn, atoms), atoms, eqn)
 
 
-def graph_of(fn: Callable[..., Any], atoms: Sequence[Any]) -> Any:
+def graph_of(fn: Callable[..., Any], atoms: Sequence[Atom]) -> ClosedJaxpr:
     """Returns the graph of a function of arrays of the types of some atoms, a ClosedJaxpr."""
     specs = [jax.ShapeDtypeStruct(a.aval.shape, a.aval.dtype, weak_type=a.aval.weak_type) for a in atoms]
     return inline(jax.make_jaxpr(fn)(*specs), also_custom=True)
 
 
-def placed(graph: Any, atoms: Sequence[Any], eqn: Any) -> tuple[list[Any], list[Any], dict[Any, Any]]:
-    """Returns what `traced` does, of a function whose graph is known."""
+def placed(graph: ClosedJaxpr, atoms: Sequence[Atom], eqn: Eqn) -> tuple[list[Any], list[Any], dict[Any, Any]]:
+    """Returns the same as `traced`, for a function whose graph is known."""
     eqns, results, constants = splice(graph, atoms)
     sources = (nest_source(step, eqn.source_info, keep_traceback=False) for step in eqns)
     return [step.replace(source_info=s) for step, s in zip(eqns, sources, strict=True)], results, constants
@@ -108,9 +105,9 @@ class Drafts:
         self._graphs: dict[Any, Any] = {}
 
     def placed(
-        self, fn: Callable[..., Any], atoms: Sequence[Any], eqn: Any, **static: Any
+        self, fn: Callable[..., Any], atoms: Sequence[Atom], eqn: Eqn, **static: Hashable
     ) -> tuple[list[Any], list[Any], dict[Any, Any]]:
-        """Returns what `traced` does.
+        """Returns the same as `traced`.
 
         Args:
           fn: Takes and returns arrays; the same object each time.

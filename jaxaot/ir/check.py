@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from jaxaot._jax import DropVar, Literal, check_types, has_side_effects, make_jaxpr_object
+from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot._util import OrderedSet
 from jaxaot.errors import GraphCheckError
 from jaxaot.ir.text import Names, format_eqn
@@ -17,7 +18,7 @@ from jaxaot.ir.walk import short_aval, source_line, variables
 _N_NEIGHBOURS = 2
 
 
-def check_graph(closed: Any) -> None:
+def check_graph(closed: ClosedJaxpr) -> None:
     """Does nothing if a ClosedJaxpr is well formed.
 
     Raises:
@@ -53,7 +54,7 @@ def check_graph(closed: Any) -> None:
         raise GraphCheckError(f"The graph is malformed: {check_types(jaxpr)}")
 
 
-def _problems(eqn: Any, defined: dict[Any, str]) -> list[str]:
+def _problems(eqn: Eqn, defined: dict[Any, str]) -> list[str]:
     problems = [
         f"operand {i}, a {short_aval(atom.aval)}, is read before it is defined"
         for i, atom in enumerate(eqn.invars)
@@ -69,7 +70,7 @@ def _problems(eqn: Any, defined: dict[Any, str]) -> list[str]:
     return problems
 
 
-def _message(jaxpr: Any, position: int, problems: list[str]) -> str:
+def _message(jaxpr: Jaxpr, position: int, problems: list[str]) -> str:
     names = Names({var: f"in{i}" for i, var in enumerate(jaxpr.invars)})
     lines = []
     for i, eqn in enumerate(jaxpr.eqns[: position + _N_NEIGHBOURS + 1]):

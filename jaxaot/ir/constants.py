@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot._jax import Literal
+from jaxaot._typing import Atom, DTypeLike, Eqn
 
 SCALAR: dict[str, Callable[..., Any]] = {
     "add": np.add,
@@ -34,44 +35,44 @@ SCALAR: dict[str, Callable[..., Any]] = {
 _ROUNDED = {"add", "add_any", "sub", "mul"}
 """Those that round floating-point numbers, two of which XLA may compute at once and round once."""
 
-MOST_ELEMENTS = 1 << 24
+MAX_ELEMENTS = 1 << 24
 """The most elements that are computed."""
 
 
-def iota(shape: Sequence[int], axis: int, dtype: Any = int) -> Any:
+def iota(shape: Sequence[int], axis: int, dtype: DTypeLike | None = int) -> Any:
     """Returns an array of the positions along an axis, a view of these."""
     positions = np.arange(shape[axis]).astype(dtype)
     return np.broadcast_to(positions.reshape((-1,) + (1,) * (len(shape) - axis - 1)), shape)
 
 
-def constant(atom: Any, maker: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
+def constant(atom: Atom, makers: Mapping[Any, Any], known: dict[Any, Any]) -> Any:
     """Returns the numbers or truth values that an atom is whatever the inputs are; None if that is not seen.
 
     Args:
       atom: The atom.
-      maker: The equation that makes a variable.
+      makers: The equation that makes a variable.
       known: What was found before, by variable.
     """
     if isinstance(atom, Literal):
         return np.asarray(atom.val, atom.aval.dtype) if _is_number(atom) else None
     if atom not in known:
-        eqn = maker.get(atom)
+        eqn = makers.get(atom)
         known[atom] = None
         if eqn is not None and len(eqn.outvars) == 1 and _is_number(atom):
-            operands = [constant(operand, maker, known) for operand in eqn.invars]
-            is_small = atom.aval.size <= MOST_ELEMENTS or eqn.primitive.name == "broadcast_in_dim"  # which is a view
+            operands = [constant(operand, makers, known) for operand in eqn.invars]
+            is_small = atom.aval.size <= MAX_ELEMENTS or eqn.primitive.name == "broadcast_in_dim"  # which is a view
             if is_small and not any(operand is None for operand in operands):
                 known[atom] = _result(eqn, operands)
     return known[atom]
 
 
-def _is_number(atom: Any) -> bool:
+def _is_number(atom: Atom) -> bool:
     kind = getattr(getattr(atom.aval, "dtype", None), "kind", None)  # keys of random numbers have none
     return kind is not None and kind in "biuf"
 
 
-def _result(eqn: Any, operands: Sequence[Any]) -> Any:
-    """Returns what an equation makes of some numbers and truth values; None if that is not known here."""
+def _result(eqn: Eqn, operands: Sequence[Any]) -> Any:
+    """Returns the result of an equation on NumPy arrays; None if it is not computed here."""
     shape, dtype, params = eqn.outvars[0].aval.shape, eqn.outvars[0].aval.dtype, eqn.params
     match eqn.primitive.name:
         case "iota":

@@ -7,8 +7,10 @@ those written to results, as if nothing were fused. All numbers are Python integ
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+from jaxaot._typing import Eqn, Jaxpr
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import called_jaxpr
 from jaxaot.ir.walk import aval_bytes, variables
@@ -16,7 +18,7 @@ from jaxaot.ir.walk import aval_bytes, variables
 _FLOPS_PER_ELEMENT = {Kind.POINTWISE: 1, Kind.CAST: 0, Kind.VIEW: 0, Kind.TRANSCENDENTAL: 10, Kind.RANDOM: 100}
 
 
-def eqn_flops(eqn: Any) -> int:
+def eqn_flops(eqn: Eqn) -> int:
     """Returns the FLOPs of an equation. A `while` counts as one turn, a `cond` as its costliest branch."""
     name = eqn.primitive.name
     body = called_jaxpr(eqn, also_custom=True)
@@ -51,16 +53,16 @@ def eqn_flops(eqn: Any) -> int:
     return _FLOPS_PER_ELEMENT.get(which, 1) * _size(eqn.outvars)
 
 
-def eqn_bytes(eqn: Any) -> int:
+def eqn_bytes(eqn: Eqn) -> int:
     """Returns the bytes that an equation reads and writes."""
     read = sum(aval_bytes(var.aval) for var in dict.fromkeys(variables(eqn.invars)))
     return read + sum(aval_bytes(var.aval) for var in eqn.outvars)
 
 
-def graph_flops(jaxpr: Any) -> int:
+def graph_flops(jaxpr: Jaxpr) -> int:
     """Returns the FLOPs of all equations of a graph, open or closed."""
     return sum(map(eqn_flops, jaxpr.eqns))
 
 
-def _size(atoms: Any) -> int:
+def _size(atoms: Sequence[Any]) -> int:
     return sum(math.prod(int(size) for size in getattr(atom.aval, "shape", ())) for atom in atoms)

@@ -16,6 +16,7 @@ from jax.dtypes import float0
 from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import DropVar, ShapedArray, has_side_effects, make_var, type_varies_over
+from jaxaot._typing import ClosedJaxpr, Var
 from jaxaot._util import OrderedSet
 from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, backward_slice, variables
@@ -25,13 +26,13 @@ SMALL_BYTES = 1024
 
 
 def gate_groups(
-    closed: Any,
+    closed: ClosedJaxpr,
     late: Collection[int],
     known: Sequence[Any],
     small_bytes: int = SMALL_BYTES,
     start: int = 0,
     can_be_waited_for: Callable[[Any], bool] = lambda eqn: True,
-) -> Any:
+) -> ClosedJaxpr:
     """Returns a graph in which every group of early equations waits for a late value.
 
     Groups without operands, made of literals alone, and equations with side effects are left as they are. Inside a
@@ -77,7 +78,7 @@ def gate_groups(
     return rebuild(closed, [*eqns, *group], substitute(jaxpr.outvars, held))
 
 
-def hold_fills(closed: Any, n_fills: int) -> Any:
+def hold_fills(closed: ClosedJaxpr, n_fills: int) -> ClosedJaxpr:
     """Returns a graph in which what fills a storage waits for what was computed before it, in the order of the graph.
 
     What is gathered for one layer and freed behind it is so computed when the layer before is done, and not with the
@@ -136,6 +137,6 @@ def _gated(group: list[Any], behind: Any, keys: dict[Any, Any], held: dict[Any, 
     return [*barriers, *(reading(eqn, names) for eqn in group)]
 
 
-def _is_array(var: Any) -> bool:
+def _is_array(var: Var) -> bool:
     """Returns whether a variable holds an array that a barrier can take."""
     return isinstance(var.aval, ShapedArray) and var.aval.dtype != float0 and not isinstance(var, DropVar)

@@ -13,6 +13,7 @@ from collections import Counter
 from typing import Any
 
 from jaxaot._jax import has_side_effects
+from jaxaot._typing import Eqn, Jaxpr
 from jaxaot.ir.rewrite import called_jaxpr
 
 
@@ -98,7 +99,7 @@ _NOT_REPEATABLE = {"rng_uniform"}
 """Primitives that give something else each time although they claim no effect."""
 
 
-def kind(eqn: Any) -> Kind:
+def kind(eqn: Eqn) -> Kind:
     """Returns the kind of work that an equation does."""
     known = KINDS.get(eqn.primitive.name)
     if known is not None:  # nothing that is merely called
@@ -111,7 +112,7 @@ def kind(eqn: Any) -> Kind:
     return Kind.OPAQUE
 
 
-def _kind_of_body(jaxpr: Any) -> Kind:
+def _kind_of_body(jaxpr: Jaxpr) -> Kind:
     if jaxpr not in _known_bodies:
         kinds = Counter(map(kind, jaxpr.eqns))
         most = max(kinds, default=Kind.VIEW)
@@ -120,21 +121,21 @@ def _kind_of_body(jaxpr: Any) -> Kind:
     return _known_bodies[jaxpr]
 
 
-def is_view(eqn: Any) -> bool:
+def is_view(eqn: Eqn) -> bool:
     """Returns whether an equation shows the elements of its operand in another arrangement, or in another dtype."""
     return kind(eqn) <= Kind.CAST
 
 
-def is_random(eqn: Any) -> bool:
+def is_random(eqn: Eqn) -> bool:
     """Returns whether an equation makes pseudo-random bits from a key."""
     return kind(eqn) is Kind.RANDOM
 
 
-def is_pure(eqn: Any) -> bool:
+def is_pure(eqn: Eqn) -> bool:
     """Returns whether an equation gives the same for the same operands and does nothing else."""
     return not has_side_effects(eqn) and eqn.primitive.name not in _NOT_REPEATABLE
 
 
-def is_cheap(eqn: Any) -> bool:
+def is_cheap(eqn: Eqn) -> bool:
     """Returns whether running an equation again costs about as much as reading its operands."""
     return kind(eqn) <= Kind.RANDOM and is_pure(eqn)

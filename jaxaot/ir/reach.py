@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import variables
 
 
-def reached_inputs(closed: Any) -> list[frozenset[int]]:
+def reached_inputs(closed: ClosedJaxpr) -> list[frozenset[int]]:
     """Returns, for each output of a ClosedJaxpr, the positions of the inputs that it depends on.
 
     { a b → c = sin a; d = mul b 2; return c d }       →       [{0}, {1}]
     """
     jaxpr = inline(closed).jaxpr
-    bits = {var: 1 << i for i, var in enumerate(jaxpr.invars)}
+    bits: dict[Any, int] = {var: 1 << i for i, var in enumerate(jaxpr.invars)}
     for eqn in jaxpr.eqns:
         if eqn.primitive.name == "stop_gradient":
             continue

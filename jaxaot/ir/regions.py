@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -26,6 +26,7 @@ from jaxaot._jax import (
     make_var,
     mark_p,
 )
+from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr, Var
 from jaxaot.ir.rewrite import inline, substitute
 from jaxaot.ir.walk import sub_jaxprs, variables
 
@@ -73,13 +74,13 @@ HOOKS_SCOPE = "saved_hooks"
 
 
 @contextlib.contextmanager
-def region(policy: Any = None, memory_budget: Any = None) -> Iterator[None]:
+def region(policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None) -> Iterator[None]:
     """Makes what is traced in the block a region."""
     with jax.named_scope(Annotation(SCOPE, Region(policy, memory_budget))):
         yield
 
 
-def open_regions(closed: Any) -> OpenGraph:
+def open_regions(closed: ClosedJaxpr) -> OpenGraph:
     """Returns a graph with calls and `jax.checkpoint` opened, and marks on what leaves a region.
 
     b = remat2[policy={ x → y = sin x; z = cos y }] a      →       y = sin a               (region 0)
@@ -98,12 +99,12 @@ def open_regions(closed: Any) -> OpenGraph:
     return OpenGraph(marked, tuple(regions), tuple(places), names)
 
 
-def _enter(eqn: Any, source: Any) -> Any:
+def _enter(eqn: Eqn, source: Any) -> Any:
     policy = eqn.params["policy"]
     return annotated_source(source, Annotation(SCOPE, Region(policy, getattr(policy, "memory_budget", None))))
 
 
-def _chain(eqn: Any, numbers: dict[Any, int], regions: list[Region]) -> tuple[int, ...]:
+def _chain(eqn: Eqn, numbers: dict[Any, int], regions: list[Region]) -> tuple[int, ...]:
     """Returns the numbers of the regions around an equation, outermost first."""
     chain: tuple[int, ...] = ()
     for annotation in annotations_of(eqn):
@@ -118,13 +119,13 @@ def _chain(eqn: Any, numbers: dict[Any, int], regions: list[Region]) -> tuple[in
     return chain
 
 
-def _with_marks(closed: Any, chains: list[tuple[int, ...]]) -> tuple[Any, list[int | None]]:
+def _with_marks(closed: ClosedJaxpr, chains: list[tuple[int, ...]]) -> tuple[Any, list[int | None]]:
     """Returns the graph with a mark on each value that leaves a region, and the innermost region of each equation."""
     jaxpr = closed.jaxpr
     made_in = {var: chain for eqn, chain in zip(jaxpr.eqns, chains, strict=True) for var in eqn.outvars}
     depths: dict[Any, set[int]] = {}  # of the places where a value is read, outside of where it was made
 
-    def note(atoms: Any, chain: tuple[int, ...]) -> None:
+    def note(atoms: Sequence[Any], chain: tuple[int, ...]) -> None:
         for var in variables(atoms):
             depth = _n_common(made_in.get(var, ()), chain)
             if depth < len(made_in.get(var, ())):
@@ -160,10 +161,12 @@ def _with_marks(closed: Any, chains: list[tuple[int, ...]]) -> tuple[Any, list[i
     return close_jaxpr(made, closed.consts), places
 
 
-def _read(atoms: Any, chain: tuple[int, ...], made_in: dict[Any, Any], shown: dict[tuple[Any, int], Any]) -> list[Any]:
-    """Returns what an equation with that chain of regions reads in place of `atoms`."""
+def _read(
+    atoms: Sequence[Any], chain: tuple[int, ...], made_in: dict[Any, Any], shown: dict[tuple[Any, int], Any]
+) -> list[Any]:
+    """Returns the operands that an equation with that chain of regions reads in place of `atoms`."""
 
-    def at(var: Any) -> Any:
+    def at(var: Var) -> Any:
         return shown.get((var, _n_common(made_in.get(var, ()), chain)), var)
 
     return substitute(atoms, {var: at(var) for var in variables(atoms)})
@@ -174,6 +177,6 @@ def _n_common(left: tuple[int, ...], right: tuple[int, ...]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
 
 
-def _names(jaxpr: Any) -> set[str]:
+def _names(jaxpr: Jaxpr) -> set[str]:
     found = {eqn.params["name"] for eqn in jaxpr.eqns if eqn.primitive.name == "name"}
     return found.union(*(_names(body) for eqn in jaxpr.eqns for body in sub_jaxprs(eqn)))

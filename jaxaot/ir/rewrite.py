@@ -19,6 +19,7 @@ from jaxaot._jax import (
     make_var,
     nest_source,
 )
+from jaxaot._typing import Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, Var
 from jaxaot._util import OrderedSet
 from jaxaot.ir.walk import variables
 
@@ -30,7 +31,7 @@ _CUSTOM_CALLS = {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr
 _CUSTOM_CALLS |= {"rematerialized": "jaxpr"}
 
 
-def called_jaxpr(eqn: Any, also_custom: bool = False) -> Any:
+def called_jaxpr(eqn: Eqn, also_custom: bool = False) -> Any:
     """Returns the ClosedJaxpr that an equation only calls, or `None`.
 
     A `jit` that says how its values are to be placed on devices, or how it is to be compiled, is no mere call.
@@ -49,7 +50,9 @@ def called_jaxpr(eqn: Any, also_custom: bool = False) -> Any:
     return body if hasattr(body, "consts") else close_jaxpr(body)
 
 
-def inline(closed: Any, also_custom: bool = False, enter_region: Callable[[Any, Any], Any] | None = None) -> Any:
+def inline(
+    closed: ClosedJaxpr, also_custom: bool = False, enter_region: Callable[[Any, Any], Any] | None = None
+) -> ClosedJaxpr:
     """Returns the graph with the body of every call in place of the call.
 
         c = jit[{ x → y = sin x; z = mul y y }] a       →       b = sin a
@@ -69,15 +72,15 @@ def inline(closed: Any, also_custom: bool = False, enter_region: Callable[[Any, 
     place_of_const = {id(value): var for var, value in zip(constvars, consts, strict=True)}
     eqns: list[Any] = []
 
-    def constant(var: Any, value: Any) -> Any:
+    def constant(var: Var, value: object) -> Any:
         if id(value) not in place_of_const:
             place_of_const[id(value)] = make_var(var.aval)
             constvars.append(place_of_const[id(value)])
             consts.append(value)
         return place_of_const[id(value)]
 
-    def emit(jaxpr: Any, names: dict[Any, Any], call: Any, keep_traceback: bool) -> list[Any]:
-        def read(atom: Any) -> Any:
+    def emit(jaxpr: Jaxpr, names: dict[Any, Any], call: Any, keep_traceback: bool) -> list[Any]:
+        def read(atom: Atom) -> Any:
             return atom if isinstance(atom, Literal) else names.get(atom, atom)
 
         for eqn in jaxpr.eqns:
@@ -106,7 +109,7 @@ def inline(closed: Any, also_custom: bool = False, enter_region: Callable[[Any, 
     return close_jaxpr(make_jaxpr_object(closed.jaxpr.invars, outvars, eqns, constvars, None, debug_info), consts)
 
 
-def splice(closed: Any, atoms: Sequence[Any]) -> tuple[list[Any], list[Any], dict[Any, Any]]:
+def splice(closed: ClosedJaxpr, atoms: Sequence[Atom]) -> tuple[list[Any], list[Any], dict[Any, Any]]:
     """Returns the equations of a graph with new variables, its outputs, and the value of each that is a constant.
 
     Args:
@@ -125,14 +128,14 @@ def splice(closed: Any, atoms: Sequence[Any]) -> tuple[list[Any], list[Any], dic
     return eqns, substitute(flat.jaxpr.outvars, names), constants
 
 
-def substitute(atoms: Sequence[Any], replacement: Mapping[Any, Any]) -> list[Any]:
+def substitute(atoms: Sequence[Atom], replacement: Mapping[Any, Any]) -> list[Any]:
     """Returns `atoms` with the variables that have a replacement replaced."""
     if not replacement:
         return list(atoms)
     return [atom if isinstance(atom, Literal) else replacement.get(atom, atom) for atom in atoms]
 
 
-def reading(eqn: Any, replacement: Mapping[Any, Any]) -> Any:
+def reading(eqn: Eqn, replacement: Mapping[Any, Any]) -> Eqn:
     """Returns an equation with the variables that have a replacement replaced in what it reads; itself if none has."""
     if replacement:
         for atom in eqn.invars:
@@ -141,7 +144,7 @@ def reading(eqn: Any, replacement: Mapping[Any, Any]) -> Any:
     return eqn
 
 
-def rebuild(closed: Any, eqns: Sequence[Any], outvars: Sequence[Any]) -> Any:
+def rebuild(closed: ClosedJaxpr, eqns: Sequence[Eqn], outvars: Sequence[Atom]) -> ClosedJaxpr:
     """Returns the graph `closed` with other equations and outputs; constants that nothing reads are dropped."""
     kept = list(zip(closed.jaxpr.constvars, closed.consts, strict=True))
     if kept:
@@ -154,8 +157,8 @@ def rebuild(closed: Any, eqns: Sequence[Any], outvars: Sequence[Any]) -> Any:
 
 
 def extract(
-    eqns: Sequence[Any], invars: Sequence[Any], outvars: Sequence[Any], constants: Mapping[Any, Any] | None = None
-) -> Any:
+    eqns: Sequence[Eqn], invars: Sequence[Var], outvars: Sequence[Atom], constants: Mapping[Any, Any] | None = None
+) -> ClosedJaxpr:
     """Returns a graph of its own, with new variables, made of some equations in order.
 
     Args:
@@ -177,7 +180,7 @@ def extract(
     )
     names |= {var: make_var(var.aval) for var in used}
 
-    def read(atom: Any) -> Any:
+    def read(atom: Atom) -> Any:
         return atom if isinstance(atom, Literal) else names[atom]
 
     copies = []
@@ -194,27 +197,27 @@ def extract(
     return close_jaxpr(jaxpr, [values[var] for var in used])
 
 
-def first_outputs(closed: Any, n: int) -> Any:
+def first_outputs(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
     """Returns a graph with its first `n` outputs alone."""
     jaxpr = closed.jaxpr
     return close_jaxpr(make_jaxpr_object(jaxpr.invars, jaxpr.outvars[:n], jaxpr.eqns, jaxpr.constvars), closed.consts)
 
 
-def add_inputs(closed: Any, avals: Sequence[Any]) -> Any:
+def add_inputs(closed: ClosedJaxpr, avals: Sequence[Aval]) -> ClosedJaxpr:
     """Returns a graph with further inputs of some types, which it does not read."""
     jaxpr = closed.jaxpr
     invars = [*jaxpr.invars, *map(make_var, avals)]
     return close_jaxpr(make_jaxpr_object(invars, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
 
 
-def with_input_order(closed: Any, order: Sequence[int]) -> Any:
+def with_input_order(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
     """Returns a graph whose input `i` is input `order[i]` of the given one."""
     jaxpr = closed.jaxpr
     invars = [jaxpr.invars[i] for i in order]
     return close_jaxpr(make_jaxpr_object(invars, jaxpr.outvars, jaxpr.eqns, jaxpr.constvars), closed.consts)
 
 
-def drop_inputs(closed: Any, positions: Sequence[int]) -> Any:
+def drop_inputs(closed: ClosedJaxpr, positions: Sequence[int]) -> ClosedJaxpr:
     """Returns a graph without some of its inputs, none of which is used."""
     if not positions:
         return closed

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
 
 import jax
 import numpy as np
 
+from jaxaot._typing import Aval, DTypeLike, Eqn
 from jaxaot.ir.cost import eqn_bytes, eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import called_jaxpr
@@ -82,7 +82,7 @@ def target_in_use() -> Target:
     return target_of(device.platform, device.device_kind)
 
 
-def eqn_picoseconds(eqn: Any, target: Target) -> int:
+def eqn_picoseconds(eqn: Eqn, target: Target) -> int:
     """Returns how long an equation takes on a target; views and casts, which are read in place, take no time.
 
     A loop takes as long as its body, as often as it runs; a `while` runs once, and of a `cond` the branch that takes
@@ -106,12 +106,12 @@ def eqn_picoseconds(eqn: Any, target: Target) -> int:
     return max(1, math.ceil(seconds * 1e12))
 
 
-def offload_picoseconds(aval: Any, target: Target) -> int:
+def offload_picoseconds(aval: Aval, target: Target) -> int:
     """Returns how long it takes to move a value to the host and back."""
     return max(1, math.ceil(2 * aval_bytes(aval) / target.host_bandwidth * 1e12))
 
 
-def _is_float(dtype: Any) -> bool:
+def _is_float(dtype: DTypeLike | None) -> bool:
     try:
         return np.issubdtype(np.dtype(dtype), np.floating) or np.dtype(dtype).name.startswith(("bfloat", "float8"))
     except TypeError:  # a key

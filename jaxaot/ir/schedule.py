@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxaot._jax import DropVar, Literal, make_var
+from jaxaot._typing import ClosedJaxpr, Eqn
 from jaxaot.ir.primitives import is_cheap, is_pure
 from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import forward_slice, producers, variables
+from jaxaot.ir.walk import Makers, forward_slice, variables
 
 SPAN = 20
 """How many equations a cheap early value is kept for.
@@ -24,7 +25,7 @@ little is recomputed it makes no difference.
 """
 
 
-def recompute_late(closed: Any, n_early: int, span: int = SPAN) -> Any:
+def recompute_late(closed: ClosedJaxpr, n_early: int, span: int = SPAN) -> Any:
     """Returns a backward graph with each early equation right before the first equation that needs it.
 
         b = sin a                         c = mul ct ct
@@ -40,7 +41,7 @@ def recompute_late(closed: Any, n_early: int, span: int = SPAN) -> Any:
         cheap equations make it.
     """
     jaxpr = closed.jaxpr
-    eqns, producer = jaxpr.eqns, producers(jaxpr)
+    eqns, producer = jaxpr.eqns, Makers(jaxpr).position
     late = forward_slice(jaxpr, jaxpr.invars[n_early:])
     late |= {i for i, eqn in enumerate(eqns) if not is_pure(eqn)}  # what has an effect keeps its place
     early = {var: i for var, i in producer.items() if i not in late}
@@ -51,14 +52,14 @@ def recompute_late(closed: Any, n_early: int, span: int = SPAN) -> Any:
     def is_there(i: int, redone: bool) -> bool:
         return i in place and not (redone and len(ordered) - place[i] > span and is_cheap(eqns[i]))
 
-    def emit(eqn: Any) -> None:
+    def emit(eqn: Eqn) -> None:
         invars = [atom if isinstance(atom, Literal) else names.get(atom, atom) for atom in eqn.invars]
         targets = [var if isinstance(var, DropVar) else make_var(var.aval) for var in eqn.outvars]
         names.update(zip(eqn.outvars, targets, strict=True))
         ordered.append(eqn.replace(invars=invars, outvars=targets))
 
     def steps(i: int, redone: bool) -> list[int] | None:
-        """Returns what has to run before the results of `i` can be read; None if more than `span` would be redone."""
+        """Returns the equations to run before the results of `i` are read; None if more than `span` would be redone."""
         found: dict[int, None] = {}
         n_redone: set[int] = set()
         pending = [i]
@@ -80,7 +81,7 @@ def recompute_late(closed: Any, n_early: int, span: int = SPAN) -> Any:
             found[k] = None
         return list(found)
 
-    def require(atoms: Any) -> None:
+    def require(atoms: Sequence[Any]) -> None:
         for i in [early[var] for var in variables(atoms) if var in early]:
             found = steps(i, redone=True)
             for k in found if found is not None else steps(i, redone=False) or ():
@@ -96,7 +97,7 @@ def recompute_late(closed: Any, n_early: int, span: int = SPAN) -> Any:
     return rebuild(closed, ordered, outvars)
 
 
-def before_first_readers(early: Sequence[Any], eqns: Sequence[Any]) -> list[Any]:
+def before_first_readers(early: Sequence[Any], eqns: Sequence[Eqn]) -> list[Any]:
     """Returns equations in which each of the early ones comes right before the first that reads it.
 
     Args:
@@ -106,7 +107,7 @@ def before_first_readers(early: Sequence[Any], eqns: Sequence[Any]) -> list[Any]
     producer = {var: eqn for eqn in early for var in eqn.outvars}
     ordered: list[Any] = []
 
-    def emit(eqn: Any) -> None:
+    def emit(eqn: Eqn) -> None:
         pending = [eqn]
         while pending:
             missing = [producer[var] for var in variables(pending[-1].invars) if var in producer]

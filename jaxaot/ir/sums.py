@@ -17,10 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from jax import lax
 
 from jaxaot._jax import Literal
+from jaxaot._typing import Atom, DTypeLike, Eqn, Var
 from jaxaot.ir.axes import ways
-from jaxaot.ir.build import is_rewritable
+from jaxaot.ir.walk import Makers, is_rewritable
 
 Place = tuple[int | None, ...]
 """For each axis of an array the axis of the whole along which it goes, or None where it has one element."""
@@ -28,17 +30,20 @@ Place = tuple[int | None, ...]
 Key = tuple[Any, Place]
 """An atom, and where its axes lie in the whole."""
 
-MOST_TERMS = 16
+MAX_TERMS = 16
 """A value that is a longer polynomial counts as one of which nothing is known."""
 
-MOST_TERMS_ADDED = 4
+MAX_TERMS_ADDED = 4
 """The same for the sum of two values that both differ along rows."""
 
-MOST_FACTORS_ADDED = 2
+MAX_FACTORS_ADDED = 2
 """The same where it is a sum of nothing but factors, as a residual stream is: nothing of it cancels."""
 
+MOVES = (lax.broadcast_in_dim_p, lax.reshape_p, lax.squeeze_p, lax.transpose_p)
+"""Primitives that repeat and arrange the elements of an array."""
+
 _ARITHMETIC = {"neg", "add", "add_any", "sub", "mul", "div", "square", "integer_pow"}
-_MOVES = {"broadcast_in_dim", "reshape", "squeeze", "transpose", "copy", "copy_p", "convert_element_type"}
+_SAME_ELEMENTS = {*(primitive.name for primitive in MOVES), "copy", "copy_p", "convert_element_type"}
 
 
 class Factor(NamedTuple):
@@ -80,17 +85,17 @@ class Rows:
     """The values of a graph as polynomials, with respect to some rows.
 
     Args:
-      maker: The equation that makes a variable.
+      makers: The equation that makes a variable.
       shape: The shape of the whole, in whose axes rows lie.
       axes: The axes that are summed.
       dtype: The dtype of the values.
     """
 
-    def __init__(self, maker: Mapping[Any, Any], shape: Sequence[int], axes: Sequence[int], dtype: Any):
+    def __init__(self, makers: Mapping[Any, Any], shape: Sequence[int], axes: Sequence[int], dtype: DTypeLike | None):
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         self.summed = frozenset(axes)
         self.axes = tuple(axis for axis in sorted(axes) if shape[axis] > 1)
-        self._maker = maker
+        self._makers = makers
         self._found: dict[Key, Polynomial] = {}
         self._unknown: set[Key] = set()  # those that are factors
         self._known_parts: dict[Key, tuple[str, list[Key]] | None] = {}
@@ -104,11 +109,11 @@ class Rows:
         """Returns where the axes of a sum along rows lie that has no axis for what was summed."""
         return tuple(place for axis, place in enumerate(self.whole()) if axis not in self.summed)
 
-    def is_zero(self, atom: Any, place: Place) -> bool:
+    def is_zero(self, atom: Atom, place: Place) -> bool:
         """Returns whether a value is certainly zero but where something is infinite or NaN."""
         return not isinstance(atom, Literal) and not self._polynomial((atom, place))
 
-    def witnesses(self, var: Any, place: Place) -> list[Witness]:
+    def witnesses(self, var: Var, place: Place) -> list[Witness]:
         """Returns values of rows that tell where a value of rows that is certainly zero is NaN.
 
         They may be sums that the value itself is made of, if nothing else tells.
@@ -132,7 +137,7 @@ class Rows:
 
     def _parts(self, key: Key) -> tuple[str, list[Key]] | None:
         var, place = key
-        eqn = self._maker.get(var)
+        eqn = self._makers.get(var)
         if eqn is None or len(eqn.outvars) != 1 or not is_rewritable(eqn) or var.aval.dtype != self.dtype:
             return None
         if any(atom.aval.dtype != self.dtype for atom in eqn.invars):
@@ -142,16 +147,16 @@ class Rows:
             return name, [(atom, within(atom, place)) for atom in eqn.invars]
         if name == "reduce_sum":
             return self._sum(eqn, place)
-        if name in _MOVES and len(eqn.invars) == 1:
+        if name in _SAME_ELEMENTS and len(eqn.invars) == 1:
             source = moved(eqn, place)
             return None if source is None else ("move", [(eqn.invars[0], source)])
         return None
 
     def exponent(self, key: Key) -> int:
         """Returns the exponent of an integer power."""
-        return self._maker[key[0]].params["y"]
+        return self._makers[key[0]].params["y"]
 
-    def _sum(self, eqn: Any, place: Place) -> tuple[str, list[Key]] | None:
+    def _sum(self, eqn: Eqn, place: Place) -> tuple[str, list[Key]] | None:
         sizes, summed = eqn.invars[0].aval.shape, sorted(eqn.params["axes"])
         long = [axis for axis in summed if sizes[axis] > 1]
         if 0 in sizes or (
@@ -191,7 +196,7 @@ class Rows:
         return {frozenset(): Term(value, abs(value))} if value else {}
 
     def _combined(self, key: Key, name: str, keys: Sequence[Key]) -> Polynomial | None:
-        """Returns what a primitive makes of polynomials; None if that would be too long, or none."""
+        """Returns the polynomial that a primitive makes of others; None if it is too long or there is none."""
         operands = [self.known(k) for k in keys]
         if any(operand is None for operand in operands):
             return None
@@ -205,7 +210,7 @@ class Rows:
                 result = self._added(first, _scaled(second, -1.0 if name == "sub" else 1.0))
                 if all(self.varies(place) for _, place in keys):
                     is_plain = all(len(product) == 1 for product in result)
-                    result = None if len(result) > (MOST_FACTORS_ADDED if is_plain else MOST_TERMS_ADDED) else result
+                    result = None if len(result) > (MAX_FACTORS_ADDED if is_plain else MAX_TERMS_ADDED) else result
             case "mul":
                 result = self._multiplied(first, operands[1])
             case "square":
@@ -217,7 +222,7 @@ class Rows:
                 result = self._power(keys[0], first, self.exponent(key))
             case "sum":
                 result = self._summed(first)
-        return None if result is None or len(result) > MOST_TERMS else result
+        return None if result is None or len(result) > MAX_TERMS else result
 
     def _added(self, first: Polynomial, second: Polynomial) -> Polynomial:
         result = dict(first)
@@ -231,7 +236,7 @@ class Rows:
         return result
 
     def _multiplied(self, first: Polynomial, second: Any) -> Polynomial | None:
-        if len(first) * len(second) > MOST_TERMS:
+        if len(first) * len(second) > MAX_TERMS:
             return None
         result: Polynomial = {}
         for one, a in first.items():
@@ -249,9 +254,9 @@ class Rows:
             return {raised: Term(sign * power, power)} if exponent and math.isfinite(power) and power else None
         if exponent > 0:
             result: Polynomial | None = base
-            for _ in range(min(exponent, MOST_TERMS) - 1):
+            for _ in range(min(exponent, MAX_TERMS) - 1):
                 result = None if result is None else self._multiplied(result, base)
-            return result if exponent <= MOST_TERMS else None
+            return result if exponent <= MAX_TERMS else None
         if exponent == 0 or isinstance(key[0], Literal):
             return None
         return _power_of(key, exponent)
@@ -327,7 +332,7 @@ class _Witnesses:
                 self._needed[step.top].add(Factor(*step.key))
 
     def _parts(self, step: _Step, name: str, keys: Sequence[Key]) -> Iterator[_Step]:
-        """Yields what a value reads."""
+        """Yields the operands of a value."""
         if name == "sum" and step.is_below:
             summed: Any = self._rows.known(keys[0])
             factors = {f for product in summed for f, n in product if isinstance(f, Factor) and n > 0}
@@ -384,7 +389,7 @@ def within(operand: Any, place: Place) -> Place:
     return tuple(None if size == 1 else axis for size, axis in zip(sizes, place, strict=True)) if sizes else ()
 
 
-def moved(eqn: Any, place: Place) -> Place | None:
+def moved(eqn: Eqn, place: Place) -> Place | None:
     """Returns where the axes of an operand lie that an equation only moves; None if it does more.
 
     Args:
@@ -396,3 +401,18 @@ def moved(eqn: Any, place: Place) -> Place | None:
     if any(size > 1 and (axis not in to or after[to[axis]] != size) for axis, size in enumerate(before)):
         return None
     return tuple(None if size == 1 else place[to[axis]] for axis, size in enumerate(before))
+
+
+def moved_from(atom: Atom, place: Place, makers: Makers) -> tuple[Any, Place] | None:
+    """Returns the operand that one equation moves to make an atom, and where its axes lie; None if none does.
+
+    Args:
+      atom: The atom.
+      place: Where the axes of the atom lie.
+      makers: Who makes the values of the graph.
+    """
+    eqn = makers.of(atom, *MOVES)
+    if eqn is None or eqn.invars[1:]:  # which say how large a result is
+        return None
+    found = moved(eqn, place)
+    return None if found is None else (eqn.invars[0], found)

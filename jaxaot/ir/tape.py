@@ -14,6 +14,7 @@ from typing import Any
 import jax
 
 from jaxaot._jax import Annotation, annotations_of, made_at
+from jaxaot._typing import Eqn, Jaxpr
 from jaxaot.ir.walk import sub_jaxprs, variables
 
 TAPE_SCOPE = "tape"
@@ -44,18 +45,18 @@ def run_by(node: TapeNode, traceback: Any) -> Iterator[None]:
         yield
 
 
-def node_of(eqn: Any) -> TapeNode | None:
+def node_of(eqn: Eqn) -> TapeNode | None:
     """Returns the node that an equation belongs to, the innermost; None for one of the forward."""
     found = [annotation.value for annotation in annotations_of(eqn) if annotation == TAPE_SCOPE]
     return found[-1] if found else None
 
 
-def runs_backward(jaxpr: Any) -> bool:
+def runs_backward(jaxpr: Jaxpr) -> bool:
     """Returns whether a backward is part of an open jaxpr, or of the body of one of its equations."""
     return any(node_of(eqn) is not None or any(map(runs_backward, sub_jaxprs(eqn))) for eqn in jaxpr.eqns)
 
 
-def gradient_variables(jaxpr: Any) -> set[Any]:
+def gradient_variables(jaxpr: Jaxpr) -> set[Any]:
     """Returns the variables of an open jaxpr that nodes computed for others: what their backwards returned."""
     made = {var: node for eqn in jaxpr.eqns if (node := node_of(eqn)) is not None for var in eqn.outvars}
     found = {var for var in variables(jaxpr.outvars) if var in made}

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot._jax import ClosedJaxpr, DropVar, Jaxpr, Literal, is_tracer
+from jaxaot._typing import Atom, Eqn, Var
 from jaxaot._util import format_bytes
 from jaxaot.ir.roles import Role
 from jaxaot.ir.walk import aval_bytes, short_aval, source_line
@@ -34,7 +35,7 @@ class Names:
         self._names = dict(names or {})
         self._count = 0
 
-    def define(self, var: Any) -> str:
+    def define(self, var: Var) -> str:
         """Returns a new name for a variable that is being defined."""
         if isinstance(var, DropVar):
             return "_"
@@ -43,19 +44,19 @@ class Names:
             self._count += 1
         return self._names[var]
 
-    def read(self, atom: Any) -> str:
-        """Returns what an atom goes by: the name of a variable, the value of a literal."""
+    def read(self, atom: Atom) -> str:
+        """Returns the text of an atom: the name of a variable, the value of a literal."""
         if isinstance(atom, Literal):
             return format_literal(atom)
         return self._names.get(atom, f"?{short_aval(atom.aval)}")
 
 
-def format_literal(literal: Any) -> str:
+def format_literal(literal: Literal) -> str:
     """Returns the value of a literal, such as `0.5`."""
     return "<tracer>" if is_tracer(literal.val) else str(np.asarray(literal.val))
 
 
-def format_eqn(eqn: Any, names: Names, source: bool = True) -> str:
+def format_eqn(eqn: Eqn, names: Names, source: bool = True) -> str:
     """Returns one line for an equation, without indentation."""
     targets = ", ".join(f"{names.define(var)}: {short_aval(var.aval)}" for var in eqn.outvars)
     call = " ".join([eqn.primitive.name + format_params(eqn), *map(names.read, eqn.invars)])
@@ -64,7 +65,7 @@ def format_eqn(eqn: Any, names: Names, source: bool = True) -> str:
     return f"{line}  # {place}" if place else line
 
 
-def format_params(eqn: Any) -> str:
+def format_params(eqn: Eqn) -> str:
     """Returns the parameters of an equation that say something, in brackets, or nothing."""
     parts = []
     for name, value in sorted(eqn.params.items()):
@@ -86,7 +87,7 @@ def format_params(eqn: Any) -> str:
 
 
 def to_text(
-    closed: Any,
+    closed: ClosedJaxpr,
     in_roles: Sequence[Role] | None = None,
     out_roles: Sequence[Role] | None = None,
     source: bool = True,

@@ -1,7 +1,7 @@
 """Reading a graph: who makes a value, who uses it, what it weighs, and whether two equations say the same.
 
-An *atom* is a variable or a literal. The *producer* of a variable is the position of the equation that defines it; its
-*users* are the positions of the equations that read it. A *backward slice* is all that a value depends on, a *forward
+An *atom* is a variable or a literal. The *maker* of a variable is the equation that defines it; its *users* are the
+positions of the equations that read it. A *backward slice* is all that a value depends on, a *forward
 slice* all that depends on it.
 """
 
@@ -18,18 +18,59 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Annotation, ClosedJaxpr, DropVar, Jaxpr, Literal, is_tracer, scopes
+from jaxaot._jax import (
+    Annotation,
+    ClosedJaxpr,
+    DropVar,
+    Jaxpr,
+    Literal,
+    ShapedArray,
+    is_plainly_placed,
+    is_tracer,
+    scopes,
+)
 from jaxaot._jax import source_line as full_source_line
+from jaxaot._typing import Atom, Aval, Eqn, Primitive
 
 _FORWARD_TAG = re.compile(r"fw(\d+)(?:r(\d+))?\Z")
 
 
-def producers(jaxpr: Any) -> dict[Any, int]:
-    """Returns, for each variable that an equation defines, the position of that equation."""
-    return {var: i for i, eqn in enumerate(jaxpr.eqns) for var in eqn.outvars if not isinstance(var, DropVar)}
+class Makers(dict[Any, Any]):
+    """Who makes a value: for each variable that an equation defines, that equation.
+
+    Attributes:
+      position: The position of that equation.
+    """
+
+    def __init__(self, jaxpr: Jaxpr):
+        self.position: dict[Any, int] = {
+            var: i for i, eqn in enumerate(jaxpr.eqns) for var in eqn.outvars if not isinstance(var, DropVar)
+        }
+        super().__init__((var, jaxpr.eqns[i]) for var, i in self.position.items())
+
+    def of(self, atom: Atom, *primitives: Primitive) -> Eqn | None:
+        """Returns the equation that makes an atom, if it is one of some primitives on plain arrays; None if not.
+
+        Args:
+          atom: The atom.
+          *primitives: The primitives; none for all.
+        """
+        eqn = None if isinstance(atom, Literal) else self.get(atom)
+        if eqn is None or (primitives and eqn.primitive not in primitives):
+            return None
+        return eqn if is_rewritable(eqn) else None
 
 
-def users(eqns: Iterable[Any]) -> dict[Any, list[int]]:
+def is_rewritable(eqn: Eqn) -> bool:
+    """Returns whether all values of an equation are plain arrays: no tokens, and not placed on a mesh by their type."""
+    for atom in (*eqn.invars, *eqn.outvars):
+        aval = atom.aval
+        if not (isinstance(aval, ShapedArray) and is_plainly_placed(aval)):
+            return False
+    return True
+
+
+def users(eqns: Iterable[Eqn]) -> dict[Any, list[int]]:
     """Returns, for each variable that equations read, the positions of those that do, each once."""
     found: dict[Any, list[int]] = {}
     for i, eqn in enumerate(eqns):
@@ -42,16 +83,16 @@ def users(eqns: Iterable[Any]) -> dict[Any, list[int]]:
     return found
 
 
-def variables(atoms: Iterable[Any]) -> list[Any]:
+def variables(atoms: Iterable[Atom]) -> list[Any]:
     """Returns the atoms that are variables."""
     return [atom for atom in atoms if not isinstance(atom, Literal)]
 
 
-def sub_jaxprs(eqn: Any) -> list[Any]:
+def sub_jaxprs(eqn: Eqn) -> list[Any]:
     """Returns the open jaxprs among the parameters of an equation, in order."""
     found: list[Any] = []
 
-    def visit(value: Any) -> None:
+    def visit(value: object) -> None:
         if isinstance(value, ClosedJaxpr):
             found.append(value.jaxpr)
         elif isinstance(value, Jaxpr):
@@ -65,9 +106,9 @@ def sub_jaxprs(eqn: Any) -> list[Any]:
     return found
 
 
-def backward_slice(jaxpr: Any, targets: Iterable[Any], stop: Iterable[Any] = ()) -> set[int]:
+def backward_slice(jaxpr: Jaxpr, targets: Iterable[Any], stop: Iterable[Any] = ()) -> set[int]:
     """Returns the positions of the equations that `targets` need, not going beyond the variables in `stop`."""
-    producer, known = producers(jaxpr), set(stop)
+    producer, known = Makers(jaxpr).position, set(stop)
     needed: set[int] = set()
     pending = [var for var in variables(targets) if var not in known]
     while pending:
@@ -78,7 +119,7 @@ def backward_slice(jaxpr: Any, targets: Iterable[Any], stop: Iterable[Any] = ())
     return needed
 
 
-def forward_slice(jaxpr: Any, sources: Iterable[Any]) -> set[int]:
+def forward_slice(jaxpr: Jaxpr, sources: Iterable[Any]) -> set[int]:
     """Returns the positions of the equations that depend on `sources`."""
     reached, positions = set(sources), set()
     for i, eqn in enumerate(jaxpr.eqns):
@@ -88,7 +129,7 @@ def forward_slice(jaxpr: Any, sources: Iterable[Any]) -> set[int]:
     return positions
 
 
-def aval_bytes(aval: Any) -> int:
+def aval_bytes(aval: Aval) -> int:
     """Returns the bytes of an array of type `aval`, exactly; a typed key counts its key data, int4 one byte."""
     shape, dtype = getattr(aval, "shape", None), getattr(aval, "dtype", None)
     if shape is None or dtype is None:
@@ -103,23 +144,23 @@ def aval_bytes(aval: Any) -> int:
     return math.prod(int(size) for size in shape) * itemsize
 
 
-def is_on_host(aval: Any) -> bool:
+def is_on_host(aval: Aval) -> bool:
     """Returns whether values of a type are in the memory of the host."""
     return "Host" in str(getattr(aval, "memory_space", ""))
 
 
-def short_aval(aval: Any) -> str:
+def short_aval(aval: Aval) -> str:
     """Returns a type for people, such as `f32[3,4]`."""
     return aval.str_short(short_dtypes=True) if hasattr(aval, "str_short") else str(aval)
 
 
-def source_line(eqn: Any, full_path: bool = False) -> str | None:
+def source_line(eqn: Eqn, full_path: bool = False) -> str | None:
     """Returns where the user wrote an equation, such as `model.py:12`, or `None` if JAX does not know."""
     place = full_source_line(eqn)
     return place if place is None or full_path else re.split(r"[/\\]", place)[-1]
 
 
-def user_scopes(eqn: Any) -> str:
+def user_scopes(eqn: Eqn) -> str:
     """Returns the named scopes of the user around an equation, such as `block0/attention`."""
     entries = scopes(eqn)
     names = [
@@ -130,25 +171,25 @@ def user_scopes(eqn: Any) -> str:
     return "/".join(names)
 
 
-def n_own_scopes(eqn: Any) -> int:
+def n_own_scopes(eqn: Eqn) -> int:
     """Returns how many entries of an equation's name stack lead up to and include the tag of `build_joint`."""
     position = _tag_position(eqn)
     return 0 if position is None else position[0] + 1
 
 
-def forward_index(eqn: Any) -> int | None:
+def forward_index(eqn: Eqn) -> int | None:
     """Returns which equation of the forward an equation of a joint graph comes from, or `None` if it has no tag."""
     position = _tag_position(eqn)
     return None if position is None else position[1]
 
 
-def region_index(eqn: Any) -> int | None:
+def region_index(eqn: Eqn) -> int | None:
     """Returns which region of the forward an equation of a joint graph comes from, the innermost; None for none."""
     position = _tag_position(eqn)
     return None if position is None else position[2]
 
 
-def is_backward(eqn: Any) -> bool:
+def is_backward(eqn: Eqn) -> bool:
     """Returns whether an equation of a joint graph was made by transposition."""
     position = _tag_position(eqn)
     if position is None:
@@ -156,7 +197,7 @@ def is_backward(eqn: Any) -> bool:
     return _are_transposed(scopes(eqn)[: position[0]])
 
 
-def is_transposed(eqn: Any) -> bool:
+def is_transposed(eqn: Eqn) -> bool:
     """Returns whether an equation of any graph was made by transposition, as those of gradients are."""
     return _are_transposed(scopes(eqn))
 
@@ -170,7 +211,7 @@ def forward_tag(index: int, region: int | None = None) -> str:
     return f"fw{index}" if region is None else f"fw{index}r{region}"
 
 
-def _tag_position(eqn: Any) -> tuple[int, int, int | None] | None:
+def _tag_position(eqn: Eqn) -> tuple[int, int, int | None] | None:
     for place, (is_transform, name) in enumerate(scopes(eqn)):
         match = None if is_transform else _FORWARD_TAG.match(name)
         if match:
@@ -178,7 +219,7 @@ def _tag_position(eqn: Any) -> tuple[int, int, int | None] | None:
     return None
 
 
-def equation_key(eqn: Any, canonical: Callable[[Any], Any] = lambda atom: atom) -> Hashable:
+def equation_key(eqn: Eqn, canonical: Callable[[Any], Any] = lambda atom: atom) -> Hashable:
     """Returns a value that is equal for equations that compute the same.
 
     Large parameters (arrays, sub-jaxprs, functions) are compared by identity, so that a key costs no more than the
@@ -193,7 +234,7 @@ def equation_key(eqn: Any, canonical: Callable[[Any], Any] = lambda atom: atom) 
     return eqn.primitive, atoms, _Ordered(params), id(eqn.ctx)
 
 
-def equation_content(eqn: Any, canonical: Callable[[Any], Any] = lambda atom: atom) -> Hashable:
+def equation_content(eqn: Eqn, canonical: Callable[[Any], Any] = lambda atom: atom) -> Hashable:
     """Returns a value that is equal for equations of different traces that compute the same from the same operands.
 
     Sub-jaxprs are compared by their text and arrays by their bytes, so that a key costs more than `equation_key`.
@@ -207,7 +248,7 @@ def equation_content(eqn: Any, canonical: Callable[[Any], Any] = lambda atom: at
     return eqn.primitive, atoms, _Ordered(params), repr(eqn.ctx)
 
 
-def graph_content(jaxpr: Any) -> Hashable | None:
+def graph_content(jaxpr: Jaxpr) -> Hashable | None:
     """Returns a value that is equal for graphs of different traces that compute the same; None if it cannot be told.
 
     It can not where a body holds a function with a rule of its own: its text does not say what the rule is.
@@ -227,14 +268,14 @@ def graph_content(jaxpr: Any) -> Hashable | None:
     return (*found, tuple(map(named, jaxpr.outvars)))
 
 
-def _has_own_rule(eqn: Any) -> bool:
+def _has_own_rule(eqn: Eqn) -> bool:
     if eqn.primitive.name.startswith("custom_"):
         return True
     return any(_has_own_rule(inner) for body in sub_jaxprs(eqn) for inner in body.eqns)
 
 
-def _content(value: Any) -> Hashable:
-    """Returns what `param_key` does, but for objects that a second trace makes anew."""
+def _content(value: object) -> Hashable:
+    """Returns the same as `param_key`, except for objects that a second trace makes anew."""
     if isinstance(value, ClosedJaxpr):
         consts = tuple(_content(np.asarray(const)) for const in value.consts)
         return _Ordered(("jaxpr", str(value.jaxpr), consts))
@@ -250,14 +291,14 @@ def _content(value: Any) -> Hashable:
     return param_key(value)
 
 
-def literal_key(literal: Any) -> Hashable:
+def literal_key(literal: Literal) -> Hashable:
     """Returns a value that is equal for literals of the same type and bits."""
     if is_tracer(literal.val):
         return ("tracer", id(literal.val))
     return ("literal", str(literal.aval), np.asarray(literal.val).tobytes())
 
 
-def param_key(value: Any) -> Hashable:
+def param_key(value: object) -> Hashable:
     """Returns a hashable value that is equal for parameters that mean the same."""
     if value is None or isinstance(value, bool | int | str | bytes | enum.Enum | np.dtype):
         return _Ordered((type(value).__name__, value))
@@ -302,11 +343,11 @@ class _Ordered:
     def __hash__(self) -> int:
         return self._hash
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: object) -> bool:
         return False
 
 
-def has_duplicates(atoms: Sequence[Any]) -> bool:
+def has_duplicates(atoms: Sequence[Atom]) -> bool:
     """Returns whether a variable occurs twice among `atoms`."""
     seen = list(variables(atoms))
     return len(set(seen)) < len(seen)

@@ -20,7 +20,7 @@ from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import TARGETS, eqn_picoseconds, target_in_use
 from jaxaot.ir.walk import short_aval, variables
 
-_MOST_MEASURED = 4096
+_MAX_MEASURED = 4096
 _REPEATS = 5
 _measured: dict[Any, int] = {}
 
@@ -47,7 +47,7 @@ def cost_of(costs: str) -> Callable[[Any], int]:
 
 
 def cut_options(settings: Config) -> dict[str, Any]:
-    """Returns what the settings say of how a joint graph is cut, as keyword arguments of `partition` and `trade_offs`.
+    """Returns the settings of the partitioner as keyword arguments of `partition` and `trade_offs`.
 
     Raises:
       CompilerError: If there are no such costs.
@@ -70,7 +70,7 @@ def measured_picoseconds(eqn: Any) -> int:
     shapes = tuple(short_aval(atom.aval) for atom in eqn.invars)
     key = (eqn.primitive.name, shapes, str(eqn.params))
     if key not in _measured:
-        if len(_measured) >= _MOST_MEASURED:
+        if len(_measured) >= _MAX_MEASURED:
             _measured.clear()
         _measured[key] = _measure(eqn)
     return _measured[key]

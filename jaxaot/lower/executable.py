@@ -175,7 +175,7 @@ class Executable:
 
     @collector.waits()
     def _chosen(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
-        """Returns what runs the graph on some arrays."""
+        """Returns the runner of the graph for arrays like these."""
         if any(len(x.devices()) > 1 for x in args if isinstance(x, jax.Array)):
             return self._jitted
         if self.crew is not None:
@@ -197,17 +197,17 @@ class Executable:
         return self.lowered.compile()
 
     def memory_analysis(self) -> Any:
-        """Returns what XLA says of the bytes of arguments, outputs and temporaries."""
+        """Returns XLA's count of the bytes of arguments, outputs and temporaries."""
         return self.compiled.memory_analysis()
 
     def cost_analysis(self) -> dict[str, float]:
-        """Returns what XLA says of FLOPs and bytes accessed by a call; empty where it says nothing."""
+        """Returns XLA's counts of FLOPs and bytes accessed by a call; empty where it has none."""
         if self.crew is None and self.relay is not None:
             return self.relay.cost_analysis()
         return costs_of(self.compiled)
 
     def explain(self) -> str:
-        """Returns what the passes for the platform do to the graph, one line each; nothing is compiled by it."""
+        """Returns one line for each pass for the platform on what it did to the graph; compiles nothing."""
         platform = jax.default_backend()
         if not self._passes:
             has_some = lowered_passes(config.get().passes, platform)

@@ -1,4 +1,4 @@
-"""jit(fn): `jax.jit` of the graph that runs fastest where it runs.
+"""`ja.jit`: `jax.jit` after graph rewrites for the platform.
 
 A function is traced as `jax.jit` would trace it, its graph goes through the passes for the platform, and `jax.jit`
 compiles that. Where one program would need too much memory at once, a call runs several, see `legs.py`.
@@ -295,7 +295,7 @@ class _Version:
         return run(call.leaves)
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
-        """Returns what a method of the function that `jax.jit` returns gives for arguments or types: one program."""
+        """Returns the result of a method such as `lower` of the jitted function, for one program."""
         try:
             return getattr(self._whole, method)(*args, **kwargs)
         except _AnotherWay:
@@ -347,7 +347,7 @@ _versions = KeptWith()
 
 
 def _versions_of(fn: Callable[..., Any], options: dict[str, Any]) -> dict[Any, _Version]:
-    """Returns what is compiled for a function: in a loop, `ja.jit(fn)(x)` compiles once, as `jax.jit(fn)(x)` does."""
+    """Returns the compiled versions of a function: in a loop, `ja.jit(fn)(x)` compiles once, as with `jax.jit`."""
     try:
         return _versions.of(fn).setdefault(frozen(options), {})
     except TypeError:  # an option has no hash
@@ -427,7 +427,7 @@ class Jitted:
         return self._staged("trace", args, kwargs)
 
     def _staged(self, method: str, args: Any, kwargs: Any) -> Any:
-        """Returns what a method gives of the function that `jax.jit` made for the place of the call.
+        """Returns the result of a method of the function that `jax.jit` made for the place of the call.
 
         Raises:
           UsageError: If arguments hold objects.

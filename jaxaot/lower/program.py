@@ -50,7 +50,7 @@ class Program:
         return alone(*args)
 
     def _chosen(self, traced: Any) -> Callable[..., Any]:
-        """Returns what runs a graph, a `jax.stages.Traced`."""
+        """Returns the runner of a graph, a `jax.stages.Traced`."""
         if is_small(traced.jaxpr.jaxpr):
             options = compiling_quickly()
             return jax.jit(self._fn, **self._options, compiler_options=options) if options else self.inside

@@ -18,7 +18,7 @@ This file alone names parts of flax that are not documented. linen modules are p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -48,7 +48,7 @@ class NnxKind(CellKind):
         self._hijax_type = variablelib.HijaxVariable
         self._trace_state = tracers.TraceState
 
-    def check(self, cell: Any) -> None:
+    def check(self, cell: object) -> None:
         if isinstance(cell, self._hijax_type) or cell.ref:
             raise UnsupportedVariableError(
                 f"A {type(cell).__name__} holds a mutable array (`ref=True` or `hijax=True`), which changes behind the "
@@ -59,7 +59,7 @@ class NnxKind(CellKind):
     def is_hidden(self, name: str) -> bool:
         return name in ("_pytree__state", "_pytree__nodes")
 
-    def open(self, value: Any) -> Any:
+    def open(self, value: object) -> Any:
         if isinstance(value, self._state_type):
             return None
         holder = value if isinstance(value, self.cell_types) else value._pytree__state
@@ -67,7 +67,7 @@ class NnxKind(CellKind):
         object.__setattr__(holder, "_trace_state", self._trace_state())
         return before
 
-    def close(self, value: Any, opened: Any) -> None:
+    def close(self, value: object, opened: Any) -> None:
         if opened is not None:
             holder = value if isinstance(value, self.cell_types) else value._pytree__state
             object.__setattr__(holder, "_trace_state", opened)
@@ -110,7 +110,7 @@ class NnxKind(CellKind):
 register_cell_kind("flax.nnx", NnxKind)
 
 
-def lift_linen(cls: type, policy: Any, memory_budget: Any) -> type | None:
+def lift_linen(cls: type, policy: str | Callable[..., Any] | None, memory_budget: float | str | None) -> type | None:
     """Returns a class of linen modules whose calls run under `ja.remat`; None for any other class.
 
         Block = ja.remat(Block, memory_budget=0.2)  # as `nn.remat(Block)`
@@ -124,9 +124,11 @@ def lift_linen(cls: type, policy: Any, memory_budget: Any) -> type | None:
     if not issubclass(cls, linen.Module):
         return None
 
-    def checkpoint(fn: Any) -> Any:  # linen names modules after this function: so the names are those of `nn.remat`
-        def inner(scope_of: Any, variables_of: Any, variables: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
-            def run(variables: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+    def checkpoint(
+        fn: Callable[..., Any],
+    ) -> Any:  # linen names modules after this function: so the names are those of `nn.remat`
+        def inner(scope_of: Any, variables_of: Any, variables: object, keys: Any, *args: object, **kwargs: Any) -> Any:
+            def run(variables: object, keys: Any, *args: object, **kwargs: Any) -> Any:
                 scope = scope_of(variables, keys)
                 return fn(scope, *args, **kwargs), variables_of(scope)
 

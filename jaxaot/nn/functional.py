@@ -20,8 +20,8 @@ globals().update(FUNCTIONS["nn.functional"])
 
 
 @functools.wraps(FUNCTIONS["nn.functional"]["multi_head_attention_forward"])
-def multi_head_attention_forward(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
-    """Returns what the heads together read, and the attention weights unless `need_weights=False`."""
+def multi_head_attention_forward(*args: object, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
+    """Returns the attention output, and the attention weights unless `need_weights=False`."""
     row = FUNCTIONS["nn.functional"]["multi_head_attention_forward"]
     output, weights = row(*args, **kwargs)
     needed = inspect.signature(row).bind(*args, **kwargs).arguments.get("need_weights", True)
@@ -47,7 +47,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """Returns by how much `anchor` is not nearer to `positive` than to `negative` by `margin`."""
+    """Returns the triplet loss `max(0, d(anchor, positive) - d(anchor, negative) + margin)` for any distance `d`."""
     if reduction not in ("mean", "sum", "none"):
         raise ArgumentError(f"{reduction} is not a valid value for reduction: it is one of none, mean and sum")
     if margin <= 0:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.derivatives import with_derivatives
 from jaxaot.ops.dims import along, normalize_dim
@@ -33,9 +33,9 @@ def activation(schema: str, *, takes: str = "f", **settings: Any) -> Callable[[A
     """
     name = schema.partition("(")[0]
 
-    def add(fn: Any) -> Any:
+    def add(fn: Callable[..., Any]) -> Any:
         @functools.wraps(fn)
-        def checked(input: Array, *args: Any, **rest: Any) -> Array:
+        def checked(input: Array, *args: object, **rest: Any) -> Array:
             dtype = input.dtype
             if (
                 not is_floating(dtype)
@@ -224,7 +224,7 @@ def _implicit_dim(ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def _softmax(fn: Any, input: Array, dim: int | None, dtype: Any) -> Array:
+def _softmax(fn: Callable[..., Any], input: Array, dim: int | None, dtype: DTypeLike | None) -> Array:
     input = cast(input, dtype)
     if not is_floating(input.dtype):
         raise DtypeError(f"softmax is not implemented for '{input.dtype}'. Pass `dtype=ja.float32`.")
@@ -238,7 +238,7 @@ def softmax_along(value: Array, axis: int) -> Array:
 
 
 @softmax_along.defjvp
-def _softmax_jvp(axis: int, primals: Any, tangents: Any) -> Any:
+def _softmax_jvp(axis: int, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     result, (tangent,) = softmax_along(*primals, axis), tangents
     return result, result * (tangent - (result * tangent).sum(axis, keepdims=True))
 
@@ -250,7 +250,7 @@ def log_softmax_along(value: Array, axis: int) -> Array:
 
 
 @log_softmax_along.defjvp
-def _log_softmax_jvp(axis: int, primals: Any, tangents: Any) -> Any:
+def _log_softmax_jvp(axis: int, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     result, (tangent,) = log_softmax_along(*primals, axis), tangents
     return result, tangent - (jnp.exp(result) * tangent).sum(axis, keepdims=True)
 

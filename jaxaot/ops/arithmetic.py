@@ -129,7 +129,7 @@ def pow_(self, exponent):
     return (power if is_inexact(dtype) else _power)(strong(self, dtype), strong(exponent, dtype))
 
 
-def _wide(*operands: Any) -> list[Array]:
+def _wide(*operands: Array) -> list[Array]:
     """Returns operands in double precision, as far as JAX is set to have it."""
     dtype = canonical_dtype(np.complex128 if is_complex(result_dtype(*operands)) else np.float64)
     return [strong(x, dtype) for x in operands]

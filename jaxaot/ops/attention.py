@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dropout import dropped
 from jaxaot.ops.promotion import is_bool, is_floating
@@ -59,7 +60,7 @@ def _safe_softmax(scores: Array) -> Array:
 
 
 @_safe_softmax.defjvp
-def _safe_softmax_jvp(primals: Any, tangents: Any) -> Any:
+def _safe_softmax_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     weights, (change,) = _safe_softmax(*primals), tangents
     return weights, weights * (change - jnp.sum(weights * change, axis=-1, keepdims=True))
 
@@ -67,7 +68,7 @@ def _safe_softmax_jvp(primals: Any, tangents: Any) -> Any:
 # Heads
 
 
-def _additive(mask: Array | None, name: str, dtype: Any) -> Array | None:
+def _additive(mask: Array | None, name: str, dtype: DTypeLike | None) -> Array | None:
     """Returns a mask as what is added to scores: -inf where a bool mask is true."""
     if mask is None or is_floating(mask.dtype):
         return mask

@@ -7,7 +7,7 @@ denominators, an error of up to 3e-6. Derivatives are from https://dlmf.nist.gov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -148,7 +148,7 @@ def _j1(x: Array) -> Array:
     return jnp.where(x <= 5, series, _wave(ORDER_1, jnp.maximum(x, 5), 1, False)) * sign
 
 
-def _second_kind(x: Array, near_zero: Any, table: dict[str, Any], order: int) -> Array:
+def _second_kind(x: Array, near_zero: Callable[..., Any], table: dict[str, Any], order: int) -> Array:
     near = jnp.clip(x, jnp.finfo(x.dtype).tiny, 5)
     value = jnp.where(x <= 5, near_zero(near), _wave(table, jnp.maximum(x, 5), order, True))
     return jnp.where(x == 0, -jnp.inf, jnp.where(x < 0, jnp.nan, value))
@@ -164,7 +164,7 @@ def _y1(x: Array) -> Array:
     return _second_kind(x, near_zero, ORDER_1, 1)
 
 
-def _modified(x: Array, near_zero: Any, table: dict[str, Any], is_scaled: bool) -> Array:
+def _modified(x: Array, near_zero: Callable[..., Any], table: dict[str, Any], is_scaled: bool) -> Array:
     """Returns K of x, of an order, times exp(x) if it `is_scaled`."""
     near, far = jnp.clip(x, jnp.finfo(x.dtype).tiny, 2), jnp.maximum(x, 2)
     small = near_zero(near)
@@ -236,7 +236,7 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
-def _register(name: str, fn: Any, parameter: str) -> None:
+def _register(name: str, fn: Callable[..., Any], parameter: str) -> None:
     @register_op(f"{name}(Tensor {parameter}) -> Tensor", promote="float", method=False, namespaces=("special",))
     def row(**operand):
         return fn(operand[parameter])

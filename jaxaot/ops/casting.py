@@ -191,7 +191,7 @@ LISTED = frozenset(ON_CPU) | frozenset(ON_ACCELERATORS)
 
 
 def casting_of(name: str, platform: str, arguments: dict[str, Any]) -> Casting | None:
-    """Returns what is cast in a call of an op, or None for nothing.
+    """Returns the casts of the operands in a call of an op, or None for none.
 
     Args:
       name: Of the row.

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._typing import Array, Shape
+from jaxaot._typing import Array, Shape, Sizes
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.dims import sizes
 from jaxaot.ops.linalg import check_same_dtype
@@ -36,7 +36,9 @@ def _batched(name: str, input: Array, n: int) -> tuple[Array, bool]:
     return (input[None], True) if input.ndim == n + 1 else (input, False)
 
 
-def _paddings(padding: Any, n: int, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Any:
+def _paddings(
+    padding: Sizes | str, n: int, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]
+) -> Any:
     if not isinstance(padding, str):
         padding = sizes(padding, n, "padding")
         if min(padding) < 0:
@@ -53,7 +55,14 @@ def _paddings(padding: Any, n: int, kernel: tuple[int, ...], stride: tuple[int, 
 
 
 def _check(
-    name: str, weight: Array, bias: Array | None, n: int, stride: Any, dilation: Any, groups: int, n_out: int
+    name: str,
+    weight: Array,
+    bias: Array | None,
+    n: int,
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    n_out: int,
 ) -> None:
     """Checks what convolutions and their transposes have in common; `n_out` is the channels of the result."""
     if weight.ndim != n + 2:
@@ -85,7 +94,7 @@ def _with_bias(value: Array, bias: Array | None, n: int, unbatched: bool) -> Arr
 
 
 def _convolve(
-    n: int, input: Array, weight: Array, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    n: int, input: Array, weight: Array, bias: Array, stride: Sizes, padding: Sizes | str, dilation: Sizes, groups: int
 ) -> Array:
     name = f"conv{n}d"
     input, unbatched = _batched(name, input, n)
@@ -121,12 +130,12 @@ def _convolve_transposed(
     n: int,
     input: Array,
     weight: Array,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    output_padding: Any,
+    bias: Array,
+    stride: Sizes,
+    padding: Sizes,
+    output_padding: Sizes,
     groups: int,
-    dilation: Any,
+    dilation: Sizes,
 ) -> Array:
     name = f"conv_transpose{n}d"
     input, unbatched = _batched(name, input, n)
@@ -176,7 +185,7 @@ def _convolve_transposed(
     return _with_bias(value, bias, n, unbatched)
 
 
-def _channels_kept(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def _channels_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Channels innermost if those of the input or of the weight are: ATen's `mkldnn_conv_use_channels_last`."""
     if len(size) in (4, 5) and any(operand.suggests_channels_last for operand in operands[:2]):
         return channels_last(size, dtype)
@@ -222,7 +231,7 @@ def _patches(input: Array, settings: Sequence[tuple[int, ...]]) -> Array:
 
 
 def _patch_settings(
-    kernel_size: Any, dilation: Any, padding: Any, stride: Any, size: Sequence[int]
+    kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes, size: Sequence[int]
 ) -> list[tuple[int, ...]]:
     names = ("kernel_size", "dilation", "padding", "stride")
     settings = [

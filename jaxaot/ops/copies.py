@@ -44,7 +44,7 @@ def named(self, name):
     return checkpoint_name(self, name)
 
 
-def _channels_last(operands: Any, size: Shape, dtype: Any, static: Any) -> Layout:
+def _channels_last(operands: Any, size: Shape, dtype: np.dtype, static: Any) -> Layout:
     return channels_last(size, dtype)
 
 

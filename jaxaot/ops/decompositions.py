@@ -7,14 +7,14 @@ that makes the decomposition impossible.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, NotDifferentiableError, ShapeMismatchError, TensorError
 from jaxaot.ops.linalg import check_matrices, check_square, symmetric
 from jaxaot.ops.table import register_op
@@ -26,10 +26,10 @@ def without_derivative(fn: Callable[..., Any], reason: str) -> Callable[..., Any
     """Returns `fn` with a backward that raises `NotDifferentiableError` with a reason."""
     constant = jax.custom_vjp(fn)
 
-    def forward(*args: Any) -> Any:
+    def forward(*args: object) -> Any:
         return fn(*args), None
 
-    def backward(_: Any, __: Any) -> Any:
+    def backward(_: object, __: object) -> Any:
         raise NotDifferentiableError(reason)
 
     constant.defvjp(forward, backward)
@@ -56,7 +56,7 @@ def _first_bad_pivot(value: Array) -> Array:
     n = value.shape[-1]
     after = jnp.arange(n)
 
-    def eliminate(k: Any, carry: Any) -> Any:
+    def eliminate(k: Array, carry: Sequence[Any]) -> Any:
         rest, info = carry
         column = jnp.take(rest, k, axis=-1)
         pivot = jnp.take(column, k, axis=-1).real
@@ -140,7 +140,7 @@ def upper_part(factors: Array) -> Array:
     return jnp.triu(factors[..., : min(factors.shape[-2:]), :])
 
 
-def permutation_matrix(order: Array, dtype: Any) -> Array:
+def permutation_matrix(order: Array, dtype: DTypeLike) -> Array:
     """Returns the matrix P of `P @ (rows in that order) = rows`."""
     return (jnp.arange(order.shape[-1])[:, None] == order[..., None, :]).astype(dtype)
 
@@ -302,7 +302,7 @@ def _eig(A: Array) -> tuple[Array, Array]:
 
 
 @_eig.defjvp
-def _eig_jvp(primals: Any, tangents: Any) -> Any:
+def _eig_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """Boeddeker et al., On the Computation of Complex-valued Gradients (2017), 4.77; vectors keep their norm 1."""
     values, vectors = _eig(primals[0])
     moved = jnp.linalg.solve(vectors, tangents[0].astype(vectors.dtype) @ vectors)

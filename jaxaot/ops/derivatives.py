@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -25,7 +25,7 @@ def with_derivatives(fn: Callable[..., Array], *partials: Callable[..., Any] | N
     def elementwise(*operands: Array) -> Array:
         return fn(*operands)
 
-    def jvp(primals: Any, tangents: Any) -> Any:
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         result = elementwise(*primals)
         total = jnp.zeros_like(result)
         for partial, tangent in zip(partials, tangents, strict=True):
@@ -52,7 +52,7 @@ def _barrier(name: str) -> Callable[[Array], Array]:
     def forward(x: Array) -> Any:
         return x, None
 
-    def backward(_: Any, cotangent: Array) -> Any:
+    def backward(_: object, cotangent: Array) -> Any:
         raise AutogradError(
             f"the derivative for '{name}' is not implemented, as it is not in PyTorch. Detach the operand, "
             "`x.detach()`, if it is to count as a constant."

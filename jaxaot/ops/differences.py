@@ -8,14 +8,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, Sizes
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.dims import normalize_dims
 from jaxaot.ops.promotion import default_float, is_inexact
 from jaxaot.ops.table import register_op
 
 
-def _axes_of(input: Array, dim: Any, n_spacings: int | None, edge_order: int) -> tuple[int, ...]:
+def _axes_of(input: Array, dim: Sizes | None, n_spacings: int | None, edge_order: int) -> tuple[int, ...]:
     """Returns the axes to differentiate along, after checks; `n_spacings` is None for one spacing for all."""
     if edge_order not in (1, 2):
         raise ArgumentError("torch.gradient only supports edge_order=1 and edge_order=2.")

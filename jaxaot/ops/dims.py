@@ -12,7 +12,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, Sizes
 from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError, TensorError
 
 
@@ -29,7 +29,7 @@ def normalize_dim(dim: int, ndim: int) -> int:
     return dim % bound
 
 
-def normalize_dims(dims: Any, ndim: int) -> tuple[int, ...]:
+def normalize_dims(dims: Sizes | None, ndim: int) -> tuple[int, ...]:
     """Returns the axes that `dims` (an int, a sequence, or None or `()` for all) mean; none for a 0-d tensor.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import Array, Shape
+from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError, TensorValueError
 from jaxaot.ops.promotion import (
     canonical_dtype,
@@ -40,7 +40,7 @@ def static_size(size: Any) -> tuple[int, ...]:
     return size
 
 
-def dtype_or(dtype: Any, default: Any) -> np.dtype:
+def dtype_or(dtype: DTypeLike | None, default: DTypeLike | None) -> np.dtype:
     """Returns `dtype`, or `default` where it is None, in the widths that JAX is set to."""
     return canonical_dtype(default if dtype is None else dtype)
 
@@ -124,7 +124,7 @@ def scalar_tensor(s, dtype):
     return jnp.asarray(s, dtype)
 
 
-def empty_with_order(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def empty_with_order(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """The layout rule of `empty_permuted`: its dims lie in memory in the order of `physical_layout`."""
     stride, step = [0] * len(size), 1
     for dim in reversed(static[1]):
@@ -174,7 +174,7 @@ def arange(start, end, step, dtype):
     return jnp.asarray(start + np.arange(n, dtype=np.float64) * step, dtype)
 
 
-def _spaced_dtype(steps: Any, dtype: Any, *bounds: Any) -> np.dtype:
+def _spaced_dtype(steps: Any, dtype: DTypeLike | None, *bounds: object) -> np.dtype:
     """Returns the dtype of evenly spaced numbers between bounds, after a check of how many they are."""
     if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool):
         raise ArgumentError(f"argument 'steps' must be int, not {type(steps).__name__}")
@@ -246,7 +246,7 @@ def eye(n, m, dtype):
     return jnp.eye(n, m, dtype=dtype_or(dtype, default_float()))
 
 
-def _triangle(places: Any, row: int, col: int, offset: int, dtype: Any) -> Array:
+def _triangle(places: Any, row: int, col: int, offset: int, dtype: DTypeLike) -> Array:
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise TensorError(f"{name} must be non-negative, got {size}")

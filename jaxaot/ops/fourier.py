@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError
 from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.factories import dtype_or, static_size
@@ -58,7 +58,9 @@ def _along_dim(fn: Callable[..., Array], value: Array, n: int | None, dim: int, 
     return fn(value, n, axis, norm)
 
 
-def _sizes_and_axes(value: Array, s: Any, dim: Any, half: bool = False) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _sizes_and_axes(
+    value: Array, s: int | Shape | None, dim: int | Shape | None, half: bool = False
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Returns the lengths and axes of a transform of several dims; `s` names lengths, -1 for that of the input.
 
     Args:
@@ -96,11 +98,11 @@ def _sizes_and_axes(value: Array, s: Any, dim: Any, half: bool = False) -> tuple
 def _several(
     name: str,
     value: Array,
-    s: Any,
-    dim: Any,
+    s: int | Shape | None,
+    dim: int | Shape | None,
     norm: str | None,
-    each: Any,
-    last: Any = None,
+    each: Callable[..., Any],
+    last: Callable[..., Any] | None = None,
     last_comes_first: Any = True,
 ) -> Array:
     """Returns `each` transform of jax.numpy along several dims, with `last` along the last of them.
@@ -131,7 +133,9 @@ def _several(
     return value if last is not None or steps else value + 0j
 
 
-def _register(name: str, each: Any, last: Any, last_comes_first: bool = True) -> None:
+def _register(
+    name: str, each: Callable[..., Any], last: Callable[..., Any] | None, last_comes_first: bool = True
+) -> None:
     """Adds the rows of a transform along one, two and several dims; `last` is that of the last dim, if another."""
     first = each if last is None else last
     is_real = first in (jnp.fft.rfft, jnp.fft.ihfft)
@@ -170,7 +174,7 @@ def rfftfreq(n, d, dtype):
     return jnp.asarray(np.fft.rfftfreq(n, d) if n else [np.nan], dtype_or(dtype, default_float()))
 
 
-def _shift(value: Array, dim: Any, sign: int) -> Array:
+def _shift(value: Array, dim: int | Shape | None, sign: int) -> Array:
     dims = range(value.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
     axes = tuple(normalize_dim(d, value.ndim) for d in dims)
     halves = [value.shape[axis] // 2 if sign > 0 else -(value.shape[axis] // 2) for axis in axes if value.ndim]
@@ -190,7 +194,7 @@ def ifftshift(input, dim):
 # Short-time transforms: of the overlapping frames of a signal
 
 
-def _full_window(window: Array | None, win_length: int, n_fft: int, dtype: Any) -> Array:
+def _full_window(window: Array | None, win_length: int, n_fft: int, dtype: DTypeLike | None) -> Array:
     """Returns the window, by default of ones, in the middle of `n_fft` elements."""
     if window is None:
         window = jnp.ones(win_length, dtype)

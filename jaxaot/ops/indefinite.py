@@ -8,6 +8,7 @@ was swapped with row `p`, and `-p` twice for one of size 2 whose second row was.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -24,7 +25,7 @@ LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
 GROWTH = (1 + math.sqrt(17)) / 8
 
 
-def _swapped(n: int, i: Any, j: Any) -> Array:
+def _swapped(n: int, i: Array, j: Array) -> Array:
     """Returns the order of `n` rows with two of them swapped."""
     rows = jnp.arange(n)
     return jnp.where(rows == i, j, jnp.where(rows == j, i, rows))
@@ -40,7 +41,7 @@ def _factor(A: Array, hermitian: bool) -> tuple[Array, Array, Array]:
         lower = lower - 1j * jnp.diag(jnp.diagonal(lower).imag) if jnp.iscomplexobj(lower) else lower
     whole = lower + flip(jnp.tril(A, -1).T)
 
-    def choose(rest: Array, k: Any) -> tuple[Any, Any]:
+    def choose(rest: Array, k: Array) -> tuple[Any, Any]:
         """Returns which row to swap and whether the block has size 2."""
         size = jnp.abs(rest.real) + jnp.abs(rest.imag)  # as LAPACK measures complex numbers
         column = jnp.where(rows > k, size[:, k], 0)
@@ -52,7 +53,7 @@ def _factor(A: Array, hermitian: bool) -> tuple[Array, Array, Array]:
         single = size[at, at] >= GROWTH * across
         return jnp.where(stay, k, at), ~stay & ~single
 
-    def step(carry: Any) -> Any:
+    def step(carry: Sequence[Any]) -> Any:
         k, rest, factors, pivots, info = carry
         row, is_double = choose(rest, k)
         second = k + is_double
@@ -125,7 +126,7 @@ def _solve(factors: Array, pivots: Array, B: Array, hermitian: bool) -> Array:
     flip = jnp.conj if hermitian else lambda x: x
     swaps = jnp.abs(pivots) - 1
 
-    def is_second(before: Any, pivot: Any) -> Any:
+    def is_second(before: Array, pivot: Array) -> Any:
         second = (pivot < 0) & ~before
         return second, (pivot < 0) & before
 
@@ -137,16 +138,16 @@ def _solve(factors: Array, pivots: Array, B: Array, hermitian: bool) -> Array:
     columns = jnp.where((rows[:, None] == rows + 1) & firsts, 0, columns)
     D = jnp.diag(jnp.diagonal(factors)) + jnp.diag(beside[: n - 1], -1) + jnp.diag(flip(beside[: n - 1]), 1)
 
-    def swap(k: Any, value: Array) -> Array:
+    def swap(k: Array, value: Array) -> Array:
         """Swaps the rows of the block that begins at `k`."""
         order = jnp.where(seconds[k], rows, _swapped(n, jnp.minimum(k + firsts[k], n - 1), swaps[k]))
         return value[order]
 
-    def down(k: Any, value: Array) -> Array:
+    def down(k: Array, value: Array) -> Array:
         value = swap(k, value)
         return value - jnp.outer(columns[:, k], value[k])
 
-    def up(i: Any, value: Array) -> Array:
+    def up(i: Array, value: Array) -> Array:
         k = n - 1 - i
         value = value.at[k].add(-(flip(columns[:, k]) @ value))
         return swap(k, value)

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import (
     ArgumentError,
     DimError,
@@ -184,7 +184,7 @@ def scatter_add(self, dim, index, src):
     return _scatter("scatter_add", True, self, dim, index, src)
 
 
-def _extreme_of(dtype: Any, largest: bool) -> Any:
+def _extreme_of(dtype: DTypeLike, largest: bool) -> Any:
     if is_bool(dtype):
         return largest
     if is_inexact(dtype):
@@ -248,7 +248,7 @@ def _product_of_cells(start: Array, cells: Array, src: Array) -> Array:
 
 
 @_product_of_cells.defjvp
-def _product_of_cells_jvp(primals: Any, tangents: Any) -> Any:
+def _product_of_cells_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     slope, slope_src = _other_factors(*primals)
     start, _, src = tangents
     return _product_of_cells(*primals), (start * slope).at[primals[1]].add(src * slope_src, mode="drop")
@@ -270,7 +270,7 @@ def _other_factors(start: Array, cells: Array, src: Array) -> tuple[Array, Array
 
 
 @_other_factors.defjvp
-def _other_factors_jvp(primals: Any, tangents: Any) -> Any:
+def _other_factors_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     start, cells, src = primals
 
     def by_products(start: Array, src: Array) -> Any:
@@ -286,7 +286,7 @@ def _product_in_order(start: Array, cells: Array, src: Array) -> Array:
     cells, values = jnp.concatenate([own, cells]), jnp.concatenate([start, src])
     order = jnp.argsort(cells)
 
-    def joined(left: Any, right: Any) -> Any:
+    def joined(left: Array, right: Array) -> Any:
         return right[0], jnp.where(left[0] == right[0], left[1] * right[1], right[1])
 
     cells, running = lax.associative_scan(joined, (cells[order], values[order]))

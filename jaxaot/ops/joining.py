@@ -36,14 +36,14 @@ def _common(tensors: Sequence[Array], name: str) -> list[Array]:
     return [jnp.asarray(tensor).astype(dtype) for tensor in tensors]
 
 
-def _joined(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def _joined(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Channels innermost if all operands suggest it: ATen's `cat_compute_output_memory_format`."""
     if len(size) in (4, 5) and all(o.suggests_channels_last and len(o.size) == len(size) for o in operands):
         return channels_last(size, dtype)
     return contiguous(size, dtype)
 
 
-def _stacked(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def _stacked(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """That of `cat`, whose result shows the new dim as a view: ATen's `stack`."""
     dim = normalize_dim(static[0], len(size))
     first = operands[0]
@@ -322,7 +322,7 @@ def vander(x, N, increasing):
 PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
-def _padded(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def _padded(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Channels innermost if those of the input are; circular padding copies into rows."""
     return contiguous(size, dtype) if static[1] == "circular" else _joined(operands[:1], size, dtype, static)
 

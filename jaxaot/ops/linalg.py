@@ -292,7 +292,7 @@ def _largest(size: Array) -> Array:
 
 
 @_largest.defjvp
-def _largest_jvp(primals: Any, tangents: Any) -> Any:
+def _largest_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     found = _largest(*primals)
     return found, jnp.sum(jnp.where(primals[0] == found[..., None], tangents[0], 0), axis=-1)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.special import xlogy
 
 from jaxaot._typing import Array, Shape
@@ -24,7 +25,7 @@ OLD = "Any size_average=None, Any reduce=None, "
 """The parameters that came before `reduction`, which they overrule where given."""
 
 
-def per_element(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def per_element(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """As an elementwise op, where the loss is not reduced."""
     alike = [operand for operand in operands if len(operand.size) == len(size)]
     return elementwise_layout(tuple(alike), size, dtype) if size and alike else contiguous(size, dtype)
@@ -137,7 +138,7 @@ def _binary_cross_entropy(input: Array, target: Array) -> Array:
 
 
 @_binary_cross_entropy.defjvp
-def _binary_cross_entropy_jvp(primals: Any, tangents: Any) -> Any:
+def _binary_cross_entropy_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     (input, target), (d_input, d_target) = primals, tangents
     log, log_rest = jnp.maximum(jnp.log(input), -100.0), jnp.maximum(jnp.log1p(-input), -100.0)
     slope = (input - target) / jnp.maximum((1 - input) * input, 1e-12)

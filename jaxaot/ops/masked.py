@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike, Sizes
 from jaxaot.errors import ArgumentError, DimError, TensorValueError
 from jaxaot.ops import reductions
 from jaxaot.ops.dims import normalize_dim, normalize_dims
@@ -44,7 +44,7 @@ def _highest(value: Array) -> Any:
     return jnp.inf if is_inexact(value.dtype) else jnp.iinfo(value.dtype).max
 
 
-def _as(result: Array, dtype: Any, default: Any) -> Array:
+def _as(result: Array, dtype: DTypeLike | None, default: Any) -> Array:
     return result.astype(canonical_dtype(default if dtype is None else dtype))
 
 
@@ -102,7 +102,7 @@ def masked_argmin(input, dim, keepdim, dtype, mask):
     return _as(reductions.argmin(_filled(input, mask, _highest(input)), dim, keepdim), dtype, input.dtype)
 
 
-def _count(value: Array, dim: Any, keepdim: bool, mask: Array | None) -> Array:
+def _count(value: Array, dim: Sizes | None, keepdim: bool, mask: Array | None) -> Array:
     counted = jnp.ones(value.shape, bool) if mask is None else _full_mask(value, mask)
     return jnp.sum(counted, axis=normalize_dims(dim, value.ndim), keepdims=keepdim, dtype=default_int())
 
@@ -158,7 +158,13 @@ def masked_norm(input, ord, dim, keepdim, dtype, mask):
 
 
 def _variance(
-    input: Array, dim: Any, unbiased: Any, correction: Any, keepdim: bool, dtype: Any, mask: Array | None
+    input: Array,
+    dim: Sizes | None,
+    unbiased: Any,
+    correction: Any,
+    keepdim: bool,
+    dtype: DTypeLike | None,
+    mask: Array | None,
 ) -> Array:
     if unbiased is not None and correction is not None:
         raise ArgumentError("Only one of unbiased and correction may be given. Write `correction=0` or `correction=1`.")

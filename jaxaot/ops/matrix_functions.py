@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax.scipy import linalg as jsl
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike, Sizes
 from jaxaot.errors import ArgumentError, TensorError
 from jaxaot.ops.decompositions import singular_values
 from jaxaot.ops.dims import normalize_dims
@@ -64,7 +64,7 @@ def matrix_power(self, n):
 # Norms
 
 
-def _need_inexact(name: str, value: Array, dtype: Any) -> Array:
+def _need_inexact(name: str, value: Array, dtype: DTypeLike | None) -> Array:
     value = cast(value, dtype)
     if not is_inexact(value.dtype):
         raise TensorError(
@@ -101,7 +101,7 @@ def _extreme(value: Array, ord: Any) -> Array:
     return jnp.zeros(value.shape[:-1], value.dtype)
 
 
-def matrix_norm_values(name: str, A: Array, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Array:
+def matrix_norm_values(name: str, A: Array, ord: Any, dim: Sizes, keepdim: bool, dtype: DTypeLike | None) -> Array:
     """Returns norms of the matrices along two dims."""
     check_matrices(name, A)
     axes = normalize_dims(dim, A.ndim)

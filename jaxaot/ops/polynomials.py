@@ -7,7 +7,7 @@ https://dlmf.nist.gov/18, with the cases that PyTorch tells apart in `ATen/nativ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -37,11 +37,11 @@ def _recur(x: Array, n: Array, first: Array, step: Recurrence) -> Array:
     """
     one = jnp.ones_like(x)
 
-    def goes_on(carry: Any) -> Array:
+    def goes_on(carry: Sequence[Any]) -> Array:
         k, _, q = carry
         return jnp.any((k < n) & ~jnp.isnan(q)) & (k < 2**24)  # beyond, k + 1 is no longer exact
 
-    def advance(carry: Any) -> Any:
+    def advance(carry: Sequence[Any]) -> Any:
         k, p, q = carry
         wanted = k < n
         return k + 1, jnp.where(wanted, q, p), jnp.where(wanted, step(k, x, p, q), q)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._typing import Array, Shape
+from jaxaot._typing import Array, DTypeLike, Shape, Sizes
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.dims import sizes
 from jaxaot.ops.promotion import default_int, is_inexact
@@ -22,25 +22,25 @@ from jaxaot.views.layout import Layout, channels_last, contiguous
 FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 
 
-def channels_kept(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def channels_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Channels innermost if those of the input are."""
     if len(size) in (4, 5) and len(operands[0].size) == len(size) and operands[0].suggests_channels_last:
         return channels_last(size, dtype)
     return contiguous(size, dtype)
 
 
-def image_channels_kept(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def image_channels_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Channels innermost if those of the input are, where these are images and not volumes."""
     return channels_kept(operands, size, dtype, static) if len(size) == 4 else contiguous(size, dtype)
 
 
-def _averaged_kept(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def _averaged_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     """Volumes keep their channels innermost where all of one becomes its mean."""
     rule = channels_kept if math.prod(size[2:]) == 1 else image_channels_kept
     return rule(operands, size, dtype, static)
 
 
-def _given(stride: Any, kernel: tuple[int, ...], n: int) -> tuple[int, ...]:
+def _given(stride: Sizes, kernel: tuple[int, ...], n: int) -> tuple[int, ...]:
     return kernel if stride is None or stride == () else sizes(stride, n, "stride")
 
 
@@ -81,7 +81,7 @@ def _windows(size: int, kernel: int, stride: int, padding: int, dilation: int, c
     return n, max((n - 1) * stride + reach - size - 2 * padding, 0)
 
 
-def _lowest(dtype: Any) -> Any:
+def _lowest(dtype: DTypeLike) -> Any:
     return np.asarray(-np.inf if is_inexact(dtype) else np.iinfo(dtype).min, dtype)
 
 
@@ -124,7 +124,7 @@ def _largest(input: Array, places: Sequence[np.ndarray], inside: Sequence[np.nda
 
 
 def _max_pool(
-    n: int, input: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    n: int, input: Array, kernel_size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> tuple[Array, Array]:
     spatial = _spatial(f"max_pool{n}d", input, n)
     kernel, padding, dilation = sizes(kernel_size, n), sizes(padding, n), sizes(dilation, n)
@@ -138,7 +138,7 @@ def _max_pool(
     return _largest(input, places, inside)
 
 
-def _max_pool_value(n: int, input: Array, kernel_size: Any, stride: Any, padding: Any, ceil: bool) -> Array:
+def _max_pool_value(n: int, input: Array, kernel_size: Sizes, stride: Sizes, padding: Sizes, ceil: bool) -> Array:
     """Returns the largest elements of the windows by XLA's window reduction."""
     spatial = _spatial(f"max_pool{n}d", input, n)
     kernel, padding = sizes(kernel_size, n), sizes(padding, n)
@@ -160,7 +160,7 @@ def _bins(size: int, out: int) -> list[tuple[int, int]]:
     return [(i * size // out, -(-(i + 1) * size // out)) for i in range(out)]
 
 
-def _adaptive_max_pool(n: int, input: Array, output_size: Any) -> tuple[Array, Array]:
+def _adaptive_max_pool(n: int, input: Array, output_size: Sizes) -> tuple[Array, Array]:
     spatial = _spatial(f"adaptive_max_pool{n}d", input, n)
     places, inside = [], []
     for size, out in zip(spatial, _out_sizes(output_size, spatial), strict=True):
@@ -182,7 +182,7 @@ def _fractional_starts(sample: Array, size: int, out: int, kernel: int) -> Array
 
 
 def _fractional_max_pool(
-    n: int, key: Array, input: Array, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Array | None
+    n: int, key: Array, input: Array, kernel_size: Sizes, output_size: Sizes, output_ratio: Any, samples: Array | None
 ) -> tuple[Array, Array]:
     name = f"fractional_max_pool{n}d"
     spatial = _spatial(name, input, n)
@@ -225,9 +225,9 @@ def _fractional_max_pool(
 def _avg_pool(
     n: int,
     input: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
     ceil_mode: bool,
     count_padding: bool,
     divisor: Any,
@@ -271,7 +271,7 @@ def _averages(size: int, out: int) -> np.ndarray:
     return matrix
 
 
-def _out_sizes(output_size: Any, spatial: tuple[int, ...]) -> tuple[int, ...]:
+def _out_sizes(output_size: Sizes, spatial: tuple[int, ...]) -> tuple[int, ...]:
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * len(spatial)
     if len(given) != len(spatial):
         raise ArgumentError(f"output_size must have {len(spatial)} elements, but got {given}")
@@ -287,7 +287,7 @@ def by_matrix(value: Array, matrix: np.ndarray, axis: int) -> Array:
     return jnp.moveaxis(result, -1, axis)
 
 
-def adaptive_avg_pool_values(n: int, input: Array, output_size: Any) -> Array:
+def adaptive_avg_pool_values(n: int, input: Array, output_size: Sizes) -> Array:
     """Returns the averages of `output_size` windows that together cover the last `n` dims."""
     spatial = _spatial(f"adaptive_avg_pool{n}d", input, n, may_lack_channels=True)
     for i, out in enumerate(_out_sizes(output_size, spatial)):
@@ -299,7 +299,7 @@ def adaptive_avg_pool_values(n: int, input: Array, output_size: Any) -> Array:
     return input
 
 
-def _lp_pool(n: int, input: Array, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> Array:
+def _lp_pool(n: int, input: Array, norm_type: float, kernel_size: Sizes, stride: Sizes, ceil_mode: bool) -> Array:
     mean = _avg_pool(n, jnp.power(input, norm_type), kernel_size, stride, 0, ceil_mode, True, None)
     total = mean * math.prod(sizes(kernel_size, n))
     zero = total == 0
@@ -309,7 +309,9 @@ def _lp_pool(n: int, input: Array, norm_type: float, kernel_size: Any, stride: A
 # The inverse
 
 
-def _unpooled_sizes(n: int, spatial: Shape, kernel: Shape, stride: Shape, padding: Shape, output_size: Any) -> Shape:
+def _unpooled_sizes(
+    n: int, spatial: Shape, kernel: Shape, stride: Shape, padding: Shape, output_size: Sizes | None
+) -> Shape:
     usual = [(spatial[i] - 1) * stride[i] + kernel[i] - 2 * padding[i] for i in range(n)]
     if output_size is None:
         return tuple(usual)
@@ -329,7 +331,7 @@ def _unpooled_sizes(n: int, spatial: Shape, kernel: Shape, stride: Shape, paddin
 
 
 def _max_unpool(
-    n: int, input: Array, indices: Array, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+    n: int, input: Array, indices: Array, kernel_size: Sizes, stride: Sizes, padding: Sizes, output_size: Sizes
 ) -> Array:
     spatial = _spatial(f"max_unpool{n}d", input, n)
     if indices.shape != input.shape:

@@ -14,31 +14,31 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, ArrayLike, DTypeLike
 
 
-def is_floating(dtype: Any) -> bool:
+def is_floating(dtype: DTypeLike) -> bool:
     return jnp.issubdtype(dtype, jnp.floating)
 
 
-def is_complex(dtype: Any) -> bool:
+def is_complex(dtype: DTypeLike) -> bool:
     return jnp.issubdtype(dtype, jnp.complexfloating)
 
 
-def is_inexact(dtype: Any) -> bool:
+def is_inexact(dtype: DTypeLike) -> bool:
     return jnp.issubdtype(dtype, jnp.inexact)
 
 
-def is_bool(dtype: Any) -> bool:
+def is_bool(dtype: DTypeLike) -> bool:
     return np.dtype(dtype) == np.bool_
 
 
-def is_integral(dtype: Any) -> bool:
+def is_integral(dtype: DTypeLike) -> bool:
     """Whether `dtype` holds integers; bool does not count."""
     return jnp.issubdtype(dtype, jnp.integer)
 
 
-def kind(dtype: Any) -> int:
+def kind(dtype: DTypeLike) -> int:
     """Returns 0 for bool, 1 for integers, 2 for floats, 3 for complex."""
     if is_bool(dtype):
         return 0
@@ -63,12 +63,12 @@ def default_float() -> np.dtype:
     return np.dtype(np.float32)
 
 
-def canonical_dtype(dtype: Any) -> np.dtype:
+def canonical_dtype(dtype: DTypeLike | None) -> np.dtype:
     """Returns `dtype` as a numpy dtype; 64-bit types become 32-bit ones unless JAX's x64 is on."""
     return jax.dtypes.canonicalize_dtype(np.dtype(dtype))
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether `value` counts as a Python number: one, or a weakly typed 0-d array."""
     return isinstance(value, (bool, int, float, complex)) or bool(getattr(value, "weak_type", False))
 
@@ -108,7 +108,7 @@ def result_dtype(*operands: Any) -> np.dtype:
     return np.dtype(result)
 
 
-def can_store(source: Any, target: Any) -> bool:
+def can_store(source: DTypeLike, target: DTypeLike) -> bool:
     """Whether an in-place op may store a `source` result in a `target` tensor (`torch.can_cast`)."""
     return kind(source) <= kind(target)
 
@@ -118,13 +118,13 @@ def strong(value: Any, dtype: Any) -> Array:
     return jax.lax.convert_element_type(value, np.dtype(dtype))
 
 
-def promote(*operands: Any) -> list[Any]:
+def promote(*operands: ArrayLike) -> list[Any]:
     """Returns the operands converted to their common dtype."""
     dtype = result_dtype(*operands)
     return [None if operand is None else strong(operand, dtype) for operand in operands]
 
 
-def promote_float(*operands: Any) -> list[Any]:
+def promote_float(*operands: ArrayLike) -> list[Any]:
     """As `promote`, with integers and bools computed in the default float dtype."""
     dtype = result_dtype(*operands)
     if not is_inexact(dtype):

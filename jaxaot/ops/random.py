@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import DtypeError, ShapeMismatchError, TensorError
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.factories import dtype_or, static_size
@@ -34,19 +34,19 @@ SAMPLED: dict[str, Any] = {"random": True, "out": True}
 FILL: dict[str, Any] = {"random": True, "inplace_only": True}
 
 
-def _need_floating(name: str, dtype: Any) -> Any:
+def _need_floating(name: str, dtype: DTypeLike) -> Any:
     if not is_floating(dtype):
         raise DtypeError(f"{name} needs a floating point dtype, but got {dtype}")
     return dtype
 
 
-def _need_inexact(name: str, dtype: Any) -> Any:
+def _need_inexact(name: str, dtype: DTypeLike) -> Any:
     if not is_inexact(dtype):
         raise DtypeError(f"{name} needs a floating point or complex dtype, but got {dtype}")
     return dtype
 
 
-def _integers(key: Array, size: tuple[int, ...], low: int, high: int, dtype: Any) -> Array:
+def _integers(key: Array, size: tuple[int, ...], low: int, high: int, dtype: DTypeLike) -> Array:
     low, high = int(low), int(high)
     if low >= high:
         raise TensorError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -64,7 +64,7 @@ def _integers(key: Array, size: tuple[int, ...], low: int, high: int, dtype: Any
     return jax.random.randint(key, size, low, high, default_int()).astype(dtype)
 
 
-def _range_of(dtype: Any) -> tuple[float, float]:
+def _range_of(dtype: DTypeLike) -> tuple[float, float]:
     """Returns the least and greatest number of a dtype."""
     if is_bool(dtype):
         return 0, 1
@@ -73,12 +73,12 @@ def _range_of(dtype: Any) -> tuple[float, float]:
     return int(jnp.iinfo(dtype).min), int(jnp.iinfo(dtype).max)
 
 
-def _noise(key: Array, size: tuple[int, ...], dtype: Any) -> Array:
+def _noise(key: Array, size: tuple[int, ...], dtype: DTypeLike) -> Array:
     """Returns normal numbers, drawn in float32 at least: the few bits of a half would cut off the tails."""
     return jax.random.normal(key, size, jnp.promote_types(dtype, jnp.float32)).astype(dtype)
 
 
-def _uniform(key: Array, size: tuple[int, ...], dtype: Any) -> Array:
+def _uniform(key: Array, size: tuple[int, ...], dtype: DTypeLike) -> Array:
     if not is_complex(dtype):
         return jax.random.uniform(key, size, dtype)
     parts = jax.random.uniform(key, (2, *size), jnp.zeros((), dtype).real.dtype)
@@ -142,7 +142,7 @@ def randint_like(key, self, low, high, generator, dtype):
 # The gradients of what is drawn with respect to the parameters are zeros, as in PyTorch: no reparametrization.
 
 
-def _normal(key: Array, mean: Any, std: Any, dtype: Any) -> Array:
+def _normal(key: Array, mean: Any, std: Any, dtype: DTypeLike) -> Array:
     _need_inexact("normal", dtype)
     noise = _noise(key, broadcast_shapes(jnp.shape(mean), jnp.shape(std)), dtype)
     return lax.stop_gradient(noise * strong(std, dtype) + strong(mean, dtype))
@@ -277,7 +277,7 @@ def bernoulli_each_(key, self, p, generator):
     return jax.random.bernoulli(key, lax.stop_gradient(p), self.shape).astype(self.dtype)
 
 
-def _uniform_inside(key: Array, size: tuple[int, ...], dtype: Any) -> Array:
+def _uniform_inside(key: Array, size: tuple[int, ...], dtype: DTypeLike) -> Array:
     """Returns uniform numbers in the open interval from 0 to 1, in float32 at least."""
     dtype = jnp.promote_types(dtype, jnp.float32)
     return jax.random.uniform(key, size, dtype, minval=jnp.finfo(dtype).tiny)
@@ -322,7 +322,7 @@ def random_(key, self, low, to, generator):
     return _integers(key, self.shape, low or 0, to, self.dtype)
 
 
-def _first_beyond(dtype: Any) -> int:
+def _first_beyond(dtype: DTypeLike) -> int:
     """Returns the end of the range of integers that every element of `dtype` can hold exactly."""
     if is_bool(dtype):
         return 2

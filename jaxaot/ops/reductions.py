@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy import special as jsp
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike, Sizes
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError
 from jaxaot.ops.dims import along, normalize_dim, normalize_dims
 from jaxaot.ops.elementwise import absolute
@@ -21,12 +22,12 @@ from jaxaot.ops.promotion import canonical_dtype, default_float, default_int, is
 from jaxaot.ops.table import register_op
 
 
-def cast(value: Array, dtype: Any) -> Array:
+def cast(value: Array, dtype: DTypeLike | None) -> Array:
     """Returns `value` as `dtype`, unless that is None."""
     return value if dtype is None else value.astype(canonical_dtype(dtype))
 
 
-def _widened(value: Array, dtype: Any) -> Array:
+def _widened(value: Array, dtype: DTypeLike | None) -> Array:
     """Returns `value` as `dtype`, by default with integers and bools as the default int."""
     if dtype is None and not is_inexact(value.dtype):
         dtype = default_int()
@@ -37,7 +38,7 @@ def _floating(value: Array) -> Array:
     return value if is_inexact(value.dtype) else value.astype(default_float())
 
 
-def _need_inexact(name: str, value: Array, dtype: Any) -> Array:
+def _need_inexact(name: str, value: Array, dtype: DTypeLike | None) -> Array:
     value = cast(value, dtype)
     if not is_inexact(value.dtype):
         raise DtypeError(
@@ -136,7 +137,9 @@ def hash_tensor(self, dim, keepdim, mode):
 # Moments
 
 
-def _spread(name: str, value: Array, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> tuple[Array, Array]:
+def _spread(
+    name: str, value: Array, dim: Sizes | bool | None, unbiased: Any, keepdim: bool, correction: Any
+) -> tuple[Array, Array]:
     """Returns variance and mean; a bool in the place of `dim` is `unbiased`."""
     value = _need_inexact(name, value, None)
     if isinstance(dim, bool):
@@ -182,7 +185,7 @@ def std_mean(self, dim, unbiased, keepdim, correction):
     return _safe_sqrt(variance), center
 
 
-def _register_unbiased(name: str, fn: Any, result: str) -> None:
+def _register_unbiased(name: str, fn: Callable[..., Any], result: str) -> None:
     """Adds the signature `var(x, False)`, where the flag stands in the place of dims."""
     row = register_op(
         f"{name}_unbiased(Tensor self, bool unbiased) -> {result}", out=name in ("var", "std"), overload_of=name
@@ -228,14 +231,14 @@ def spread_evenly(value: Array, chosen: Array) -> Array:
 
 
 @spread_evenly.defjvp
-def _spread_evenly_jvp(primals: Any, tangents: Any) -> Any:
+def _spread_evenly_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     value, chosen = primals
     equal = (value == chosen) | (jnp.isnan(value) & jnp.isnan(chosen))
     total = jnp.sum(jnp.where(equal, tangents[0], 0))
     return spread_evenly(value, chosen), total / jnp.sum(equal).astype(value.dtype)
 
 
-def _extreme_of_all(name: str, extreme: Any, value: Array) -> Array:
+def _extreme_of_all(name: str, extreme: Callable[..., Any], value: Array) -> Array:
     need_real(name, value)
     if value.size == 0:
         raise TensorError(
@@ -263,7 +266,9 @@ def pick(value: Array, positions: Array, axis: int, keepdim: bool) -> tuple[Arra
     return (picked, positions) if keepdim else (picked.squeeze(axis), positions.squeeze(axis))
 
 
-def _first_extreme(name: str, argextreme: Any, value: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+def _first_extreme(
+    name: str, argextreme: Callable[..., Any], value: Array, dim: int, keepdim: bool
+) -> tuple[Array, Array]:
     need_real(name, value)
 
     def choose(value: Array, axis: int) -> tuple[Array, Array]:
@@ -297,7 +302,7 @@ def min_other(self, other):
     return jnp.minimum(self, other)
 
 
-def _position(name: str, argextreme: Any, value: Array, dim: int | None, keepdim: bool) -> Array:
+def _position(name: str, argextreme: Callable[..., Any], value: Array, dim: int | None, keepdim: bool) -> Array:
     need_real(name, value, allow_bool=False)
     if dim is None:
         if value.size == 0:
@@ -319,7 +324,7 @@ def argmin(self, dim, keepdim):
     return _position("argmin", jnp.argmin, self, dim, keepdim)
 
 
-def _truth(reduce: Any, value: Array, dim: Any, keepdim: bool) -> Array:
+def _truth(reduce: Any, value: Array, dim: Sizes | None, keepdim: bool) -> Array:
     # here alone `dim=()` means no dims, and bytes stay bytes
     axes = () if dim == () else normalize_dims(dim, value.ndim)
     found = reduce(value, axis=axes, keepdims=keepdim)
@@ -415,12 +420,12 @@ def logcumsumexp(self, dim):
     return along(lambda value, axis: lax.cumlogsumexp(value, axis=axis), self, dim)
 
 
-def _running_extreme(value: Array, axis: int, better: Any) -> tuple[Array, Array]:
+def _running_extreme(value: Array, axis: int, better: Callable[..., Any]) -> tuple[Array, Array]:
     """Returns the running extreme and where it was last found; NaN stays once met."""
     need_real("cummax" if better is jnp.greater_equal else "cummin", value)
     positions = lax.broadcasted_iota(default_int(), value.shape, axis)
 
-    def later(left: Any, right: Any) -> Any:
+    def later(left: Array, right: Array) -> Any:
         (x, i), (y, j) = left, right
         take = better(y, x)
         if is_inexact(x.dtype):

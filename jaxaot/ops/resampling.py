@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import Array, Shape
+from jaxaot._typing import Array, Shape, Sizes
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.pooling import adaptive_avg_pool_values, by_matrix, channels_kept, image_channels_kept
 from jaxaot.ops.promotion import is_inexact
@@ -99,7 +99,7 @@ def _smoothed_weights(mode: str, size: int, out: int, scale: float | None, align
     return matrix / matrix.sum(1, keepdims=True)
 
 
-def _out_sizes(spatial: Shape, size: Any, scale_factor: Any, recompute: bool) -> tuple[Shape, tuple[Any, ...]]:
+def _out_sizes(spatial: Shape, size: Sizes | None, scale_factor: Any, recompute: bool) -> tuple[Shape, tuple[Any, ...]]:
     """Returns the sizes of the result, and the scales where these and not the sizes decide."""
     n = len(spatial)
     if size is not None and scale_factor is not None:
@@ -136,13 +136,13 @@ def _resized(value: Array, axis: int, mode: str, out: int, scale: Any, align_cor
     return by_matrix(value, weights, axis)
 
 
-def _resized_kept(operands: Sequence[Layout], size: Shape, dtype: Any, static: tuple[Any, ...]) -> Layout:
+def _resized_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:
     rule = image_channels_kept if static[2] == "area" else channels_kept
     return rule(operands, size, dtype, static)
 
 
 def _interpolate(
-    input: Array, size: Any, scale_factor: Any, mode: str, align_corners: Any, recompute: Any, antialias: bool
+    input: Array, size: Sizes, scale_factor: Any, mode: str, align_corners: Any, recompute: Any, antialias: bool
 ) -> Array:
     if mode not in MODES or MODES[mode] not in (None, input.ndim - 2) or input.ndim not in (3, 4, 5):
         raise ArgumentError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -16,5 +17,5 @@ def with_slope(value: Array, source: Array) -> Array:
 
 
 @with_slope.defjvp
-def _with_slope_jvp(primals: Any, tangents: Any) -> Any:
+def _with_slope_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     return primals[0], tangents[1]

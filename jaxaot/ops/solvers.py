@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -239,7 +240,7 @@ def _pinv(A: Array, atol: Array, rtol: Array) -> Array:
 
 
 @_pinv.defjvp
-def _pinv_jvp(primals: Any, tangents: Any) -> Any:
+def _pinv_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """Golub and Pereyra, The Differentiation of Pseudo-Inverses (1973), for a constant rank."""
     A, moved = primals[0], tangents[0]
     P = _pinv(*primals)

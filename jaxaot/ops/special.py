@@ -7,7 +7,7 @@ at 0 and outside the domain.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -44,11 +44,11 @@ def _zeta(x: Array, q: Array) -> Array:
     x, q = jnp.broadcast_arrays(x, q)
     whole = q == jnp.floor(q)
 
-    def goes_on(carry: Any) -> Array:
+    def goes_on(carry: Sequence[Any]) -> Array:
         i, _, shifted = carry
         return jnp.any(shifted < 0) & (i < 100_000)
 
-    def advance(carry: Any) -> Any:
+    def advance(carry: Sequence[Any]) -> Any:
         i, total, shifted = carry
         below = shifted < 0
         total = jnp.where(below, total + jnp.power(jnp.where(below, shifted, 1), -x), total)
@@ -132,7 +132,7 @@ def _density(a: Array, x: Array) -> Array:
     return jnp.exp((a - 1) * jnp.log(x) - x - lgamma(a))
 
 
-def _of_gamma(fn: Any, at_zero: float) -> Callable[[Array, Array], Array]:
+def _of_gamma(fn: Callable[..., Any], at_zero: float) -> Callable[[Array, Array], Array]:
     """Returns an incomplete gamma, with the values of PyTorch at the edges of the domain."""
 
     def values(a: Array, x: Array) -> Array:

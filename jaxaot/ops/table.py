@@ -29,7 +29,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxaot._typing import Shape
+from jaxaot._typing import Array, Shape
 from jaxaot.errors import DuplicateOpError
 from jaxaot.ops.casting import LISTED
 from jaxaot.ops.dims import broadcast_shapes
@@ -162,7 +162,7 @@ class OpSpec:
         """Whether a dynamic parameter is a list of tensors."""
         return any(p.is_list for p in self.schema.dynamic)
 
-    def evaluate(self, dynamic: Sequence[Any], static: Sequence[Any], key: Any = None) -> tuple[Any, ...]:
+    def evaluate(self, dynamic: Sequence[Any], static: Sequence[Any], key: Array | None = None) -> tuple[Any, ...]:
         """Returns all results on jax values: the declared ones, then the new values of the written parameters.
 
         Args:
@@ -208,7 +208,7 @@ class OpSpec:
         return values
 
 
-def _strengthen(value: Any) -> Any:
+def _strengthen(value: Array) -> Any:
     value = jnp.asarray(value)
     if jnp.issubdtype(value.dtype, jax.dtypes.extended) or not value.weak_type:
         return value
@@ -307,6 +307,7 @@ def register_op(
             if inplace or inplace_only
             else None,
         )
+        # an alias is a name like any other: a second row of that name would hide the first
         for name in (spec.name, *spec.aliases):
             if name in _names:
                 raise DuplicateOpError(f"Two rows claim the op `{name}`: `{_names[name].schema}` and `{parsed}`.")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxaot._typing import ArrayLike
 from jaxaot.errors import DimError, SingularMatrixError, TensorError
 from jaxaot.ops.table import ValueCheck, register_check
 
@@ -44,7 +45,7 @@ def checks_results(*names: str, reads: str = "") -> Callable[[Callable[..., None
     return add
 
 
-def _worst(index: Any, low: int, high: int) -> int | None:
+def _worst(index: ArrayLike, low: int, high: int) -> int | None:
     """Returns an entry that is not in `low <= entry < high`, or None."""
     index = np.asarray(index)
     if index.dtype.kind not in "iu" or not index.size:
@@ -53,7 +54,7 @@ def _worst(index: Any, low: int, high: int) -> int | None:
     return least if least < low else greatest if greatest >= high else None
 
 
-def _size(self: Any, dim: Any) -> int | None:
+def _size(self: ArrayLike, dim: object) -> int | None:
     """Returns the size of a dim, 1 for a 0-d tensor; None if there is no such dim, which the op itself will say."""
     shape = np.shape(self)
     if not shape:
@@ -67,7 +68,7 @@ def _size(self: Any, dim: Any) -> int | None:
 @checks(
     "gather", "scatter", "scatter_value", "scatter_add", "scatter_reduce", "index_copy", "index_fill", reads="index"
 )
-def _places(self: Any, dim: int, index: Any, **_: Any) -> None:
+def _places(self: ArrayLike, dim: int, index: ArrayLike, **_: object) -> None:
     n = _size(self, dim)
     worst = None if n is None else _worst(index, 0, n)
     if worst is not None:
@@ -75,7 +76,7 @@ def _places(self: Any, dim: int, index: Any, **_: Any) -> None:
 
 
 @checks("index_select", "index_add", "index_reduce", reads="index")
-def _along(self: Any, dim: int, index: Any, **_: Any) -> None:
+def _along(self: ArrayLike, dim: int, index: ArrayLike, **_: object) -> None:
     n = _size(self, dim)
     worst = None if n is None else _worst(index, 0, n)
     if worst is not None:
@@ -83,7 +84,7 @@ def _along(self: Any, dim: int, index: Any, **_: Any) -> None:
 
 
 @checks("take", "put", reads="index")
-def _flat(self: Any, index: Any, **_: Any) -> None:
+def _flat(self: ArrayLike, index: ArrayLike, **_: object) -> None:
     n = math.prod(np.shape(self))
     worst = _worst(index, -n, n)
     if worst is not None:
@@ -91,7 +92,7 @@ def _flat(self: Any, index: Any, **_: Any) -> None:
 
 
 @checks("take_along_dim", reads="indices")
-def _take_along(self: Any, indices: Any, dim: int | None) -> None:
+def _take_along(self: ArrayLike, indices: ArrayLike, dim: int | None) -> None:
     n = math.prod(np.shape(self))
     worst = None if dim is not None else _worst(indices, 0, n)  # along a dim they wrap around
     if worst is not None:
@@ -99,7 +100,7 @@ def _take_along(self: Any, indices: Any, dim: int | None) -> None:
 
 
 @checks("index_put", reads="indices")
-def _put_places(self: Any, indices: Sequence[Any], **_: Any) -> None:
+def _put_places(self: ArrayLike, indices: Sequence[Any], **_: object) -> None:
     dim = 0
     for index in indices:
         mask_dims = np.ndim(index) if index is not None and np.asarray(index).dtype == bool else 1
@@ -111,7 +112,7 @@ def _put_places(self: Any, indices: Sequence[Any], **_: Any) -> None:
 
 
 @checks("embedding", "embedding_bag", reads="input")
-def _rows(input: Any, weight: Any, **_: Any) -> None:
+def _rows(input: ArrayLike, weight: ArrayLike, **_: object) -> None:
     shape = np.shape(weight)
     worst = _worst(input, 0, shape[0]) if len(shape) == 2 else None
     if worst is not None:
@@ -119,7 +120,7 @@ def _rows(input: Any, weight: Any, **_: Any) -> None:
 
 
 @checks("nll_loss", "cross_entropy", reads="target")
-def _classes(input: Any, target: Any, ignore_index: int, **_: Any) -> None:
+def _classes(input: ArrayLike, target: ArrayLike, ignore_index: int, **_: object) -> None:
     shape = np.shape(input)
     if not shape or target is None:
         return
@@ -131,7 +132,7 @@ def _classes(input: Any, target: Any, ignore_index: int, **_: Any) -> None:
 
 
 @checks("multi_margin_loss", reads="target")
-def _margin_classes(input: Any, target: Any, **_: Any) -> None:
+def _margin_classes(input: ArrayLike, target: ArrayLike, **_: object) -> None:
     shape = np.shape(input)
     worst = _worst(target, 0, shape[-1]) if shape else None
     if worst is not None:
@@ -139,7 +140,7 @@ def _margin_classes(input: Any, target: Any, **_: Any) -> None:
 
 
 @checks("one_hot", reads="input")
-def _one_hot(input: Any, num_classes: int) -> None:
+def _one_hot(input: ArrayLike, num_classes: int) -> None:
     if _worst(input, 0, 2**63) is not None:
         raise TensorError("Class values must be non-negative.")
     if num_classes > 0 and _worst(input, 0, num_classes) is not None:
@@ -148,7 +149,7 @@ def _one_hot(input: Any, num_classes: int) -> None:
 
 def _check_unpooled(n_dims: int) -> None:
     @checks_results(f"max_unpool{n_dims}d", reads="indices")
-    def unpooled(result: Any, indices: Any, **_: Any) -> None:
+    def unpooled(result: ArrayLike, indices: ArrayLike, **_: object) -> None:
         size = result.shape[-n_dims:]
         worst = _worst(indices, 0, math.prod(size))
         if worst is not None:
@@ -160,7 +161,7 @@ for _n_dims in (1, 2, 3):
 
 
 @checks("searchsorted", reads="sorter")
-def _sorter(sorted_sequence: Any, sorter: Any, **_: Any) -> None:
+def _sorter(sorted_sequence: ArrayLike, sorter: ArrayLike, **_: object) -> None:
     shape = np.shape(sorted_sequence)
     if sorter is not None and shape and _worst(sorter, 0, shape[-1]) is not None:
         raise TensorError("torch.searchsorted(): sorter index out of range")
@@ -169,12 +170,12 @@ def _sorter(sorted_sequence: Any, sorter: Any, **_: Any) -> None:
 # -- domains -----------------------------------------------------------------------------------------------------------
 
 
-def _is_integral(*values: Any) -> bool:
+def _is_integral(*values: ArrayLike) -> bool:
     return all(np.asarray(value).dtype.kind in "iub" for value in values)
 
 
 @checks("floor_divide", "remainder", "fmod", reads="other")
-def _divisor(self: Any, other: Any) -> None:
+def _divisor(self: ArrayLike, other: ArrayLike) -> None:
     dtype = getattr(self, "dtype", None)
     is_whole = (dtype.kind in "iub" if dtype is not None else _is_integral(self)) and _is_integral(other)
     if is_whole and not np.all(other):
@@ -182,27 +183,27 @@ def _divisor(self: Any, other: Any) -> None:
 
 
 @checks("div", reads="other")
-def _rounding_divisor(self: Any, other: Any, rounding_mode: str | None) -> None:
+def _rounding_divisor(self: ArrayLike, other: ArrayLike, rounding_mode: str | None) -> None:
     if rounding_mode is not None:
         _divisor(self, other)
 
 
 @checks("pow", reads="exponent")
-def _exponent(self: Any, exponent: Any) -> None:
+def _exponent(self: ArrayLike, exponent: ArrayLike) -> None:
     dtype = getattr(self, "dtype", None)
     if dtype is not None and dtype.kind in "iu" and np.ndim(exponent) == 0 and type(exponent) is int and exponent < 0:
         raise TensorError("Integers to negative integer powers are not allowed.")
 
 
 @checks("bernoulli", "bernoulli_fill_each", reads="self p")
-def _probabilities(self: Any, p: Any, **_: Any) -> None:
+def _probabilities(self: ArrayLike, p: ArrayLike, **_: object) -> None:
     wanted = self if p is None else p
     if not np.all((np.asarray(wanted) >= 0) & (np.asarray(wanted) <= 1)):
         raise TensorError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: not all are probabilities.")
 
 
 @checks("multinomial", reads="self")
-def _weights(self: Any, **_: Any) -> None:
+def _weights(self: ArrayLike, **_: object) -> None:
     weights = np.asarray(self, np.float64) if np.asarray(self).dtype.kind not in "c" else np.zeros(0)
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise TensorError("probability tensor contains either `inf`, `nan` or element < 0")
@@ -211,25 +212,25 @@ def _weights(self: Any, **_: Any) -> None:
 
 
 @checks("normal", reads="std")
-def _deviations(std: Any, **_: Any) -> None:
+def _deviations(std: ArrayLike, **_: object) -> None:
     if np.any(np.asarray(std) < 0):
         raise TensorError("normal expects all elements of std >= 0.0")
 
 
 @checks("poisson", reads="self")
-def _rates(self: Any, **_: Any) -> None:
+def _rates(self: ArrayLike, **_: object) -> None:
     if np.any(np.asarray(self) < 0):
         raise TensorError("invalid Poisson rate, expected rate to be non-negative")
 
 
 @checks("binary_cross_entropy", reads="input")
-def _likelihoods(input: Any, **_: Any) -> None:
+def _likelihoods(input: ArrayLike, **_: object) -> None:
     if not np.all((np.asarray(input) >= 0) & (np.asarray(input) <= 1)):
         raise TensorError("all elements of input should be between 0 and 1")
 
 
 @checks("histc", reads="self")
-def _range(self: Any, min: Any, max: Any, **_: Any) -> None:
+def _range(self: ArrayLike, min: ArrayLike, max: ArrayLike, **_: object) -> None:
     if min == max and np.asarray(self).size and not np.isfinite(np.asarray(self, np.float64)).all():
         least, greatest = np.asarray(self).min(), np.asarray(self).max()
         raise TensorError(f"torch.histc: range of [{least}, {greatest}] is not finite")
@@ -238,33 +239,33 @@ def _range(self: Any, min: Any, max: Any, **_: Any) -> None:
 # -- matrices ----------------------------------------------------------------------------------------------------------
 
 
-def _refuse_singular(name: str, what: str, result: Any, operands: Sequence[Any]) -> None:
+def _refuse_singular(name: str, what: str, result: ArrayLike, operands: Sequence[Any]) -> None:
     """Raises if a result is not finite although what it was computed from is."""
     if not np.isfinite(result).all() and all(np.isfinite(np.asarray(operand)).all() for operand in operands):
         raise SingularMatrixError(f"{name}: {what}")
 
 
 @checks_results("cholesky", "linalg_cholesky")
-def _factor(result: Any, **operands: Any) -> None:
+def _factor(result: ArrayLike, **operands: ArrayLike) -> None:
     matrix = operands["self"] if "self" in operands else operands["A"]
     what = "The factorization could not be completed because the input is not positive-definite."
     _refuse_singular("linalg.cholesky", what, result, [matrix])
 
 
 @checks_results("inverse", "inv")
-def _inverse(result: Any, **operands: Any) -> None:
+def _inverse(result: ArrayLike, **operands: ArrayLike) -> None:
     matrix = operands["self"] if "self" in operands else operands["A"]
     what = "The inversion could not be completed because the input matrix is singular."
     _refuse_singular("linalg.inv", what, result, [matrix])
 
 
 @checks_results("solve")
-def _solution(result: Any, A: Any, B: Any, **_: Any) -> None:
+def _solution(result: ArrayLike, A: ArrayLike, B: ArrayLike, **_: object) -> None:
     _refuse_singular("linalg.solve", "The solver failed because the input matrix is singular.", result, [A, B])
 
 
 @checks_results("inv_ex", "solve_ex", "cholesky_ex", "lu_factor_ex", "ldl_factor_ex")
-def _asked(*results: Any, check_errors: bool, **_: Any) -> None:
+def _asked(*results: ArrayLike, check_errors: bool, **_: object) -> None:
     info = np.asarray(results[-1])
     if check_errors and info.any():
         raise SingularMatrixError(

@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import Array
+from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import DtypeError, TensorTypeError, TensorValueError
 from jaxaot.ops.factories import FACTORY, dtype_or, static_size
 from jaxaot.ops.promotion import default_float, is_floating
@@ -47,7 +47,7 @@ def _kaiser(M: int, sym: bool, beta: float) -> np.ndarray:
     return np.i0(beta * np.sqrt(np.maximum(1 - (2 * _phases(M, sym) - 1) ** 2, 0))) / np.i0(beta)
 
 
-def _window(name: str, M: int, dtype: Any, values: Callable[[], np.ndarray]) -> Array:
+def _window(name: str, M: int, dtype: DTypeLike | None, values: Callable[[], np.ndarray]) -> Array:
     if M < 0:
         raise TensorValueError(f"{name} requires non-negative window length, got M={M}")
     if dtype is not None and (not is_floating(dtype) or np.dtype(dtype).itemsize < 4):
@@ -119,7 +119,7 @@ _register("nuttall", lambda M, sym: _cosines(M, sym, NUTTALL))
 # The older names
 
 
-def _older(name: str, length: int, dtype: Any, values: Callable[[], np.ndarray]) -> Array:
+def _older(name: str, length: int, dtype: DTypeLike | None, values: Callable[[], np.ndarray]) -> Array:
     if dtype is not None and not is_floating(dtype):
         raise DtypeError(f"{name} expects floating point dtypes, got: {np.dtype(dtype)}")
     (length,) = static_size(length)

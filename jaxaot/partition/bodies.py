@@ -45,9 +45,8 @@ class CutBodies:
     """A joint graph whose pairs are cut.
 
     Attributes:
-      joint: The joint graph; it computes what it did before.
-      saved: What is known of each new link, by variable.
-      recomputed: What the bodies of the backward compute again.
+      joint: The joint graph; it computes the same as before.
+      inside: What the bodies save and recompute.
     """
 
     joint: JointGraph
@@ -232,7 +231,7 @@ def _cut(
 def _solve(
     body: Classified, rule: Rule, policy: Policy, paid: Mapping[Any, int], n_times: int
 ) -> tuple[Choices, Sequence[Any], int]:
-    """Returns what the policy says on a body, the variables to save, and what of the slack they take."""
+    """Returns the policy's choices on a body, the variables to save, and the part of the slack they take."""
     choices = said_of_notes(body, choose(body, policy), policy)
     if rule.price is None:
         formulation = formulate(body, choices, paid=paid, n_times=n_times)
@@ -359,7 +358,7 @@ def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: 
 
 
 def _inner_value(pair: Pair, cuts: Sequence[_Cut], link: _Link, name: str, label: str) -> InnerValue:
-    """Returns what is known of a link; of several values that it may hold, the first one speaks."""
+    """Returns the description of a link's value; of several that it may hold, that of the first."""
     which = next(i for i, var in enumerate(link.inner) if var is not None)
     cut, var = cuts[which], link.inner[which]
     if var in cut.inner.saved:
@@ -393,7 +392,7 @@ def _repeated(pair: Pair, cuts: Sequence[_Cut]) -> list[tuple[Any, int]]:
 
 
 def _recomputed(pair: Pair, cuts: Sequence[_Cut], name: str) -> list[RecomputedValue]:
-    """Returns what followers compute again although the forward equation computes it too."""
+    """Returns the values that followers recompute although the forward equation computes them too."""
     found = []
     n_turns = pair.form.n_turns(pair.eqn)
     for cut in cuts:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from jaxaot._jax import strong_aval
+from jaxaot._typing import Aval, Eqn
 from jaxaot.partition.form import AbstractForm, Exit, Slot
 
 _VALUE = "value"
@@ -16,21 +17,21 @@ class Branches(AbstractForm):
 
     n_head = 1
 
-    def bodies(self, eqn: Any) -> list[Any]:
+    def bodies(self, eqn: Eqn) -> list[Any]:
         return list(eqn.params["branches"])
 
-    def operand_hows(self, eqn: Any) -> Sequence[Hashable]:
+    def operand_hows(self, eqn: Eqn) -> Sequence[Hashable]:
         return (_VALUE,) * (len(eqn.invars) - 1)
 
-    def result_hows(self, eqn: Any) -> Sequence[Hashable]:
+    def result_hows(self, eqn: Eqn) -> Sequence[Hashable]:
         return (_VALUE,) * len(eqn.outvars)
 
     def is_pair(self, forward: Any, backward: Any) -> bool:
         is_same_index = forward.invars[0] is backward.invars[0]
         return is_same_index and len(forward.params["branches"]) == len(backward.params["branches"])
 
-    def exit(self, eqn: Any, aval: Any) -> Exit:
+    def exit(self, eqn: Eqn, aval: Aval) -> Exit:
         return Exit(_VALUE, strong_aval(aval))
 
-    def params(self, eqn: Any, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
+    def params(self, eqn: Eqn, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
         return {"branches": tuple(bodies)}

@@ -32,11 +32,11 @@ _UNITS |= {f"{prefix}b": 1000 ** (power + 1) for power, prefix in enumerate("kmg
 _UNITS |= {f"{prefix}ib": 1024 ** (power + 1) for power, prefix in enumerate("kmgt")}
 _NUMBER = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*\Z", re.IGNORECASE)
 _FIT = re.compile(r"\s*fit\s*:(.*)\Z", re.IGNORECASE)
-_MOST_EXACT = 400
+_MAX_EXACT = 400
 """The most values for which the whole problem is solved as an integer program."""
-_MOST_OPEN = 400
+_MAX_OPEN = 400
 """The most values and steps of a component for which that component is."""
-_MOST_CUTS = 60
+_MAX_CUTS = 60
 _CORNER_DEPTH = 12
 
 
@@ -68,7 +68,7 @@ class Fit:
     bytes: int
 
 
-def parse_budget(budget: Any, save_all_bytes: int) -> int:
+def parse_budget(budget: float | str | None, save_all_bytes: int) -> int:
     """Returns a budget of what is saved, in bytes.
 
     Args:
@@ -101,7 +101,7 @@ def parse_budget(budget: Any, save_all_bytes: int) -> int:
     )
 
 
-def parse_fit(budget: Any) -> Fit | None:
+def parse_fit(budget: float | str | None) -> Fit | None:
     """Returns a budget for the memory of everything, such as `"fit:16GiB"`; None if it is of another kind.
 
     Raises:
@@ -119,7 +119,7 @@ def parse_fit(budget: Any) -> Fit | None:
     return Fit(math.floor(float(size.group(1)) * _UNITS[size.group(2).lower()]))
 
 
-def check_budget(budget: Any) -> None:
+def check_budget(budget: float | str | None) -> None:
     """Raises unless a budget can be read.
 
     Raises:
@@ -186,7 +186,7 @@ class Budgets:
                 f"The memory budget of {format_bytes(limit)} cannot be met: at least {format_bytes(least)} must "
                 f"be saved, because it cannot be recomputed. Write `memory_budget='{least}B'` or more."
             )
-        solution = least_cost(self.problem, limit) if len(self.problem.weights) <= _MOST_EXACT else None
+        solution = least_cost(self.problem, limit) if len(self.problem.weights) <= _MAX_EXACT else None
         if solution is not None:
             self._found.append(solution)
             return Answer(solution, solution.cost)
@@ -232,7 +232,7 @@ class Budgets:
             if (switched.weight <= best.weight and switched.cost <= best.cost) or switched.weight <= limit:
                 best = switched
             else:
-                if len(values) + len(steps) <= _MOST_OPEN:
+                if len(values) + len(steps) <= _MAX_OPEN:
                     part = least_cost(self.problem, limit, Part(values, steps, best))
                     if part is not None and part.cost < best.cost:
                         best = part
@@ -250,7 +250,7 @@ def corners_around(leanest: C, fastest: C, at_price: Callable[[float], C], limit
       limit: The budget, in bytes.
     """
     below, above = leanest, fastest
-    for _ in range(_MOST_CUTS):
+    for _ in range(_MAX_CUTS):
         if above.weight <= below.weight:
             break
         price = (below.cost - above.cost) / (above.weight - below.weight)

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from jaxaot._jax import UNSPECIFIED, strong_aval
+from jaxaot._typing import Aval, Eqn
 from jaxaot.partition.form import AbstractForm, Exit, Slot
 
 
@@ -19,13 +20,13 @@ class _Placed:
 class Call(AbstractForm):
     """A `jit`. A body sees a value whole, wherever it is placed."""
 
-    def bodies(self, eqn: Any) -> list[Any]:
+    def bodies(self, eqn: Eqn) -> list[Any]:
         return [eqn.params["jaxpr"]]
 
-    def operand_hows(self, eqn: Any) -> Sequence[Hashable]:
+    def operand_hows(self, eqn: Eqn) -> Sequence[Hashable]:
         return _placements(eqn, "in", len(eqn.invars))
 
-    def result_hows(self, eqn: Any) -> Sequence[Hashable]:
+    def result_hows(self, eqn: Eqn) -> Sequence[Hashable]:
         return _placements(eqn, "out", len(eqn.outvars))
 
     def is_pair(self, forward: Any, backward: Any) -> bool:
@@ -35,10 +36,10 @@ class Call(AbstractForm):
     def is_same(self, how: Hashable, other: Hashable) -> bool:
         return True
 
-    def exit(self, eqn: Any, aval: Any) -> Exit:
+    def exit(self, eqn: Eqn, aval: Aval) -> Exit:
         return Exit(_Placed(UNSPECIFIED, None), strong_aval(aval))
 
-    def params(self, eqn: Any, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
+    def params(self, eqn: Eqn, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
         return {
             "jaxpr": bodies[0],
             "in_shardings": tuple(slot.how.sharding for slot in operands),
@@ -49,6 +50,6 @@ class Call(AbstractForm):
         }
 
 
-def _placements(eqn: Any, side: str, n: int) -> Sequence[Hashable]:
+def _placements(eqn: Eqn, side: str, n: int) -> Sequence[Hashable]:
     layouts = eqn.params[f"{side}_layouts"] or (None,) * n
     return tuple(map(_Placed, eqn.params[f"{side}_shardings"], layouts))

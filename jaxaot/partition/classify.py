@@ -13,8 +13,9 @@ import enum
 from functools import cached_property
 from typing import Any
 
+from jaxaot._typing import Var
 from jaxaot.ir.primitives import is_pure
-from jaxaot.ir.walk import backward_slice, forward_slice, producers, variables
+from jaxaot.ir.walk import Makers, backward_slice, forward_slice, variables
 from jaxaot.plan.stages import JointGraph
 
 
@@ -80,7 +81,7 @@ class Classified:
     @cached_property
     def producer(self) -> dict[Any, int]:
         """The position of the equation that makes each variable."""
-        return producers(self.joint.jaxpr.jaxpr)
+        return Makers(self.joint.jaxpr.jaxpr).position
 
     @cached_property
     def read_behind(self) -> dict[Any, None]:
@@ -93,7 +94,7 @@ class Classified:
         """The forward-computable variables, made by equations, that the backward reads or returns, in order."""
         return [var for var in self.read_behind if var in self.producer and not self.is_backward(var)]
 
-    def is_backward(self, var: Any) -> bool:
+    def is_backward(self, var: Var) -> bool:
         """Returns whether a backward equation makes a variable."""
         return var in self.producer and self.sides[self.producer[var]] is Side.BACKWARD
 

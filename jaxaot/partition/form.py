@@ -13,6 +13,8 @@ import dataclasses
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from jaxaot._typing import Atom, Aval, Eqn
+
 CARRY = "carry"
 
 
@@ -53,15 +55,15 @@ class AbstractForm(abc.ABC):
     """How many operands come before those that the bodies receive."""
 
     @abc.abstractmethod
-    def bodies(self, eqn: Any) -> list[Any]:
+    def bodies(self, eqn: Eqn) -> list[Any]:
         """Returns the bodies, each a ClosedJaxpr with an input for every operand but the head."""
 
     @abc.abstractmethod
-    def operand_hows(self, eqn: Any) -> Sequence[Hashable]:
+    def operand_hows(self, eqn: Eqn) -> Sequence[Hashable]:
         """Returns how the bodies see each operand but the head."""
 
     @abc.abstractmethod
-    def result_hows(self, eqn: Any) -> Sequence[Hashable]:
+    def result_hows(self, eqn: Eqn) -> Sequence[Hashable]:
         """Returns how each result sees the outputs of the bodies."""
 
     @abc.abstractmethod
@@ -69,14 +71,14 @@ class AbstractForm(abc.ABC):
         """Returns whether the bodies of two equations run equally often, in the same places, one of them at a time."""
 
     @abc.abstractmethod
-    def params(self, eqn: Any, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
+    def params(self, eqn: Eqn, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
         """Returns the parameters of the equation with other bodies, operands and results."""
 
     @abc.abstractmethod
-    def exit(self, eqn: Any, aval: Any) -> Exit:
+    def exit(self, eqn: Eqn, aval: Aval) -> Exit:
         """Returns how a value of type `aval` would leave the bodies."""
 
-    def n_turns(self, eqn: Any) -> int:
+    def n_turns(self, eqn: Eqn) -> int:
         """Returns how often a body runs, each time with values of its own."""
         del eqn
         return 1
@@ -90,21 +92,21 @@ class AbstractForm(abc.ABC):
         """Returns whether two bodies that see a value in these ways see the same piece of it each time."""
         return how == other and how != CARRY
 
-    def effects(self, eqn: Any, bodies: Sequence[Any]) -> Any:
+    def effects(self, eqn: Eqn, bodies: Sequence[Any]) -> Any:
         """Returns the effects of the equation with other bodies."""
         del eqn
         return frozenset().union(*(body.effects for body in bodies))
 
     def price(self, price: int, slot: Slot) -> int:
-        """Returns what keeping a value is for a body, given what it is for the graph that the equation stands in."""
+        """Returns the price of keeping a value for a body, given that for the enclosing graph."""
         del slot
         return price
 
-    def settled(self, eqns: Sequence[Any], atoms: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def settled(self, eqns: Sequence[Eqn], atoms: Sequence[Atom]) -> tuple[list[Any], list[Any]]:
         """Returns joined equations and their outputs without what a value underwent on its way from body to body."""
         return list(eqns), list(atoms)
 
-    def operands(self, eqn: Any) -> list[Slot]:
+    def operands(self, eqn: Eqn) -> list[Slot]:
         """Returns the operands that the bodies receive."""
         inner = zip(*(body.jaxpr.invars for body in self.bodies(eqn)), strict=True)
         return [
@@ -112,12 +114,12 @@ class AbstractForm(abc.ABC):
             for parts in zip(eqn.invars[self.n_head :], self.operand_hows(eqn), inner, strict=True)
         ]  # fmt: skip
 
-    def results(self, eqn: Any) -> list[Slot]:
+    def results(self, eqn: Eqn) -> list[Slot]:
         """Returns the results."""
         inner = zip(*(body.jaxpr.outvars for body in self.bodies(eqn)), strict=True)
         return [Slot(*parts) for parts in zip(eqn.outvars, self.result_hows(eqn), inner, strict=True)]
 
-    def rebuild(self, eqn: Any, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
+    def rebuild(self, eqn: Eqn, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
         """Returns the equation with other bodies, whose inputs and outputs are in the order of the slots."""
         return eqn.replace(
             invars=[*eqn.invars[: self.n_head], *(slot.outer for slot in operands)],

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jaxaot._jax import DropVar
+from jaxaot._typing import Eqn, Var
 from jaxaot.errors import PolicyError
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.walk import aval_bytes, variables
@@ -50,7 +51,7 @@ class Choices:
 
 
 def choose(graph: Classified, policy: Policy) -> Choices:
-    """Returns what a policy says on each equation that is not backward; one that is not pure is always saved.
+    """Returns a policy's choice for each equation that is not backward; one that is not pure is always saved.
 
     Raises:
       PolicyError: If the policy returns anything but a `Choice`.
@@ -60,8 +61,8 @@ def choose(graph: Classified, policy: Policy) -> Choices:
     return Choices(choices, frozenset(i for i in positions if not is_pure(graph.eqns[i])))
 
 
-def choice_of(eqn: Any, policy: Policy) -> Choice:
-    """Returns what a policy says on an equation; one that is not pure is always saved.
+def choice_of(eqn: Eqn, policy: Policy) -> Choice:
+    """Returns a policy's choice for an equation; one that is not pure is always saved.
 
     Raises:
       PolicyError: If the policy returns anything but a `Choice`.
@@ -127,7 +128,7 @@ def formulate(
     operands: list[tuple[int, ...]] = []
     positions: list[int] = []
 
-    def add_value(var: Any, weight: int) -> None:
+    def add_value(var: Var, weight: int) -> None:
         number[var] = len(weights)
         weights.append(weight)
         producer.append(len(costs))

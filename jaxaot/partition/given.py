@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from jaxaot._jax import ClosedJaxpr, Literal, close_jaxpr, make_jaxpr_object
+from jaxaot._typing import Aval
 from jaxaot.errors import PartitionResultError
 from jaxaot.ir.roles import Refill
-from jaxaot.ir.walk import aval_bytes, producers, short_aval, source_line
+from jaxaot.ir.walk import Makers, aval_bytes, short_aval, source_line
 from jaxaot.plan.saved import (
     FromForward,
     FromOutput,
@@ -78,7 +79,7 @@ def as_partition(joint: JointGraph, forward: Any, backward: Any) -> Partition:
     for i, atom in enumerate(jaxpr.outvars[:n_outputs]):
         if not isinstance(atom, Literal):
             place_of_output.setdefault(atom, i)
-    producer = producers(jaxpr)
+    producer = Makers(jaxpr).position
     sources: list[ResidualSource] = []
     saved: list[SavedValue] = []
     extra: list[Any] = []
@@ -142,9 +143,9 @@ def _check(joint: JointGraph, forward: Any, backward: Any) -> None:
         )
 
 
-def _types(avals: Sequence[Any]) -> list[Any]:
+def _types(avals: Sequence[Aval]) -> list[Any]:
     return [(getattr(aval, "shape", None), getattr(aval, "dtype", None)) for aval in avals]
 
 
-def _listed(avals: Sequence[Any]) -> str:
+def _listed(avals: Sequence[Aval]) -> str:
     return f"({', '.join(map(short_aval, avals))})"

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
 
 _TRIES = 8
-_MOST_NODES = 3000
+_MAX_NODES = 3000
 """Where the search is given up; a count and not a time, so that the same problem always has the same answer."""
 
 
@@ -92,7 +92,7 @@ def least_cost(problem: Problem, limit: int, part: Part | None = None) -> Soluti
                 cast(Any, LinearConstraint)(matrix, [least for _, least in rows], np.inf),
                 LinearConstraint(budget, -np.inf, bound),
             ],
-            options={"mip_rel_gap": 0.0, "node_limit": _MOST_NODES},
+            options={"mip_rel_gap": 0.0, "node_limit": _MAX_NODES},
         )
         if result.x is None or result.status != 0:
             return None

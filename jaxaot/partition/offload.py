@@ -13,6 +13,7 @@ from typing import Any
 import jax
 
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, make_var
+from jaxaot._typing import Atom, Aval, ClosedJaxpr
 from jaxaot.ir.rewrite import reading, substitute
 from jaxaot.ir.walk import variables
 from jaxaot.plan.saved import FromForward, is_saved
@@ -53,13 +54,13 @@ def offload(partition: Partition, numbers: Sequence[int]) -> Partition:
     return dataclasses.replace(partition, forward=forward, backward=backward, plan=plan)
 
 
-def _move(aval: Any, space: Any) -> Any:
+def _move(aval: Aval, space: Any) -> Any:
     """Returns the equation that moves a value of some type to a memory space."""
     spec = jax.ShapeDtypeStruct(aval.shape, aval.dtype)
     return jax.make_jaxpr(lambda x: jax.device_put(x, space))(spec).jaxpr.eqns[0]
 
 
-def _to_host(closed: Any, places: Sequence[int]) -> Any:
+def _to_host(closed: ClosedJaxpr, places: Sequence[int]) -> Any:
     jaxpr = closed.jaxpr
     eqns, outvars = list(jaxpr.eqns), list(jaxpr.outvars)
     for place in places:
@@ -70,14 +71,14 @@ def _to_host(closed: Any, places: Sequence[int]) -> Any:
     return close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, eqns, jaxpr.constvars), closed.consts)
 
 
-def _from_host(closed: Any, places: Sequence[int]) -> Any:
+def _from_host(closed: ClosedJaxpr, places: Sequence[int]) -> Any:
     jaxpr = closed.jaxpr
     invars = list(jaxpr.invars)
     on_host = [_move(invars[place].aval, jax.memory.Space.Host).outvars[0].aval for place in places]
-    there = {invars[place]: make_var(aval) for place, aval in zip(places, on_host, strict=True)}
+    there: dict[Any, Any] = {invars[place]: make_var(aval) for place, aval in zip(places, on_host, strict=True)}
     waiting, here, eqns = dict(there), {}, []
 
-    def fetch(atoms: Sequence[Any]) -> None:
+    def fetch(atoms: Sequence[Atom]) -> None:
         for var in [v for v in dict.fromkeys(variables(atoms)) if v in waiting]:
             source = waiting.pop(var)
             template = _move(var.aval, jax.memory.Space.Device)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxaot._jax import Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var
+from jaxaot._typing import Eqn
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import reading, splice, substitute
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
@@ -173,7 +174,7 @@ def join(pair: Pair, which: int) -> JoinedBody:
     return JoinedBody(joint, inputs, outputs, own, gradients_of, spans)
 
 
-def _follower(form: AbstractForm, operands: Sequence[Slot], results: Sequence[Slot], i: int, eqn: Any) -> Follower:
+def _follower(form: AbstractForm, operands: Sequence[Slot], results: Sequence[Slot], i: int, eqn: Eqn) -> Follower:
     received = form.operands(eqn)
     links, shares = {}, {}
     for number, slot in enumerate(received):
@@ -186,6 +187,6 @@ def _follower(form: AbstractForm, operands: Sequence[Slot], results: Sequence[Sl
     return Follower(i, eqn, received, links, shares)
 
 
-def _is_plain(eqn: Any) -> bool:
+def _is_plain(eqn: Eqn) -> bool:
     """Returns whether an equation reads and returns arrays alone, and no references to mutable ones."""
     return all(isinstance(atom.aval, ShapedArray) for atom in (*eqn.invars, *eqn.outvars))

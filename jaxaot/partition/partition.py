@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import jax
 
+from jaxaot._typing import Eqn
 from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError, OffloadError, PolicyError
 from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_in_use
@@ -152,10 +154,12 @@ class Cutter:
         inner_cost = sum(rule.cost(eqn) * n_times for eqn, n_times in bodies.inside.repeated)
         return Variant(bodies, graph, choices, formulate(graph, choices, rule.cost, moving), inner_cost)
 
-    def _time(self, eqn: Any) -> int:
+    def _time(self, eqn: Eqn) -> int:
         return 0 if is_note(eqn) else self.cost(eqn) if self.cost else eqn_picoseconds(eqn, self.target)
 
-    def save_within(self, graph: Classified, tags: Tags, policy: Policy, memory_budget: Any) -> list[Any]:
+    def save_within(
+        self, graph: Classified, tags: Tags, policy: Policy, memory_budget: float | str | None
+    ) -> list[Any]:
         """Returns the variables to save of a part of the graph that has a budget of its own."""
         choices = tags.applied(choose(graph, policy), policy).under_a_budget
         formulation = formulate(graph, choices, self._time)
@@ -273,14 +277,14 @@ class Cutter:
         kept = [var for var in decided.saved if var not in decided.graph.refills]
         return offload(parts, [i for i, var in enumerate(kept) if var in moved]) if moved else parts
 
-    def _attempt(self, solve: Any) -> Any:
+    def _attempt(self, solve: Callable[..., Any]) -> Any:
         try:
             return solve()
         except NoCut:
             raise PolicyError(self._impossible()) from None
 
     def _impossible(self) -> str:
-        """Returns what makes the policy impossible: a value that is neither to be saved nor can be computed again."""
+        """Returns the message about an impossible policy: a value may neither be saved nor recomputed."""
         label, graph = policy_label(self.policy), self.graph
         places = [i for i in graph.positions() if i in self.choices.fixed]
         shown = [f"`{graph.eqns[i].primitive.name}` ({source_line(graph.eqns[i]) or 'line unknown'})" for i in places]

@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from jaxaot._typing import Eqn
 from jaxaot._util import signature_of
 from jaxaot.errors import PolicyError
 from jaxaot.ir.primitives import Kind, is_pure, kind
@@ -32,24 +33,24 @@ class Choice(enum.Enum):
 Policy = Callable[[Any], Choice]
 
 
-def save_all(eqn: Any) -> Choice:
+def save_all(eqn: Eqn) -> Choice:
     """Recomputes nothing but views, casts, and values made from nothing (`iota`, broadcast literals)."""
     return Choice.EITHER if kind(eqn) <= Kind.CAST or _is_made_from_nothing(eqn) else Choice.SAVE
 
 
-def save_nothing(eqn: Any) -> Choice:
+def save_nothing(eqn: Eqn) -> Choice:
     """Recomputes everything from the primals, matmuls and loops included; only impure equations are saved."""
     return Choice.RECOMPUTE if is_pure(eqn) else Choice.SAVE
 
 
-def save_matmuls(eqn: Any) -> Choice:
+def save_matmuls(eqn: Eqn) -> Choice:
     """Saves the results of matmuls and convolutions, and recomputes everything else from them."""
     if kind(eqn) in (Kind.MATMUL, Kind.CONVOLUTION) or kind(eqn) >= Kind.COLLECTIVE or not is_pure(eqn):
         return Choice.SAVE
     return Choice.RECOMPUTE
 
 
-def min_cut(eqn: Any) -> Choice:
+def min_cut(eqn: Eqn) -> Choice:
     """Saves the fewest bytes with which the backward recomputes no matmul, convolution, gather, sort or loop."""
     return Choice.EITHER if kind(eqn) <= Kind.RANDOM and is_pure(eqn) else Choice.SAVE
 
@@ -61,7 +62,7 @@ def recomputing_collectives(policy: Policy) -> Policy:
     sharded parameters usually are, is the larger part of what can be saved.
     """
 
-    def either(eqn: Any) -> Choice:
+    def either(eqn: Eqn) -> Choice:
         return Choice.EITHER if kind(eqn) is Kind.COLLECTIVE and is_pure(eqn) else policy(eqn)
 
     return either
@@ -99,8 +100,8 @@ class NamesPolicy:
     saves: bool
     saves_unnamed: bool = False
 
-    def __call__(self, eqn: Any) -> Choice:
-        """Returns what it says of an equation."""
+    def __call__(self, eqn: Eqn) -> Choice:
+        """Returns its choice for an equation."""
         if eqn.primitive.name == "name":
             return Choice.SAVE if (eqn.params["name"] in self.names) is self.saves else Choice.RECOMPUTE
         return save_all(eqn) if self.saves_unnamed else Choice.RECOMPUTE
@@ -152,8 +153,8 @@ class JaxPolicy:
 
     policy: Callable[..., Any]
 
-    def __call__(self, eqn: Any) -> Choice:
-        """Returns what it says of an equation.
+    def __call__(self, eqn: Eqn) -> Choice:
+        """Returns its choice for an equation.
 
         Raises:
           PolicyError: If that is nothing that JAX knows.
@@ -206,7 +207,7 @@ class RegionPolicy:
     policy: Any = None
     memory_budget: Any = None
 
-    def __call__(self, prim: Any, *avals: Any, **params: Any) -> bool:
+    def __call__(self, prim: Any, *avals: object, **params: Any) -> bool:
         """Returns whether JAX is to save the results of an equation."""
         if self.policy is None or self.memory_budget is not None:
             return False
@@ -231,7 +232,7 @@ def get_policy(policy: str | Policy) -> Policy:
     return _policies[policy]
 
 
-def region_policy(policy: Any, memory_budget: Any) -> Policy:
+def region_policy(policy: str | Callable[..., Any] | None, memory_budget: float | str | None) -> Policy:
     """Returns the policy of a region; without one, it saves nothing, or if there is a budget, what is best within it.
 
     Raises:
@@ -245,7 +246,7 @@ def region_policy(policy: Any, memory_budget: Any) -> Policy:
 
 
 def policy_label(policy: str | Policy) -> str:
-    """Returns what a policy goes by in messages."""
+    """Returns the name of a policy for messages."""
     return policy if isinstance(policy, str) else getattr(policy, "__name__", "the policy")
 
 
@@ -254,5 +255,5 @@ def _takes_parameters(policy: Callable[..., Any]) -> bool:
     return signature is not None and any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
 
 
-def _is_made_from_nothing(eqn: Any) -> bool:
+def _is_made_from_nothing(eqn: Eqn) -> bool:
     return all(hasattr(atom, "val") for atom in eqn.invars) and kind(eqn) <= Kind.POINTWISE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from jaxaot._typing import Atom
 from jaxaot.ir.walk import aval_bytes, backward_slice, variables
 from jaxaot.partition.classify import Classified, Side
 from jaxaot.partition.formulate import choice_of
@@ -14,12 +15,12 @@ from jaxaot.partition.policies import Choice, Policy
 def keeping_prices(
     graph: Classified,
     policy: Policy,
-    atoms: Iterable[Any],
+    atoms: Iterable[Atom],
     readers: Mapping[int, Iterable[Any]],
     prices: Mapping[Any, int],
     scale: int,
 ) -> dict[Any, int]:
-    """Returns what keeping each of some variables costs, at most.
+    """Returns upper bounds on the cost of keeping each of some variables.
 
     It is nothing for what the backward has anyway, and else the bytes, or what keeping the operands costs if the value
     may be recomputed from them.

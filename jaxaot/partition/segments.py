@@ -7,7 +7,7 @@ an earlier segment computed and a later one needs *crosses*, so nothing is compu
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import jax
@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import DropVar, Literal, close_jaxpr, make_jaxpr_object
+from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import extract, reading, substitute
 from jaxaot.ir.walk import backward_slice, equation_content, variables
@@ -64,7 +65,7 @@ class Segments:
     outputs: tuple[ValueSource, ...]
 
 
-def cut_segments(closed: Any, asked: Sequence[int]) -> Segments:
+def cut_segments(closed: ClosedJaxpr, asked: Sequence[int]) -> Segments:
     """Returns a graph cut where values are asked for.
 
     Args:
@@ -110,13 +111,13 @@ def cut_segments(closed: Any, asked: Sequence[int]) -> Segments:
     return Segments(tuple(parts), _outputs(jaxpr, asked, parts, found, place, constants))
 
 
-def _passes(out: Any, place: Any, constants: Any) -> bool:
+def _passes(out: object, place: Any, constants: Mapping[Any, Any]) -> bool:
     """Returns whether an output is an input, a constant or a literal."""
     return isinstance(out, Literal) or out in place or out in constants
 
 
 def _outputs(
-    jaxpr: Any, asked: Sequence[int], parts: Sequence[Segment], found: Any, place: Any, constants: Any
+    jaxpr: Jaxpr, asked: Sequence[int], parts: Sequence[Segment], found: Any, place: Any, constants: Mapping[Any, Any]
 ) -> tuple[ValueSource, ...]:
     last = len(asked)
     passed = iter(range(len(parts[last].jaxpr.jaxpr.outvars)))
@@ -186,7 +187,7 @@ def merge_graphs(held: Any, added: Any, places: Sequence[int]) -> tuple[Any, tup
     return close_jaxpr(make_jaxpr_object(invars, kept, eqns, constvars), consts), tuple(positions)
 
 
-def _by_key(eqns: Sequence[Any]) -> dict[Any, list[int]]:
+def _by_key(eqns: Sequence[Eqn]) -> dict[Any, list[int]]:
     """Returns the positions of equations by what they compute; equal ones in their order."""
     found: dict[Any, list[int]] = {}
     for i, eqn in enumerate(eqns):

@@ -12,6 +12,7 @@ from typing import Any
 from jax.sharding import PartitionSpec
 
 from jaxaot._jax import Literal, body_spec, close_jaxpr, is_named_axis_of, unsharded_aval
+from jaxaot._typing import Atom, Aval, Eqn
 from jaxaot.ir.rewrite import reading, substitute
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.form import AbstractForm, Exit, Slot
@@ -20,31 +21,31 @@ from jaxaot.partition.form import AbstractForm, Exit, Slot
 class Shards(AbstractForm):
     """A `shard_map`. A device sees the same part of a value in two of them if both lay it out in the same way."""
 
-    def bodies(self, eqn: Any) -> list[Any]:
+    def bodies(self, eqn: Eqn) -> list[Any]:
         return [close_jaxpr(eqn.params["jaxpr"])]
 
-    def operand_hows(self, eqn: Any) -> Sequence[Hashable]:
+    def operand_hows(self, eqn: Eqn) -> Sequence[Hashable]:
         return tuple(map(_normal, eqn.params["in_specs"]))
 
-    def result_hows(self, eqn: Any) -> Sequence[Hashable]:
+    def result_hows(self, eqn: Eqn) -> Sequence[Hashable]:
         return tuple(map(_normal, eqn.params["out_specs"]))
 
     def is_pair(self, forward: Any, backward: Any) -> bool:
         return all(forward.params[name] == backward.params[name] for name in ("mesh", "newly_manual_axes", "check_vma"))
 
-    def exit(self, eqn: Any, aval: Any) -> Exit:
+    def exit(self, eqn: Eqn, aval: Aval) -> Exit:
         spec = body_spec(eqn, aval)
         gets_axis = not aval.shape and spec != PartitionSpec()
         return Exit(spec, unsharded_aval(eqn, spec, aval, gets_axis), gets_axis)
 
-    def params(self, eqn: Any, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
+    def params(self, eqn: Eqn, bodies: Sequence[Any], operands: Sequence[Slot], results: Sequence[Slot]) -> Any:
         return {
             "jaxpr": bodies[0].jaxpr,
             "in_specs": tuple(slot.how for slot in operands),
             "out_specs": tuple(slot.how for slot in results),
         }
 
-    def effects(self, eqn: Any, bodies: Sequence[Any]) -> Any:
+    def effects(self, eqn: Eqn, bodies: Sequence[Any]) -> Any:
         return {effect for effect in bodies[0].effects if not is_named_axis_of(effect, eqn.params["mesh"])}
 
     def price(self, price: int, slot: Slot) -> int:
@@ -52,7 +53,7 @@ class Shards(AbstractForm):
         whole = aval_bytes(slot.outer.aval)
         return -(-price * aval_bytes(slot.inner[0].aval) // whole) if whole else 0
 
-    def settled(self, eqns: Sequence[Any], atoms: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def settled(self, eqns: Sequence[Eqn], atoms: Sequence[Atom]) -> tuple[list[Any], list[Any]]:
         given_axis: dict[Any, Any] = {}
         scalars: dict[Any, Any] = {}
         kept = []

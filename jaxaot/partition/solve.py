@@ -87,7 +87,7 @@ def min_cut(n_nodes: int, edges: Sequence[tuple[int, int, int]] | np.ndarray, so
 
 
 def _left_open(n_nodes: int, rows: Any, columns: Any, capacities: Any, source: int, sink: int) -> csr_array:
-    """Returns what a maximum flow leaves open of each edge: forward what it does not use, backward what it does."""
+    """Returns the residual network of a maximum flow: forward the unused capacity, backward the used one."""
     left = csr_array((capacities, (rows, columns)), shape=(n_nodes, n_nodes))
     can_flow = min(_sum_at(rows, capacities, source), _sum_at(columns, capacities, sink))
     while can_flow:

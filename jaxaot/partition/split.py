@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jaxaot._jax import DropVar
+from jaxaot._typing import Var
 from jaxaot._util import format_bytes
 from jaxaot.ir.gate import hold_fills
 from jaxaot.ir.primitives import is_pure, is_view
@@ -116,13 +117,13 @@ def recomputed_positions(
 
 
 def equation_name(graph: Classified, position: int) -> str:
-    """Returns what an equation goes by: its primitive, and the position of the forward equation that it belongs to."""
+    """Returns an equation's name: its primitive, and the position of the forward equation that it belongs to."""
     eqn = graph.eqns[position]
     tag = forward_index(eqn)
     return f"{eqn.primitive.name}_{position if tag is None else tag}"
 
 
-def _saved_value(decided: Decided, var: Any, label: str, inner: InnerValue | None, is_output: bool) -> SavedValue:
+def _saved_value(decided: Decided, var: Var, label: str, inner: InnerValue | None, is_output: bool) -> SavedValue:
     graph = decided.graph
     position = graph.producer[var]
     if is_output:
@@ -138,7 +139,7 @@ def _saved_value(decided: Decided, var: Any, label: str, inner: InnerValue | Non
     return SavedValue(name, *_type(var), aval_bytes(var.aval), source, why)
 
 
-def reason(graph: Classified, var: Any, choices: Mapping[int, Choice], label: str) -> str:
+def reason(graph: Classified, var: Var, choices: Mapping[int, Choice], label: str) -> str:
     """Returns why a value is saved rather than recomputed.
 
     Args:
@@ -171,12 +172,12 @@ def _viewed(graph: Classified, position: int) -> tuple[Any, int]:
     return graph.eqns[position], position
 
 
-def _recomputed_value(graph: Classified, var: Any) -> RecomputedValue:
+def _recomputed_value(graph: Classified, var: Var) -> RecomputedValue:
     eqn = graph.eqns[graph.producer[var]]
     return RecomputedValue(
         equation_name(graph, graph.producer[var]), *_type(var), aval_bytes(var.aval), source_line(eqn) or ""
     )
 
 
-def _type(var: Any) -> tuple[tuple[int, ...], str]:
+def _type(var: Var) -> tuple[tuple[int, ...], str]:
     return tuple(getattr(var.aval, "shape", ())), str(getattr(var.aval, "dtype", var.aval))

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from jaxaot._jax import DropVar, Literal, close_jaxpr, make_jaxpr_object, make_var, mark_p
+from jaxaot._typing import Atom, Eqn
 from jaxaot.errors import BudgetError, PolicyError, TagConflictError, UnmatchedNamesWarning
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.regions import LEAVES, MUST_RECOMPUTE, MUST_SAVE
@@ -33,17 +34,17 @@ Budgeted = Callable[[Classified, Any, Policy, Any], Sequence[Any]]
 """Takes a graph, its `Tags`, a policy and a budget, and returns the variables to save."""
 
 
-def word_of(eqn: Any) -> str | None:
+def word_of(eqn: Eqn) -> str | None:
     """Returns the word of a mark; None for any other equation."""
     return eqn.params["word"] if eqn.primitive is mark_p else None
 
 
-def is_note(eqn: Any) -> bool:
+def is_note(eqn: Eqn) -> bool:
     """Returns whether an equation says something of its operand and computes nothing."""
     return eqn.primitive is mark_p or eqn.primitive.name == "name"
 
 
-def must_save_lines(eqns: Iterable[Any]) -> list[str]:
+def must_save_lines(eqns: Iterable[Eqn]) -> list[str]:
     """Returns where the user wrote the `must_save`s among some equations."""
     lines = (source_line(eqn) or "an unknown line" for eqn in eqns if word_of(eqn) == MUST_SAVE)
     return list(dict.fromkeys(lines))
@@ -72,7 +73,7 @@ def gather_notes(joint: JointGraph) -> JointGraph:
     return joint.replace(rebuild(joint.jaxpr, eqns, substitute(jaxpr.outvars, stands_for)))
 
 
-def gathered(eqns: Sequence[Any]) -> tuple[list[Any], dict[Any, Any]]:
+def gathered(eqns: Sequence[Eqn]) -> tuple[list[Any], dict[Any, Any]]:
     """Returns some equations with notes gathered, see `gather_notes`, and what stands for each variable, if another.
 
     Raises:
@@ -106,7 +107,7 @@ def gathered(eqns: Sequence[Any]) -> tuple[list[Any], dict[Any, Any]]:
         _refuse_both(notes)
     last: dict[Any, Any] = {}  # value → the last note behind it
 
-    def resolve(atom: Any) -> Any:
+    def resolve(atom: Atom) -> Any:
         while not isinstance(atom, Literal) and atom in stands_for:
             atom = stands_for[atom]
         return atom if isinstance(atom, Literal) else last.get(atom, atom)
@@ -222,7 +223,7 @@ class Tags:
     chains: Mapping[int, tuple[int, ...]]
 
     def applied(self, choices: Choices, policy: Policy) -> Choices:
-        """Returns what the policy of the graph and the tags say together; no budget overrules `must_save`.
+        """Returns the choices of the graph's policy with the tags applied; no budget overrules `must_save`.
 
         Args:
           choices: What the policy says alone.
@@ -233,7 +234,7 @@ class Tags:
             return choices
 
         def said(i: int, chain: Sequence[int]) -> Choice:
-            """Returns what the regions of a chain say on an equation, or for an empty one the policy of the graph."""
+            """Returns the choice of a chain of regions for an equation; for an empty chain, the graph's policy's."""
             if not chain:
                 return choices.by_position[i]
             return _together(self.solved[r].get(i) if r in self.solved else self.policies[r](eqns[i]) for r in chain)
@@ -245,7 +246,7 @@ class Tags:
 
 
 def read_tags(graph: Classified, save_within: Budgeted, around: int | None = None) -> Tags:
-    """Returns what regions say of a graph, those that have a budget solved.
+    """Returns the tags that regions put on a graph; those of regions with a budget are solved.
 
     Args:
       graph: The graph, its notes gathered.
@@ -269,26 +270,26 @@ def read_tags(graph: Classified, save_within: Budgeted, around: int | None = Non
 
 
 def said_of_notes(graph: Classified, choices: Choices, policy: Policy) -> Choices:
-    """Returns what a policy and the notes of a graph without regions say together."""
+    """Returns the choices of a policy together with the notes of a graph without regions."""
     positions = graph.positions(Side.FORWARD, Side.EITHER)
     return Tags(graph, (), {}, dict.fromkeys(positions, ())).applied(choices, policy)
 
 
 def policy_inside(graph: Classified, position: int, policy: Policy) -> Policy:
-    """Returns what says of the bodies of an equation: the policies of the regions around it, or that of the graph."""
+    """Returns the policy for the bodies of an equation: that of the regions around it, or the graph's."""
     regions = [graph.joint.regions[r] for r in _chain(graph, position, None)]
     if not regions:
         return policy
     policies = [region_policy(region.policy, region.memory_budget) for region in regions]
 
-    def of_its_region(eqn: Any) -> Choice:
+    def of_its_region(eqn: Eqn) -> Choice:
         return _together(policy(eqn) for policy in policies)
 
     return of_its_region
 
 
 def _together(words: Iterable[Choice | None]) -> Choice:
-    """Returns what several regions around an equation say of it."""
+    """Returns the combined choice of several regions around an equation."""
     found = set(words)
     return next((word for word in (Choice.RECOMPUTE, Choice.SAVE) if word in found), Choice.EITHER)
 
@@ -350,7 +351,7 @@ def _chain(graph: Classified, position: int, around: int | None) -> tuple[int, .
 
 
 def _solve_region(graph: Classified, region: int, policy: Policy, save_within: Budgeted) -> dict[int, Choice]:
-    """Returns what is done with each equation of a region so that it keeps within its budget.
+    """Returns the choice for each equation of a region that keeps within its budget.
 
     What the region reads of the graph around it is taken for given.
     """

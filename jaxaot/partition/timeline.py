@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot._jax import DropVar
+from jaxaot._typing import Jaxpr
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.walk import aval_bytes, is_on_host, source_line, sub_jaxprs, variables
 from jaxaot.plan.saved import FromForward
@@ -42,7 +43,7 @@ def memory_timeline(partition: Partition) -> Timeline:
 
 
 def _moments(
-    jaxpr: Any,
+    jaxpr: Jaxpr,
     side: str,
     held: int,
     kept: set[Any],
@@ -107,8 +108,8 @@ def _inside(body: Any) -> int:
     return max((moment.bytes for moment in moments), default=0)
 
 
-def _shown_by(jaxpr: Any) -> Callable[[Any], Sequence[Any]]:
-    """Returns what takes a variable to those whose memory it needs: itself, or what it shows or is fused from."""
+def _shown_by(jaxpr: Jaxpr) -> Callable[[Any], Sequence[Any]]:
+    """Returns a map from a variable to those whose memory it needs: itself, or those it is a view or fusion of."""
     readers: dict[Any, int] = {}
     for eqn in jaxpr.eqns:
         for var in variables(eqn.invars):

@@ -125,7 +125,7 @@ class Variants:
         return search_corners(self.leanest, self.fastest, self.at)
 
     def within(self, limit: int) -> Choice:
-        """Returns what saves at most `limit` bytes.
+        """Returns the choice that saves at most `limit` bytes.
 
         Raises:
           BudgetError: If nothing does.

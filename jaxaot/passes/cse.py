@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from jaxaot._jax import Literal
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import reading, rebuild
 from jaxaot.ir.walk import equation_key, is_backward, region_index
@@ -14,7 +15,7 @@ _KEPT_APART = {"optimization_barrier"}
 """Primitives whose purpose is to keep equal values apart."""
 
 
-def cse(closed: Any) -> Any:
+def cse(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with each repeated expression computed once.
 
         b = sin a                 b = sin a
@@ -28,7 +29,7 @@ def cse(closed: Any) -> Any:
     kept_var: dict[Any, Any] = {}
     eqns = []
 
-    def canonical(atom: Any) -> Any:
+    def canonical(atom: Atom) -> Any:
         return atom if isinstance(atom, Literal) else kept_var.get(atom, atom)
 
     for eqn in closed.jaxpr.eqns:
@@ -43,11 +44,11 @@ def cse(closed: Any) -> Any:
     return rebuild(closed, eqns, [canonical(atom) for atom in closed.jaxpr.outvars])
 
 
-def _drops(eqn: Any) -> Hashable:
+def _drops(eqn: Eqn) -> Hashable:
     """Returns which results an equation drops; one that keeps more cannot be replaced by one that keeps less."""
     return tuple(type(var).__name__ for var in eqn.outvars) if len(eqn.outvars) > 1 else ()
 
 
-def _region(eqn: Any) -> int | None:
+def _region(eqn: Eqn) -> int | None:
     region = region_index(eqn)
     return None if region is None or is_backward(eqn) else region

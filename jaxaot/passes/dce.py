@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from jaxaot._jax import has_side_effects
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import variables
 
 
-def dce(closed: Any) -> Any:
+def dce(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph without the equations that nothing needs.
 
         b = sin a               b = sin a

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from jaxaot._jax import ClosedJaxpr, Jaxpr, close_jaxpr, make_jaxpr_object
+from jaxaot._typing import Eqn
 from jaxaot.errors import DecompositionError
-from jaxaot.ir.build import is_rewritable, traced
+from jaxaot.ir.build import traced
 from jaxaot.ir.rewrite import inline, substitute
-from jaxaot.ir.walk import short_aval
+from jaxaot.ir.walk import is_rewritable, short_aval
 
 
 class _DoesNotApply(Exception):
@@ -20,7 +21,7 @@ Table = Mapping[Any, Callable[..., Any]]
 """Primitives, or their names, with functions that take an equation's operands, and its parameters by name."""
 
 
-def decompose(closed: Any, table: Table) -> Any:
+def decompose(closed: ClosedJaxpr, table: Table) -> ClosedJaxpr:
     """Returns the graph with each equation whose primitive is in the table replaced by the equations of its function.
 
         b = logistic a          →       c = neg a
@@ -40,7 +41,9 @@ def decompose(closed: Any, table: Table) -> Any:
     return _decomposed(inline(closed), rules) if rules else closed
 
 
-def decompose_some(closed: Any, name: str, applies: Callable[..., bool], rule: Callable[..., Any]) -> Any:
+def decompose_some(
+    closed: ClosedJaxpr, name: str, applies: Callable[..., bool], rule: Callable[..., Any]
+) -> ClosedJaxpr:
     """Returns the graph with some equations of a primitive decomposed; bodies are left as they are.
 
     Args:
@@ -50,7 +53,7 @@ def decompose_some(closed: Any, name: str, applies: Callable[..., bool], rule: C
       rule: Takes operands and parameters, like the functions of a table.
     """
 
-    def rule_of(eqn: Any) -> Any:
+    def rule_of(eqn: Eqn) -> Any:
         is_asked = eqn.primitive.name == name and is_rewritable(eqn)
         return rule if is_asked and applies(*(atom.aval for atom in eqn.invars), **eqn.params) else None
 
@@ -59,16 +62,16 @@ def decompose_some(closed: Any, name: str, applies: Callable[..., bool], rule: C
     return _with_decomposed_equations(closed, rule_of, lambda value: value)
 
 
-def _decomposed(closed: Any, rules: Mapping[str, Callable[..., Any]]) -> Any:
-    def parameter(value: Any) -> Any:
+def _decomposed(closed: ClosedJaxpr, rules: Mapping[str, Callable[..., Any]]) -> Any:
+    def parameter(value: object) -> Any:
         return _decomposed_parameter(value, rules)
 
     return _with_decomposed_equations(closed, lambda eqn: rules.get(eqn.primitive.name), parameter)
 
 
 def _with_decomposed_equations(
-    closed: Any, rule_of: Callable[[Any], Callable[..., Any] | None], parameter: Callable[[Any], Any]
-) -> Any:
+    closed: ClosedJaxpr, rule_of: Callable[[Any], Callable[..., Any] | None], parameter: Callable[[Any], Any]
+) -> ClosedJaxpr:
     """Returns a graph with the equations that have a rule decomposed, and the parameters of others replaced."""
     jaxpr = closed.jaxpr
     constvars, consts = list(jaxpr.constvars), list(closed.consts)
@@ -91,7 +94,7 @@ def _with_decomposed_equations(
     return close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, eqns, constvars), consts)
 
 
-def _decomposed_parameter(value: Any, rules: Mapping[str, Callable[..., Any]]) -> Any:
+def _decomposed_parameter(value: object, rules: Mapping[str, Callable[..., Any]]) -> Any:
     if isinstance(value, ClosedJaxpr):
         return _decomposed(inline(value), rules)
     if isinstance(value, Jaxpr) and not value.constvars:
@@ -102,10 +105,10 @@ def _decomposed_parameter(value: Any, rules: Mapping[str, Callable[..., Any]]) -
     return value
 
 
-def _made(eqn: Any, rule: Callable[..., Any]) -> tuple[list[Any], list[Any], dict[Any, Any]] | None:
+def _made(eqn: Eqn, rule: Callable[..., Any]) -> tuple[list[Any], list[Any], dict[Any, Any]] | None:
     """Returns the equations of what computes what an equation does; None if the rule does not apply to it."""
 
-    def call(*operands: Any) -> list[Any]:
+    def call(*operands: object) -> list[Any]:
         result = rule(*operands, **eqn.params)
         if result is NotImplemented:
             raise _DoesNotApply

@@ -15,17 +15,17 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import DropVar
-from jaxaot.ir.build import Drafts, is_rewritable, laid_out
-from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import reading, rebuild, substitute
-from jaxaot.ir.sums import Place, Rows, Witness, within
-from jaxaot.ir.walk import is_transposed
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Primitive, Var
+from jaxaot.ir.build import laid_out
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.sums import Place, Rows, Witness, moved_from, within
+from jaxaot.ir.walk import Makers, is_rewritable, is_transposed
 from jaxaot.passes.dce import dce
 
 _EXTREMES = (lax.reduce_max_p, lax.reduce_min_p)
 
 
-def drop_zero_sums(closed: Any) -> Any:
+def drop_zero_sums(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph without the sums of backward passes that are zero whatever the inputs are.
 
         m: f32[8,1] = …max of x: f32[8,100]…            t: f32[8,1] = …made of sums over rows…
@@ -39,21 +39,14 @@ def drop_zero_sums(closed: Any) -> Any:
     Zero are sums that are so as polynomials (`ir/sums.py`). What tells where a row holds an infinity or a NaN, here t,
     takes their place, so that the row still becomes NaN.
     """
-    graph, drafts = _Graph(closed), Drafts()
-    names: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for original in closed.jaxpr.eqns:
-        eqn = reading(original, names)
-        eqns.append(eqn)
-        zero = graph.zero(original)
+    graph, rewriter = _Graph(closed), Rewriter(closed)
+    for eqn in rewriter.equations():
+        zero = graph.zero(eqn)
         if zero is None:
-            continue
-        atoms = substitute(zero.atoms, names)
-        steps, (result,), constants = drafts.placed(zero.value, atoms, eqn, shape=zero.shape, told=zero.told)
-        if not constants and result.aval.weak_type == original.outvars[0].aval.weak_type:
-            eqns[-1:] = steps
-            names[original.outvars[0]] = result
-    return dce(rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names))) if names else closed
+            rewriter.keep(eqn)
+        else:
+            rewriter.instead(eqn, zero.value, *zero.atoms, shape=zero.shape, told=zero.told)
+    return dce(rewriter.graph()) if rewriter.has_replaced else closed
 
 
 class _Zero(NamedTuple):
@@ -91,12 +84,12 @@ class _Told(NamedTuple):
 class _Graph:
     """A graph in which results are sought that are zero."""
 
-    def __init__(self, closed: Any):
+    def __init__(self, closed: ClosedJaxpr):
         self._makers = Makers(closed.jaxpr)
         self._rows: dict[Any, Rows] = {}
 
-    def zero(self, eqn: Any) -> _Zero | None:
-        """Returns what the result of an equation is if that is zero, and None if that is not known."""
+    def zero(self, eqn: Eqn) -> _Zero | None:
+        """Returns the zero that an equation's result equals, or None if it is not known to be zero."""
         if eqn.primitive not in (lax.reduce_sum_p, lax.mul_p) or not is_rewritable(eqn):
             return None
         (target,) = eqn.outvars
@@ -106,8 +99,8 @@ class _Graph:
             return self._zero_sum(eqn) if is_transposed(eqn) else None
         return self._zero_share(target, *eqn.invars) or self._zero_share(target, *eqn.invars[::-1])
 
-    def _zero_sum(self, eqn: Any) -> _Zero | None:
-        """Returns what a sum is if it is zero, and something else tells where it is NaN."""
+    def _zero_sum(self, eqn: Eqn) -> _Zero | None:
+        """Returns the zero that a sum equals, if other values tell where it is NaN."""
         (operand,), (target,) = eqn.invars, eqn.outvars
         rows = self._along(operand, eqn.params["axes"])
         if not rows.axes or not rows.is_zero(target, rows.kept()):
@@ -118,7 +111,7 @@ class _Graph:
         told = _how_told(rows, witnesses)
         return _Zero([witness.var for witness in witnesses], _zero_of_rows, target.aval.shape, told)
 
-    def _zero_share(self, target: Any, share: Any, mask: Any) -> _Zero | None:
+    def _zero_share(self, target: Var, share: Any, mask: Any) -> _Zero | None:
         """Returns the gradient by a maximum or minimum, divided among the elements that are as large, if it is zero.
 
         Args:
@@ -158,12 +151,12 @@ class _Graph:
                 return extreme
         return None
 
-    def _source(self, atom: Any, place: Place, *primitives: Any) -> tuple[Any, Place]:
+    def _source(self, atom: Atom, place: Place, *primitives: Primitive) -> tuple[Any, Place]:
         """Returns the equation, of one of some primitives, that makes what an atom is but for its shape; None if none.
 
         And where the axes of its result lie, if those of the atom lie at `place`.
         """
-        while (source := self._makers.moved(atom, place)) is not None:
+        while (source := moved_from(atom, place, self._makers)) is not None:
             atom, place = source
         return self._makers.of(atom, *primitives), place
 
@@ -179,12 +172,12 @@ def _how_told(rows: Rows, witnesses: Sequence[Witness]) -> _Told:
     return _Told(shape, rows.dtype, tuple(w.place for w in witnesses), tuple(w.is_divisor for w in witnesses))
 
 
-def _zero_of_rows(*values: Any, shape: tuple[int, ...], told: _Told) -> Any:
+def _zero_of_rows(*values: object, shape: tuple[int, ...], told: _Told) -> Any:
     """Returns zero for each row, NaN where a value tells so."""
     return lax.reshape(_zeros(values, told), shape)
 
 
-def _zero_unless_extreme_is_nan(largest: Any, *values: Any, shape: tuple[int, ...], told: _Told) -> Any:
+def _zero_unless_extreme_is_nan(largest: Any, *values: object, shape: tuple[int, ...], told: _Told) -> Any:
     """Returns zeros for each row; NaN where a value tells so, and where the largest or smallest element is NaN.
 
     That is equal to no element, and the gradient is divided by zero.

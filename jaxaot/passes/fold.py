@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot._jax import Literal, is_tracer, make_literal
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn
 from jaxaot.ir.constants import SCALAR
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import reading, rebuild, substitute
@@ -14,7 +15,7 @@ from jaxaot.ir.rewrite import reading, rebuild, substitute
 _FOLDED_KINDS = "biuf"
 
 
-def fold(closed: Any) -> Any:
+def fold(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with scalar arithmetic on literals done now, and without equations that change nothing.
 
         b = mul 2.0 0.5                        c = add a 1.0
@@ -42,7 +43,7 @@ def _same_type(left: Any, right: Any) -> bool:
     return left.aval == right.aval
 
 
-def _known_value(eqn: Any) -> Any:
+def _known_value(eqn: Eqn) -> Any:
     """Returns the atom that the only result of an equation is equal to, or `None`."""
     if len(eqn.outvars) != 1 or not is_pure(eqn) or not eqn.invars:
         return None
@@ -66,13 +67,13 @@ def _known_value(eqn: Any) -> Any:
     return make_literal(result, aval)
 
 
-def _is_plain_literal(atom: Any) -> bool:
+def _is_plain_literal(atom: Atom) -> bool:
     if not isinstance(atom, Literal) or is_tracer(atom.val) or getattr(atom.aval, "shape", None) != ():
         return False
     return isinstance(atom.aval.dtype, np.dtype) and atom.aval.dtype.kind in _FOLDED_KINDS
 
 
-def _changes_nothing(eqn: Any) -> bool:
+def _changes_nothing(eqn: Eqn) -> bool:
     """Returns whether the result of an equation is its first operand, shape and dtype included."""
     source, target = eqn.invars[0].aval, eqn.outvars[0].aval
     if getattr(source, "shape", None) != getattr(target, "shape", None) or source.dtype != target.dtype:

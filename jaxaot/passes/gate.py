@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot.ir.gate import SMALL_BYTES, gate_groups
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.schedule import SPAN
 from jaxaot.ir.walk import aval_bytes, forward_slice
 
 
-def gate(closed: Any, n_early: int, small_bytes: int = SMALL_BYTES) -> Any:
+def gate(closed: ClosedJaxpr, n_early: int, small_bytes: int = SMALL_BYTES) -> Any:
     """Returns a backward graph in which every group of early equations waits for the cotangents.
 
                                           c, ct1 = optimization_barrier b ct
@@ -39,7 +40,7 @@ def gate(closed: Any, n_early: int, small_bytes: int = SMALL_BYTES) -> Any:
     return gate_groups(closed, late, known, small_bytes, start)
 
 
-def _first_heavy(jaxpr: Any, late: Collection[int]) -> int:
+def _first_heavy(jaxpr: Jaxpr, late: Collection[int]) -> int:
     """Returns the position of the first late equation that is heavy, or that so many stand in front of."""
     first = sorted(late)[: SPAN + 1]
     return next((i for i in first if kind(jaxpr.eqns[i]) >= Kind.SORT), first[-1] if first else 0)

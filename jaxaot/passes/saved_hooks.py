@@ -32,6 +32,7 @@ from jax.dtypes import float0
 from jax.lax import optimization_barrier_p
 
 from jaxaot._jax import Literal, ShapedArray, annotations_of, close_jaxpr, make_jaxpr_object, make_var
+from jaxaot._typing import Atom, Aval
 from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.ir.rewrite import reading, splice, substitute
 from jaxaot.ir.schedule import recompute_late
@@ -107,7 +108,7 @@ def _around(atom: Any, inside: dict[Any, Any], around: Any) -> Any:
     return around if isinstance(atom, Literal) else inside.get(atom, around)
 
 
-def _is_plain(aval: Any) -> bool:
+def _is_plain(aval: Aval) -> bool:
     """Returns whether a type is that of an array of numbers."""
     if not isinstance(aval, ShapedArray) or aval.dtype == float0:
         return False
@@ -184,7 +185,7 @@ class _Packing:
         return dataclasses.replace(before, forward=self._forward(packs), backward=closed, plan=plan, hooks=hooks)
 
     def _atom(self, source: ResidualSource) -> Any:
-        """Returns what a residual is in the forward; None if it is filled again."""
+        """Returns the atom of a residual in the forward; None if its storage is filled again."""
         match source:
             case FromPrimal(index):
                 return self.primals[index]
@@ -206,7 +207,7 @@ class _Packing:
         if value is not None:
             self.saved.append(value)
 
-    def _add(self, atom: Any, value: SavedValue) -> None:
+    def _add(self, atom: Atom, value: SavedValue) -> None:
         """Adds what a hook keeps, which may be a primal or an output as it is."""
         if not isinstance(atom, Literal) and atom in self.primals:
             self.sources.append(FromPrimal(self.primals.index(atom)))
@@ -218,7 +219,9 @@ class _Packing:
             self.sources.append(FromForward(len(self.extra) - 1))
         self.saved.append(value)
 
-    def _packed_value(self, place: int, value: SavedValue | None, before: Any, after: Any, number: str) -> SavedValue:
+    def _packed_value(
+        self, place: int, value: SavedValue | None, before: object, after: Any, number: str
+    ) -> SavedValue:
         role = self.before.backward_in_roles[place]
         name = role.name if value is None else value.name
         why = "an input of the function" if value is None else value.why
@@ -259,5 +262,5 @@ class _Packing:
         return close_jaxpr(made, list(self.constants.values()))
 
 
-def _is_worth_a_barrier(aval: Any) -> bool:
+def _is_worth_a_barrier(aval: Aval) -> bool:
     return aval_bytes(aval) > SMALL_BYTES and not is_on_host(aval)

@@ -16,6 +16,7 @@ from jaxaot._jax import (
     make_var,
     type_varies_over,
 )
+from jaxaot._typing import Atom, Aval, ClosedJaxpr, Eqn, Var
 from jaxaot.ir.rewrite import inline, substitute
 from jaxaot.ir.walk import short_aval, variables
 from jaxaot.passes.dce import dce
@@ -35,7 +36,7 @@ _N_OPERANDS = {"dynamic_slice": 1, "gather": 1, "reshape": 1, "broadcast_in_dim"
 """How many operands come first, where the others are indices or sizes."""
 
 
-def drop_zeros(closed: Any, zeros: Collection[int]) -> Any:
+def drop_zeros(closed: ClosedJaxpr, zeros: Collection[int]) -> Any:
     """Returns a backward graph without some inputs that are zero, and without what is zero because of that.
 
         a, b → c = mul a 2.0             a → c = mul a 2.0
@@ -54,10 +55,10 @@ def drop_zeros(closed: Any, zeros: Collection[int]) -> Any:
     made: dict[Any, Any] = {}
     eqns: list[Any] = []
 
-    def is_zero(atom: Any) -> bool:
+    def is_zero(atom: Atom) -> bool:
         return not isinstance(atom, Literal) and atom in zero
 
-    def zeros_of(var: Any) -> Any:
+    def zeros_of(var: Var) -> Any:
         """Returns a variable of the same type as `var` that holds zeros."""
         aval = var.aval
         key = short_aval(aval), type_varies_over(aval)
@@ -71,7 +72,7 @@ def drop_zeros(closed: Any, zeros: Collection[int]) -> Any:
             (made[key],) = substitute(graph.jaxpr.outvars, fresh)
         return made[key]
 
-    def read(atom: Any) -> Any:
+    def read(atom: Atom) -> Any:
         if isinstance(atom, Literal):
             return atom
         return zeros_of(atom) if atom in zero else names.get(atom, atom)
@@ -92,7 +93,7 @@ def drop_zeros(closed: Any, zeros: Collection[int]) -> Any:
     return dce(close_jaxpr(graph, closed.consts))
 
 
-def _makes_zeros(eqn: Any, is_zero: Any) -> bool:
+def _makes_zeros(eqn: Eqn, is_zero: Any) -> bool:
     name, operands = eqn.primitive.name, eqn.invars
     if name in _OF_ANY:
         return True
@@ -112,7 +113,7 @@ def _makes_zeros(eqn: Any, is_zero: Any) -> bool:
     return False
 
 
-def _one_that_is_left(eqn: Any, is_zero: Any) -> Any:
+def _one_that_is_left(eqn: Eqn, is_zero: Any) -> Any:
     """Returns the operand of a sum whose other operand is zero; None for any other equation."""
     if eqn.primitive.name not in ("add_any", "add") or len(eqn.invars) != 2:
         return None
@@ -120,11 +121,11 @@ def _one_that_is_left(eqn: Any, is_zero: Any) -> Any:
     return None if isinstance(left, Literal) or left.aval.shape != eqn.outvars[0].aval.shape else left
 
 
-def _is_literal_zero(atom: Any) -> bool:
+def _is_literal_zero(atom: Atom) -> bool:
     return isinstance(atom, Literal) and not any(variables([atom])) and float(atom.val) == 0.0
 
 
-def _zeros(aval: Any) -> Any:
+def _zeros(aval: Aval) -> Any:
     axes = tuple(type_varies_over(aval))
     zeros = jnp.zeros(aval.shape, aval.dtype)
     return jax.lax.pcast(zeros, axes, to="varying") if axes else zeros

@@ -130,7 +130,7 @@ def place_name(path: Path, parameters: Sequence[str]) -> str:
 
 
 def _leaf_names(key: CallKey) -> list[str]:
-    """Returns what the user calls each leaf of the arguments."""
+    """Returns the user's name for each leaf of the arguments."""
     n = key.call.n_leaves
     try:
         arguments = jax.tree.unflatten(key.in_tree, [_Leaf() for _ in range(n)])
@@ -142,7 +142,7 @@ def _leaf_names(key: CallKey) -> list[str]:
 
 
 def leaf_name(path: Sequence[Any], parameters: Sequence[str]) -> str:
-    """Returns what the user calls a leaf of `(args, kwargs)`, by the path that `jax.tree_util` gives it."""
+    """Returns the user's name for a leaf of `(args, kwargs)`, from its path in `jax.tree_util`."""
     root, first, *rest = path
     inside = jax.tree_util.keystr(tuple(rest))
     if root.idx == 1:
@@ -247,7 +247,7 @@ def _leaf_kinds(key: CallKey) -> list[str]:
     return kinds
 
 
-def _is_same(value: Any, other: Any) -> bool:
+def _is_same(value: object, other: object) -> bool:
     """Returns whether a guard made for one value lets the other pass."""
     return value is other or not differs(value, other)
 

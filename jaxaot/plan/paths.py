@@ -39,7 +39,7 @@ def class_member(cls: type, name: str) -> Any:
 
 
 def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
-    """Returns what a path leads to.
+    """Returns the value at the end of a path.
 
     Args:
       roots: Where paths start, each with its own path.

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, assert_never
 
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.text import to_text
@@ -186,11 +187,13 @@ class JointGraph:
         """The positions of the outputs that have a cotangent, in the order of the cotangents."""
         return tuple(role.output for role in self.in_roles if isinstance(role, Cotangent))
 
-    def replace(self, jaxpr: Any) -> JointGraph:
+    def replace(self, jaxpr: ClosedJaxpr) -> JointGraph:
         """Returns the same joint graph with another jaxpr of the same inputs and outputs."""
         return dataclasses.replace(self, jaxpr=jaxpr)
 
-    def partition(self, policy: Any = None, memory_budget: Any = None) -> Partition:
+    def partition(
+        self, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
+    ) -> Partition:
         """Returns the graph cut into forward and backward.
 
         Args:
@@ -321,7 +324,7 @@ class Compiled:
     backward: Any
     partition: Partition
 
-    def __call__(self, *inputs: Any) -> list[Any]:
+    def __call__(self, *inputs: object) -> list[Any]:
         """Returns the outputs of the forward, without its residuals.
 
         Raises:
@@ -330,11 +333,11 @@ class Compiled:
         return _flow.run_forward(self, inputs)[: self.partition.joint.n_outputs]
 
     def memory_analysis(self) -> dict[str, Any]:
-        """Returns what XLA says of the memory of both."""
+        """Returns XLA's memory analysis of both executables."""
         return {"forward": self.forward.memory_analysis(), "backward": self.backward.memory_analysis()}
 
     def cost_analysis(self) -> dict[str, Any]:
-        """Returns what XLA says of the cost of both."""
+        """Returns XLA's cost analysis of both executables."""
         return {"forward": self.forward.cost_analysis(), "backward": self.backward.cost_analysis()}
 
     def as_text(self) -> str:

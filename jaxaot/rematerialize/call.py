@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
+from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot.config import Config
 from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
 from jaxaot.ir.rewrite import inline
@@ -72,7 +73,14 @@ class RematCall:
       hooks: The pair of hooks on saved tensors in force then, or None.
     """
 
-    def __init__(self, graph: Any, policy: Any, memory_budget: Any, settings: Config, hooks: HookPair | None):
+    def __init__(
+        self,
+        graph: ClosedJaxpr,
+        policy: str | Callable[..., Any],
+        memory_budget: float | str | None,
+        settings: Config,
+        hooks: HookPair | None,
+    ):
         self.graph, self.policy, self.memory_budget, self.settings = graph, policy, memory_budget, settings
         self.hooks = hooks
         self._cuts: dict[tuple[int, ...], Cut | None] = {}
@@ -93,7 +101,7 @@ class RematCall:
         Raises:
           PolicyError: If the policy returns nonsense.
           BudgetError: If the budget cannot be met.
-        UntraceableHooksError: If residuals are to be packed by hooks that cannot be part of a graph.
+          UntraceableHooksError: If residuals are to be packed by hooks that cannot be part of a graph.
         """
         if perturbed not in self._cuts:
             self._cuts[perturbed] = self._make_cut(perturbed)
@@ -114,7 +122,7 @@ class RematCall:
         derivative = derivative_of(parts.backward, n_residuals, gradients, cotangents)
         return Cut(parts, outputs, derivative, self.hooks is not None)
 
-    def mapped(self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Any]) -> tuple[Any, list[Any]]:
+    def mapped(self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Aval]) -> tuple[Any, list[Any]]:
         """Returns the same mapped over an axis, and where the axis is in each output.
 
         Args:
@@ -130,7 +138,7 @@ class RematCall:
             self._mapped[key] = RematCall(inline(graph), self.policy, self.memory_budget, self.settings, self.hooks)
         return self._mapped[key], out_dims
 
-    def __call__(self, *args: Any) -> list[Any]:
+    def __call__(self, *args: object) -> list[Any]:
         """Returns the outputs for some inputs."""
         return list(rematerialized_p.bind(*args, jaxpr=self.graph, call=self))
 
@@ -158,11 +166,11 @@ def _differentiated_once(run: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a forward that packs; to differentiate it again is an error."""
 
     @jax.custom_jvp
-    def forward(*primals: Any) -> Any:
+    def forward(*primals: object) -> Any:
         return run(*primals)
 
     @forward.defjvp
-    def refuse(primals: Any, tangents: Any) -> Any:
+    def refuse(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         raise PackedDerivativeError(
             "A function under `ja.remat` is differentiated twice while hooks on saved tensors are in force: what they "
             "packed has lost its derivative. Take derivatives of higher order outside of `saved_tensors_hooks`."
@@ -175,17 +183,17 @@ def _is_inexact(value: Any) -> bool:
     return jnp.issubdtype(value.dtype, jnp.inexact)
 
 
-def _evaluate(*args: Any, jaxpr: Any, call: RematCall) -> Any:
+def _evaluate(*args: object, jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     del call
     return jaxpr_as_fun(jaxpr)(*args)
 
 
-def _types(jaxpr: Any, call: RematCall) -> Any:
+def _types(jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     del call
     return jaxpr.out_avals, jaxpr.effects
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: Any, call: RematCall) -> Any:
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     perturbed = tuple(i for i, t in enumerate(tangents) if t is not None and _is_inexact(t))
     found: list[Any] = [None] * len(jaxpr.out_avals)
     if not perturbed or not call.reached(perturbed):
@@ -200,8 +208,8 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: Any, call: Rema
     return [with_type_of(x, aval) for x, aval in zip(outputs, jaxpr.out_avals, strict=True)], found
 
 
-def _plain_jvp(primals: Sequence[Any], tangents: Sequence[Any], perturbed: tuple[int, ...], jaxpr: Any) -> Any:
-    def moved(*moving: Any) -> Any:
+def _plain_jvp(primals: Sequence[Any], tangents: Sequence[Any], perturbed: tuple[int, ...], jaxpr: ClosedJaxpr) -> Any:
+    def moved(*moving: object) -> Any:
         values = list(primals)
         for i, value in zip(perturbed, moving, strict=True):
             values[i] = value
@@ -211,7 +219,7 @@ def _plain_jvp(primals: Sequence[Any], tangents: Sequence[Any], perturbed: tuple
     return outputs, [t if _is_inexact(t) else None for t in found]
 
 
-def _batch(axis: MappedAxis, args: Sequence[Any], dims: Sequence[Any], jaxpr: Any, call: RematCall) -> Any:
+def _batch(axis: MappedAxis, args: tuple[Any, ...], dims: Sequence[Any], jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     del jaxpr
     mapped, out_dims = call.mapped(axis, tuple(dims), [jax.typeof(x) for x in args])
     return mapped(*args), out_dims

@@ -29,7 +29,7 @@ class Cells:
     arrays: tuple[Any, ...] = ()
 
     @classmethod
-    def among(cls, args: Any) -> Cells:
+    def among(cls, args: tuple[Any, ...]) -> Cells:
         """Returns the cells that a pytree of arguments leads to."""
         if not cell_kinds():
             return cls()

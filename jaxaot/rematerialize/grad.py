@@ -18,8 +18,8 @@ def value_and_grad(
     holomorphic: bool = False,
     allow_int: bool = False,
     *,
-    policy: Any = None,
-    memory_budget: Any = None,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
 ) -> Callable[..., Any]:
     """Returns a function that computes `fn` and its gradient, keeping in between what a policy chooses.
 
@@ -55,8 +55,8 @@ def grad(
     holomorphic: bool = False,
     allow_int: bool = False,
     *,
-    policy: Any = None,
-    memory_budget: Any = None,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
 ) -> Callable[..., Any]:
     """Returns the gradient of `fn`, as a function, keeping between forward and backward what a policy chooses.
 
@@ -68,7 +68,7 @@ def grad(
 
 def _of_arrays(derivative: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(derivative)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: Any) -> Any:
         refuse_tensors(jax.tree.leaves((args, kwargs)), fn)
         return derivative(*args, **kwargs)
 

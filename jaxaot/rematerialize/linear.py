@@ -18,7 +18,7 @@ is the transpose, by JAX, of the backward.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,7 @@ from jaxaot._jax import (
     make_primitive,
     uses_axis,
 )
+from jaxaot._typing import Atom, Aval, ClosedJaxpr
 from jaxaot.errors import ForwardModeError
 from jaxaot.ir.rewrite import inline, with_input_order
 from jaxaot.ir.schedule import recompute_late
@@ -89,7 +90,7 @@ class LinearMap:
         self.out_avals = tuple(out_avals)
         self._made: dict[Any, LinearMap] = {}
 
-    def transposed(self, kept: tuple[int, ...], avals: Sequence[Any]) -> LinearMap:
+    def transposed(self, kept: tuple[int, ...], avals: Sequence[Aval]) -> LinearMap:
         """Returns the way back as a linear map.
 
         Args:
@@ -107,7 +108,7 @@ class LinearMap:
 
         return self._once(("transposed", kept), make)
 
-    def derivative(self, perturbed: tuple[int, ...], avals: Sequence[Any]) -> LinearMap:
+    def derivative(self, perturbed: tuple[int, ...], avals: Sequence[Aval]) -> LinearMap:
         """Returns the derivative with respect to some of residuals and operands.
 
         Args:
@@ -119,10 +120,10 @@ class LinearMap:
             n = len(avals)
             tangents = [avals[i].strip_weak_type() for i in perturbed]
 
-            def push(*args: Any) -> Any:
+            def push(*args: object) -> Any:
                 values = list(args[:n])
 
-                def moved(*moving: Any) -> Any:
+                def moved(*moving: object) -> Any:
                     for i, value in zip(perturbed, moving, strict=True):
                         values[i] = value
                     return jaxpr_as_fun(self.there.graph)(*values)
@@ -138,7 +139,7 @@ class LinearMap:
         return self._once(("derivative", perturbed, tuple(avals)), make)
 
     def mapped(
-        self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Any]
+        self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Aval]
     ) -> tuple[LinearMap, list[int | None]]:
         """Returns the map over an axis, and where the axis is in each result.
 
@@ -153,7 +154,7 @@ class LinearMap:
         batched = range(n_results) if is_each_operand_mapped else depending(self.there.graph, sources, axis.name)
         out_dims = [0 if i in batched else None for i in range(n_results)]
 
-        def pull(*args: Any) -> Any:
+        def pull(*args: object) -> Any:
             cotangents = axis.vmap(jaxpr_as_fun(self.back.graph), (*dims[:n], *[0] * n_results))(*args)
             return [jnp.moveaxis(ct, 0, dim or 0) for ct, dim in zip(cotangents, dims[n:], strict=True)]
 
@@ -168,18 +169,18 @@ class LinearMap:
 
         return self._once(("mapped", axis, dims, tuple(avals)), make), out_dims
 
-    def _once(self, key: Any, make: Callable[[], LinearMap]) -> LinearMap:
+    def _once(self, key: Hashable, make: Callable[[], LinearMap]) -> LinearMap:
         found = self._made.get(key)
         if found is None:
             found = self._made[key] = make()
         return found
 
-    def __call__(self, *args: Any) -> list[Any]:
+    def __call__(self, *args: object) -> list[Any]:
         """Returns the results for some residuals and operands."""
         return list(linear_map_p.bind(*args, linear=self))
 
 
-def transposable(n_residuals: int, there: Way, operands: Sequence[Any], results: Sequence[Any]) -> LinearMap:
+def transposable(n_residuals: int, there: Way, operands: Sequence[Atom], results: Sequence[Any]) -> LinearMap:
     """Returns a linear map whose way back is the transpose, by JAX, of its way there.
 
     Args:
@@ -195,17 +196,17 @@ def transposable(n_residuals: int, there: Way, operands: Sequence[Any], results:
     return LinearMap(n_residuals, there, Way(make, None), results)
 
 
-def transpose_graph(graph: Any, n_residuals: int, operands: Sequence[Any]) -> Any:
+def transpose_graph(graph: ClosedJaxpr, n_residuals: int, operands: Sequence[Atom]) -> ClosedJaxpr:
     """Returns the graph from (residuals, cotangents of the results) to cotangents of the operands, made by JAX."""
 
-    def pull(*args: Any) -> Any:
+    def pull(*args: object) -> Any:
         residuals, cotangents = args[:n_residuals], list(args[n_residuals:])
         return jax.linear_transpose(lambda *values: jaxpr_as_fun(graph)(*residuals, *values), *operands)(cotangents)
 
     return _graph_of(pull, [*graph.in_avals[:n_residuals], *graph.out_avals])
 
 
-def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Any], results: Sequence[Any]) -> LinearMap:
+def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Atom], results: Sequence[Any]) -> LinearMap:
     """Returns the derivative of a function as a linear map.
 
     Args:
@@ -229,7 +230,7 @@ def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Any], resu
     return LinearMap(n_residuals, Way(make, None), Way(lambda: backward, range(n_residuals), is_linear=False), results)
 
 
-def depending(closed: Any, inputs: Sequence[int], axis_name: Any = None) -> set[int]:
+def depending(closed: ClosedJaxpr, inputs: Sequence[int], axis_name: Any = None) -> set[int]:
     """Returns the positions of the outputs that depend on some inputs; all, if the graph names the axis `axis_name`."""
     jaxpr = closed.jaxpr
     if axis_name is not None and uses_axis(jaxpr, axis_name):
@@ -239,21 +240,21 @@ def depending(closed: Any, inputs: Sequence[int], axis_name: Any = None) -> set[
     return {i for i, atom in enumerate(jaxpr.outvars) if not isinstance(atom, Literal) and atom in moved}
 
 
-def _graph_of(fn: Callable[..., Any], avals: Sequence[Any]) -> Any:
+def _graph_of(fn: Callable[..., Any], avals: Sequence[Aval]) -> Any:
     return dce(inline(jax.make_jaxpr(fn)(*avals), also_custom=False))
 
 
-def _with_outputs(closed: Any, kept: Sequence[int]) -> Any:
+def _with_outputs(closed: ClosedJaxpr, kept: Sequence[int]) -> Any:
     jaxpr = closed.jaxpr
     outvars = [jaxpr.outvars[i] for i in kept]
     return dce(close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars), closed.consts))
 
 
-def _evaluate(*args: Any, linear: LinearMap) -> Any:
+def _evaluate(*args: object, linear: LinearMap) -> Any:
     return jaxpr_as_fun(linear.there.graph)(*args)
 
 
-def _lower(*args: Any, linear: LinearMap) -> Any:
+def _lower(*args: object, linear: LinearMap) -> Any:
     return jaxpr_as_fun(linear.there.lowered)(*args)
 
 
@@ -278,12 +279,12 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], linear: LinearMap) -> 
     return results, [parts[0] if len(parts) == 1 else parts[0] + parts[1] for parts in zip(*found, strict=True)]
 
 
-def _batch(axis: MappedAxis, args: Sequence[Any], dims: Sequence[Any], linear: LinearMap) -> Any:
+def _batch(axis: MappedAxis, args: tuple[Any, ...], dims: Sequence[Any], linear: LinearMap) -> Any:
     mapped, out_dims = linear.mapped(axis, tuple(dims), [jax.typeof(x) for x in args])
     return mapped(*args), out_dims
 
 
-def _transpose(cotangents: Sequence[Any], args: Sequence[Any], linear: LinearMap) -> Any:
+def _transpose(cotangents: Sequence[Any], args: tuple[Any, ...], linear: LinearMap) -> Any:
     n = linear.n_residuals
     kept = tuple(i for i, cotangent in enumerate(cotangents) if cotangent is not None)
     if not kept:

@@ -15,6 +15,7 @@ import numpy as np
 
 from jaxaot import config
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
+from jaxaot._typing import PyTreeDef
 from jaxaot._util import KeptWith
 from jaxaot.errors import ArgumentError, TensorTypeError
 from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
@@ -53,12 +54,17 @@ class Graph:
       written: Which of the arrays in cells it writes; their values are the last outputs.
     """
 
-    def __init__(self, call: RematCall, closed_over: Sequence[Any], out_tree: Any, written: Sequence[int]):
+    def __init__(self, call: RematCall, closed_over: Sequence[Any], out_tree: PyTreeDef | None, written: Sequence[int]):
         self.call, self.closed_over = call, tuple(closed_over)
         self.out_tree, self.written = out_tree, tuple(written)
 
 
-def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_budget: Any = None) -> Any:
+def remat(
+    fn: Callable[..., Any] | None = None,
+    *,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
+) -> Any:
     """Returns `fn`, whose gradient keeps between forward and backward only what a policy chooses; else recomputes.
 
         @ja.jit
@@ -112,7 +118,7 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
     given: Callable[..., Any] = fn
 
     @functools.wraps(fn)
-    def rematerialized(*args: Any, **kwargs: Any) -> Any:
+    def rematerialized(*args: object, **kwargs: Any) -> Any:
         cells = Cells.among((args, kwargs))
         leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=is_leaf)
         refuse_tensors(leaves, given)
@@ -131,12 +137,12 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
         settings = config.get()
         chosen = settings.policy if policy is None else policy
         budget = settings.memory_budget if memory_budget is None else memory_budget
-        static_key = tuple((type(x), x) for x in statics)
+        static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
         # in a compiled function its own graphs pack what crosses
         hooks = state.saved_hooks if state.trace is None else None
         key = tree, sorts, cells.structure, static_key, chosen, budget, settings, hooks
         graph = graph_of(given, flat, [*cells.arrays, *values], key)
-        if not graph.call.is_differentiable:
+        if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
             return given(*args, **kwargs)
         results = graph.call(*graph.closed_over, *cells.arrays, *values)
         n_results = len(results) - len(graph.written)
@@ -148,7 +154,10 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
 
 
 def graph_of(
-    fn: Callable[..., Any], flat: Callable[[Sequence[Any]], tuple[Any, list[Any]]], values: Sequence[Any], key: Any
+    fn: Callable[..., Any],
+    flat: Callable[[Sequence[Any]], tuple[Any, list[Any]]],
+    values: Sequence[Any],
+    key: tuple[Any, ...],
 ) -> Graph:
     """Returns the graph of a function, traced now or before.
 
@@ -177,10 +186,10 @@ def graph_of(
     return graph
 
 
-def _trace(fn: Any, flat: Any, values: Sequence[Any], key: Any) -> Graph:
+def _trace(fn: Callable[..., Any], flat: Callable[..., Any], values: Sequence[Any], key: tuple[Any, ...]) -> Graph:
     out_tree, n_results = None, 0
 
-    def run(*values: Any) -> Any:
+    def run(*values: object) -> Any:
         nonlocal out_tree, n_results
         result, in_cells = flat(values)
         leaves, out_tree = jax.tree.flatten(result)
@@ -217,7 +226,7 @@ def register_class_lift(module: str, lift: Callable[[type, Any, Any], type | Non
     _lifts[module] = lift
 
 
-def _lifted_class(cls: type, policy: Any, memory_budget: Any) -> type | None:
+def _lifted_class(cls: type, policy: str | Callable[..., Any] | None, memory_budget: float | str | None) -> type | None:
     found = (lift(cls, policy, memory_budget) for module, lift in _lifts.items() if module in sys.modules)
     return next((lifted for lifted in found if lifted is not None), None)
 
@@ -237,7 +246,7 @@ def refuse_tensors(leaves: Sequence[Any], fn: Callable[..., Any]) -> None:
         )
 
 
-def _sort_of(leaf: Any) -> _Sort:
+def _sort_of(leaf: object) -> _Sort:
     if kind_of(leaf) is not None:
         return _Sort.OBJECT
     if isinstance(leaf, _ARRAYS) or hasattr(leaf, "__jax_array__"):
@@ -245,6 +254,6 @@ def _sort_of(leaf: Any) -> _Sort:
     return _Sort.STATIC
 
 
-def _as_array(leaf: Any) -> Any:
+def _as_array(leaf: object) -> Any:
     """Returns a leaf as what JAX takes."""
     return leaf if isinstance(leaf, _ARRAYS) else leaf.__jax_array__()

@@ -168,7 +168,7 @@ class CompiledNode(Node):
         return None if self.second is None else self.second.find_nan((*self._held(False), *self._full(given)))
 
     def _shown(self, gradients: Sequence[Any]) -> Sequence[Any]:
-        """Returns what the executable computed as the gradients of the histories' bases."""
+        """Returns the gradients of the histories' bases that the executable computed."""
         if self.has_complex:
             gradients = [conjugate(gradient) for gradient in gradients]
         if self.bases is None:

@@ -329,7 +329,7 @@ class _Writer:
         return self.source.tensor(number) if number < n else f"m{number - n}"
 
     def _sharing(self, plan: SavePlan | None) -> Callable[[int | None], bool]:
-        """Returns what says whether a graph output is held by more than one storage."""
+        """Returns a function that says whether a graph output is held by more than one storage."""
         alias = self.traced.alias
         holders: dict[int, int] = {}
         for item in (*alias.writes, *alias.fresh):

@@ -29,7 +29,7 @@ class Inspector:
     trace: Callable[[Any, Any, Any], Traced]
     cut: Callable[[Traced], Partition]
 
-    def explain(self, fn: Any, args: Any, kwargs: Any) -> str:
+    def explain(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Returns every stage that a call goes through, as text."""
         traced = self.trace(fn, args, kwargs)
         return explain_stages(traced, self.cut(traced) if traced.needs_backward else None)

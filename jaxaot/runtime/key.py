@@ -16,7 +16,7 @@ from jaxaot.runtime.recovery import refuse_without_values
 from jaxaot.tape.modes import state
 
 
-def key_for_call(traced: Traced, fn: Callable[..., Any], args: Any, kwargs: Any) -> CallKey:
+def key_for_call(traced: Traced, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> CallKey:
     """Returns all that the guards of a program for a call look at.
 
     Raises:
@@ -35,7 +35,7 @@ def key_for_call(traced: Traced, fn: Callable[..., Any], args: Any, kwargs: Any)
 
 
 def parameter_names(fn: Callable[..., Any], n_most: int = 64) -> tuple[str, ...]:
-    """Returns what a function calls its positional arguments, those of `*args` by their index."""
+    """Returns the names of a function's positional parameters; those of `*args` are named by index."""
     signature = signature_of(fn)
     if signature is None:
         return ()

@@ -176,7 +176,7 @@ def lower(
 
 
 def forward_graph(traced: Traced, partition: Partition | None) -> Any:
-    """Returns what a call computes: from the graph inputs that are passed to graph outputs and extra residuals."""
+    """Returns the graph of a call: from the inputs that are passed to the outputs and further residuals."""
     n_fills = len(traced.alias.refills)
     n_outputs = len(traced.jaxpr.out_avals) - n_fills
     held = partition.forward if partition is not None else hold_fills(traced.jaxpr, n_fills)

@@ -9,7 +9,7 @@ from collections import Counter, deque
 from jaxaot.errors import RecompileWarning
 from jaxaot.plan.difference import CallKey, Difference, Kind, differences
 
-MOST_FOR_ONE_REASON = 8
+MAX_FOR_ONE_REASON = 8
 """After so many programs for one kind of reason and one argument, a warning says what to write instead."""
 
 _ADVICE = {
@@ -73,12 +73,12 @@ class Recompiles:
         self._n += 1
         for kind, about in {(reason.kind, reason.about) for reason in reasons}:
             self._returning[kind, about] += 1
-            is_due = self._returning[kind, about] == MOST_FOR_ONE_REASON and (kind, about) not in self._warned
+            is_due = self._returning[kind, about] == MAX_FOR_ONE_REASON and (kind, about) not in self._warned
             if is_due and kind in _ADVICE:
                 self._warned.add((kind, about))
                 text = next(reason.text for reason in reasons if (reason.kind, reason.about) == (kind, about))
                 warnings.warn(
-                    f"`{self._name}` was compiled {self._n} times, {MOST_FOR_ONE_REASON} of them because of {about}: "
+                    f"`{self._name}` was compiled {self._n} times, {MAX_FOR_ONE_REASON} of them because of {about}: "
                     f"the last time {text}. {_ADVICE[kind]} `explain_recompiles()` lists every reason.",
                     RecompileWarning,
                     stacklevel=5,

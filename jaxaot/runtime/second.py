@@ -1,7 +1,7 @@
-"""What a compiled call keeps so that its backward can be differentiated, and that derivative.
+"""Double backward of compiled calls: the values kept for it, and the derivative of the backward.
 
-The backward executable takes residuals, which are anything that the cut chose. Its derivative is that of the joint
-graph, a function of the graph's inputs and cotangents; so those inputs are held which gradients depend on.
+The backward executable takes residuals, which may be any values that the cut chose. So to differentiate the backward
+we differentiate the joint graph, and also keep the graph inputs that its gradients depend on.
 """
 
 from __future__ import annotations

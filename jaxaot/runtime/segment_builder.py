@@ -46,7 +46,13 @@ class SegmentBuilder:
         return ExecutableCache(self.make)
 
     def __call__(
-        self, fn: Any, args: Any, kwargs: Any, writing: Any, walk: Walk, programs: Sequence[Program]
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        writing: Any,
+        walk: Walk,
+        programs: Sequence[Program],
     ) -> Program:
         """Returns a program for a call; other programs that run some of its segments compute more from then on."""
         traced = self._trace(fn, args, kwargs, writing, walk.known)
@@ -60,7 +66,14 @@ class SegmentBuilder:
                 generate(other, writing)
         return program
 
-    def _trace(self, fn: Any, args: Any, kwargs: Any, writing: Any, known: tuple[np.ndarray, ...]) -> Traced:
+    def _trace(
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        writing: Any,
+        known: tuple[np.ndarray, ...],
+    ) -> Traced:
         call = (fn, args, kwargs)
 
         def run(traced: Traced) -> np.ndarray:
@@ -69,6 +82,6 @@ class SegmentBuilder:
         trace = lambda known: self.trace_known(fn, args, kwargs, known)
         return trace_through(trace, run, known, config.get().max_breaks)
 
-    def trace(self, fn: Any, args: Any, kwargs: Any) -> Traced:
+    def trace(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
         """Returns the traced graph of a call."""
         return self._trace(fn, *read_iterators(args, kwargs), threading.RLock(), ())

@@ -121,7 +121,7 @@ class ExecutableCache:
 
 
 def make_linker(traced: Traced, walk: Walk, programs: Sequence[Program], make: Callable[[Any], Any]) -> Linker:
-    """Returns what finds the segments of a program for the call that a walk belongs to.
+    """Returns a function that finds the segments of a program for the call of a walk.
 
     Args:
       traced: What the program is made for.

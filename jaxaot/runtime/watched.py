@@ -31,7 +31,7 @@ def watching(make: Backend) -> Backend:
 
 
 def nan_search(jaxpr: Any) -> Callable[[Any, list[Any], list[Any]], None]:
-    """Returns what looks at the equations of an open jaxpr as they run, and raises at a gradient with a NaN."""
+    """Returns an observer of the equations of an open jaxpr that raises at the first gradient with a NaN."""
     gradients = gradient_variables(jaxpr)
 
     def look(eqn: Any, operands: list[Any], results: list[Any]) -> None:

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, DeviceTypeError
 from jaxaot.tape.modes import state
 
@@ -60,7 +61,7 @@ class Autocast:
         return here.dtype if here.is_on else None
 
     def of(self, platform: str) -> Precision:
-        """Returns what is set for a kind of device."""
+        """Returns the settings for a kind of device."""
         return dict(self.precisions).get(platform, _OFF)
 
     def __str__(self) -> str:
@@ -73,7 +74,7 @@ _OFF = Precision(False, np.dtype(jnp.bfloat16))
 
 @functools.cache
 def _untouched() -> Autocast:
-    """Returns what is set before anything was."""
+    """Returns the initial settings."""
     gpu = Precision(False, np.dtype(np.float16))
     return Autocast((("cpu", _OFF), ("gpu", gpu), ("tpu", _OFF)), True, jax.default_backend())
 
@@ -112,7 +113,7 @@ class autocast:
     def __init__(
         self,
         device_type: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         enabled: bool = True,
         cache_enabled: bool | None = None,
     ):
@@ -146,7 +147,7 @@ class autocast:
         state.autocast = None if wanted == _untouched() else wanted
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.autocast = state.autocast_before.pop()
         if not state.autocast_before:
             clear_autocast_cache()
@@ -159,7 +160,7 @@ class autocast:
             )
 
         @functools.wraps(fn)
-        def inside(*args: Any, **kwargs: Any) -> Any:
+        def inside(*args: object, **kwargs: Any) -> Any:
             with self:
                 return fn(*args, **kwargs)
 

@@ -115,7 +115,7 @@ def _run(
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
     ready: list[tuple[int, Node]] = []
-    n_apart = 0  # nodes to come of a chain that is run one by one
+    n_apart = 0  # nodes to come of a chain that is run one by one: looking for chains at each would be quadratic
 
     def deliver(node: Node, index: int, cotangent: Any) -> None:
         buffer = buffers.get(node)
@@ -159,7 +159,7 @@ def _run(
                     gradients = run_chain(chain, cotangents[0])
                     if gradients is not None:
                         edges, nodes, n_apart = chain.outer_edges(), chain.nodes, 0
-            if gradients is None:
+            if gradients is None:  # no chain, or its kernel cannot take these cotangents
                 given = tuple(cotangents) if hooks is not None else ()
                 run = node.backward if anomaly is None else functools.partial(anomaly.run, node)
                 gradients = run(cotangents, create_graph)
@@ -172,7 +172,7 @@ def _run(
                     done.release()
         else:
             edges, gradients = node.edges, [None] * len(node.edges)
-        cotangents = cotangent = given = None
+        cotangents = cotangent = given = None  # so that buffers are freed, or given away, before the next node runs
         for edge, gradient in zip(edges, gradients, strict=True):
             if edge is None:
                 continue
@@ -187,7 +187,7 @@ def _run(
                 if gradient is not None:
                     deliver(following, index, gradient)
                 heappush(ready, (-following.sequence_number, following))
-            elif following.is_sink and accumulates:
+            elif following.is_sink and accumulates:  # at once: nothing else reads a leaf's gradient
                 following.backward([gradient], create_graph)
             else:
                 buffers[following] = [gradient]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from jaxaot.errors import UnknownSettingError
@@ -91,7 +92,7 @@ class set_grad_enabled:
     def __enter__(self) -> None:
         state.grad_enabled = self._mode
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.grad_enabled = self._before
 
 
@@ -107,12 +108,12 @@ class _Mode:
         self._before.append(state.grad_enabled)
         state.grad_enabled = self._enabled
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.grad_enabled = self._before.pop()
 
-    def __call__(self, fn: Any) -> Any:
+    def __call__(self, fn: Callable[..., Any]) -> Any:
         @functools.wraps(fn)
-        def inside(*args: Any, **kwargs: Any) -> Any:
+        def inside(*args: object, **kwargs: Any) -> Any:
             with type(self)():
                 return fn(*args, **kwargs)
 
@@ -124,10 +125,10 @@ class no_grad(_Mode):
 
     _enabled = False
 
-    def __new__(cls, fn: Any = None) -> Any:
+    def __new__(cls, fn: Callable[..., Any] | None = None) -> Any:
         return super().__new__(cls) if fn is None else super().__new__(cls)(fn)
 
-    def __init__(self, fn: Any = None) -> None:
+    def __init__(self, fn: Callable[..., Any] | None = None) -> None:
         super().__init__()
 
 
@@ -157,7 +158,7 @@ class inference_mode(no_grad):
         self._inferred.append(state.infers)
         state.infers = not self._enabled
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         super().__exit__()
         state.infers = self._inferred.pop()
 

@@ -97,7 +97,7 @@ class Node:
         raise NotImplementedError
 
     def filter(self, gradient: Any) -> Any:
-        """Returns what the hooks on a leaf let through of its gradient; for sinks."""
+        """Returns the gradient of a leaf after the hooks on it; for sinks."""
         return gradient
 
     @property
@@ -119,7 +119,7 @@ class Node:
         return self._metadata
 
     def name(self) -> str:
-        """Returns what PyTorch calls the node, such as `MulBackward0`."""
+        """Returns PyTorch's name for the node, such as `MulBackward0`."""
         return self._name
 
     def _sequence_nr(self) -> int:

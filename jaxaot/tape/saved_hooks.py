@@ -125,5 +125,5 @@ class disable_saved_tensors_hooks:
         self._before.append(state.hooks_disabled)
         state.hooks_disabled = self._message
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         state.hooks_disabled = self._before.pop()

@@ -9,7 +9,9 @@ from typing import Any
 import jax
 
 from jaxaot._jax import is_tracer
+from jaxaot._typing import PyTreeDef
 from jaxaot.facade.dispatch import STAND_INS
+from jaxaot.facade.history import History
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
@@ -51,7 +53,7 @@ class Escapes:
       asked: Graph outputs that carry the values that Python asked for.
     """
 
-    def __init__(self, leaves: list[Any], out_tree: Any):
+    def __init__(self, leaves: list[Any], out_tree: PyTreeDef):
         self.leaves = leaves
         self.out_tree = out_tree
         self.changed: list[Tensor] = []
@@ -62,8 +64,8 @@ class Escapes:
         self.asked: list[int] = []
 
 
-def collect_escapes(trace: TraceState, result: Any, objects: dict[int, Path]) -> Escapes:
-    """Returns what outlives a traced function that returned `result`.
+def collect_escapes(trace: TraceState, result: object, objects: dict[int, Path]) -> Escapes:
+    """Returns the tensors and storages that outlive a traced function that returned `result`.
 
     Args:
       trace: Its trace.
@@ -110,7 +112,7 @@ def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) 
 def plan_aliases(
     trace: TraceState, escapes: Escapes, changes: Callable[[Callable[[Any], int]], tuple[PlaceWrite, ...]]
 ) -> tuple[Callable[..., AliasPlan], list[Any], tuple[PlaceWrite, ...]]:
-    """Returns what makes the alias plan once inputs are numbered, the graph's outputs, and the writes to places.
+    """Returns a function that makes the alias plan from the numbers of inputs, the graph's outputs, and place writes.
 
     The plan is completed later, because tensors from outside get their numbers when their paths are known; everything
     that depends on symbols is read here, while the trace is alive.
@@ -120,10 +122,11 @@ def plan_aliases(
       escapes: What outlives it.
       changes: Returns the writes to places, given what makes a value an output.
     """
+    # by identity: equal values of different gradients must stay two outputs
     outputs: list[Any] = []
     placed: dict[int, int] = {}
 
-    def output(value: Any, taken: Any = ()) -> int:
+    def output(value: object, taken: Any = ()) -> int:
         """Returns the graph output that carries a value; a new one if the present one is among `taken`."""
         if id(value) not in placed or placed[id(value)] in taken:
             placed[id(value)] = len(outputs)
@@ -136,6 +139,7 @@ def plan_aliases(
         is_written = id(storage) in trace.written
         if not is_written and not is_resized and storage.layout is was["layout"]:
             continue
+        # without bytes before and after: nobody can read what it held in between
         if storage.array is None and was["array"] is None and storage.layout is was["layout"]:
             continue
         place = None if storage.array is None else output(storage.array)
@@ -146,7 +150,7 @@ def plan_aliases(
     index: dict[int, int] = {}
     owners: dict[int, Any] = {}
 
-    def add(history: Any, storage: Storage) -> int | None:
+    def add(history: History | None, storage: Storage) -> int | None:
         if history is None:
             return None
         if id(history) not in index:
@@ -157,6 +161,7 @@ def plan_aliases(
 
     for tensor in (*escapes.made, *escapes.changed):
         add(tensor._history, tensor._storage)
+    # `noted` and not the present state: only a tensor that showed the history before the call has a number at run time
     for history, was in trace.histories.values():
         if history.node is not was["node"] or history.requires_grad != was["requires_grad"]:
             for _, snapshot in trace.noted.values():
@@ -170,6 +175,7 @@ def plan_aliases(
     made_number = {id(tensor): i for i, tensor in enumerate(escapes.made)}
     fresh_number = {id(storage): i for i, storage in enumerate(escapes.fresh)}
     counters, counter_number, bumps = _counters(trace, escapes)
+    # read now: the trace puts every tensor from outside back as it was before `finish` runs
     specs = {
         id(t): (
             t._storage,
@@ -215,13 +221,13 @@ def plan_aliases(
                 return storage_number[id(storage)]
             return n_storages + fresh_number[id(storage)]
 
-        def spec(tensor: Any) -> TensorSpec:
+        def spec(tensor: Tensor) -> TensorSpec:
             storage, layout, offset, history, base, chain, creation, counter = specs[id(tensor)]
             return TensorSpec(
                 storage_place(storage), layout, offset, history, tensor_number(base), chain, creation, counter
             )
 
-        def result(leaf: Any) -> OutputSource:
+        def result(leaf: object) -> OutputSource:
             return TensorOutput(tensor_number(leaf)) if isinstance(leaf, Tensor) else leaf  # type: ignore[arg-type]
 
         return AliasPlan(
@@ -244,7 +250,7 @@ def plan_aliases(
 
 
 def no_aliases(escapes: Escapes) -> Callable[..., AliasPlan]:
-    """Returns what makes the plan of a trace that stopped at a value: it changed nothing, and returns that value."""
+    """Returns a function that makes the plan of a trace that stopped at a value: no changes, that value as output."""
     escapes.asked = [0]
     return lambda *_: AliasPlan(
         writes=(), fresh=(), freed=(), histories=(), counters=(), bumps=(), made=(), changes=(), grads=(),
@@ -282,7 +288,12 @@ def _counters(
 
 
 def _history_source(
-    trace: TraceState, history: Any, storage: Storage, output: Any, differentiable: list[int], escapes: Escapes
+    trace: TraceState,
+    history: History,
+    storage: Storage,
+    output: Callable[..., Any],
+    differentiable: list[int],
+    escapes: Escapes,
 ) -> Callable[..., HistorySource]:
     was = trace.histories.get(id(history))
     is_outside = history.trace is not trace or was is not None

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun, make_jaxpr_object
-from jaxaot._typing import Array
+from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.errors import CapturedTensorChangedError
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.history import History
@@ -94,7 +94,7 @@ class Body:
         """The generators that it drew from."""
         return [origin[1] for origin in self.captured if origin[0] == "stream"]
 
-    def __call__(self, *inputs: Any) -> list[Any]:
+    def __call__(self, *inputs: object) -> list[Any]:
         """Returns the outputs of the graph, its equations being part of whatever JAX traces at the moment."""
         return list(jaxpr_as_fun(self.graph)(*inputs))
 
@@ -138,7 +138,7 @@ class _BodyTrace(TraceState):
         self.adopt_history(history, storage)
         self.histories[id(history)] = (history, before)
 
-    def read(self, storage: Storage, history: Any, records: bool) -> Array:
+    def read(self, storage: Storage, history: History | None, records: bool) -> Array:
         if not self.has_streams and not records and history is not None and history.requires_grad:
             return forward_alone(super().read(storage, history, True))
         return super().read(storage, history, records)
@@ -156,7 +156,7 @@ class _BodyTrace(TraceState):
         return jax.random.fold_in(self.stream_seeds[generator], jnp.uint32(n))
 
     def argument(self, symbol: Array, spec: LeafSpec) -> Any:
-        """Returns what the body's function is passed for a symbol."""
+        """Returns the argument that the body's function gets for a symbol."""
         if not spec.is_tensor:
             return symbol
         tensor = wrap_array(symbol)
@@ -191,14 +191,15 @@ def trace_body(
     trace = _BodyTrace(is_loop, outer, has_streams)
     found: dict[str, Any] = {}
 
-    def staged(*symbols: Any) -> list[Any]:
+    def staged(*symbols: Array) -> list[Any]:
         for history, storage in promoted:
             trace.promote(history, storage)
         given = [trace.argument(symbol, spec) for symbol, spec in zip(symbols, arguments, strict=True)]
         leaves = fn(given)
-        state.grad_enabled = grad_enabled
+        state.grad_enabled = grad_enabled  # a mode that the body set must not reach the equations below
         _check_captured(trace)
         refuse_lasting_hooks(trace, leaves)
+        # strong types: branches must return equal types, and loops what they take
         outputs = [strong(x._read() if isinstance(x, Tensor) else x, x.dtype) for x in leaves]
         found["results"] = tuple(map(spec_of, leaves))
         found["writes"] = [
@@ -225,11 +226,12 @@ def trace_body(
         closed = jax.make_jaxpr(staged)(*avals)
     finally:
         state.trace, state.grad_enabled = outer, grad_enabled
-        trace.restore()
+        trace.restore()  # a body only describes its effects: the surrounding trace carries them out
     graph = hoist(closed, len(trace.lifted), range(len(trace.lifted)))
     graph, captured = _without_unused(graph, len(arguments), trace.lifted)
     _note_reached(outer, trace)
     moves = [Move(*move) for move in found["moves"]]
+    # histories begun inside belong to a trace that is over, so each gets one of the surrounding trace in its place
     ours: dict[int, History] = {}
     for tensor, history, place in found["begun"]:
         ours[id(history)] = _begin_history(outer, tensor)
@@ -273,7 +275,7 @@ def trace_turn(fn: Callable[[list[Any]], list[Any]], arguments: Sequence[LeafSpe
             return body
 
 
-def _append(outputs: list[Any], value: Any) -> int:
+def _append(outputs: list[Any], value: object) -> int:
     outputs.append(value)
     return len(outputs) - 1
 
@@ -292,7 +294,7 @@ def _storage_of(trace: TraceState, history: History) -> Storage:
     raise AssertionError("a history was moved on by a write through a tensor, and the tensor was noted")
 
 
-def _without_unused(graph: Any, n_arguments: int, origins: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+def _without_unused(graph: ClosedJaxpr, n_arguments: int, origins: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
     """Returns the graph without the captured inputs that nothing reads, and the origins of the others."""
     jaxpr = graph.jaxpr
     live = {var for eqn in jaxpr.eqns for var in variables(eqn.invars)} | set(variables(jaxpr.outvars))

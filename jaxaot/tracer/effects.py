@@ -149,7 +149,7 @@ class Effects:
 
 
 def unite(*bodies: Body) -> Effects:
-    """Returns what any of the bodies does."""
+    """Returns the union of the effects of the bodies."""
     written = {id(write.storage): write.storage for body in bodies for write in body.writes}
     moved = {id(move.history): (move.history, move.storage) for body in bodies for move in body.moves}
     merged: dict[int, History] = {}
@@ -367,7 +367,7 @@ class ControlFlowNode(Node):
         self.values = None
 
 
-def _cut(value: Any, base: Base) -> Any:
+def _cut(value: Array, base: Base) -> Any:
     if base is None:
         return value
     window, starts = find_window(*base)

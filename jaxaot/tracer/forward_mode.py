@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from jaxaot._typing import ClosedJaxpr, Eqn
 from jaxaot.errors import DualTensorError
 from jaxaot.facade.function import jvp_missing
 from jaxaot.ir.walk import backward_slice, sub_jaxprs
@@ -13,7 +14,7 @@ _PUSHED = "custom_lin"
 """JAX's equation for the tangents of a function that has a backward alone; transposed it is gone."""
 
 
-def check_forward_mode(closed: Any) -> None:
+def check_forward_mode(closed: ClosedJaxpr) -> None:
     """Raises if a graph needs the tangents of a function that has a backward alone.
 
     Raises:
@@ -32,7 +33,7 @@ def check_forward_mode(closed: Any) -> None:
                 )
 
 
-def _opened(eqn: Any) -> Iterator[Any]:
+def _opened(eqn: Eqn) -> Iterator[Any]:
     """Yields an equation and those of its bodies."""
     yield eqn
     for jaxpr in sub_jaxprs(eqn):

@@ -70,7 +70,7 @@ _ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
 """Methods that change a container and tell nothing of it."""
 _GROWING = (list, dict, set, deque)
 """Containers that have those."""
-_MOST_ITEMS, _MOST_OBJECTS, _MOST_MISSING = 256, 5_000, 1_000
+_MAX_ITEMS, _MAX_OBJECTS, _MAX_MISSING = 256, 5_000, 1_000
 
 
 def _package(module: str | None) -> str:
@@ -86,7 +86,7 @@ def _is_installed(module: str | None) -> bool:
 
 def container_guards(path: Path, value: Any) -> list[PythonGuard]:
     """Returns the guards on a dict, list or tuple itself."""
-    if isinstance(value, dict) and len(value) <= _MOST_ITEMS and all(isinstance(key, PLAIN) for key in value):
+    if isinstance(value, dict) and len(value) <= _MAX_ITEMS and all(isinstance(key, PLAIN) for key in value):
         return [PythonGuard(path, HasType(type(value))), PythonGuard(path, HasKeys(tuple(value)))]
     return [PythonGuard(path, HasType(type(value))), PythonGuard(path, HasLength(len(value)))]
 
@@ -203,7 +203,7 @@ class _Walk:
                 self._guard(path, HasType(type(value)))
             else:
                 self._child(path, value)
-        while self._queue and len(seen) < _MOST_OBJECTS:
+        while self._queue and len(seen) < _MAX_OBJECTS:
             path, value = self._queue.popleft()
             place = self._reached.places.get(id(value))
             if place is not None:
@@ -219,7 +219,7 @@ class _Walk:
             self._look_into(path, value)
         return self._guards
 
-    def _argument(self, path: Path, value: Any) -> None:
+    def _argument(self, path: Path, value: object) -> None:
         """Finds the objects among the arguments; the containers that jax knows are guarded as a whole."""
         if isinstance(value, dict):
             for key, child in value.items():
@@ -246,14 +246,14 @@ class _Walk:
         installed, which are the scripts and packages that belong together."""
         return _package(module) in self.known.openers or not _is_installed(module)
 
-    def _named(self, path: Path, name: str, value: Any) -> None:
+    def _named(self, path: Path, name: str, value: object) -> None:
         """Guards what a variable or an attribute holds."""
         if type(value) in _GROWING and not self.known.openers and name not in self.known.read:
             self._guard(path, HasType(type(value)))
         else:
             self._child(path, value)
 
-    def _child(self, path: Path, value: Any) -> None:
+    def _child(self, path: Path, value: object) -> None:
         """Guards what a step leads to, and notes it for a look inside."""
         if isinstance(value, Tensor):
             self._tensor(path, value)
@@ -282,7 +282,7 @@ class _Walk:
             if not is_foreign(value.__module__):
                 self._queue.append((path, value))
         elif isinstance(value, (set, frozenset)):
-            if len(value) <= _MOST_ITEMS and all(isinstance(member, PLAIN) for member in value):
+            if len(value) <= _MAX_ITEMS and all(isinstance(member, PLAIN) for member in value):
                 self._guard(path, HasMembers(frozenset(value)))
         elif not isinstance(value, types.ModuleType) or not is_foreign(value.__name__):
             self._queue.append((path, value))
@@ -295,13 +295,13 @@ class _Walk:
         elif path not in self._reached.tensor_paths:
             self._guard(path, IsTensor(self._reached.tensors[id(value)]))
 
-    def _weak(self, path: Path, value: Any) -> None:
+    def _weak(self, path: Path, value: object) -> None:
         try:
             self._guard(path, IsHeldWeakly(weakref.ref(value)))
         except TypeError:  # an object that cannot be referred to weakly
             self._guard(path, HasType(type(value)))
 
-    def _look_into(self, path: Path, value: Any) -> None:
+    def _look_into(self, path: Path, value: object) -> None:
         if isinstance(value, types.FunctionType):
             self._function(path, value)
         elif isinstance(value, types.MethodType):
@@ -312,12 +312,12 @@ class _Walk:
                 self._child((*path, ("attr", name)), getattr(value, name))
         elif isinstance(value, dict):
             self._guards += container_guards(path, value)
-            for key, child in itertools.islice(value.items(), _MOST_ITEMS):
+            for key, child in itertools.islice(value.items(), _MAX_ITEMS):
                 if isinstance(key, KEYS):
                     self._child((*path, ("item", key)), child)
         elif isinstance(value, _SEQUENCES):
             self._guards += container_guards(path, value)
-            for i, child in zip(range(_MOST_ITEMS), value, strict=False):
+            for i, child in zip(range(_MAX_ITEMS), value, strict=False):
                 self._child((*path, ("item", i)), child)
         elif isinstance(value, types.ModuleType):
             for name in sorted(self.found.names & set(vars(value))):
@@ -337,7 +337,7 @@ class _Walk:
             if self._is_named(name, fn.__module__) and name.isidentifier():
                 self._child((*path, ("attr", name)), child)
 
-    def _object(self, path: Path, value: Any) -> None:
+    def _object(self, path: Path, value: object) -> None:
         cls = type(value)
         if is_foreign(cls.__module__) and cls not in _NAMESPACES:
             wrapped = inspect.getattr_static(value, "__wrapped__", None)
@@ -365,13 +365,13 @@ class _Walk:
                     self._weak((*path, ("attr", name)), child)
         self._class(path, cls, set(attributes), (*path, ("type", None)))
 
-    def _missing(self, path: Path, value: Any) -> None:
+    def _missing(self, path: Path, value: object) -> None:
         """Guards that an object does not have what some code would read if it were there."""
         cls = type(value)
         if not self.known.hoped or _is_installed(cls.__module__) or hasattr(cls, "__getattr__"):
             return
         there = set(attributes_of(value)).union(*(vars(owner) for owner in cls.__mro__))
-        for name in sorted(self.known.hoped - there)[: _MOST_MISSING - self._n_missing]:
+        for name in sorted(self.known.hoped - there)[: _MAX_MISSING - self._n_missing]:
             self._n_missing += 1
             self._guard((*path, ("attr", name)), IsAbsent())
 
@@ -421,7 +421,7 @@ class _Walk:
                 self._guard((*path, ("global", name)), IsAbsent())
 
 
-def _is_compared(value: Any) -> bool:
+def _is_compared(value: object) -> bool:
     """Returns whether an argument is an object of a library's class that says itself when it is equal."""
     cls = type(value)
     if isinstance(value, (type, types.FunctionType, types.MethodType, functools.partial, types.ModuleType)):

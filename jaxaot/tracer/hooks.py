@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot._typing import DTypeLike
 from jaxaot.errors import PackHookWroteError
 from jaxaot.facade.saved import check_unpacked, check_unwritten
 from jaxaot.facade.storage import Storage
@@ -48,10 +49,10 @@ class _Untraceable(Exception):
     """A hook does what no graph of its argument can do."""
 
 
-def trace_hooks(hooks: HookPair, shape: tuple[int, ...], dtype: Any) -> HookGraphs | None:
-    """Returns what a pair of hooks does to an array of some type; None if it has to be run on values.
+def trace_hooks(hooks: HookPair, shape: tuple[int, ...], dtype: DTypeLike | None) -> HookGraphs | None:
+    """Returns the graphs of a pair of hooks for an array type; None if they must run on values.
 
-    That is so if it asks for values, keeps them elsewhere, draws random numbers, or reads or writes other tensors.
+    They must if they ask for values, keep them elsewhere, draw random numbers, or read or write other tensors.
 
     Raises:
       PackHookWroteError: If the pack hook writes to the tensor that it gets.
@@ -64,7 +65,7 @@ def trace_hooks(hooks: HookPair, shape: tuple[int, ...], dtype: Any) -> HookGrap
         nonlocal tree
         arrays: list[Any] = []
 
-        def mark(leaf: Any) -> Any:
+        def mark(leaf: object) -> Any:
             if isinstance(leaf, (Tensor, jax.Array, np.ndarray)):
                 arrays.append(leaf._read() if isinstance(leaf, Tensor) else leaf)
                 return _Kept.TENSOR if isinstance(leaf, Tensor) else _Kept.ARRAY
@@ -80,11 +81,11 @@ def trace_hooks(hooks: HookPair, shape: tuple[int, ...], dtype: Any) -> HookGrap
         _run(run)
         return arrays
 
-    def unpack(*arrays: Any) -> Any:
+    def unpack(*arrays: object) -> Any:
         def run(show: Callable[[Any], Tensor]) -> Any:
             values = iter(arrays)
 
-            def fill(leaf: Any) -> Any:
+            def fill(leaf: object) -> Any:
                 if leaf is _Kept.TENSOR:
                     return show(next(values))
                 return next(values) if leaf is _Kept.ARRAY else leaf
@@ -107,7 +108,7 @@ def trace_hooks(hooks: HookPair, shape: tuple[int, ...], dtype: Any) -> HookGrap
 
 
 def _run(body: Callable[[Callable[[Any], Tensor]], Any]) -> Any:
-    """Returns what `body` does, given what shows an array as a tensor, as part of the graph that JAX is tracing.
+    """Returns the result of `body` as part of the graph that JAX is tracing.
 
     Raises:
       _Untraceable: If it reaches tensors from outside, changes any, or draws random numbers.

@@ -42,14 +42,14 @@ class LeafSpec:
         return f"{'Tensor' if self.is_tensor else 'array'} {self.dtype}{list(self.shape)}"
 
 
-def spec_of(leaf: Any) -> LeafSpec:
+def spec_of(leaf: object) -> LeafSpec:
     """Returns the spec of a tensor or array."""
     is_tensor = isinstance(leaf, Tensor)
     requires_grad = is_tensor and leaf.requires_grad and state.grad_enabled
     return LeafSpec(tuple(leaf.shape), np.dtype(leaf.dtype), is_tensor, requires_grad)
 
 
-def leaves_of(value: Any, what: str) -> tuple[list[Any], Any]:
+def leaves_of(value: object, what: str) -> tuple[list[Any], Any]:
     """Returns the leaves of operands or results as tensors and jax arrays, and their tree.
 
     Raises:
@@ -74,7 +74,7 @@ def leaves_of(value: Any, what: str) -> tuple[list[Any], Any]:
     return found, tree
 
 
-def fresh(leaf: Any) -> Any:
+def fresh(leaf: object) -> Any:
     """Returns a contiguous copy of a tensor, on a storage of its own; arrays are immutable."""
     return clone(leaf, memory_format=MemoryFormat.contiguous_format) if isinstance(leaf, Tensor) else leaf
 
@@ -96,8 +96,8 @@ def differences(names: tuple[str, str], trees: tuple[Any, Any], specs: tuple[Any
     return found
 
 
-def _fitted(leaf: Any, spec: LeafSpec) -> Any:
-    """Returns what a turn left for a carried value, as the kind of leaf that the value is."""
+def _fitted(leaf: object, spec: LeafSpec) -> Any:
+    """Returns the new value of a carried leaf after an iteration, as the kind of leaf that it was."""
     if isinstance(leaf, _NUMBERS):
         leaf = jnp.asarray(leaf, spec.dtype) if can_store(np.asarray(leaf).dtype, spec.dtype) else tensor(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
@@ -120,7 +120,7 @@ class Carry:
         self.leaves, self.tree = leaves_of(init, what)
         self.specs = [spec_of(leaf) for leaf in self.leaves]
 
-    def fit(self, value: Any, fn: str) -> list[Any]:
+    def fit(self, value: object, fn: str) -> list[Any]:
         """Returns the leaves of what a turn returned to carry on.
 
         Raises:
@@ -155,8 +155,8 @@ def _check_one(pred: Any, what: str) -> None:
         )
 
 
-def truth_of(pred: Any, what: str) -> bool:
-    """Returns what a condition says, eagerly.
+def truth_of(pred: object, what: str) -> bool:
+    """Returns the truth value of a condition, eagerly.
 
     Raises:
       ControlFlowMismatchError: If it is not one value.
@@ -165,7 +165,7 @@ def truth_of(pred: Any, what: str) -> bool:
     return bool(pred.reshape(()) if isinstance(pred, (jax.Array, np.ndarray)) else pred)
 
 
-def flag_of(pred: Any, what: str) -> Any:
+def flag_of(pred: object, what: str) -> Any:
     """Returns a condition as a bool symbol without dims.
 
     Raises:

@@ -64,8 +64,8 @@ def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> di
     return found
 
 
-def children(value: Any, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
-    """Yields what a value holds: the step to it, itself, and whether it is looked into last.
+def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
+    """Yields the children of a value: the step to each, the child, and whether it is visited last.
 
     Args:
       value: Anything.

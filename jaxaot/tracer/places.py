@@ -124,7 +124,7 @@ class Survey:
             for step, child, is_late in children(value, names):
                 (late if is_late else queue).append(((*path, step), child))
 
-    def _walk(self, path: Path, value: Any) -> None:
+    def _walk(self, path: Path, value: object) -> None:
         """Notes an object and everything below it."""
         stack = [_Place(path, value)]
         while stack:
@@ -175,7 +175,7 @@ class Survey:
             for name, child in attributes_of(value).items():
                 yield _Place((*path, ("attr", name)), child)
 
-    def _is_compared(self, path: Path, value: Any) -> bool:
+    def _is_compared(self, path: Path, value: object) -> bool:
         """Notes a value that is compared as a whole, if it is one: code, or what says itself when it is equal."""
         if isinstance(value, (set, frozenset, *_CODE, *CONSTANT)):
             self.values.append((path, value))
@@ -191,11 +191,11 @@ class Survey:
         return True
 
 
-def _is_plain_tuple(value: Any) -> bool:
+def _is_plain_tuple(value: object) -> bool:
     return type(value) is tuple and all(type(child) in _PLAIN or _is_plain_tuple(child) for child in value)
 
 
-def _is_hashable(value: Any) -> bool:
+def _is_hashable(value: object) -> bool:
     try:
         hash(value)
     except TypeError:
@@ -203,8 +203,8 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-def leaf_input(value: Any) -> LeafInput:
-    """Returns what stands for one leaf of a cell's value."""
+def leaf_input(value: object) -> LeafInput:
+    """Returns the graph input for one leaf of a cell's value."""
     if isinstance(value, (np.ndarray, np.generic)):
         return LeafInput("numpy", value.shape, canonical_dtype(value.dtype), python_type=type(value))
     if isinstance(value, (jax.Array, jax.ShapeDtypeStruct)):
@@ -267,12 +267,12 @@ class Places:
             self._slot_symbols[id(holder), key] = symbol
             holder[key] = symbol
 
-    def _symbol(self, trace: TraceState, value: Any, origin: Any) -> Any:
+    def _symbol(self, trace: TraceState, value: object, origin: tuple[Any, ...]) -> Any:
         leaf = leaf_input(value)
         return value if leaf.kind == "static" else trace.lift(leaf.shape, leaf.dtype, origin, leaf.weak_type)
 
     def changes(self, output: Callable[[Any], int]) -> tuple[PlaceWrite, ...]:
-        """Returns what the function did to cells and objects; `output` makes a value an output of the graph.
+        """Returns the writes of the function to cells and objects; `output` makes a value an output of the graph.
 
         Raises:
           AttributeChangeError: If a later call could not do it again.
@@ -320,8 +320,8 @@ class Places:
                 plain = dict(value) if isinstance(value, dict) else list(value)
                 yield ContainerWrite(path, self._built(plain, path_text(path), output))
 
-    def _built(self, value: Any, name: str, output: Callable[[Any], int]) -> BuiltValue:
-        def is_leaf(child: Any) -> bool:
+    def _built(self, value: object, name: str, output: Callable[[Any], int]) -> BuiltValue:
+        def is_leaf(child: object) -> bool:
             return child is None or id(child) in self.outside or isinstance(child, Tensor)
 
         for cell in jax.tree.leaves(value, is_leaf=lambda child: is_leaf(child) or is_cell(child)):
@@ -333,7 +333,7 @@ class Places:
         leaves, tree = jax.tree.flatten(value, is_leaf=is_leaf)
         return BuiltValue(tree, tuple(self._built_leaf(leaf, name, output) for leaf in leaves))
 
-    def _built_leaf(self, leaf: Any, name: str, output: Callable[[Any], int]) -> BuiltLeaf:
+    def _built_leaf(self, leaf: object, name: str, output: Callable[[Any], int]) -> BuiltLeaf:
         if id(leaf) in self.outside:
             return OutsideObject(self.outside[id(leaf)])
         if isinstance(leaf, (jax.Array, np.ndarray)):
@@ -410,11 +410,11 @@ def _placed(leaf: LeafInput, position: int | None) -> LeafInput:
     return LeafInput(leaf.kind, leaf.shape, leaf.dtype, leaf.weak_type, leaf.python_type, leaf.static, position)
 
 
-def _value(cell: Any) -> Any:
+def _value(cell: object) -> Any:
     return getattr(cell, kind_of_cell(cell).value_attribute)
 
 
-def _metadata(cell: Any) -> dict[str, Any]:
+def _metadata(cell: object) -> dict[str, Any]:
     return getattr(cell, kind_of_cell(cell).metadata_attribute)
 
 
@@ -432,7 +432,7 @@ def _is_same_value(value: Any, was: Any) -> bool:
     return _is_hashable(value) and bool(value == was)
 
 
-def _holds_symbols(value: Any) -> bool:
+def _holds_symbols(value: object) -> bool:
     return any(is_tracer(leaf) for leaf in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Tensor)))
 
 
@@ -441,7 +441,7 @@ def _restore_dict(target: dict[Any, Any], before: dict[Any, Any]) -> None:
     target.update(before)
 
 
-def _restore_attribute(value: Any, name: str, before: dict[str, Any]) -> None:
+def _restore_attribute(value: object, name: str, before: dict[str, Any]) -> None:
     if name in before:
         object.__setattr__(value, name, before[name])
     else:

@@ -11,7 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._typing import DTypeLike
 from jaxaot.errors import TraceError
+from jaxaot.facade.generator import Generator
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import GraphInput
 from jaxaot.facade.storage import Storage
@@ -58,7 +60,7 @@ class _InlineState(TraceState):
         self.records_outside = state.grad_enabled
         self.is_mapped = isinstance(outer, _InlineState) and outer.is_mapped
 
-    def read(self, storage: Storage, history: Any, records: bool) -> Any:
+    def read(self, storage: Storage, history: History | None, records: bool) -> Any:
         if history is None or not history.requires_grad:
             return super().read(storage, history, records)
         if history.trace is not self:
@@ -96,18 +98,18 @@ class _InlineState(TraceState):
     def symbol_of(self, storage: Storage) -> Any:
         return storage.array if self.outer is None else self.outer.read(storage, None, False)
 
-    def note(self, tensor: Any) -> None:
+    def note(self, tensor: Tensor) -> None:
         super().note(tensor)
         if self.outer is not None and tensor._trace is not self:
             self.outer.note(tensor)
 
-    def reserve(self, generator: Any) -> int:
+    def reserve(self, generator: Generator) -> int:
         return super().reserve(generator) if self.outer is None else self.outer.reserve(generator)
 
-    def key(self, generator: Any, n: int) -> Any:
+    def key(self, generator: Generator, n: int) -> Any:
         return super().key(generator, n) if self.outer is None else self.outer.key(generator, n)
 
-    def lift(self, shape: Any, dtype: Any, origin: tuple[Any, ...], weak_type: bool = False) -> Any:
+    def lift(self, shape: object, dtype: DTypeLike | None, origin: tuple[Any, ...], weak_type: bool = False) -> Any:
         self.lifted.append(origin)
         if origin[0] == "seed":
             return jnp.asarray(origin[1]._words)
@@ -156,7 +158,12 @@ def is_mapped() -> bool:
 
 
 def run_pure(
-    fn: Callable[..., Any], args: Any, kwargs: Any, *, maps: bool = False, differentiates: bool = False
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    maps: bool = False,
+    differentiates: bool = False,
 ) -> Any:
     """Returns `fn(*args, **kwargs)` with arrays in place of tensors, changing nothing outside.
 
@@ -172,7 +179,7 @@ def run_pure(
     """
     leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
 
-    def shown(leaf: Any, trace: TraceState) -> Any:
+    def shown(leaf: object, trace: TraceState) -> Any:
         if isinstance(leaf, Tensor) or not isinstance(leaf, (jax.Array, np.ndarray)):
             return leaf
         if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):

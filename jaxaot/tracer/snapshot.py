@@ -22,13 +22,13 @@ from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, names_of
 Undo: TypeAlias = Callable[[], bool]
 """Puts something back, and returns whether it was changed."""
 
-_MOST_BYTES = 2**20
+_MAX_BYTES = 2**20
 """Of a larger NumPy array no copy is kept."""
 _MISSING = object()
 
 
 def snapshot(roots: Iterable[tuple[Path, Any]]) -> Undo:
-    """Returns what puts back all that can be reached, where it was changed.
+    """Returns a function that restores everything reachable that was changed.
 
     Args:
       roots: Where to start, each with its own path.
@@ -54,9 +54,9 @@ def snapshot(roots: Iterable[tuple[Path, Any]]) -> Undo:
     return lambda: sum([undo() for undo in undos]) > 0
 
 
-def _undos(value: Any, names: set[str]) -> Iterator[Undo]:
+def _undos(value: object, names: set[str]) -> Iterator[Undo]:
     if isinstance(value, np.ndarray):
-        if value.nbytes <= _MOST_BYTES and value.flags.writeable and not value.dtype.hasobject:
+        if value.nbytes <= _MAX_BYTES and value.flags.writeable and not value.dtype.hasobject:
             yield _array(value)
     elif isinstance(value, (list, deque)):
         yield _sequence(value)

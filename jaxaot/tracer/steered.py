@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive
+from jaxaot._typing import Atom
 from jaxaot.facade.function import no_rule
 
 
@@ -30,7 +31,7 @@ def steered(
 
 
 @jax.custom_jvp
-def forward_alone(value: Any) -> Any:
+def forward_alone(value: object) -> Any:
     """Returns a value through which tangents flow and cotangents do not, as PyTorch's `no_grad` has it.
 
     Nor do cotangents of the tangents: what is computed of them is not recorded either.
@@ -39,16 +40,16 @@ def forward_alone(value: Any) -> Any:
 
 
 @forward_alone.defjvp
-def _forward_alone_jvp(primals: Any, tangents: Any) -> Any:
+def _forward_alone_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     zeros = lambda cotangent: [jnp.zeros_like(cotangent)]
     return forward_alone(*primals), steered(lambda tangent: [forward_alone(tangent)], zeros, (), tangents)[0]
 
 
-def _evaluate(*operands: Any, push: Any, pull: Any, n_residuals: int) -> Sequence[Any]:
+def _evaluate(*operands: object, push: Callable[..., Any], pull: Callable[..., Any], n_residuals: int) -> Sequence[Any]:
     return jaxpr_as_fun(push)(*operands)
 
 
-def _types(push: Any, pull: Any, n_residuals: int) -> tuple[Sequence[Any], Any]:
+def _types(push: Callable[..., Any], pull: Callable[..., Any], n_residuals: int) -> tuple[Sequence[Any], Any]:
     return push.out_avals, push.effects
 
 
@@ -56,7 +57,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
     """Differentiates `push` once more, as the code that it is."""
     places = [i for i, t in enumerate(tangents) if t is not None]
 
-    def moved(*values: Any) -> Any:
+    def moved(*values: object) -> Any:
         filled = list(primals)
         for place, value in zip(places, values, strict=True):
             filled[place] = value
@@ -67,7 +68,13 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
 
 
 def _batch(
-    axis: MappedAxis, operands: Sequence[Any], dims: Sequence[Any], *, push: Any, pull: Any, n_residuals: int
+    axis: MappedAxis,
+    operands: Sequence[Any],
+    dims: Sequence[Any],
+    *,
+    push: Callable[..., Any],
+    pull: Callable[..., Any],
+    n_residuals: int,
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     if all(dim is None for dim in dims):
         results = steered_p.bind(*operands, push=push, pull=pull, n_residuals=n_residuals)
@@ -87,7 +94,14 @@ def _batch(
     return results, [0] * len(results)
 
 
-def _transpose(cotangents: Sequence[Any], operands: Sequence[Any], *, push: Any, pull: Any, n_residuals: int) -> Any:
+def _transpose(
+    cotangents: Sequence[Any],
+    operands: Sequence[Atom],
+    *,
+    push: Callable[..., Any],
+    pull: Callable[..., Any],
+    n_residuals: int,
+) -> Any:
     if pull is None:
         no_rule("backward")()
     given = [

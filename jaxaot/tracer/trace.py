@@ -15,12 +15,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object, trace_level
-from jaxaot._typing import Shape
+from jaxaot._typing import ClosedJaxpr, PyTreeDef, Shape
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, is_object
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.generator import Generator, default_generator
+from jaxaot.facade.history import History
 from jaxaot.facade.iterated import Iterated, is_iterator
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import RUNNING, TRACING, TraceState, ValueAsked, lift_p
@@ -45,12 +46,12 @@ from jaxaot.tracer.places import Places, Survey, leaf_input
 from jaxaot.tracer.snapshot import snapshot
 
 
-def is_number_argument(leaf: Any) -> bool:
+def is_number_argument(leaf: object) -> bool:
     """Whether an argument is a traced scalar."""
     return type(leaf) is float or type(leaf) is complex
 
 
-def is_array_argument(leaf: Any) -> bool:
+def is_array_argument(leaf: object) -> bool:
     """Whether an argument is a bare array."""
     return isinstance(leaf, (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct))
 
@@ -61,7 +62,7 @@ def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[li
     return jax.tree.flatten((args, kwargs), is_leaf=lambda x: is_leaf(x) or is_iterator(x))
 
 
-def is_static_argument(leaf: Any) -> bool:
+def is_static_argument(leaf: object) -> bool:
     """Whether an argument is part of the program as a whole."""
     return not (
         isinstance(leaf, (Tensor, _Count)) or is_number_argument(leaf) or is_array_argument(leaf) or is_object(leaf)
@@ -122,7 +123,7 @@ def trace_call(
         return _trace(fn, args, kwargs, leaves, in_tree, known)
 
 
-def _check_static(leaf: Any) -> None:
+def _check_static(leaf: object) -> None:
     if is_iterator(leaf):
         raise StaticArgumentError(
             f"A {type(leaf).__name__} is part of an argument. It can be read only once, and a call has to look at its "
@@ -137,7 +138,14 @@ def _check_static(leaf: Any) -> None:
         ) from error
 
 
-def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any, known: Any) -> Traced:
+def _trace(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    leaves: Sequence[Any],
+    in_tree: PyTreeDef,
+    known: Any,
+) -> Traced:
     trace = TraceState(known)
     places = Places(roots(fn, args, kwargs), leaves)
     put_back = None if known is None else snapshot(roots(fn, args, kwargs))
@@ -206,9 +214,11 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
 
 
 def _finish(
-    fn: Any, args: Any, kwargs: Any, leaves: Any, in_tree: Any, trace: TraceState, closed: Any, unfinished: Any,
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any],
+    in_tree: PyTreeDef, trace: TraceState, closed: ClosedJaxpr, unfinished: Any,
     escapes: Escapes, places: Places, writes: tuple[PlaceWrite, ...], modes: tuple[bool, Any],
 ) -> Traced:  # fmt: skip
+    # the function may have moved what the paths lead through, so places are looked at again, after the trace
     survey = places.look_again()
     constants = _constant_arrays(closed)
     targets: dict[int, Any] = {id(value): value for value in (*survey.roots.values(), *(a for _, a in constants))}
@@ -216,10 +226,11 @@ def _finish(
     starts = roots(fn, args, kwargs)
     paths = find_paths(starts, targets)
     inputs = _tensor_inputs(leaves, trace, paths)
-    if not trace.is_broken:
+    if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
         _check_leaks(fn, args, kwargs, trace, escapes)
     number = {id(tensor): i for i, tensor in enumerate(inputs)}
     storage_ids = list(trace.storages)
+    # storages are numbered by the first input that shows them, whatever the order in which they were read
     first = {}
     for i, tensor in enumerate(inputs):
         first.setdefault(id(trace.noted[id(tensor)][1]["_storage"]), i)
@@ -236,6 +247,7 @@ def _finish(
     values = sorted(((k, o) for k, o in lifted if o[0] == "value"), key=lambda item: item[1][1])
     randoms = [k for k, o in lifted if o[0] in ("seed", "offset")]
     order += [k for k, _ in ghosts] + [k for k, _ in values]
+    # an array that a path leads to becomes an input: as a constant it would be that of the first call for ever
     arrays = [(var, paths[id(array)], array) for var, array in constants if id(array) in paths]
     _check_reached([array for _, array in constants if id(array) not in paths])
     jaxpr, position, place_plan = _graph(trace, closed, order, randoms, arrays, places, survey)
@@ -243,7 +255,7 @@ def _finish(
     history_number: dict[int, int] = {}
     counter_number: dict[int, int] = {}
 
-    def tensor_with(history: Any) -> int:
+    def tensor_with(history: History) -> int:
         for tensor in inputs:
             if trace.noted[id(tensor)][1]["_history"] is history:
                 return number[id(tensor)]
@@ -257,6 +269,8 @@ def _finish(
     shown = {spec.storage for spec in (*alias.made, *(change.spec for change in alias.changes))}
     written = {write.storage for write in alias.writes}
 
+    # a guard on what a tensor is a view of costs at each call, so only where it decided something: views were made
+    # of the tensor, or it was written
     def lineage(was: dict[str, Any], storage: int, requires_grad: bool) -> Lineage | None:
         if storage not in shown and not (storage in written and (requires_grad or was["_creation"] is not None)):
             return None
@@ -270,7 +284,7 @@ def _finish(
             0 if history is None else history.offset,
         )
 
-    def tensor_input(tensor: Any) -> TensorInput:
+    def tensor_input(tensor: Tensor) -> TensorInput:
         was = trace.noted[id(tensor)][1]
         history = was["_history"]
         before = trace.histories.get(id(history))
@@ -338,7 +352,7 @@ def _finish(
     return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, asked)
 
 
-def _asked(trace: TraceState, escapes: Escapes, jaxpr: Any) -> tuple[AskedValue, ...]:
+def _asked(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[AskedValue, ...]:
     known = trace.known or ()
     lines = [line for _, line in trace.asked]
     if trace.is_broken:  # the graph's only output is the value that is not known
@@ -353,7 +367,7 @@ def _asked(trace: TraceState, escapes: Escapes, jaxpr: Any) -> tuple[AskedValue,
 
 
 def _graph(
-    trace: TraceState, closed: Any, order: list[int], randoms: list[int], arrays: list[tuple[Any, Path, Any]],
+    trace: TraceState, closed: ClosedJaxpr, order: list[int], randoms: list[int], arrays: list[tuple[Any, Path, Any]],
     places: Places, survey: Survey,
 ) -> tuple[Any, dict[int, int], PlacePlan]:  # fmt: skip
     """Returns the graph, the position of each lifted symbol among its inputs, and what it takes from places.
@@ -388,7 +402,7 @@ def _graph(
     return jaxpr, position, PlacePlan(cells=places.cell_inputs(survey, at), arrays=tuple(inputs))
 
 
-def _static_input(position: int, leaf: Any) -> StaticInput:
+def _static_input(position: int, leaf: object) -> StaticInput:
     """Returns the guard on an argument that is no tensor, array or float; it does not keep an object alive."""
     if isinstance(leaf, Generator) and leaf is not default_generator:
         return StaticInput(position, HasType(Generator))
@@ -423,7 +437,7 @@ def _grad_guards(trace: TraceState, number: dict[int, int], paths: dict[int, Pat
             yield PythonGuard(path, IsTensor(number[id(gradient)]))
 
 
-def _holds_tensors(value: Any) -> bool:
+def _holds_tensors(value: object) -> bool:
     """Returns whether an object that compares by value leads to tensors, at most a few steps away."""
     pending, seen = [value], set()
     while pending and len(seen) < 1000:
@@ -450,7 +464,7 @@ def _repeats(leaves: Sequence[Any], number: dict[int, int], paths: dict[int, Pat
     )
 
 
-def _value_type(leaf: Any) -> tuple[Shape, Any, type | None]:
+def _value_type(leaf: object) -> tuple[Shape, Any, type | None]:
     """Returns shape and dtype of a traced argument, and the type of one that is a number."""
     if isinstance(leaf, _Count):
         return (), jax.typeof(leaf.value).dtype, type(leaf.value)
@@ -459,7 +473,7 @@ def _value_type(leaf: Any) -> tuple[Shape, Any, type | None]:
     return tuple(leaf.shape), canonical_dtype(leaf.dtype), None
 
 
-def _constant_arrays(closed: Any) -> list[tuple[Any, Any]]:
+def _constant_arrays(closed: ClosedJaxpr) -> list[tuple[Any, Any]]:
     """Returns the constants of a graph that are jax arrays: variable and array."""
     pairs = zip(closed.jaxpr.constvars, closed.consts, strict=True)
     return [(var, array) for var, array in pairs if isinstance(array, jax.Array) and not is_tracer(array)]
@@ -480,7 +494,7 @@ def _check_reached(arrays: Sequence[Any]) -> None:
                 )
 
 
-def roots(fn: Any, args: Any, kwargs: Any) -> list[tuple[Path, Any]]:
+def roots(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Path, Any]]:
     """Returns where the paths of a call start."""
     return [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), fn)]
 
@@ -504,7 +518,9 @@ def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Pa
     return inputs
 
 
-def _generator_path(fn: Any, args: Any, kwargs: Any, generator: Any) -> Path | None:
+def _generator_path(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], generator: Generator
+) -> Path | None:
     if generator is default_generator:
         return None
     found = find_paths(roots(fn, args, kwargs), {id(generator): generator})
@@ -515,7 +531,9 @@ def _generator_path(fn: Any, args: Any, kwargs: Any, generator: Any) -> Path | N
     return found[id(generator)]
 
 
-def _check_leaks(fn: Any, args: Any, kwargs: Any, trace: TraceState, escapes: Escapes) -> None:
+def _check_leaks(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], trace: TraceState, escapes: Escapes
+) -> None:
     """Raises if a tensor made in the trace is still held by an object that outlives it."""
     alive = [s for s in (ref() for ref in trace.created) if s is not None and id(s) not in escapes.storage_ids]
     if not alive:
@@ -537,7 +555,7 @@ def _check_leaks(fn: Any, args: Any, kwargs: Any, trace: TraceState, escapes: Es
 
 
 def hoist(
-    closed: Any, n_lifted: int, order: Sequence[int], constants: Sequence[Any] = (), randoms: Sequence[int] = ()
+    closed: ClosedJaxpr, n_lifted: int, order: Sequence[int], constants: Sequence[Any] = (), randoms: Sequence[int] = ()
 ) -> Any:
     """Returns a staged graph, without what is unused, with new inputs.
 

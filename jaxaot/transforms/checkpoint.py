@@ -21,13 +21,13 @@ from jaxaot.tape.modes import state
 
 def checkpoint(
     fn: Callable[..., Any] | None = None,
-    *args: Any,
-    policy: Any = None,
-    memory_budget: Any = None,
+    *args: object,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
     use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
     determinism_check: str = "default",
-    context_fn: Any = None,
+    context_fn: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> Any:
     """Returns `fn(*args, **kwargs)`, keeping little of what happens inside for the backward, which computes it again.
@@ -88,7 +88,12 @@ def memory_budget(budget: float | str) -> Iterator[None]:
         yield
 
 
-def _check(policy: Any, memory_budget: Any, determinism_check: str, context_fn: Any) -> None:
+def _check(
+    policy: str | Callable[..., Any] | None,
+    memory_budget: float | str | None,
+    determinism_check: str,
+    context_fn: Callable[..., Any] | None,
+) -> None:
     if policy is not None:
         get_policy(policy)
     _check_budget(memory_budget)
@@ -101,7 +106,7 @@ def _check(policy: Any, memory_budget: Any, determinism_check: str, context_fn: 
         )
 
 
-def _check_budget(budget: Any) -> None:
+def _check_budget(budget: float | str | None) -> None:
     if parse_fit(budget) is not None:
         raise BudgetError(
             f"The memory budget {budget!r} is for the memory of everything, and a region is only a part. Write what is "
@@ -114,13 +119,20 @@ def _check_budget(budget: Any) -> None:
 
 def _wrapped(fn: Callable[..., Any], call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
-    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+    def checkpointed(*args: object, **kwargs: Any) -> Any:
         return call(fn, args, kwargs)
 
     return checkpointed
 
 
-def _call(fn: Callable[..., Any], args: Any, kwargs: Any, policy: Any, memory_budget: Any, is_strict: bool) -> Any:
+def _call(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    policy: str | Callable[..., Any] | None,
+    memory_budget: float | str | None,
+    is_strict: bool,
+) -> Any:
     if state.trace is not None:
         with region(policy, memory_budget):
             return fn(*args, **kwargs)
@@ -129,7 +141,7 @@ def _call(fn: Callable[..., Any], args: Any, kwargs: Any, policy: Any, memory_bu
     if any(isinstance(leaf, Tensor) for leaf in leaves) or not any(is_array):
         return run_dropping(fn, args, kwargs, is_strict)
 
-    def of_arrays(*arrays: Any) -> Any:
+    def of_arrays(*arrays: object) -> Any:
         given = iter(arrays)
         filled = [next(given) if wanted else leaf for leaf, wanted in zip(leaves, is_array, strict=True)]
         args, kwargs = jax.tree.unflatten(tree, filled)

@@ -41,7 +41,7 @@ from jaxaot.tracer.pure import inline_trace
 # -- cond --------------------------------------------------------------------------------------------------------------
 
 
-def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:
+def cond(pred: object, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:
     """Returns `true_fn(*operands)` or `false_fn(*operands)`, whichever `pred` says (`torch.cond`).
 
     The functions may write to tensors that they are passed or reach. What they return is copied, so that it shares
@@ -66,7 +66,9 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
         return jax.tree.unflatten(tree, [fresh(leaf) for leaf in leaves])
 
 
-def _cond_traced(pred: Any, true_fn: Any, false_fn: Any, operands: tuple[Any, ...]) -> Any:
+def _cond_traced(
+    pred: object, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: tuple[Any, ...]
+) -> Any:
     trees: list[Any] = []
 
     def traced(fn: Callable[..., Any]) -> Body:
@@ -95,7 +97,7 @@ def _cond_traced(pred: Any, true_fn: Any, false_fn: Any, operands: tuple[Any, ..
     return jax.tree.unflatten(trees[0], _branched(keys, flag_of(pred, "pred"), bodies))
 
 
-def _branched(keys: Keys, pred: Any, bodies: list[Body], arguments: Sequence[Any] = ()) -> list[Any]:
+def _branched(keys: Keys, pred: object, bodies: list[Body], arguments: Sequence[Any] = ()) -> list[Any]:
     """Returns the results of one of two bodies, or of the only one if `pred` is None, as part of the trace.
 
     Args:
@@ -158,8 +160,8 @@ def _next(turn: Any) -> Any:
 # -- while_loop --------------------------------------------------------------------------------------------------------
 
 
-def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
-    """Returns what is carried when `cond_fn(*carried)` is false, `body_fn(*carried)` being carried on while it is true.
+def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: object) -> Any:
+    """Returns the carried values once `cond_fn(*carried)` is false; until then `body_fn(*carried)` replaces them.
 
     As `torch.while_loop`. In each turn what is carried are fresh tensors. The functions may write to other tensors that
     they reach. Gradients flow through it eagerly; in a trace the number of turns is unknown, so they do not.
@@ -255,12 +257,12 @@ class _While:
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],
     init: Any,
-    xs: Any = None,
+    xs: object = None,
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
 ) -> tuple[Any, Any]:
-    """Returns what is carried after `carry, y = f(carry, x)` for each x of xs along dim 0, and the ys stacked.
+    """Returns the last carry of `carry, y = f(carry, x)` over the x of xs along dim 0, and the ys stacked.
 
     As `jax.lax.scan`. In each turn what is carried and the slices are fresh tensors. `f` may write to other tensors
     that it reaches.
@@ -280,7 +282,7 @@ def scan(
     return _Scan("scan", f, init, xs, length, bool(reverse), unroll).run()
 
 
-def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
+def map(f: Callable[..., Any], xs: object, *args: object) -> Any:
     """Returns `f(x, *args)` for each x of xs along dim 0, stacked (`jax.lax.map`, torch's `map`).
 
     The turns run one after the other, and `f` may write to tensors that it reaches; the slices are fresh tensors.
@@ -298,7 +300,7 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
 
 
 class _Scan:
-    def __init__(self, name: str, f: Any, init: Any, xs: Any, length: int | None, reverse: bool, unroll: int | bool):
+    def __init__(self, name: str, f: Any, init: Any, xs: object, length: int | None, reverse: bool, unroll: int | bool):
         self.name = name
         self.f = f
         self.carry = Carry(init, "init")
@@ -308,7 +310,7 @@ class _Scan:
         self.unroll = unroll
         self.ys_tree: Any = None
 
-    def _length(self, xs: Any, length: int | None) -> int:
+    def _length(self, xs: object, length: int | None) -> int:
         paths, _ = jax.tree_util.tree_flatten_with_path(xs)
         lengths = {
             f"xs{jax.tree_util.keystr(path)}": len(leaf) if len(leaf.shape) else None
@@ -326,7 +328,7 @@ class _Scan:
         return next(iter(lengths.values()))  # type: ignore[return-value]
 
     def turn(self, leaves: Sequence[Any]) -> list[Any]:
-        """Returns what is carried on and the ys, from what is carried and the slices."""
+        """Returns the next carry and the ys, from the carry and the slices."""
         n = len(self.carry.specs)
         carry = jax.tree.unflatten(self.carry.tree, list(leaves[:n]))
         result = self.f(carry, jax.tree.unflatten(self.xs_tree, list(leaves[n:])))
@@ -427,5 +429,5 @@ def _stacked(leaves: Sequence[Any]) -> Any:
     return jnp.stack(leaves)
 
 
-def _kind(result: Any) -> str:
+def _kind(result: object) -> str:
     return f"{len(result)} values" if isinstance(result, (tuple, list)) else f"a {type(result).__name__}"

@@ -34,8 +34,8 @@ def _pure(fn: Callable[..., Any], differentiates: bool = True) -> Callable[..., 
     return lambda *args, **kwargs: run_pure(fn, args, kwargs, differentiates=differentiates)
 
 
-def _called(transformed: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Returns what a function of arrays makes of tensors, as tensors.
+def _called(transformed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Returns the results of a function of arrays for tensors, as tensors.
 
     It is recorded where something requires grad that it is passed or reads, in a trace, and where there are duals.
     """
@@ -60,7 +60,7 @@ def _without_other_duals(transformed: Callable[..., Any]) -> Callable[..., Any]:
         return transformed
 
     @functools.wraps(transformed)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: Any) -> Any:
         with level.closed():
             return transformed(*args, **kwargs)
 
@@ -75,7 +75,7 @@ def _in_forward_mode(transformed: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a function that says what is missing where forward mode meets a function that has a backward alone."""
 
     @functools.wraps(transformed)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: Any) -> Any:
         try:
             return transformed(*args, **kwargs)
         except TypeError as error:
@@ -99,7 +99,7 @@ def grad_and_value(fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool =
       has_aux: Whether `fn` returns a pair of such a tensor and anything else.
     """
 
-    def transformed(*args: Any, **kwargs: Any) -> Any:
+    def transformed(*args: object, **kwargs: Any) -> Any:
         value, gradients = jax.value_and_grad(_pure(fn), _argnums(argnums), has_aux)(*args, **kwargs)
         return _in_torchs_convention(gradients), value
 
@@ -109,15 +109,15 @@ def grad_and_value(fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool =
 def grad(fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """Returns the gradient of `fn` as a function; with `has_aux`, that and what `fn` returns besides."""
 
-    def transformed(*args: Any, **kwargs: Any) -> Any:
+    def transformed(*args: object, **kwargs: Any) -> Any:
         found = jax.grad(_pure(fn), _argnums(argnums), has_aux)(*args, **kwargs)
         return (_in_torchs_convention(found[0]), found[1]) if has_aux else _in_torchs_convention(found)
 
     return functools.wraps(fn)(lambda *args, **kwargs: _called(transformed, args, kwargs))
 
 
-def vjp(fn: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """Returns what `fn` returns, and a function from cotangents of that to a tuple of gradients, one of each primal.
+def vjp(fn: Callable[..., Any], *primals: object, has_aux: bool = False) -> Any:
+    """Returns the result of `fn`, and a function from its cotangents to a tuple of gradients, one for each primal.
 
     Args:
       fn: Takes tensors to tensors.
@@ -125,38 +125,38 @@ def vjp(fn: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
       has_aux: Whether it returns a pair of tensors and something else, which is returned last.
     """
 
-    def forward(*primals: Any) -> Any:
+    def forward(*primals: object) -> Any:
         return jax.vjp(_pure(fn), *primals, has_aux=has_aux)
 
     output, pull, *aux = _called(forward, primals, {})
 
-    def pull_back(pull: Any, cotangents: Any) -> Any:
+    def pull_back(pull: Callable[..., Any], cotangents: Sequence[Any]) -> Any:
         return _in_torchs_convention(pull(_in_torchs_convention(cotangents)))
 
-    def gradients(cotangents: Any) -> Any:
+    def gradients(cotangents: Sequence[Any]) -> Any:
         return _called(pull_back, (pull, cotangents), {})
 
     return output, gradients, *aux
 
 
 def jvp(fn: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False) -> Any:
-    """Returns what `fn` returns, and its derivative in a direction; with `has_aux`, then what it returns besides."""
+    """Returns the result of `fn` and its derivative in a direction; with `has_aux`, also its auxiliary output."""
 
-    def transformed(primals: Any, tangents: Any) -> Any:
+    def transformed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         return jax.jvp(_pure(fn, False), tuple(primals), tuple(tangents), has_aux=has_aux)
 
     return _in_forward_mode(_called)(transformed, (tuple(primals), tuple(tangents)), {})
 
 
-def linearize(fn: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """Returns what `fn` returns, and its derivative there as a linear function of tangents."""
+def linearize(fn: Callable[..., Any], *primals: object) -> tuple[Any, Callable[..., Any]]:
+    """Returns the result of `fn`, and its derivative there as a linear function of tangents."""
 
-    def forward(*primals: Any) -> Any:
+    def forward(*primals: object) -> Any:
         return jax.linearize(_pure(fn, False), *primals)
 
     output, push = _in_forward_mode(_called)(forward, primals, {})
 
-    def pushed(*tangents: Any) -> Any:
+    def pushed(*tangents: object) -> Any:
         return _called(lambda push, *tangents: push(*tangents), (push, *tangents), {})
 
     return output, pushed
@@ -177,7 +177,9 @@ def hessian(fn: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     return _jacobian(jax.hessian, fn, argnums, False)
 
 
-def _jacobian(jacobian: Any, fn: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
+def _jacobian(
+    jacobian: Callable[..., Any], fn: Callable[..., Any], argnums: Argnums, has_aux: bool
+) -> Callable[..., Any]:
     transformed = jacobian(_pure(fn, jacobian is not jax.jacfwd), _argnums(argnums), has_aux=has_aux)
     return functools.wraps(fn)(lambda *args, **kwargs: _in_forward_mode(_called)(transformed, args, kwargs))
 
@@ -192,12 +194,12 @@ def vmap(fn: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0) -> Callabl
     """
     in_dims = tuple(in_dims) if isinstance(in_dims, list) else in_dims
 
-    def transformed(*args: Any, **kwargs: Any) -> Any:
+    def transformed(*args: object, **kwargs: Any) -> Any:
         axes = in_dims if isinstance(in_dims, tuple) else tuple(map(_axis_of, args))
         mapped = lambda *args, **kwargs: run_pure(fn, args, kwargs, maps=True)
         return jax.vmap(mapped, axes, out_dims)(*args, **kwargs)
 
-    def _axis_of(arg: Any) -> Any:
+    def _axis_of(arg: object) -> Any:
         return in_dims if any(isinstance(x, (jax.Array, np.ndarray)) for x in jax.tree.leaves(arg)) else None
 
     return functools.wraps(fn)(lambda *args, **kwargs: _called(transformed, args, kwargs))

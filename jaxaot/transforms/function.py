@@ -69,22 +69,22 @@ class Function:
     generate_vmap_rule = False
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+    def vmap(info: Any, in_dims: Any, *args: object) -> Any:
         """Returns (output, out_dims) for arguments that are mapped over some of their dims."""
         raise AutogradError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."
         )
 
-    def __init__(self, *_: Any, **__: Any):
+    def __init__(self, *_: object, **__: object):
         raise AutogradError(
             f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static, so you "
             f"should invoke them on the class itself: `{type(self).__name__}.apply(x)`."
         )
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Returns what `forward` returns, recorded; its gradients are those of `backward`."""
+    def apply(cls, *args: object, **kwargs: Any) -> Any:
+        """Returns the result of `forward`, recorded; its gradients are those of `backward`."""
         has_setup = cls.setup_context is not None
         if kwargs:
             bound = inspect.signature(cls.forward).bind(*(() if has_setup else (None,)), *args, **kwargs)
@@ -104,7 +104,7 @@ class Function:
             cls.setup_context(ctx, args, returned)
             return returned
 
-        def jvp_of_nobody(*_: Any) -> Any:
+        def jvp_of_nobody(*_: object) -> Any:
             raise jvp_missing(cls.__name__)
 
         has_jvp = cls.jvp is not Function.jvp
@@ -221,7 +221,7 @@ class _Way:
         self.captured = tuple(captured)
 
     def values(self, shown: Sequence[Any], captured: Sequence[Any]) -> list[Any]:
-        """Returns what was captured, with results in the place of those that they are."""
+        """Returns the captured values, with results in place of those that they are."""
         return [shown[self._outputs[i]] if i in self._outputs else value for i, value in enumerate(captured)]
 
     def __call__(self, values: Sequence[Any], given: Sequence[Any], n: int) -> list[Any]:
@@ -239,14 +239,14 @@ def _rule(name: str, back: _Way, n_inputs: int) -> Callable[..., tuple[Array, ..
     """
 
     @jax.custom_vjp
-    def attached(results: Any, inputs: Any, captured: Any) -> Any:
+    def attached(results: Any, inputs: object, captured: Any) -> Any:
         return results
 
-    def forward(results: Any, inputs: Any, captured: Any) -> Any:
+    def forward(results: Any, inputs: object, captured: Any) -> Any:
         shown = attached(results, inputs, captured)
         return shown, (shown, captured)
 
-    def backward(kept: Any, cotangents: Any) -> Any:
+    def backward(kept: Any, cotangents: Sequence[Any]) -> Any:
         found = back(back.values(*kept), [conjugate(ct) for ct in cotangents], n_inputs)
         return None, tuple(map(conjugate, found)), None
 
@@ -259,20 +259,20 @@ def _steered_rule(there: _Way, back: _Way | None) -> Callable[..., tuple[Array, 
     """Returns the identity on results, with the tangents of a traced `jvp` and the gradients of a traced backward."""
 
     @jax.custom_jvp
-    def attached(results: Any, inputs: Any, captured: Any) -> Any:
+    def attached(results: Any, inputs: object, captured: Any) -> Any:
         return results
 
     @attached.defjvp
-    def _(primals: Any, tangents: Any) -> Any:
+    def _(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         shown = attached(*primals)
         pushing = there.values(shown, primals[2][0])
         pulling = [] if back is None else back.values(shown, primals[2][1])
         n, n_inputs = len(pushing), len(primals[1])
 
-        def push(*operands: Any) -> Sequence[Any]:
+        def push(*operands: object) -> Sequence[Any]:
             return there(operands[:n], operands[n + len(pulling) :], len(shown))
 
-        def pull(*operands: Any) -> Sequence[Any]:
+        def pull(*operands: object) -> Sequence[Any]:
             cotangents = [conjugate(ct) for ct in operands[n + len(pulling) :]]
             assert back is not None, "there is a way back"
             return [conjugate(g) for g in back(operands[n : n + len(pulling)], cotangents, n_inputs)]
@@ -296,7 +296,7 @@ class VmapInfo(NamedTuple):
 
 
 def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
-    """Returns what the forward of a Function returns inside of `ja.func.vmap`.
+    """Returns the result of a Function's forward inside of `ja.func.vmap`.
 
     Raises:
       AutogradError: If it is mapped and does not say how.
@@ -314,11 +314,11 @@ def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
         return full
 
     @custom_vmap
-    def forward(*values: Any) -> Any:
+    def forward(*values: object) -> Any:
         return run_pure(lambda *given: cls.forward(*filled(given)), values, {})
 
     @forward.def_vmap
-    def _(axis_size: int, in_batched: Sequence[bool], *values: Any) -> Any:
+    def _(axis_size: int, in_batched: Sequence[bool], *values: object) -> Any:
         if cls.generate_vmap_rule:
             raise AutogradError(
                 f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden "
@@ -346,7 +346,7 @@ def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
     return to_tensors(forward(*values))
 
 
-def _with_dims_first(output: Any, out_dims: Any) -> tuple[Any, Any]:
+def _with_dims_first(output: object, out_dims: Any) -> tuple[Any, Any]:
     """Returns the output of a `vmap` staticmethod with the mapped dims first, and which results have one.
 
     Raises:
@@ -382,7 +382,7 @@ def _ended(value: Array, carriers: Any) -> Array:
     return value
 
 
-def _refuse(*_: Any) -> Any:
+def _refuse(*_: object) -> Any:
     raise AutogradError(_TWICE)
 
 
@@ -393,7 +393,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a `backward` that is not recorded; to differentiate what it returns is an error."""
 
     @functools.wraps(backward)
-    def once(ctx: Any, *args: Any) -> Any:
+    def once(ctx: Any, *args: object) -> Any:
         with recording(False):
             returned = backward(ctx, *args)
         carriers = [x for x in (*args, *ctx.saved_tensors) if isinstance(x, Tensor) and x.requires_grad]
@@ -439,7 +439,7 @@ def jax_function(fn: Callable[..., Any]) -> Callable[..., Any]:
     rows: dict[Any, Any] = {}
 
     @functools.wraps(fn)
-    def on_tensors(*args: Any, **kwargs: Any) -> Any:
+    def on_tensors(*args: object, **kwargs: Any) -> Any:
         leaves, tree = jax.tree.flatten((args, kwargs))
         is_value = [isinstance(leaf, (Tensor, jax.Array, np.ndarray)) for leaf in leaves]
         static = tuple((type(x), x) for x, wanted in zip(leaves, is_value, strict=True) if not wanted)

@@ -163,7 +163,7 @@ def _filled(found: Sequence[Tensor | None], like: Tensors, strict: bool, create_
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, like, strict=True))
 
 
-def _gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Any = None, **options: Any) -> Any:
+def _gradients(outputs: Sequence[Any], inputs: Tensors, cotangents: Sequence[Any] | None = None, **options: Any) -> Any:
     """Returns gradients, None for what is not used, also if none of the outputs requires grad."""
     cotangents = [None] * len(outputs) if cotangents is None else cotangents
     pairs = [(y, ct) for y, ct in zip(outputs, cotangents, strict=True) if y is not None and y.requires_grad]
@@ -185,7 +185,7 @@ def _single_output(is_tuple: bool, outputs: Tensors, fn: str) -> None:
 def vjp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Returns what a function returns, and a vector times its Jacobian.
+    """Returns a function's result, and a vector times its Jacobian.
 
     Args:
       func: Takes tensors to a tensor or a tuple of them.
@@ -221,7 +221,7 @@ def vjp(
 def jvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Returns what a function returns, and its Jacobian times a vector, by two backwards.
+    """Returns a function's result, and its Jacobian times a vector, by two backwards.
 
     Args:
       func: As for `vjp`.
@@ -255,7 +255,7 @@ def jvp(
 def vhp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Returns what a function returns, and a vector times its Hessian.
+    """Returns a function's result, and a vector times its Hessian.
 
     Args:
       func: Takes tensors to a tensor of one element.
@@ -278,7 +278,7 @@ def vhp(
 def hvp(
     func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
-    """Returns what a function returns, and its Hessian times a vector; `vhp` gives the same with less work.
+    """Returns a function's result, and its Hessian times a vector; `vhp` gives the same with less work.
 
     Args:
       func: As for `vhp`.
@@ -301,7 +301,7 @@ def hvp(
     return _results(outputs[0], create_graph), _unlisted(_results(found, create_graph), several)
 
 
-def _slopes(func: Any, inputs: Any, v: Any, create_graph: bool, strict: bool, fn: str) -> Any:
+def _slopes(func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool, fn: str) -> Any:
     """Returns whether there are several inputs, the inputs, the vector, the output and its gradients, recorded."""
     with recording(True):
         several, inputs = _listed(inputs, "inputs", fn)
@@ -430,7 +430,7 @@ def _by_columns(func: Callable[..., Any], inputs: Any, create_graph: bool, stric
     several, inputs = _listed(inputs, "inputs", "jacobian")
     form: list[bool] = []
 
-    def outputs_of(*values: Any) -> tuple[Any, ...]:
+    def outputs_of(*values: Tensor) -> tuple[Any, ...]:
         def listed(*given: Any) -> Tensors:
             returns_several, outputs = _listed(func(*given), "outputs", "jacobian")
             form[:] = [returns_several]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import jax
@@ -29,15 +29,15 @@ _ARRAYS = (Tensor, jax.Array, np.ndarray)
 
 
 def functional_call(
-    module: Any,
+    module: object,
     parameter_and_buffer_dicts: Any,
-    args: Any = None,
+    args: tuple[Any, ...] | None = None,
     kwargs: dict[str, Any] | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Returns what a module returns when it is called with other parameters and buffers.
+    """Returns the result of a module called with other parameters and buffers.
 
         loss = lambda state: ja.func.functional_call(model, state, x).sum()
         slopes = ja.func.grad(loss)(dict(model.named_parameters()))
@@ -77,7 +77,7 @@ class _Entry:
 
     __slots__ = ("put", "value")
 
-    def __init__(self, value: Any, put: Callable[[Any], None]):
+    def __init__(self, value: object, put: Callable[[Any], None]):
         self.value = value
         self.put = put
 
@@ -115,7 +115,7 @@ def _entries(state: Any, prefix: str) -> Iterator[tuple[str, _Entry]]:
             yield name, _Entry(value, functools.partial(_set_item, state, key))
 
 
-def _set_item(state: Any, key: Any, value: Any) -> None:
+def _set_item(state: Any, key: Any, value: object) -> None:
     if isinstance(state, MutableMapping):
         state[key] = value
 
@@ -142,7 +142,12 @@ def _check_names(name: str, given: Sequence[str], known: Sequence[str]) -> None:
 
 
 def _call_of_object(
-    module: Any, state: dict[str, _Entry], args: Any, kwargs: Any, tie_weights: bool, strict: bool
+    module: object,
+    state: dict[str, _Entry],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    tie_weights: bool,
+    strict: bool,
 ) -> Any:
     for name, entry in state.items():
         if not isinstance(entry.value, _ARRAYS):
@@ -178,7 +183,7 @@ def _call_of_object(
                 entry.put(after[name])
 
 
-def _named(module: Any) -> list[tuple[str, Tensor]]:
+def _named(module: object) -> list[tuple[str, Tensor]]:
     """Returns the tensors of an object, under each of their names."""
     if not hasattr(module, "named_parameters") and not hasattr(module, "named_buffers"):
         return list(_reached(module, "", set()))
@@ -190,7 +195,7 @@ def _named(module: Any) -> list[tuple[str, Tensor]]:
     return found
 
 
-def _reached(value: Any, prefix: str, around: set[int]) -> Iterator[tuple[str, Tensor]]:
+def _reached(value: object, prefix: str, around: set[int]) -> Iterator[tuple[str, Tensor]]:
     """Yields the tensors that attributes and items of an object lead to; its own before those of what it holds."""
     if id(value) in around or isinstance(value, CODE):
         return
@@ -202,7 +207,7 @@ def _reached(value: Any, prefix: str, around: set[int]) -> Iterator[tuple[str, T
             yield from _reached(child, f"{prefix}{name}.", around)
 
 
-def _tied_names(module: Any) -> dict[str, list[str]]:
+def _tied_names(module: object) -> dict[str, list[str]]:
     """Returns for each name of a tensor that has several all of them."""
     by_tensor: dict[int, list[str]] = {}
     for name, tensor in _named(module):
@@ -222,7 +227,7 @@ class _Place:
         self.holder = holder
         self.key = key
 
-    def swap(self, value: Any) -> Any:
+    def swap(self, value: object) -> Any:
         """Puts a value there, or takes what is there away for `_NOTHING`; returns what was there."""
         holder, key = self.holder, self.key
         if isinstance(holder, (dict, list)):
@@ -237,7 +242,7 @@ class _Place:
         return before
 
 
-def _place(module: Any, name: str) -> _Place:
+def _place(module: object, name: str) -> _Place:
     """Returns where an object holds the tensor of a name.
 
     Raises:
@@ -282,7 +287,14 @@ def _registries(holder: Any) -> list[dict[str, Any]]:
 # -- modules of a library ----------------------------------------------------------------------------------------------
 
 
-def _call_of_kind(kind: CellKind, module: Any, state: dict[str, _Entry], args: Any, kwargs: Any, strict: bool) -> Any:
+def _call_of_kind(
+    kind: CellKind,
+    module: object,
+    state: dict[str, _Entry],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    strict: bool,
+) -> Any:
     structure, arrays = kind.take_apart((module,))
     names = [name for name, _ in kind.leaves(structure)]
     unknown = [name for name in state if name not in names]
@@ -301,10 +313,10 @@ def _call_of_kind(kind: CellKind, module: Any, state: dict[str, _Entry], args: A
 
 
 @functools.lru_cache(maxsize=256)
-def _as_function(kind: CellKind, name: str, structure: Hashable) -> Callable[..., Any]:
+def _as_function(kind: CellKind, name: str, structure: Any) -> Callable[..., Any]:
     """Returns modules of a structure as a function of their arrays and arguments, to (result, changed arrays)."""
 
-    def compute(values: Any, args: Any, kwargs: Any) -> Any:
+    def compute(values: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arrays = unpack_keys(values)
         (module,) = kind.put_together(structure, arrays)
         result = module(*unpack_keys(args), **unpack_keys(kwargs))
@@ -350,7 +362,7 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
     return stack(0), stack(1)
 
 
-def _parameters_and_buffers(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def _parameters_and_buffers(model: object) -> tuple[dict[str, Any], dict[str, Any]]:
     cell_kinds()
     kind = kind_of(model)
     if kind is not None:

@@ -16,8 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.dispatch import call
+from jaxaot.facade.generator import Generator
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import remember
 from jaxaot.facade.storage import Storage
@@ -33,15 +35,15 @@ from jaxaot.tracer.body import Body, trace_body
 from jaxaot.tracer.leaves import spec_of
 from jaxaot.views.window import find_window
 
-_MOST_ROWS = 256
+_MAX_ROWS = 256
 _rows: dict[Any, OpSpec] = {}
 
 _Source = Callable[[Sequence[Any]], Any]
 """Takes the values of all operands to that of an input of the graph."""
 
 
-def recorded(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Returns what a function of arrays makes of tensors, as tensors.
+def recorded(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Returns the results of a function of arrays for tensors, as tensors.
 
     Args:
       fn: Takes arrays, in any pytrees, to arrays; it may read tensors from outside, but changes nothing there.
@@ -79,7 +81,7 @@ def recorded(fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     return unpack_keys(jax.tree.unflatten(result_tree, filled))
 
 
-def _is_array(leaf: Any) -> bool:
+def _is_array(leaf: object) -> bool:
     return isinstance(leaf, (jax.Array, np.ndarray)) and leaf.dtype != jax.dtypes.float0
 
 
@@ -149,14 +151,14 @@ class _Operands:
             self.sources.append(lambda values: window.scatter(values[place], values[place + 1], starts))
 
 
-def _key(generator: Any, n: int) -> Any:
+def _key(generator: Generator, n: int) -> Any:
     """Returns the key that a body took."""
     if state.trace is not None:
         return state.trace.key(generator, n)
     return jax.random.fold_in(jnp.asarray(generator._words), jnp.uint32(generator.offset + n))
 
 
-def _row(name: str, graph: Any, sources: Sequence[_Source | None]) -> OpSpec:
+def _row(name: str, graph: ClosedJaxpr, sources: Sequence[_Source | None]) -> OpSpec:
     """Returns the op of a graph; one that is alike is taken again."""
     key = None
     if state.trace is None and not any(sources):
@@ -166,11 +168,11 @@ def _row(name: str, graph: Any, sources: Sequence[_Source | None]) -> OpSpec:
     if row is None:
         row = _new_row(name, graph, sources)
         if key is not None:
-            remember(_rows, key, row, _MOST_ROWS)
+            remember(_rows, key, row, _MAX_ROWS)
     return row
 
 
-def _new_row(name: str, graph: Any, sources: Sequence[_Source | None]) -> OpSpec:
+def _new_row(name: str, graph: ClosedJaxpr, sources: Sequence[_Source | None]) -> OpSpec:
     jaxpr, n_consts = graph.jaxpr, len(graph.consts)
 
     def run(values: Sequence[Any]) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
 import jax
@@ -45,7 +46,7 @@ class AbstractViewOp(abc.ABC):
         """
 
     @abc.abstractmethod
-    def apply(self, x: Array, starts: Any = None) -> Array:
+    def apply(self, x: Array, starts: Sequence[Any] | None = None) -> Array:
         """Returns the view's values from the parent's values; `starts` replaces the step's own."""
 
     def dtype(self, parent: np.dtype) -> np.dtype:
@@ -425,7 +426,7 @@ ViewChain = tuple[AbstractViewOp, ...]
 """Steps from a base tensor to a view of it, in order."""
 
 
-def apply_chain(chain: ViewChain, x: Array, starts: Any = None) -> Array:
+def apply_chain(chain: ViewChain, x: Array, starts: Sequence[Any] | None = None) -> Array:
     """Returns the values at the end of a chain; `starts` holds one entry for each number of `chain_starts(chain)`."""
     position = 0
     for step in chain:

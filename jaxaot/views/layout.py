@@ -143,7 +143,7 @@ _layouts: dict[tuple[Shape, Shape, np.dtype, bool], Layout] = {}
 _contiguous: dict[tuple[Shape, np.dtype], Layout] = {}
 
 
-def layout_of(size: Sequence[int], stride: Sequence[int], dtype: Any, is_conj: bool = False) -> Layout:
+def layout_of(size: Sequence[int], stride: Sequence[int], dtype: np.dtype, is_conj: bool = False) -> Layout:
     """Returns the layout with these sizes, strides and dtype."""
     key = (tuple(size), tuple(stride), np.dtype(dtype), is_conj)
     layout = _layouts.get(key)
@@ -161,7 +161,7 @@ def contiguous_stride(size: Sequence[int]) -> Shape:
     return tuple(reversed(stride))
 
 
-def contiguous(size: Shape, dtype: Any) -> Layout:
+def contiguous(size: Shape, dtype: np.dtype) -> Layout:
     """Returns the row-major layout of a shape."""
     layout = _contiguous.get((size, dtype))
     if layout is None:
@@ -170,7 +170,7 @@ def contiguous(size: Shape, dtype: Any) -> Layout:
     return layout
 
 
-def channels_last(size: Shape, dtype: Any) -> Layout:
+def channels_last(size: Shape, dtype: np.dtype) -> Layout:
     """Returns the dense layout of (N, C, …) with the channels innermost."""
     n, c, *space = size
     n_stride, *space_stride, c_stride = contiguous_stride((n, *space, c))
@@ -191,7 +191,7 @@ def broadcast_size(sizes: Sequence[Shape]) -> Shape | None:
 
 
 @functools.lru_cache(maxsize=16384)
-def dense_like(layout: Layout, dtype: Any) -> Layout:
+def dense_like(layout: Layout, dtype: np.dtype) -> Layout:
     """Returns the dense layout with the order of dims of `layout`: what `clone` and `empty_like` allocate."""
     if layout.is_dense:
         return layout_of(layout.size, layout.stride, dtype)
@@ -199,7 +199,7 @@ def dense_like(layout: Layout, dtype: Any) -> Layout:
 
 
 @functools.lru_cache(maxsize=16384)
-def elementwise_layout(operands: tuple[Layout, ...], size: Shape, dtype: Any) -> Layout:
+def elementwise_layout(operands: tuple[Layout, ...], size: Shape, dtype: np.dtype) -> Layout:
     """Returns the layout of an elementwise result, which follows its operands' order of dims.
 
     Args:

@@ -28,7 +28,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import Array, Shape
+from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.views.layout import Layout, contiguous, layout_of
 
 Starts = Sequence[int] | np.ndarray | Array
@@ -185,7 +185,7 @@ class ConjWindow(AbstractWindow):
         return self.inner.scatter(base, jnp.conj(update), starts)
 
 
-def reinterpret(memory: Array, dtype: Any) -> Array:
+def reinterpret(memory: Array, dtype: DTypeLike) -> Array:
     """Returns a flat run of memory with its bytes read as another dtype; complex numbers are pairs of floats."""
     dtype, held = np.dtype(dtype), np.dtype(memory.dtype)
     if held == dtype:
@@ -315,7 +315,7 @@ def _is_chain(numbers: list[int]) -> bool:
 _windows: dict[tuple[Any, ...], AbstractWindow] = {}
 
 
-def _interned(kind: type, *fields: Any) -> AbstractWindow:
+def _interned(kind: type, *fields: object) -> AbstractWindow:
     """Returns the one window with these fields, so that kernel keys compare windows by identity."""
     key = (kind, *fields)
     window = _windows.get(key)

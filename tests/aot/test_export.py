@@ -623,7 +623,7 @@ def test_simple_export_takes_containers_aliases_and_constants():
 
 
 def test_branches_of_cond_from_simple_exports():
-    """S43: what higher-order operators use it for."""
+    """What higher-order operators use it for."""
     x = ja.tensor([0.5, 1.0], requires_grad=True)
     branches = [lambda x: (x.sin(),), lambda x: (x * x,)]
     parts = [ja.aot.default_partition(export_simple(f, (x,), trace_joint=True)) for f in branches]

@@ -225,7 +225,7 @@ def gradients(w, run, backward):
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
-def test_p19_the_backward_follows_what_the_forward_did(x, w, is_compiled):
+def test_the_backward_follows_what_the_forward_did(x, w, is_compiled):
     def plain():
         return F.mse_loss((x @ w).relu() @ w, ja.ones(2, 3))
 
@@ -246,7 +246,7 @@ def test_p19_the_backward_follows_what_the_forward_did(x, w, is_compiled):
     np.testing.assert_array_equal(gradients(w, plain, backward_under), full)
 
 
-def test_p19_of_second_order(x, w):
+def test_second_derivatives_follow_what_the_forward_did(x, w):
     def orders(forward, backward):
         with forward:
             loss = F.mse_loss((x @ w).tanh() @ w, ja.ones(2, 3))

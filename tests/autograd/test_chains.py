@@ -247,8 +247,8 @@ def test_large_operations_run_apart(ran, monkeypatch):
 
 
 def test_kernels_of_chains_are_bounded(monkeypatch):
-    monkeypatch.setattr(chains, "_MOST_KERNELS", 2)
-    monkeypatch.setattr(chains, "_MOST_COUNTED", 3)
+    monkeypatch.setattr(chains, "_MAX_KERNELS", 2)
+    monkeypatch.setattr(chains, "_MAX_COUNTED", 3)
     for n in range(3, 9):
         x = ja.ones(n, requires_grad=True)
         for _ in range(3):

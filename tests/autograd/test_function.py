@@ -284,7 +284,7 @@ def test_random_programs(seed):
             np.testing.assert_allclose(ours, other, rtol=2e-3, atol=1e-4)
 
 
-# -- S28: what a result shares with an argument ------------------------------------------------------------------------
+# -- what a result shares with an argument -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("route", ["eager", "compiled"])

@@ -9,13 +9,13 @@ from jaxaot.ir.cost import eqn_bytes, eqn_flops, graph_flops
 from jaxaot.ir.primitives import Kind, is_cheap, is_pure, is_view, kind
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import (
+    Makers,
     aval_bytes,
     backward_slice,
     equation_key,
     forward_slice,
     has_duplicates,
     param_key,
-    producers,
     sub_jaxprs,
     users,
 )
@@ -50,7 +50,7 @@ def test_bytes_of_a_typed_key_are_those_of_its_data():
 def test_producers_users_and_slices():
     jaxpr = graph_of(lambda x, y: (jnp.sin(x) * y, jnp.cos(y)), 1.0, 2.0).jaxpr
     x, y = jaxpr.invars
-    assert [jaxpr.eqns[i].primitive.name for i in producers(jaxpr).values()] == ["sin", "mul", "cos"]
+    assert [jaxpr.eqns[i].primitive.name for i in Makers(jaxpr).position.values()] == ["sin", "mul", "cos"]
     assert users(jaxpr.eqns) == {x: [0], jaxpr.eqns[0].outvars[0]: [1], y: [1, 2]}
     assert backward_slice(jaxpr, jaxpr.outvars[:1]) == {0, 1}
     assert backward_slice(jaxpr, jaxpr.outvars[:1], stop=jaxpr.eqns[0].outvars) == {1}

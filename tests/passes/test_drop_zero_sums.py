@@ -14,7 +14,7 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.kernels.share import share
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.sums import Rows
-from jaxaot.ir.walk import producers
+from jaxaot.ir.walk import Makers
 from jaxaot.passes.drop_zero_sums import drop_zero_sums
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
@@ -270,7 +270,7 @@ def zeros(seed):
         fn, x = random_gradient(seed)
         x = jnp.float64(x)
         closed = share(inline(jax.make_jaxpr(fn)(x), also_custom=True))
-        maker = {var: closed.jaxpr.eqns[i] for var, i in producers(closed.jaxpr).items()}
+        maker = Makers(closed.jaxpr)
         found = {}
         for axes in ((0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)):
             rows = Rows(maker, x.shape, axes, x.dtype)

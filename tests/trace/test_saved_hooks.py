@@ -76,7 +76,7 @@ def names(closed):
 
 
 def test_the_example_of_the_design():
-    """S61: the forward returns float8 in place of what was saved, and the backward begins by widening it."""
+    """The forward returns float8 in place of what was saved, and the backward begins by widening it."""
 
     def fn(x):
         return x.exp().view(-1)

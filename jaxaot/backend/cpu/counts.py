@@ -11,7 +11,7 @@ _ARRAY = re.compile(r"(pred|[a-z]+(\d+)\w*)\[([\d,]*)\]")
 
 
 def costs_of(compiled: Any) -> dict[str, float]:
-    """Returns what XLA says of FLOPs and bytes accessed; empty where it says nothing.
+    """Returns XLA's counts of FLOPs and bytes accessed; empty where it has none.
 
     XLA counts the operands and results of barriers, which move nothing: they are taken off.
 

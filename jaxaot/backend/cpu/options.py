@@ -71,7 +71,7 @@ def on_one_core(options: Mapping[str, Any] | None = None) -> dict[str, Any]:
     return _with(options, _ALL_CORES, False)
 
 
-def _with(options: Mapping[str, Any] | None, name: str, value: Any) -> dict[str, Any]:
+def _with(options: Mapping[str, Any] | None, name: str, value: object) -> dict[str, Any]:
     """Returns options with one more, unless the user said something of it or XLA does not know it."""
     merged = dict(options or {})
     if name not in merged and name not in os.environ.get("XLA_FLAGS", "") and _is_known(name, value):
@@ -99,7 +99,7 @@ def _is_known(name: str, value: Any) -> bool:
 def without_options_inside(alone: Callable[..., Any], inside: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a function that is `inside` in transformations of JAX, whose `jit` takes options only outermost."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: Any) -> Any:
         return alone(*args, **kwargs) if is_outermost() else inside(*args, **kwargs)
 
     return call

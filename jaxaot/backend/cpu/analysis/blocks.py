@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 
 class Block(NamedTuple):
@@ -27,7 +29,7 @@ class Block(NamedTuple):
         return self.columns[1] - self.columns[0]
 
 
-def cut_in_blocks(kept: Any, n_blocks: int, aligned: int) -> list[Block]:
+def cut_in_blocks(kept: np.ndarray, n_blocks: int, aligned: int) -> list[Block]:
     """Returns the rows of a mask in blocks of about the same size.
 
     Args:
@@ -48,9 +50,9 @@ def cut_in_blocks(kept: Any, n_blocks: int, aligned: int) -> list[Block]:
     return found
 
 
-def _block(kept: Any, start: int, end: int, aligned: int) -> Block:
+def _block(kept: np.ndarray, start: int, end: int, aligned: int) -> Block:
     n_columns = kept.shape[1]
-    discarded = ~kept[start:end].any(0)
+    discarded: np.ndarray = np.logical_not(kept[start:end].any(0))
     (inside,) = (~discarded).nonzero()
     first = int(inside[0]) // aligned * aligned if len(inside) else 0
     last = min(n_columns, -(-(int(inside[-1]) + 1) // aligned) * aligned) if len(inside) else aligned

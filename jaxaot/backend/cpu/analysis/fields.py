@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from jaxaot._jax import DropVar, Literal
+from jaxaot._typing import Atom, Eqn, Jaxpr
 from jaxaot.ir.axes import ELEMENTWISE, Way, ways
 from jaxaot.ir.constants import constant
 from jaxaot.ir.cost import eqn_flops
-from jaxaot.ir.makers import MOVES, Makers
-from jaxaot.ir.walk import users, variables
+from jaxaot.ir.sums import MOVES
+from jaxaot.ir.walk import Makers, users, variables
 
 SHAPES = {primitive.name for primitive in MOVES}
 """Primitives that repeat and arrange what is there."""
@@ -28,7 +29,7 @@ class Step(NamedTuple):
     rows: Way
     columns: Way
 
-    def operands(self, eqn: Any) -> Iterator[tuple[Any, int | None, int | None]]:
+    def operands(self, eqn: Eqn) -> Iterator[tuple[Any, int | None, int | None]]:
         """Yields the operands of the equation, each with its axis of rows and that of columns, if it has them."""
         return zip(eqn.invars, self.rows.operands, self.columns.operands, strict=True)
 
@@ -38,30 +39,28 @@ class Graph:
 
     Attributes:
       jaxpr: The graph.
-      maker: The equation that makes a variable.
+      makers: The equation that makes a variable.
       known: What is known of constants, by variable.
-      producer: The position of the equation that makes a variable.
       users: The positions of those that read it.
     """
 
-    def __init__(self, jaxpr: Any, known: dict[Any, Any]):
+    def __init__(self, jaxpr: Jaxpr, known: dict[Any, Any]):
         self.jaxpr, self.known = jaxpr, known
-        self.maker, self.users = Makers(jaxpr), users(jaxpr.eqns)
-        self.producer = self.maker.position
+        self.makers, self.users = Makers(jaxpr), users(jaxpr.eqns)
 
-    def is_given(self, atom: Any) -> bool:
+    def is_given(self, atom: Atom) -> bool:
         """Returns whether an atom is made of no value: it is a mask, or one number everywhere."""
         return self.fill(atom) is not None or self.mask(atom) is not None
 
-    def mask(self, atom: Any) -> Any:
-        """Returns what an atom is whatever the inputs are, one element along axes it was repeated along, or None."""
-        value = constant(atom, self.maker, self.known)
+    def mask(self, atom: Atom) -> Any:
+        """Returns the constant value of an atom, of size 1 along broadcast axes; None if it depends on inputs."""
+        value = constant(atom, self.makers, self.known)
         return None if value is None else value[tuple(slice(None if n else 1) for n in value.strides)]
 
-    def fill(self, atom: Any) -> Any:
+    def fill(self, atom: Atom) -> Any:
         """Returns the scalar that an atom is everywhere, or None."""
         while not isinstance(atom, Literal) and atom.aval.shape:
-            eqn = self.maker.get(atom)
+            eqn = self.makers.get(atom)
             if eqn is None or eqn.primitive.name not in SHAPES:
                 return None
             atom = eqn.invars[0]
@@ -78,7 +77,7 @@ class Fields:
       are_exact: Whether all that is summed up is as precise as float32, so that sums of sums are as good.
     """
 
-    def __init__(self, graph: Graph, result: Any, rows: int, columns: int, refused: AbstractSet[Any]):
+    def __init__(self, graph: Graph, result: Atom, rows: int, columns: int, refused: AbstractSet[Any]):
         """Looks for them.
 
         Args:
@@ -95,17 +94,17 @@ class Fields:
         pending = [result]
         while pending:
             var = pending.pop()
-            near = [graph.producer[var]] if var in graph.producer else []
+            near = [graph.makers.position[var]] if var in graph.makers else []
             for i in (*near, *graph.users.get(var, ())):
                 if i not in self.steps:
                     pending += self._enter(i, var)
         self.between = self._find_between()
 
     def flops(self) -> int:
-        """Returns what the equations of the fields take."""
+        """Returns the FLOPs of the equations of the fields."""
         return sum(eqn_flops(self.graph.jaxpr.eqns[i]) for i in self.steps)
 
-    def _enter(self, i: int, var: Any) -> list[Any]:
+    def _enter(self, i: int, var: Atom) -> list[Any]:
         """Adds an equation that makes or reads a field, if it can be computed in blocks; returns the fields it adds."""
         eqn, axes = self.graph.jaxpr.eqns[i], self.axes[var]
         if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar) or eqn.outvars[0] in self._refused:
@@ -168,7 +167,7 @@ class Fields:
         return found
 
 
-def _way(eqn: Any, var: Any, axis: int) -> Way | None:
+def _way(eqn: Eqn, var: Atom, axis: int) -> Way | None:
     """Returns the way through an equation that cuts a variable along an axis, wherever it stands."""
     for way in ways(eqn):
         cuts = [cut for atom, cut in zip(eqn.invars, way.operands, strict=True) if atom is var]
@@ -178,5 +177,5 @@ def _way(eqn: Any, var: Any, axis: int) -> Way | None:
     return None
 
 
-def _is_exact(atom: Any) -> bool:
+def _is_exact(atom: Atom) -> bool:
     return jnp.issubdtype(atom.aval.dtype, jnp.inexact) and atom.aval.dtype.itemsize >= 4

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from jaxaot._typing import Eqn
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.walk import users
 
 
-def kernels(eqns: Sequence[Any], returned: Collection[Any]) -> list[int]:
+def kernels(eqns: Sequence[Eqn], returned: Collection[Any]) -> list[int]:
     """Returns for each equation the position of the one in whose kernel it is computed: that of all its readers.
 
     Args:
@@ -33,6 +34,6 @@ def kernels(eqns: Sequence[Any], returned: Collection[Any]) -> list[int]:
     return kernel
 
 
-def is_fused(eqn: Any) -> bool:
+def is_fused(eqn: Eqn) -> bool:
     """Returns whether an equation is element by element."""
     return kind(eqn) <= Kind.TRANSCENDENTAL and eqn.primitive.name != "optimization_barrier"

@@ -9,8 +9,9 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import DropVar, Literal, ShapedArray, is_tracer
+from jaxaot._typing import Atom, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.fields import Graph
-from jaxaot.ir.constants import MOST_ELEMENTS, constant
+from jaxaot.ir.constants import MAX_ELEMENTS, constant
 
 
 class Seed(NamedTuple):
@@ -29,10 +30,10 @@ class Seed(NamedTuple):
     discards: tuple[bool, ...]
 
 
-def small_constants(closed: Any) -> Iterator[tuple[Any, Any]]:
+def small_constants(closed: ClosedJaxpr) -> Iterator[tuple[Any, Any]]:
     """Yields the constants of a ClosedJaxpr that may be masks, and their values."""
     for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True):
-        is_mask = isinstance(var.aval, ShapedArray) and var.aval.dtype == bool and var.aval.size <= MOST_ELEMENTS
+        is_mask = isinstance(var.aval, ShapedArray) and var.aval.dtype == bool and var.aval.size <= MAX_ELEMENTS
         if is_mask and not is_tracer(value):
             yield var, np.asarray(value)
 
@@ -57,25 +58,25 @@ def seeds(graph: Graph, least_size: int) -> Iterator[Seed]:
                 continue
             discards = {"and": (False,), "or": (True,)}.get(name)
             if discards is None:
-                cases = [getattr(graph.maker.get(case), "primitive", None) for case in eqn.invars[1:]]
+                cases = [getattr(graph.makers.get(case), "primitive", None) for case in eqn.invars[1:]]
                 discards = tuple(i > 0 for i, case in enumerate(cases) if case is lax.broadcast_in_dim_p)
             yield Seed(result, found[1], found[0], discards or (False, True))
 
 
-def _mask(atom: Any, graph: Graph, least_size: int) -> tuple[Any, tuple[int, int]] | None:
+def _mask(atom: Atom, graph: Graph, least_size: int) -> tuple[Any, tuple[int, int]] | None:
     """Returns truth values that are known, two axes of them first, and these axes of the atom."""
     if isinstance(atom, Literal) or atom.aval.dtype != bool:
         return None
     axes: list[int] = list(range(atom.aval.ndim))
-    while (eqn := graph.maker.get(atom)) is not None and eqn.primitive is lax.broadcast_in_dim_p and not eqn.invars[1:]:
+    while (eqn := graph.makers.get(atom)) and eqn.primitive is lax.broadcast_in_dim_p and not eqn.invars[1:]:
         axes = [axes[axis] for axis in eqn.params["broadcast_dimensions"]]
         atom = eqn.invars[0]
         if isinstance(atom, Literal):
             return None
     long = [axis for axis, size in enumerate(atom.aval.shape) if size >= least_size]
-    if len(long) < 2 or atom.aval.size > MOST_ELEMENTS:
+    if len(long) < 2 or atom.aval.size > MAX_ELEMENTS:
         return None
-    value = constant(atom, graph.maker, graph.known)
+    value = constant(atom, graph.makers, graph.known)
     if value is None:
         return None
     return np.moveaxis(value, long[-2:], (0, 1)), (axes[long[-2]], axes[long[-1]])

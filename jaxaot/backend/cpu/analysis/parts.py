@@ -16,10 +16,11 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import DropVar, Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var, scan_counts
+from jaxaot._typing import Atom, Aval, DTypeLike, Eqn, Jaxpr, Var
 from jaxaot.ir.axes import Way, params_of_part, ways_together
 from jaxaot.ir.build import traced
 from jaxaot.ir.rewrite import CHECKPOINTS, inline
-from jaxaot.ir.walk import producers, variables
+from jaxaot.ir.walk import Makers, variables
 
 _OF_SUMS = {"reshape", "transpose", "squeeze", "broadcast_in_dim", "reduce_sum", "copy", "slice"}
 """Primitives of one operand that commute with sums and move no less than they make, so that parts compute them."""
@@ -48,7 +49,7 @@ class Flow:
 
     scales_sums = False
 
-    def __init__(self, jaxpr: Any, n: int):
+    def __init__(self, jaxpr: Jaxpr, n: int):
         """Begins with a graph of which all is whole.
 
         Args:
@@ -56,7 +57,7 @@ class Flow:
           n: How many parts.
         """
         self.jaxpr, self.eqns, self.n = jaxpr, jaxpr.eqns, n
-        self.producer = producers(jaxpr)
+        self.producer = Makers(jaxpr).position
         self.axes: dict[Any, int] = {}
         self.partial: set[Any] = set()
         self.same: set[Any] = set()
@@ -64,25 +65,25 @@ class Flow:
         self.bodies: dict[int, Body] = {}
         self._trail: list[tuple[dict[Any, Any], Any]] = []  # what was noted, so that it can be taken back
 
-    def is_worth_parts(self, var: Any) -> bool:
+    def is_worth_parts(self, var: Atom) -> bool:
         """Returns whether a value is too costly to compute all of it in each part."""
         del var
         return True
 
-    def can_take(self, var: Any, axis: int) -> bool:
+    def can_take(self, var: Atom, axis: int) -> bool:
         """Returns whether each part can take its piece of a whole value."""
         del var, axis
         return False
 
-    def can_start_from_zero(self, var: Any) -> bool:
+    def can_start_from_zero(self, var: Var) -> bool:
         """Returns whether a whole value may be a term of a sum as it is, as it is zero, or a sum that begins there."""
         return self.is_zero(var)
 
-    def is_apart(self, var: Any) -> bool:
+    def is_apart(self, var: Var) -> bool:
         """Returns whether a part has no more than its piece of a value, or its term."""
         return (var in self.axes or var in self.partial) and self.is_worth_parts(var)
 
-    def state(self, atom: Any) -> State:
+    def state(self, atom: Atom) -> State:
         """Returns the axis along which a value is cut, or whether it is partial or whole."""
         if isinstance(atom, Literal):
             return None
@@ -119,7 +120,7 @@ class Flow:
         self.partial.update(eqn.outvars)
         return True
 
-    def _is_term(self, atom: Any) -> bool:
+    def _is_term(self, atom: Atom) -> bool:
         if isinstance(atom, Literal) or atom in self.axes:
             return False
         return atom in self.partial or self.can_start_from_zero(atom)
@@ -133,7 +134,7 @@ class Flow:
             found = [*found, *(Way((None, axis, o), None, lax.add_p) for axis, o in enumerate(others))]
         return found
 
-    def is_zero(self, atom: Any) -> bool:
+    def is_zero(self, atom: Atom) -> bool:
         """Returns whether a value is written as zeros."""
         if isinstance(atom, Literal):
             return not np.any(atom.val)
@@ -169,7 +170,7 @@ class Flow:
         self._take_back(before)
         return False
 
-    def _note(self, where: dict[Any, Any], key: Any, value: Any) -> None:
+    def _note(self, where: dict[Any, Any], key: Any, value: object) -> None:
         where[key] = value
         self._trail.append((where, key))
 
@@ -178,10 +179,10 @@ class Flow:
             where, key = self._trail.pop()
             del where[key]
 
-    def _divides(self, aval: Any, axis: int) -> bool:
+    def _divides(self, aval: Aval, axis: int) -> bool:
         return len(aval.shape) > axis and aval.shape[axis] > 0 and aval.shape[axis] % self.n == 0
 
-    def is_cut(self, var: Any, axis: int) -> bool:
+    def is_cut(self, var: Atom, axis: int) -> bool:
         """Returns whether a value is cut along an axis, or can be; then what makes it is computed so."""
         if var in self.axes:
             return self.axes[var] == axis
@@ -298,7 +299,7 @@ class Flow:
         pieces.update(zip(eqn.outvars, outvars, strict=True))
         return [*made, eqn.replace(invars=invars, outvars=outvars, params=params)]
 
-    def _of_body(self, i: int, invars: Sequence[Any], pieces: dict[Any, Any]) -> Any:
+    def _of_body(self, i: int, invars: Sequence[Var], pieces: dict[Any, Any]) -> Any:
         eqn, call, body = self.eqns[i], called(self.eqns[i]), self.bodies[i].closed()
         assert call is not None
         avals = [
@@ -308,7 +309,7 @@ class Flow:
         params = {**eqn.params, "jaxpr": body if call.is_closed else body.jaxpr}
         return eqn.replace(invars=list(invars), outvars=self._results(i, avals, pieces), params=params)
 
-    def _results(self, i: int, avals: Sequence[Any], pieces: dict[Any, Any]) -> list[Any]:
+    def _results(self, i: int, avals: Sequence[Aval], pieces: dict[Any, Any]) -> list[Any]:
         """Returns variables for pieces and terms of some types, and notes them; what is whole stays as it is."""
         outvars = []
         for var, aval in zip(self.eqns[i].outvars, avals, strict=True):
@@ -340,7 +341,7 @@ class Call(NamedTuple):
     is_closed: bool
 
 
-def called(eqn: Any) -> Call | None:
+def called(eqn: Eqn) -> Call | None:
     """Returns the body of a loop or a `jax.checkpoint`, or None if an equation is another."""
     name = eqn.primitive.name
     if name == "scan":
@@ -384,11 +385,11 @@ class Body(Flow):
             elif state is not None:
                 self.axes[var] = state
 
-    def can_take(self, var: Any, axis: int) -> bool:
+    def can_take(self, var: Atom, axis: int) -> bool:
         del axis
         return var in self.jaxpr.invars
 
-    def can_start_from_zero(self, var: Any) -> bool:
+    def can_start_from_zero(self, var: Var) -> bool:
         if var in self._zero:
             self.partial.add(var)
             return True
@@ -483,7 +484,7 @@ def _through(call: Call, n: int, states: Sequence[State], begins_at_zero: Sequen
     return None
 
 
-def _cast(atoms: Sequence[Any], dtype: Any, eqn: Any, made: list[Any]) -> list[Any]:
+def _cast(atoms: Sequence[Atom], dtype: DTypeLike | None, eqn: Eqn, made: list[Any]) -> list[Any]:
     """Returns atoms of a dtype, and adds the equations that make them."""
     if all(atom.aval.dtype == dtype for atom in atoms):
         return list(atoms)
@@ -492,13 +493,13 @@ def _cast(atoms: Sequence[Any], dtype: Any, eqn: Any, made: list[Any]) -> list[A
     return results
 
 
-def _array(shape: Sequence[int], dtype: Any, like: Any) -> Any:
+def _array(shape: Sequence[int], dtype: DTypeLike | None, like: Atom) -> Var:
     """Returns a new variable for a piece or a term of an array."""
     weak_type = like.aval.weak_type and dtype == like.aval.dtype
     return make_var(ShapedArray(tuple(shape), dtype, weak_type=weak_type))
 
 
-def _can_add(eqn: Any) -> bool:
+def _can_add(eqn: Eqn) -> bool:
     """Returns whether terms of a sum may be added up later without rounding more than once."""
     dtype = eqn.outvars[0].aval.dtype
     return dtype.itemsize >= 4 or (eqn.primitive is lax.dot_general_p and jnp.issubdtype(dtype, jnp.floating))

@@ -8,11 +8,13 @@ from typing import Any
 
 from jax import lax
 
+from jaxaot._typing import Array, ArrayLike
+
 Window = tuple[tuple[int, int, int], ...]
 """Start, limit and stride along each axis of space, in the padded image."""
 
 
-def n_windows(image: Sequence[int], kernel: Sequence[int], params: Any) -> list[int]:
+def n_windows(image: Sequence[int], kernel: Sequence[int], params: dict[str, Any]) -> list[int]:
     """Returns how many elements the result of a convolution has along each axis of space; less than 1 if none.
 
     Args:
@@ -52,13 +54,13 @@ def windows(
         )
 
 
-def padding_config(params: Any) -> list[tuple[int, int, int]]:
-    """Returns what `pad` puts before, behind and between elements of an image along the axes of space."""
+def padding_config(params: dict[str, Any]) -> list[tuple[int, int, int]]:
+    """Returns the low, high and interior padding of an image along its spatial axes."""
     holes = (dilation - 1 for dilation in params["lhs_dilation"])
     return [(*padding, hole) for padding, hole in zip(params["padding"], holes, strict=True)]
 
 
-def pad(x: Any, config: Sequence[tuple[int, int, int]], fill: Any = 0) -> Any:
+def pad(x: Array, config: Sequence[tuple[int, int, int]], fill: ArrayLike = 0) -> Any:
     """Returns an array padded as by `lax.pad` with one value, itself if nothing is put around or into it."""
     return lax.pad(x, lax.full((), fill, x.dtype), config) if any(map(any, config)) else x
 

@@ -1,9 +1,9 @@
-"""Dividing late: what a softmax divides its powers by is applied behind the products that read them.
+"""Delayed softmax normalization: unnormalized exponentials go into the products, and their results are divided.
 
-Attention multiplies weights `e / z` of queries by keys, where `e` are powers and `z` their sums, with values of keys by
-features, which are fewer; so dividing the product costs less than dividing the weights, which then need not exist. Of
-the gradient, the sum of each row of the weights times their cotangents is the sum of the row of what the attention
-returned times its cotangent. FlashAttention (Dao et al., 2022) computes so.
+Attention multiplies weights `e / z` (queries by keys) with values (keys by features), where `e` are exponentials, here
+called *powers*, and `z` their row sums. A result has fewer elements than the weights, so it is cheaper to divide the
+result, and the weights need not exist. In the gradient, the row sum of weights times their cotangents equals the row
+sum of the attention's result times its cotangent. FlashAttention (Dao et al., 2022) does both.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import DropVar, Literal, make_var
+from jaxaot._jax import DropVar, Literal
+from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn
 from jaxaot.ir.axes import ELEMENTWISE
-from jaxaot.ir.build import Drafts, is_rewritable, laid_out
-from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import reading, rebuild, substitute
-from jaxaot.ir.sums import Place, within
-from jaxaot.ir.walk import users, variables
+from jaxaot.ir.build import Drafts, laid_out
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.sums import Place, moved_from, within
+from jaxaot.ir.walk import Makers, is_rewritable, users, variables
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 
-LEAST_RATIO = 8
+MIN_RATIO = 8
 """How many times as many elements the weights have as what is divided instead; with 4 it made no difference."""
 
-FEWEST_ELEMENTS = 1 << 16
+MIN_ELEMENTS = 1 << 16
 """Weights with fewer are left as they are."""
 
-MOST_FACTORS = 16
+MAX_FACTORS = 16
 """A product of more is not looked at: one of squares of squares has very many."""
 
 _ALSO_OF_POWERS = {*ELEMENTWISE, "reduce_sum"}
 """Primitives that divide powers where they read weights."""
 
 
-def divide_late(closed: Any) -> Any:
+def divide_late(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with products of powers, divided by the sums of the powers, for products of quotients.
 
         e: f32[512,512] = exp (sub x …max of x…)              e = exp (sub x …max of x…)
@@ -92,53 +92,34 @@ class _Product(NamedTuple):
     out: tuple[Any, ...]
 
 
-class _Rewriter:
-    """A graph some equations of which are replaced."""
+class _Softmaxes:
+    """A graph in which softmaxes are found, and some equations of which are replaced."""
 
-    def __init__(self, closed: Any, drafts: Drafts):
-        self._drafts = drafts
+    def __init__(self, closed: ClosedJaxpr, drafts: Drafts):
         self._closed, self._eqns = closed, closed.jaxpr.eqns
         self._makers, self._users = Makers(closed.jaxpr), users(closed.jaxpr.eqns)
         self._returned = set(variables(closed.jaxpr.outvars))
         self._new: dict[int, Callable[[], Any]] = {}  # by position what writes the equation anew and returns its result
-        self._names: dict[Any, Any] = {}
-        self._written: list[Any] = []
-        self._eqn: Any = None  # whose place new ones take
+        self._rewriter = Rewriter(closed, drafts)
 
-    def rebuild(self) -> Any:
+    def rebuild(self) -> ClosedJaxpr:
         """Returns the graph."""
         if not self._new:
             return self._closed
-        for i, eqn in enumerate(self._eqns):
-            self._eqn = eqn
+        for i, eqn in enumerate(self._rewriter.equations()):
             if i in self._new:
-                self._names[eqn.outvars[0]] = self._new[i]()
+                self._rewriter.replace(eqn.outvars[0], self._new[i]())
             else:
-                self._written.append(reading(eqn, self._names))
-        outvars = substitute(self._closed.jaxpr.outvars, self._names)
-        return dce(rebuild(self._closed, self._written, outvars))
+                self._rewriter.keep(eqn)
+        return dce(self._rewriter.graph())
 
-    # writing
-
-    def _do(self, fn: Callable[..., Any], *atoms: Any, **static: Any) -> Any:
-        """Adds the equations of a function of atoms, and of what is the same each time, and returns its result."""
-        eqns, (result,), _ = self._drafts.placed(fn, substitute(atoms, self._names), self._eqn, **static)
-        self._written += eqns
-        return result
-
-    def _multiply(self, dot: Any, operands: Sequence[Any]) -> Any:
-        """Adds a product like another, and returns its result."""
-        result = make_var(dot.outvars[0].aval)
-        self._written.append(dot.replace(invars=substitute(operands, self._names), outvars=[result]))
-        return result
-
-    def _divide(self, atom: Any, weights: _Weights, along: Sequence[int | None]) -> Any:
-        return self._do(_quotient, atom, weights.sums, along=tuple(along))
+    def _divide(self, atom: Atom, weights: _Weights, along: Sequence[int | None]) -> Any:
+        return self._rewriter.call(_quotient, atom, weights.sums, along=tuple(along))
 
     # reading
 
-    def _core(self, atom: Any, unless: float | None = None) -> tuple[Any, Place]:
-        """Returns what an atom repeats, and of each axis of that the axis of the atom; None for one of one element.
+    def _core(self, atom: Atom, unless: float | None = None) -> tuple[Any, Place]:
+        """Returns the value that an atom broadcasts, and for each of its axes that of the atom; None for a size-1 axis.
 
         Args:
           atom: The atom.
@@ -151,20 +132,20 @@ class _Rewriter:
                 atom = bounded.invars[1]
             elif unless is not None and (otherwise := self._otherwise(atom, unless)) is not None:
                 atom = otherwise
-            elif (source := self._makers.moved(atom, place)) is not None:
+            elif (source := moved_from(atom, place, self._makers)) is not None:
                 atom, place = source
             else:
                 return atom, place
 
-    def _root(self, atom: Any) -> tuple[Any, list[int]]:
-        """Returns what an atom is transposed from, and for each axis of that the axis of the atom."""
+    def _root(self, atom: Atom) -> tuple[Any, list[int]]:
+        """Returns the value that an atom transposes, and for each of its axes that of the atom."""
         axes = list(range(atom.aval.ndim))
         while (eqn := self._makers.of(atom, lax.transpose_p)) is not None:
             axes = _sorted_by(axes, eqn.params["permutation"])
             (atom,) = eqn.invars
         return atom, axes
 
-    def _is_largest(self, shift: Any, scores: Any, axis: int) -> bool:
+    def _is_largest(self, shift: Atom, scores: Atom, axis: int) -> bool:
         """Returns whether a value is the largest of scores along an axis, repeated along it."""
         largest, along = self._core(shift, unless=-np.inf)
         eqn = self._makers.of(largest, lax.reduce_max_p)
@@ -178,8 +159,8 @@ class _Rewriter:
             one == other for one, other in zip(along, expected, strict=True) if one is not None
         )
 
-    def _otherwise(self, atom: Any, value: float) -> Any:
-        """Returns what an atom is but where that is some value, instead of which it is 0 or 1; None if it is no such.
+    def _otherwise(self, atom: Atom, value: float) -> Any:
+        """Returns `x` if an atom is `where(x == value, 0 or 1, x)`; None otherwise.
 
         This is how rows are written that may be masked whole.
         """
@@ -198,7 +179,7 @@ class _Rewriter:
             return None
         return otherwise if numbers[0].val == value and number.val in (0, 1) else None
 
-    def _softmax(self, sums: Any) -> tuple[Any, int] | None:
+    def _softmax(self, sums: Atom) -> tuple[Any, int] | None:
         """Returns the powers that are summed up, and along which axis; None unless they are at most 1."""
         total = self._makers.of(sums, lax.reduce_sum_p)
         if total is None or not _is_precise(sums) or len(total.params["axes"]) != 1:
@@ -211,7 +192,7 @@ class _Rewriter:
         scores, shift = difference.invars
         return (powers, int(axis)) if self._is_largest(shift, scores, axis) else None
 
-    def _divisor(self, eqn: Any) -> _Weights | None:
+    def _divisor(self, eqn: Eqn) -> _Weights | None:
         """Returns by which sums an equation divides, if these are those of a softmax of the shape of its result."""
         if eqn.primitive is not lax.div_p or not is_rewritable(eqn) or isinstance(eqn.outvars[0], DropVar):
             return None
@@ -224,10 +205,10 @@ class _Rewriter:
         return _Weights(*found, *self._core(eqn.invars[1]))
 
 
-class _Quotients(_Rewriter):
+class _Quotients(_Softmaxes):
     """Products of weights become products of powers, and sums of rows in the gradient those of what is returned."""
 
-    def __init__(self, closed: Any, drafts: Drafts):
+    def __init__(self, closed: ClosedJaxpr, drafts: Drafts):
         super().__init__(closed, drafts)
         self._weights: dict[Any, _Weights] = {}
         self._products: dict[Any, list[_Product]] = {}  # by powers
@@ -240,9 +221,9 @@ class _Quotients(_Rewriter):
             if self._weights and eqn.primitive is lax.reduce_sum_p and len(eqn.params["axes"]) == 1:
                 self._plan_sum(i, eqn)
 
-    def _plan_weights(self, quotient: Any, weights: _Weights) -> None:
+    def _plan_weights(self, quotient: Atom, weights: _Weights) -> None:
         """Plans the products of weights, if all of them can be products of powers."""
-        if quotient in self._returned or quotient.aval.size < FEWEST_ELEMENTS:
+        if quotient in self._returned or quotient.aval.size < MIN_ELEMENTS:
             return
         planned: dict[int, Callable[[], Any]] = {}
         products = []
@@ -260,8 +241,8 @@ class _Quotients(_Rewriter):
             self._weights[quotient] = weights
             self._products.setdefault(weights.powers, []).extend(products)
 
-    def _plan_product(self, i: int, eqn: Any, quotient: Any, weights: _Weights) -> Any:
-        """Returns what writes a product of weights, and what product of powers it leaves; None if it has to stay."""
+    def _plan_product(self, i: int, eqn: Eqn, quotient: Atom, weights: _Weights) -> Any:
+        """Returns a function that writes a product of weights, and the products of powers; None if it has to stay."""
         at = 0 if eqn.invars[0] is quotient else 1
         other, (result,) = eqn.invars[1 - at], eqn.outvars
         if other is quotient or not is_rewritable(eqn) or not _is_precise(result) or isinstance(result, DropVar):
@@ -272,24 +253,24 @@ class _Quotients(_Rewriter):
         key = mine[weights.axis]
         rest = [label for label in mine if label != key]
 
-        def operands(values: Any) -> list[Any]:
+        def operands(values: Atom) -> list[Any]:
             return [weights.powers, values] if at == 0 else [values, weights.powers]
 
         if key not in out and _can_take(rest, result, out, quotient):
             axis_of = {label: axis for axis, label in enumerate(mine)}
 
             def write() -> Any:
-                self._raw[i] = self._multiply(eqn, operands(other))
+                self._raw[i] = self._rewriter.like(eqn, operands(other))
                 return self._divide(self._raw[i], weights, weights.axes_at(out, mine))
 
             named = [tuple(axis_of.get(label, ("feature", label)) for label in labels) for labels in (others, out)]
             return write, [_Product(i, other, *named)]
         if key in out and _can_take(rest, other, others, quotient):
             along = weights.axes_at(others, mine)
-            return (lambda: self._multiply(eqn, operands(self._divide(other, weights, along)))), []
+            return (lambda: self._rewriter.like(eqn, operands(self._divide(other, weights, along)))), []
         return None
 
-    def _plan_sum(self, i: int, eqn: Any) -> None:
+    def _plan_sum(self, i: int, eqn: Eqn) -> None:
         """Plans `sum(dot_general(g, v) * e * …)` over keys, if there is `dot_general(e, v)`."""
         (source,), key, (result,) = eqn.invars, int(eqn.params["axes"][0]), eqn.outvars
         factors = self._factors(source, key)
@@ -305,7 +286,7 @@ class _Quotients(_Rewriter):
             cores = [self._core(atom) for atom, _ in scales]
             places = tuple(tuple(axes.index(axis) if axis in axes else None for axis in rows) for _, axes in cores)
             write = functools.partial(
-                self._do,
+                self._rewriter.call,
                 _sum_over_features,
                 order=order,
                 features=features,
@@ -318,8 +299,10 @@ class _Quotients(_Rewriter):
             self._new[i] = lambda at=product.at: write(self._raw[at], *operands)
             return
 
-    def _factors(self, source: Any, key: int) -> tuple[list[tuple[Any, bool]], Any, tuple[Any, list[int]], bool] | None:
-        """Returns what a value is a product of, or None if it is not known as one.
+    def _factors(
+        self, source: Atom, key: int
+    ) -> tuple[list[tuple[Any, bool]], Any, tuple[Any, list[int]], bool] | None:
+        """Returns the factors of a value, or None if it is not known to be a product.
 
         Returns:
           What is the same for all keys, with whether it divides; powers; a matrix product, with the axes of the value
@@ -329,7 +312,7 @@ class _Quotients(_Rewriter):
         powers, dots = [], []
         pending, is_minus = [source], False
         while pending:
-            if len(pending) + len(scales) + len(powers) + len(dots) > MOST_FACTORS:
+            if len(pending) + len(scales) + len(powers) + len(dots) > MAX_FACTORS:
                 return None
             atom = pending.pop()
             if key not in self._core(atom)[1]:
@@ -354,14 +337,14 @@ class _Quotients(_Rewriter):
         return (scales, powers[0], dots[0], is_minus) if len(powers) == len(dots) == 1 else None
 
 
-class _Scaled(_Rewriter):
+class _Scaled(_Softmaxes):
     """Products that are divided by the sums become products of what is divided by them."""
 
-    def __init__(self, closed: Any, drafts: Drafts):
+    def __init__(self, closed: ClosedJaxpr, drafts: Drafts):
         super().__init__(closed, drafts)
         for i, eqn in enumerate(self._eqns):
             weights = self._divisor(eqn)
-            if weights is None or not _is_precise(eqn.invars[0]) or eqn.invars[0].aval.size < FEWEST_ELEMENTS:
+            if weights is None or not _is_precise(eqn.invars[0]) or eqn.invars[0].aval.size < MIN_ELEMENTS:
                 continue
             product = eqn.invars[0]
             root, out = self._root(product)
@@ -376,7 +359,7 @@ class _Scaled(_Rewriter):
                     self._new[i] = functools.partial(self._write, dot, at, along, weights, order)
                     break
 
-    def _is_read_once(self, atom: Any) -> bool:
+    def _is_read_once(self, atom: Atom) -> bool:
         """Returns whether one equation only reads a value, and what it is transposed from."""
         while len(self._users[atom]) == 1 and atom not in self._returned:
             eqn = self._makers.of(atom, lax.transpose_p)
@@ -385,29 +368,29 @@ class _Scaled(_Rewriter):
             (atom,) = eqn.invars
         return False
 
-    def _write(self, dot: Any, at: int, along: Sequence[int | None], weights: _Weights, order: Sequence[int]) -> Any:
+    def _write(self, dot: Eqn, at: int, along: Sequence[int | None], weights: _Weights, order: Sequence[int]) -> Any:
         operands = list(dot.invars)
         operands[at] = self._divide(operands[at], weights, along)
-        return self._do(lax.transpose, self._multiply(dot, operands), permutation=tuple(order))
+        return self._rewriter.call(lax.transpose, self._rewriter.like(dot, operands), permutation=tuple(order))
 
 
 # what is written
 
 
-def _quotient(x: Any, sums: Any, along: Sequence[int | None]) -> Any:
+def _quotient(x: Array, sums: Array, along: Sequence[int | None]) -> Any:
     return x / laid_out(sums, along)
 
 
 def _sum_over_features(
-    raw: Any,
-    given: Any,
-    *factors: Any,
+    raw: Array,
+    given: Array,
+    *factors: Array,
     order: tuple[Sequence[int], Sequence[int]],
     features: Sequence[int],
     places: Sequence[Sequence[int | None]],
     divides: Sequence[bool],
     is_minus: bool,
-    dtype: Any,
+    dtype: DTypeLike | None,
 ) -> Any:
     """Returns the sum of what is given times the product of powers, times factors or divided by them.
 
@@ -431,11 +414,11 @@ def _sum_over_features(
     return (-total if is_minus else total).astype(dtype)
 
 
-def _is_least(atom: Any) -> bool:
+def _is_least(atom: Atom) -> bool:
     return isinstance(atom, Literal) and np.ndim(atom.val) == 0 and bool(np.asarray(atom.val) == -np.inf)
 
 
-def _is_precise(atom: Any) -> bool:
+def _is_precise(atom: Atom) -> bool:
     return atom.aval.dtype in (np.float32, np.float64)
 
 
@@ -443,18 +426,18 @@ def _sorted_by(axes: Sequence[Any], permutation: Sequence[int]) -> list[Any]:
     return [axes[permutation.index(axis)] for axis in range(len(permutation))]
 
 
-def _is_all_but(along: Sequence[int | None], axis: int, like: Any) -> bool:
+def _is_all_but(along: Sequence[int | None], axis: int, like: Atom) -> bool:
     """Returns whether axes are those of an atom but one, in order, not counting those of one element."""
     long = [other for other, size in enumerate(like.aval.shape) if size > 1 and other != axis]
     return [other for other in along if other is not None] == long
 
 
-def _can_take(rest: Sequence[Any], atom: Any, labels: Sequence[Any], weights: Any) -> bool:
+def _can_take(rest: Sequence[Any], atom: Atom, labels: Sequence[Any], weights: Atom) -> bool:
     """Returns whether what has some axes can be divided by, and whether that is less work than dividing weights."""
-    return all(label in labels for label in rest) and LEAST_RATIO * atom.aval.size <= weights.aval.size
+    return all(label in labels for label in rest) and MIN_RATIO * atom.aval.size <= weights.aval.size
 
 
-def _labels(dot: Any, out: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def _labels(dot: Eqn, out: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Returns labels of the axes of both operands of a product, given those of its result."""
     (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
     left: dict[int, Any] = {axis: ("summed", j) for j, axis in enumerate(contract_left)}
@@ -470,7 +453,7 @@ def _labels(dot: Any, out: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _by_features(
-    dot: Any, out: Sequence[int], product: _Product, key: int
+    dot: Eqn, out: Sequence[int], product: _Product, key: int
 ) -> tuple[int, tuple[tuple[int, ...], tuple[int, ...]], tuple[int, ...]] | None:
     """Returns how the sum over keys of a product times powers is a sum over features.
 

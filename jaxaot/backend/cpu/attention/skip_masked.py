@@ -1,12 +1,13 @@
 """Skipping what a mask discards: the half of an attention that looks ahead is not computed.
 
 Where a mask does not depend on the inputs, such as a causal one, rows are computed in blocks, each with only the
-columns that the mask leaves to some of its rows, from the products before the mask to those behind the softmax, and
-in the gradients. A *field* is a value with the rows and the columns of the mask. Of a block, the columns *inside* are
-computed. One of them, the *witness*, is discarded by all rows of the block, as those *outside* are: the mask writes the
-same number to all of these, and what is computed from it, such as its exponential, is the same for all. So the witness
-tells what is outside, which counts as it did, NaN and infinities included: zero times the sum of values that the mask
-hides is not zero if one of these is infinite.
+columns that the mask leaves to some of its rows. This holds from the products before the mask to those behind the
+softmax, and in the gradients. A *field* is a value with the rows and the columns of the mask. Of a block, the columns
+*inside* are computed.
+
+All columns *outside* a block hold the same masked value. So one column inside that all rows of the block discard, the
+*witness*, is computed and stands for them. NaN and infinities still propagate: zero times the sum of hidden values is
+not zero if one of them is infinite.
 """
 
 from __future__ import annotations
@@ -22,25 +23,26 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import Literal, ShapedArray, make_literal, make_var
+from jaxaot._jax import Literal, ShapedArray, make_literal
+from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Var
 from jaxaot.backend.cpu.analysis.blocks import Block, cut_in_blocks
 from jaxaot.backend.cpu.analysis.fields import SHAPES, Fields, Graph, Step
 from jaxaot.backend.cpu.analysis.masks import Seed, seeds, small_constants
 from jaxaot.ir.axes import Way, params_of_part
-from jaxaot.ir.build import Drafts
-from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.build import Drafts, resized_var
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.passes.dce import dce
 
-LEAST_ROWS = 128
+MIN_ROWS = 128
 """Rows of a block: with 64, the kernels of an attention over 128 positions took longer than what they saved."""
 
-MOST_BLOCKS = 4
+MAX_BLOCKS = 4
 """Twice as many save an eighth more at most, and take twice as long to compile."""
 
 ALIGNED = 16
 """Columns inside start and end at multiples of this, the elements of the widest registers."""
 
-LEAST_SKIPPED = 0.15
+MIN_SKIPPED = 0.15
 """The part of a mask that has to be skipped."""
 
 FLOPS_PER_KERNEL = 3_500_000
@@ -53,11 +55,11 @@ Kernels of blocks of other sizes are of another kind, which XLA takes 20 ms to c
 layers. So 4 layers of a GPT with a batch of 1,024 positions are computed in two blocks, 8 in four.
 """
 
-MOST_REFUSED = 16
+MAX_REFUSED = 16
 """How many fields are computed as a whole, one after the other, before the mask is left as it is."""
 
 
-def skip_masked(closed: Any) -> Any:
+def skip_masked(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with masked attentions in blocks of rows, without what the mask discards.
 
         s: f32[256,256] = dot_general q k                     s0: f32[127,128] = dot_general q[:127] k[:128]
@@ -69,7 +71,7 @@ def skip_masked(closed: Any) -> Any:
                                                               t = concatenate t0 t1
                                                               return t
 
-    Blocks have about `LEAST_ROWS` rows or more. Where what is outside of them is needed and no witness tells it, as
+    Blocks have about `MIN_ROWS` rows or more. Where what is outside of them is needed and no witness tells it, as
     with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
     integers.
     """
@@ -86,7 +88,7 @@ class _NotUniform(Exception):
       field: The field that has to be whole, if that is why it should be known.
     """
 
-    def __init__(self, field: Any = None):
+    def __init__(self, field: Atom | None = None):
         super().__init__()
         self.field = field
 
@@ -135,12 +137,12 @@ class _Search:
         self._all: list[Seed] | None = None  # those of the graph as it was given
         self._drafts = Drafts()
 
-    def with_one_less(self, closed: Any) -> Any:
+    def with_one_less(self, closed: ClosedJaxpr) -> ClosedJaxpr | None:
         """Returns the graph with one mask less whose field is computed as a whole, or None if none is left."""
         graph = Graph(closed.jaxpr, self.known)
         if self._all is None:
-            self._all = list(seeds(graph, 2 * LEAST_ROWS))
-        for seed in seeds(graph, 2 * LEAST_ROWS):
+            self._all = list(seeds(graph, 2 * MIN_ROWS))
+        for seed in seeds(graph, 2 * MIN_ROWS):
             if seed.result in self._tried:
                 continue
             self._tried.add(seed.result)
@@ -150,12 +152,12 @@ class _Search:
                     return changed
         return None
 
-    def _skipped(self, closed: Any, graph: Graph, seed: Seed, rows: int, columns: int) -> Any:
+    def _skipped(self, closed: ClosedJaxpr, graph: Graph, seed: Seed, rows: int, columns: int) -> ClosedJaxpr | None:
         """Returns the graph with the field of a mask in blocks; None if that is not possible, or does not pay."""
         mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
         for discarded in seed.discards:
             kept = (mask != discarded).reshape(*mask.shape[:2], -1).any(-1)
-            if _part_skipped(_most_blocks(kept), kept) < LEAST_SKIPPED:
+            if _part_skipped(_most_blocks(kept), kept) < MIN_SKIPPED:
                 continue
             refused: set[Any] = set()
             while True:
@@ -164,14 +166,14 @@ class _Search:
                 if blocks is None:
                     break
                 try:
-                    return _Writer(closed, fields, blocks, mask.shape[1], self._drafts).rebuild()
+                    return _Blocked(closed, fields, blocks, mask.shape[1], self._drafts).rebuild()
                 except _NotUniform as error:
-                    if error.field is None or error.field in refused or len(refused) == MOST_REFUSED:
+                    if error.field is None or error.field in refused or len(refused) == MAX_REFUSED:
                         break
                     refused.add(error.field)
         return None
 
-    def _chosen(self, fields: Fields, kept: Any) -> list[Block] | None:
+    def _chosen(self, fields: Fields, kept: np.ndarray) -> list[Block] | None:
         """Returns in which blocks fields are to be computed: as many as pay, or None if not even two do.
 
         Args:
@@ -184,7 +186,7 @@ class _Search:
         pays = gained > n_steps * (len(most) - len(two)) * FLOPS_PER_KIND
         for blocks in (most, two) if pays else (two,):
             skipped = _part_skipped(blocks, kept)
-            if skipped >= LEAST_SKIPPED and flops * skipped > n_steps * (len(blocks) - 1) * FLOPS_PER_KERNEL:
+            if skipped >= MIN_SKIPPED and flops * skipped > n_steps * (len(blocks) - 1) * FLOPS_PER_KERNEL:
                 return blocks
         return None
 
@@ -194,22 +196,22 @@ class _Search:
         return sum(seed.result.aval == own[0] for seed in self._all or ()) / own.count(own[0]) if own else 1
 
 
-def _blocks(kept: Any, n_blocks: int) -> list[Block]:
+def _blocks(kept: np.ndarray, n_blocks: int) -> list[Block]:
     return cut_in_blocks(kept, n_blocks, ALIGNED)
 
 
-def _most_blocks(kept: Any) -> list[Block]:
-    return _blocks(kept, min(MOST_BLOCKS, len(kept) // LEAST_ROWS))
+def _most_blocks(kept: np.ndarray) -> list[Block]:
+    return _blocks(kept, min(MAX_BLOCKS, len(kept) // MIN_ROWS))
 
 
-def _part_skipped(blocks: Sequence[Block], kept: Any) -> float:
+def _part_skipped(blocks: Sequence[Block], kept: np.ndarray) -> float:
     return 1 - sum(block.n_rows * block.n_columns for block in blocks) / kept.size
 
 
-class _Writer:
+class _Blocked:
     """Writes the graph with fields in blocks."""
 
-    def __init__(self, closed: Any, fields: Fields, blocks: Sequence[Block], n_columns: int, drafts: Drafts):
+    def __init__(self, closed: ClosedJaxpr, fields: Fields, blocks: Sequence[Block], n_columns: int, drafts: Drafts):
         """Wraps a graph; nothing is written yet.
 
         Args:
@@ -220,24 +222,20 @@ class _Writer:
           drafts: What is added.
         """
         self._closed, self._fields, self._blocks, self._n_columns = closed, fields, blocks, n_columns
-        self._drafts = drafts
-        self._eqns: list[Any] = []
-        self._eqn: Any = None  # whose place new ones take
+        self._rewriter = Rewriter(closed, drafts)
         self._inside: dict[tuple[Any, int], Any] = {}
         self._outside: dict[tuple[Any, int], Any] = {}
         self._by_row: dict[Any, tuple[int, list[Any]]] = {}  # axis and parts
         self._apart: dict[Any, Callable[[Any], None]] = {}  # what is not whole yet → what makes it so
         self._cut: dict[Any, Any] = {}
 
-    def rebuild(self) -> Any:
+    def rebuild(self) -> ClosedJaxpr:
         """Returns the graph.
 
         Raises:
           _NotUniform: If what is outside has to be known, and is not known by one column.
         """
-        jaxpr = self._closed.jaxpr
-        for i, eqn in enumerate(jaxpr.eqns):
-            self._eqn = eqn
+        for i, eqn in enumerate(self._rewriter.equations()):
             if (step := self._fields.steps.get(i)) is not None:
                 self._write(eqn, step)
             elif i in self._fields.between:
@@ -245,12 +243,12 @@ class _Writer:
             else:
                 for atom in eqn.invars:
                     self._whole(atom)
-                self._eqns.append(eqn)
-        for atom in jaxpr.outvars:
+                self._rewriter.keep(eqn)
+        for atom in self._closed.jaxpr.outvars:
             self._whole(atom)
-        return dce(rebuild(self._closed, self._eqns, jaxpr.outvars))
+        return dce(self._rewriter.graph())
 
-    def _write_rows(self, eqn: Any, way: Way) -> None:
+    def _write_rows(self, eqn: Eqn, way: Way) -> None:
         (target,) = eqn.outvars
         parts = []
         for k, block in enumerate(self._blocks):
@@ -258,7 +256,7 @@ class _Writer:
             parts.append(self._part(eqn, operands, {way.result: block.n_rows}))
         self._keep_rows(target, way.result, parts)
 
-    def _write(self, eqn: Any, step: Step) -> None:
+    def _write(self, eqn: Eqn, step: Step) -> None:
         (target,) = eqn.outvars
         inside, outside = [], []
         for k, block in enumerate(self._blocks):
@@ -269,7 +267,8 @@ class _Writer:
                 if step.columns.result is not None:
                     rest = self._beside(eqn, step, k, here)
                 elif step.columns.combine is lax.add_p:
-                    here = self._add(lax.add_p, {}, [here, self._over_columns(eqn, step, k)], here.aval.shape)
+                    terms = [here, self._over_columns(eqn, step, k)]
+                    here = self._rewriter.add(lax.add_p, {}, terms, resized_var(here.aval.shape, here))
                 else:  # the witness takes part
                     self._require_uniform(eqn, step, k)
             inside.append(here)
@@ -285,8 +284,8 @@ class _Writer:
 
     # operands
 
-    def _operands(self, eqn: Any, step: Step, k: int) -> list[Any]:
-        """Returns what an equation reads inside a block."""
+    def _operands(self, eqn: Eqn, step: Step, k: int) -> list[Any]:
+        """Returns the operands of an equation inside a block."""
         found = []
         for atom, row, column in step.operands(eqn):
             if row is not None and column is not None:
@@ -297,19 +296,19 @@ class _Writer:
                 found.append(self._rows(atom, row, k))
         return found
 
-    def _inside_of(self, atom: Any, row: int, column: int, k: int) -> Any:
+    def _inside_of(self, atom: Atom, row: int, column: int, k: int) -> Any:
         block = self._blocks[k]
         fill = self._fields.graph.fill(atom)
         if fill is not None:
             shape = list(atom.aval.shape)
             shape[row], shape[column] = block.n_rows, block.n_columns
-            return self._do(jnp.broadcast_to, fill, shape=tuple(shape))
+            return self._rewriter.call(jnp.broadcast_to, fill, shape=tuple(shape))
         if (atom, k) not in self._inside:
             self._inside[atom, k] = self._slice(self._whole(atom), {row: block.rows, column: block.columns})
         return self._inside[atom, k]
 
-    def _outside_of(self, atom: Any, row: int, column: int, k: int) -> Any:
-        """Returns what is known of an operand outside of a block: how it looks there, or None."""
+    def _outside_of(self, atom: Atom, row: int, column: int, k: int) -> Any:
+        """Returns the description of an operand outside a block, or None if none is known."""
         if (atom, k) in self._outside:
             return self._outside[atom, k]
         if self._fields.graph.fill(atom) is not None:
@@ -328,12 +327,12 @@ class _Writer:
             return _Same(bool(beyond.flat[0]))
         return _Uniform(lambda: self._witness(self._inside_of(atom, row, column, k), column, k))
 
-    def _witness(self, inside: Any, axis: int, k: int) -> Any:
+    def _witness(self, inside: Atom, axis: int, k: int) -> Any:
         """Returns the column of a block that is like those outside."""
         at = self._blocks[k].witness - self._blocks[k].columns[0]
         return self._slice(inside, {axis: (at, at + 1)})
 
-    def _rows(self, atom: Any, axis: int | None, k: int) -> Any:
+    def _rows(self, atom: Atom, axis: int | None, k: int) -> Any:
         """Returns the rows of a block, of a value that has any."""
         if axis is None:
             return self._whole(atom)
@@ -341,7 +340,7 @@ class _Writer:
             return self._by_row[atom][1][k]
         return self._slice(self._whole(atom), {axis: self._blocks[k].rows})
 
-    def _slice(self, atom: Any, cut: dict[int, tuple[int, int]]) -> Any:
+    def _slice(self, atom: Atom, cut: dict[int, tuple[int, int]]) -> Any:
         cut = {axis: bounds for axis, bounds in cut.items() if bounds != (0, atom.aval.shape[axis])}
         if not cut:
             return atom
@@ -350,13 +349,14 @@ class _Writer:
             bounds = [cut.get(axis, (0, size)) for axis, size in enumerate(atom.aval.shape)]
             starts, limits = zip(*bounds, strict=True)
             params = {"start_indices": starts, "limit_indices": limits, "strides": None}
-            self._cut[key] = self._add(lax.slice_p, params, [atom], [end - start for start, end in bounds])
+            result = resized_var([end - start for start, end in bounds], atom)
+            self._cut[key] = self._rewriter.add(lax.slice_p, params, [atom], result)
         return self._cut[key]
 
     # what is outside
 
-    def _beside(self, eqn: Any, step: Step, k: int, here: Any) -> Any:
-        """Returns what is known of a result outside of a block, which is `here` inside."""
+    def _beside(self, eqn: Eqn, step: Step, k: int, here: Atom) -> Any:
+        """Returns the description of a result outside a block, or None; `here` is the result inside."""
         name = eqn.primitive.name
         operands = []
         for atom, row, column in step.operands(eqn):
@@ -385,7 +385,7 @@ class _Writer:
         axis: Any = step.columns.result
         return _Uniform(lambda: self._witness(here, axis, k))
 
-    def _product(self, eqn: Any, step: Step, k: int, sizes: dict[Any, int]) -> _Products:
+    def _product(self, eqn: Eqn, step: Step, k: int, sizes: dict[Any, int]) -> _Products:
         """Returns a product of values by row and by column, outside; its sum over columns is the product of a sum."""
         at, column = next((i, axis) for i, axis in enumerate(step.columns.operands) if axis is not None)
         by_row: Any = step.rows.operands[1 - at]
@@ -398,13 +398,13 @@ class _Writer:
 
         return _Products(((False, None, summed),))
 
-    def _of_products(self, eqn: Any, operands: Sequence[Any], sizes: dict[Any, int]) -> _Products | None:
+    def _of_products(self, eqn: Eqn, operands: Sequence[Any], sizes: dict[Any, int]) -> _Products | None:
         """Returns a result outside where an operand is a sum of products; None unless it is one again."""
         name = eqn.primitive.name
         shape = tuple(sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape))
         if name in SHAPES:
 
-            def shaped(column: Any) -> Any:
+            def shaped(column: Atom) -> Any:
                 return column if column is None or not column.aval.shape else self._part(eqn, [column], sizes)
 
             (products,) = operands
@@ -416,7 +416,7 @@ class _Writer:
             left, right = (o if isinstance(o, _Products) else _Products((), o.column()) for o in operands)
             right = self._signed(right, name == "sub")
             rests = [rest for rest in (left.rest, right.rest) if rest is not None]
-            rest = self._do(_combined, *rests, combine=lax.add_p, shape=shape) if rests else None
+            rest = self._rewriter.call(_combined, *rests, combine=lax.add_p, shape=shape) if rests else None
             return _Products((*left.terms, *right.terms), rest)
         if name in ("mul", "div"):
             products, by = operands
@@ -427,10 +427,10 @@ class _Writer:
             factor = by.column()
             one = make_literal(np.ones((), eqn.outvars[0].aval.dtype), ShapedArray((), eqn.outvars[0].aval.dtype))
 
-            def scaled(column: Any) -> Any:
+            def scaled(column: Atom) -> Any:
                 is_scalar = not column.aval.shape and not factor.aval.shape
                 common = () if is_scalar else shape
-                return self._do(_combined, column, factor, combine=eqn.primitive, shape=common)
+                return self._rewriter.call(_combined, column, factor, combine=eqn.primitive, shape=common)
 
             terms = tuple((minus, scaled(one if c is None else c), summed) for minus, c, summed in products.terms)
             return _Products(terms, None if products.rest is None else scaled(products.rest))
@@ -439,11 +439,11 @@ class _Writer:
     def _signed(self, products: _Products, is_minus: bool) -> _Products:
         if not is_minus:
             return products
-        rest = None if products.rest is None else self._do(operator.neg, products.rest)
+        rest = None if products.rest is None else self._rewriter.call(operator.neg, products.rest)
         return _Products(tuple((not minus, column, summed) for minus, column, summed in products.terms), rest)
 
-    def _over_columns(self, eqn: Any, step: Step, k: int) -> Any:
-        """Returns what an equation that sums makes of all columns outside together."""
+    def _over_columns(self, eqn: Eqn, step: Step, k: int) -> Any:
+        """Returns the contribution of all columns outside a block to a sum."""
         block = self._blocks[k]
         n_outside = self._n_columns - block.n_columns
         operands, times = [], n_outside
@@ -463,48 +463,50 @@ class _Writer:
             else:
                 operands.append(self._rows(atom, row, k))
         result = self._part(eqn, operands, {step.rows.result: block.n_rows})
-        return result if times == 1 else self._do(_times, result, n=times)
+        return result if times == 1 else self._rewriter.call(_times, result, n=times)
 
-    def _require_uniform(self, eqn: Any, step: Step, k: int) -> None:
+    def _require_uniform(self, eqn: Eqn, step: Step, k: int) -> None:
         for atom, row, column in step.operands(eqn):
             if row is None or column is None:
                 continue
             if not isinstance(self._outside_of(atom, row, column, k), _Uniform | _Same):
                 raise _NotUniform
 
-    def _summed(self, products: _Products, atom: Any, n: int) -> Any:
+    def _summed(self, products: _Products, atom: Atom, n: int) -> Any:
         """Returns the sum of sums of products over `n` columns, with the axes of their field."""
         dtype = atom.aval.dtype
-        total = None if products.rest is None else self._do(_times, products.rest, n=n, dtype=dtype)
+        total = None if products.rest is None else self._rewriter.call(_times, products.rest, n=n, dtype=dtype)
         for is_minus, column, summed in products.terms:
-            term = summed() if column is None else self._do(operator.mul, summed(), column)
+            term = summed() if column is None else self._rewriter.call(operator.mul, summed(), column)
             if total is None:
-                total = self._do(operator.neg, term) if is_minus else term
+                total = self._rewriter.call(operator.neg, term) if is_minus else term
             else:
-                total = self._do(operator.sub if is_minus else operator.add, total, term)
+                total = self._rewriter.call(operator.sub if is_minus else operator.add, total, term)
         return total
 
-    def _sum_outside(self, atom: Any, axis: int, k: int) -> Any:
+    def _sum_outside(self, atom: Atom, axis: int, k: int) -> Any:
         """Returns the sum of a value by column over the columns outside, one column."""
         first, last = self._blocks[k].columns
         whole, size = self._whole(atom), self._n_columns
         parts = [self._slice(whole, {axis: b}) for b in ((0, first), (last, size)) if b[0] < b[1]]
         key = (atom, axis, first, last, "sum")
         if key not in self._cut:
-            self._cut[key] = self._do(_sums_along, *parts, axis=axis)
+            self._cut[key] = self._rewriter.call(_sums_along, *parts, axis=axis)
         return self._cut[key]
 
     # what is whole
 
-    def _keep_rows(self, target: Any, axis: Any, parts: list[Any]) -> None:
+    def _keep_rows(self, target: Var, axis: Any, parts: list[Any]) -> None:
         self._by_row[target] = (axis, parts)
         self._apart[target] = self._join_rows
 
-    def _join_rows(self, var: Any) -> None:
+    def _join_rows(self, var: Var) -> None:
         axis, parts = self._by_row[var]
         self._concatenate(parts, axis, var)
 
-    def _join_columns(self, target: Any, axis: int, combine: Any, inside: list[Any], outside: list[Any]) -> None:
+    def _join_columns(
+        self, target: Var, axis: int, combine: Callable[..., Any], inside: list[Any], outside: list[Any]
+    ) -> None:
         """Makes a value by column of what each block has for its columns inside, and for all others."""
         bounds = sorted({0, self._n_columns, *(bound for block in self._blocks for bound in block.columns)})
         pieces = []
@@ -521,10 +523,10 @@ class _Writer:
                     found.append(known.column())
             shape = list(target.aval.shape)
             shape[axis] = end - start
-            pieces.append(self._do(_combined, *found, combine=combine, shape=tuple(shape)))
+            pieces.append(self._rewriter.call(_combined, *found, combine=combine, shape=tuple(shape)))
         self._concatenate(pieces, axis, target)
 
-    def _join(self, var: Any) -> None:
+    def _join(self, var: Var) -> None:
         """Makes a field whole."""
         row, column = self._fields.axes[var]
         n_columns, strips = self._n_columns, []
@@ -538,70 +540,47 @@ class _Writer:
                     shape = list(var.aval.shape)
                     shape[row], shape[column] = end - start, width
                     if width and isinstance(known, _Same):
-                        piece = self._do(lax.full, shape=tuple(shape), fill_value=known.value)
+                        piece = self._rewriter.call(lax.full, shape=tuple(shape), fill_value=known.value)
                     elif width:
-                        piece = self._do(jnp.broadcast_to, known.column(), shape=tuple(shape))
+                        piece = self._rewriter.call(jnp.broadcast_to, known.column(), shape=tuple(shape))
                     else:
                         continue
                     pieces.insert(0 if at == 0 else len(pieces), piece)
             strips.append(self._concatenate(pieces, column))
         self._concatenate(strips, row, var)
 
-    def _whole(self, atom: Any) -> Any:
+    def _whole(self, atom: Atom) -> Any:
         """Returns an atom after it was put together, if it is in blocks."""
         if not isinstance(atom, Literal) and atom in self._apart:
             self._apart.pop(atom)(atom)
         return atom
 
-    def _concatenate(self, parts: Sequence[Any], axis: int, target: Any = None) -> Any:
+    def _concatenate(self, parts: Sequence[Any], axis: int, target: Var | None = None) -> Any:
         if target is None and len(parts) == 1:
             return parts[0]
-        shape = list(parts[0].aval.shape)
-        shape[axis] = sum(part.aval.shape[axis] for part in parts)
-        return self._add(lax.concatenate_p, {"dimension": axis}, parts, shape, target)
-
-    # equations
-
-    def _part(self, eqn: Any, operands: Sequence[Any], sizes: dict[Any, int]) -> Any:
-        """Adds an equation like another whose result has other sizes along some axes, and returns the result."""
-        like = eqn.outvars[0].aval
-        sizes = {axis: size for axis, size in sizes.items() if axis is not None}
-        shape = tuple(sizes.get(axis, size) for axis, size in enumerate(like.shape))
-        result = make_var(ShapedArray(shape, like.dtype, weak_type=like.weak_type))
-        params = params_of_part(eqn, sizes)
-        self._eqns.append(eqn.replace(invars=list(operands), outvars=[result], params=params))
-        return result
-
-    def _add(
-        self, primitive: Any, params: Any, operands: Sequence[Any], shape: Sequence[int], target: Any = None
-    ) -> Any:
-        """Adds an equation with a result of the dtype of its first operand, and returns it."""
         if target is None:
-            like = operands[0].aval
-            target = make_var(ShapedArray(tuple(shape), like.dtype, weak_type=like.weak_type))
-        made = self._eqn.replace(
-            primitive=primitive, params=params, invars=list(operands), outvars=[target], effects=set()
-        )
-        self._eqns.append(made)
-        return target
+            shape = list(parts[0].aval.shape)
+            shape[axis] = sum(part.aval.shape[axis] for part in parts)
+            target = resized_var(shape, parts[0])
+        return self._rewriter.add(lax.concatenate_p, {"dimension": axis}, parts, target)
 
-    def _do(self, fn: Callable[..., Any], *atoms: Any, **static: Any) -> Any:
-        """Adds the equations of a function of atoms, and of what is the same each time, and returns its result."""
-        eqns, (result,), _ = self._drafts.placed(fn, atoms, self._eqn, **static)
-        self._eqns += eqns
-        return result
+    def _part(self, eqn: Eqn, operands: Sequence[Atom], sizes: dict[Any, int]) -> Any:
+        """Adds an equation like another whose result has other sizes along some axes, and returns the result."""
+        sizes = {axis: size for axis, size in sizes.items() if axis is not None}
+        shape: list[Any] = [sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape)]
+        return self._rewriter.like(eqn, operands, resized_var(shape, eqn.outvars[0]), params_of_part(eqn, sizes))
 
 
-# what a writer adds
+# what is added
 
 
-def _times(x: Any, n: int, dtype: Any = None) -> Any:
+def _times(x: Array, n: int, dtype: DTypeLike | None = None) -> Any:
     return x * jnp.asarray(n, dtype or x.dtype)
 
 
-def _sums_along(*values: Any, axis: int) -> Any:
+def _sums_along(*values: Array, axis: int) -> Any:
     return sum(x.sum(axis, keepdims=True) for x in values)
 
 
-def _combined(*values: Any, combine: Any, shape: tuple[int, ...]) -> Any:
+def _combined(*values: Array, combine: Callable[..., Any], shape: tuple[int, ...]) -> Any:
     return functools.reduce(combine.bind, [jnp.broadcast_to(value, shape) for value in values])

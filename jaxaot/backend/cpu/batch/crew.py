@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.batch.shares import Shares, plan_shares
 from jaxaot.backend.cpu.memory.relay import Relay, explain_tuned, is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, on_one_core, with_eigen_convolutions
@@ -25,7 +26,7 @@ from jaxaot.backend.cpu.products.spread import n_cores
 from jaxaot.backend.cpu.tune import Tuned, tune
 from jaxaot.ir.cost import graph_flops
 
-MOST_CORES = 8
+MAX_CORES = 8
 """How many shares there are at most: on more cores a share of a batch is small."""
 
 
@@ -86,7 +87,7 @@ class Crew:
         first, *others = [jnp.asarray(np.int32(k)) for k in range(shares.n)]
         pool = _threads(shares.n - 1)
 
-        def call(*args: Any) -> list[Any]:
+        def call(*args: object) -> list[Any]:
             given = [args[i] for i in shares.part_reads]
             started = [pool.submit(run_part, *given, number) for number in others]
             try:
@@ -113,7 +114,7 @@ class Crew:
         ]
 
 
-def plan_crew(closed: Any, passes: Sequence[str], checks: bool = False) -> Crew | None:
+def plan_crew(closed: ClosedJaxpr, passes: Sequence[str], checks: bool = False) -> Crew | None:
     """Returns a graph as shares, or None if there are none or they are switched off.
 
     Args:
@@ -122,7 +123,7 @@ def plan_crew(closed: Any, passes: Sequence[str], checks: bool = False) -> Crew 
       checks: Whether to check graphs after each pass.
     """
     n = n_cores()
-    if SHARES not in passes or n > MOST_CORES or not _is_free() or not is_free_of_effects(closed):
+    if SHARES not in passes or n > MAX_CORES or not _is_free() or not is_free_of_effects(closed):
         return None
     shares = plan_shares(closed, n)
     return None if shares is None else Crew(shares, passes, checks)

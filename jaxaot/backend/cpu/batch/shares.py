@@ -22,6 +22,7 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import Literal, ShapedArray, make_var
+from jaxaot._typing import Array, Atom, Aval, ClosedJaxpr, DTypeLike, Eqn, Var
 from jaxaot._util import OrderedSet
 from jaxaot.backend.cpu.analysis.parts import Flow, called
 from jaxaot.ir.axes import ways_together
@@ -31,25 +32,25 @@ from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.walk import aval_bytes, variables
 
-LEAST_FLOPS = 100_000_000
+MIN_FLOPS = 100_000_000
 """What the products of a share take at least: two milliseconds, where starting another thread takes a twentieth."""
 
-LEAST_PRODUCTS = 4
+MIN_PRODUCTS = 4
 """How many products a graph has at least: what lies between them is what a core does not have to read from another."""
 
-LEAST_PART = 0.9
-"""What part of all products is in shares, and of all other work."""
+MIN_PART = 0.9
+"""Minimum fraction of the FLOPs of products, and of all other FLOPs, that must lie inside the shards."""
 
 FLOPS_PER_BYTE = 24
 """What one core computes in the time in which a byte is written, read and added up, of what the shares hand over."""
 
-MOST_HANDED_OVER = 0.25
+MAX_HANDED_OVER = 0.25
 """What handing over may take of the time of a share."""
 
 _WHOLE_PART = 0.01
 """Values of which the shares need all, are computed by each if that takes at most this part of all work."""
 
-_MOST_TRIES = 8
+_MAX_TRIES = 8
 """How many ways through the first products are tried."""
 
 _PRODUCTS = (Kind.MATMUL, Kind.CONVOLUTION)
@@ -74,7 +75,7 @@ class Shares:
     n: int
 
 
-def plan_shares(closed: Any, n: int) -> Shares | None:
+def plan_shares(closed: ClosedJaxpr, n: int) -> Shares | None:
     """Returns a graph as shares of a batch, or None if it has none or little would be gained.
 
     Args:
@@ -83,17 +84,17 @@ def plan_shares(closed: Any, n: int) -> Shares | None:
     """
     eqns = closed.jaxpr.eqns
     products = [_product_flops(eqn) for eqn in eqns]
-    if n < 2 or sum(map(_n_products, eqns)) < LEAST_PRODUCTS or sum(products) < n * LEAST_FLOPS:
+    if n < 2 or sum(map(_n_products, eqns)) < MIN_PRODUCTS or sum(products) < n * MIN_FLOPS:
         return None
     first = next(i for i, flops in enumerate(products) if flops * 100 >= max(products))
-    for starts in _ways_to_start(eqns[first], first)[:_MOST_TRIES]:
+    for starts in _ways_to_start(eqns[first], first)[:_MAX_TRIES]:
         found = _Search(closed, n, products)
         if starts(found) and found.follows() and found.pays():
             return found.shares()
     return None
 
 
-def _ways_to_start(eqn: Any, i: int) -> list[Callable[[_Search], bool]]:
+def _ways_to_start(eqn: Eqn, i: int) -> list[Callable[[_Search], bool]]:
     """Returns functions that try a way through an equation of which the results lie side by side.
 
     First come those that cut the first operand of a product, which most write before weights; and what a loop carries.
@@ -113,7 +114,7 @@ def _ways_to_start(eqn: Any, i: int) -> list[Callable[[_Search], bool]]:
     return [lambda found, way=way: found.fits(i, way) for way in ways]
 
 
-def _product_flops(eqn: Any) -> int:
+def _product_flops(eqn: Eqn) -> int:
     """Returns the FLOPs of products in an equation, in all turns of a loop."""
     call = called(eqn)
     if call is None:
@@ -121,7 +122,7 @@ def _product_flops(eqn: Any) -> int:
     return eqn.params.get("length", 1) * sum(map(_product_flops, call.body.jaxpr.eqns))
 
 
-def _n_products(eqn: Any) -> int:
+def _n_products(eqn: Eqn) -> int:
     call = called(eqn)
     return int(kind(eqn) in _PRODUCTS) if call is None else sum(map(_n_products, call.body.jaxpr.eqns))
 
@@ -133,7 +134,7 @@ class _Search(Flow):
       late: The positions of the equations that come after the shares.
     """
 
-    def __init__(self, closed: Any, n: int, products: Sequence[int]):
+    def __init__(self, closed: ClosedJaxpr, n: int, products: Sequence[int]):
         super().__init__(closed.jaxpr, n)
         self._closed, self._products = closed, products
         self._flops = [eqn_flops(eqn) for eqn in self.eqns]
@@ -157,15 +158,15 @@ class _Search(Flow):
             self.late.add(i)
             is_late.update(eqn.outvars)
             late_flops += self._flops[i]
-            if late_flops > (1 - LEAST_PART) * self._all_flops:
+            if late_flops > (1 - MIN_PART) * self._all_flops:
                 return False
         return True
 
-    def can_take(self, var: Any, axis: int) -> bool:
+    def can_take(self, var: Atom, axis: int) -> bool:
         del axis
         return var in self.same or var not in self.producer or not self.is_worth_parts(var)
 
-    def is_worth_parts(self, var: Any) -> bool:
+    def is_worth_parts(self, var: Atom) -> bool:
         known = self._is_costly.get(var)
         if known is None:
             spent, seen, pending = 0, set[int](), [var]
@@ -221,9 +222,9 @@ class _Search(Flow):
         n_bytes += sum(aval_bytes(v.aval) for v in handed if v not in self.partial)
         return (
             not any(var.aval.weak_type and var in handed for var in variables(self.jaxpr.outvars))
-            and shared >= LEAST_PART * sum(self._products)
-            and again <= (1 - LEAST_PART) * self._all_flops
-            and n_bytes * FLOPS_PER_BYTE * self.n <= MOST_HANDED_OVER * shared
+            and shared >= MIN_PART * sum(self._products)
+            and again <= (1 - MIN_PART) * self._all_flops
+            and n_bytes * FLOPS_PER_BYTE * self.n <= MAX_HANDED_OVER * shared
         )
 
     def shares(self) -> Shares:
@@ -234,7 +235,7 @@ class _Search(Flow):
         return Shares(part, part_reads, rest, rest_reads, self.n)
 
     def _graph_of_share(self, own: Set[int], whole: Set[int], handed: Iterable[Any]) -> tuple[Any, tuple[int, ...]]:
-        """Returns what a share computes, and the positions of the inputs that it reads.
+        """Returns the graph of one shard of the batch, and the positions of the inputs that it reads.
 
         Args:
           own: The equations of which it computes its part.
@@ -247,7 +248,7 @@ class _Search(Flow):
         constants: dict[Any, Any] = {}
         drafts = Drafts()
 
-        def part_of(var: Any, eqn: Any) -> Any:
+        def part_of(var: Var, eqn: Eqn) -> Any:
             """Returns the part of a variable; of a whole one it is taken."""
             if var not in parts:
                 axis = self.axes[var]
@@ -265,9 +266,9 @@ class _Search(Flow):
         return self._extracted(eqns, [number], [parts.get(var, var) for var in handed], constants)
 
     def _graph_of_rest(
-        self, after: Set[int], handed: Iterable[Any], avals: Sequence[Any]
+        self, after: Set[int], handed: Iterable[Any], avals: Sequence[Aval]
     ) -> tuple[Any, tuple[int, ...]]:
-        """Returns what is computed after the shares, and the positions of the inputs that it reads.
+        """Returns the graph that runs after the shards, and the positions of the inputs that it reads.
 
         Args:
           after: The equations.
@@ -294,7 +295,7 @@ class _Search(Flow):
         return self._extracted(eqns, [v for mine in received for v in mine], self.jaxpr.outvars, constants)
 
     def _extracted(
-        self, eqns: Sequence[Any], added: Sequence[Any], outvars: Sequence[Any], constants: dict[Any, Any]
+        self, eqns: Sequence[Eqn], added: Sequence[Any], outvars: Sequence[Atom], constants: dict[Any, Any]
     ) -> tuple[Any, tuple[int, ...]]:
         """Returns a graph of some equations, and which inputs it reads; others that are added come after those."""
         read = {var for eqn in eqns for var in variables(eqn.invars)} | set(variables(outvars))
@@ -306,15 +307,15 @@ class _Search(Flow):
 # what is written
 
 
-def _part(x: Any, k: Any, size: int, axis: int) -> Any:
+def _part(x: Array, k: Any, size: int, axis: int) -> Any:
     return lax.dynamic_slice_in_dim(x, k * size, size, axis, allow_negative_indices=False)
 
 
-def _side_by_side(*parts: Any, axis: int) -> Any:
+def _side_by_side(*parts: Array, axis: int) -> Any:
     return jnp.concatenate(parts, axis)
 
 
-def _sum(*parts: Any, dtype: Any) -> Any:
+def _sum(*parts: Array, dtype: DTypeLike) -> Any:
     total = parts[0]
     for part in parts[1:]:
         total = total + part

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from jax import lax
 
+from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.windows import pad
 from jaxaot.passes.decompose import decompose_some
 
 
-def multiply_convolutions(closed: Any) -> Any:
+def multiply_convolutions(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with convolutions written as matrix products where they are nothing else.
 
         y: f32[16,32,32,8] =                                      a: f32[3,8] = reshape w
@@ -56,12 +57,12 @@ class _Space(NamedTuple):
 POINT, WHOLE, APART = "point", "whole", "apart"
 
 
-def _is_product(image: Any, kernel: Any, **params: Any) -> bool:
+def _is_product(image: Array, kernel: Array, **params: Any) -> bool:
     is_whole = params["feature_group_count"] == params["batch_group_count"] == 1
     return is_whole and _spaces(image.shape, kernel.shape, params) is not None
 
 
-def _product(image: Any, kernel: Any, **params: Any) -> Any:
+def _product(image: Array, kernel: Array, **params: Any) -> Any:
     numbers = params["dimension_numbers"]
     spaces = _spaces(image.shape, kernel.shape, params) or []
     image = _without_skipped(image, spaces)
@@ -99,8 +100,8 @@ def _product(image: Any, kernel: Any, **params: Any) -> Any:
     return _with_holes(lax.reshape(result, sizes), spaces)
 
 
-def _spaces(image: Sequence[int], kernel: Sequence[int], params: Any) -> list[_Space] | None:
-    """Returns what a convolution does along each axis; None if that is not a product along one of them."""
+def _spaces(image: Sequence[int], kernel: Sequence[int], params: dict[str, Any]) -> list[_Space] | None:
+    """Returns the geometry of a convolution along each axis; None if it is not a product along one of them."""
     numbers = params["dimension_numbers"]
     found = []
     for axis, (at_image, at_kernel, at_result) in enumerate(
@@ -127,7 +128,7 @@ def _spaces(image: Sequence[int], kernel: Sequence[int], params: Any) -> list[_S
     return found
 
 
-def _without_skipped(image: Any, spaces: Sequence[_Space]) -> Any:
+def _without_skipped(image: Array, spaces: Sequence[_Space]) -> Any:
     """Returns an image without what no element of the kernel meets."""
     starts, limits, steps = [0] * image.ndim, list(image.shape), [1] * image.ndim
     for space in spaces:
@@ -140,7 +141,7 @@ def _without_skipped(image: Any, spaces: Sequence[_Space]) -> Any:
     return lax.slice(image, starts, limits, steps)
 
 
-def _with_holes(result: Any, spaces: Sequence[_Space]) -> Any:
+def _with_holes(result: Array, spaces: Sequence[_Space]) -> Any:
     """Returns a result in which zeros stand where the dilated image has holes."""
     config, steps = [(0, 0, 0)] * result.ndim, [1] * result.ndim
     for space in spaces:

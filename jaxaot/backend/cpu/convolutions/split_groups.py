@@ -10,13 +10,14 @@ from typing import Any
 
 from jax import lax
 
+from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.passes.decompose import decompose_some
 
-MOST_GROUPS = 64
+MAX_GROUPS = 64
 """The most groups that are written out."""
 
 
-def split_groups(closed: Any) -> Any:
+def split_groups(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with a convolution for each group of a grouped one.
 
     y: f32[16,32,8] = conv_general_dilated[    →    x0 = slice x;  x1 = slice x;  w0 = slice w;  w1 = slice w
@@ -27,12 +28,12 @@ def split_groups(closed: Any) -> Any:
     return decompose_some(closed, "conv_general_dilated", _has_few_groups, _group_by_group)
 
 
-def _has_few_groups(image: Any, kernel: Any, **params: Any) -> bool:
+def _has_few_groups(image: Array, kernel: Array, **params: Any) -> bool:
     counts = params["feature_group_count"], params["batch_group_count"]
-    return 1 < max(counts) <= MOST_GROUPS and min(counts) == 1
+    return 1 < max(counts) <= MAX_GROUPS and min(counts) == 1
 
 
-def _group_by_group(image: Any, kernel: Any, **params: Any) -> Any:
+def _group_by_group(image: Array, kernel: Array, **params: Any) -> Any:
     numbers = params["dimension_numbers"]
     n_groups = max(params["feature_group_count"], params["batch_group_count"])
     cut = numbers.lhs_spec[1] if params["feature_group_count"] > 1 else numbers.lhs_spec[0]

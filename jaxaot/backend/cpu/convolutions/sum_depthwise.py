@@ -13,17 +13,18 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from jaxaot._typing import Array, ClosedJaxpr, DTypeLike
 from jaxaot.backend.cpu.analysis.windows import Window, n_windows, pad, padding_config, windows
 from jaxaot.passes.decompose import decompose_some
 
-MOST_TAPS = 81
+MAX_TAPS = 81
 """The most elements of a kernel for which products are written out: 9 by 9."""
 
-MOST_TERMS = 64
+MAX_TERMS = 64
 """The most products that are added up in one kernel."""
 
 
-def sum_depthwise(closed: Any) -> Any:
+def sum_depthwise(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with depthwise convolutions, and the gradients of their kernels, as sums of products.
 
         y: f32[16,32,64] = conv_general_dilated[               a = pad x
@@ -35,7 +36,7 @@ def sum_depthwise(closed: Any) -> Any:
     return decompose_some(closed, "conv_general_dilated", _has_features_alone, _sum)
 
 
-def _has_features_alone(image: Any, kernel: Any, **params: Any) -> bool:
+def _has_features_alone(image: Array, kernel: Array, **params: Any) -> bool:
     dtype = params["preferred_element_type"] or image.dtype
     if not jnp.issubdtype(dtype, jnp.floating) or 0 in (*image.shape, *kernel.shape):
         return False
@@ -45,21 +46,21 @@ def _has_features_alone(image: Any, kernel: Any, **params: Any) -> bool:
     if results < 2 or min(n_windows(space, window, params), default=0) < 1:
         return False
     if params["batch_group_count"] == 1 and params["feature_group_count"] == results == features:
-        return math.prod(window) <= MOST_TAPS
-    if min(kernel.shape[axis] for axis in numbers.rhs_spec[1:]) > MOST_TERMS:
+        return math.prod(window) <= MAX_TAPS
+    if min(kernel.shape[axis] for axis in numbers.rhs_spec[1:]) > MAX_TERMS:
         return False
     is_gradient = params["feature_group_count"] == 1 and params["batch_group_count"] == results == batch
     sizes = n_windows(space, window, params)
-    return is_gradient and math.prod(sizes) <= MOST_TAPS and all(d == 1 for d in params["lhs_dilation"])
+    return is_gradient and math.prod(sizes) <= MAX_TAPS and all(d == 1 for d in params["lhs_dilation"])
 
 
-def _sum(image: Any, kernel: Any, **params: Any) -> Any:
+def _sum(image: Array, kernel: Array, **params: Any) -> Any:
     dtype = params["preferred_element_type"] or image.dtype
     compute = _of_features if params["batch_group_count"] == 1 else _of_gradient
     return compute(image, kernel, jnp.promote_types(dtype, jnp.float32), params).astype(dtype)
 
 
-def _of_features(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
+def _of_features(image: Array, kernel: Array, wide: DTypeLike, params: dict[str, Any]) -> Any:
     """Returns a sum with a term for each element of a kernel."""
     numbers = params["dimension_numbers"]
     kernel = lax.transpose(kernel, numbers.rhs_spec)  # results, features, space
@@ -75,7 +76,7 @@ def _of_features(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
     return lax.transpose(total, [numbers.lhs_spec[numbers.out_spec.index(axis)] for axis in range(image.ndim)])
 
 
-def _of_gradient(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
+def _of_gradient(image: Array, kernel: Array, wide: DTypeLike, params: dict[str, Any]) -> Any:
     """Returns a sum of products for each element of the gradient of such a kernel.
 
     Its features are what is summed over, and its image has one batch for each result. XLA would write the products to
@@ -87,7 +88,7 @@ def _of_gradient(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
     window = [kernel.shape[axis] for axis in numbers.lhs_spec[2:]]
     sizes = n_windows([image.shape[axis] for axis in numbers.lhs_spec[2:]], window, params)
     padded, sums = _padded(image, params), []
-    axes = [axis for axis in range(image.ndim) if axis != result and kernel.shape[axis] <= MOST_TERMS]
+    axes = [axis for axis in range(image.ndim) if axis != result and kernel.shape[axis] <= MAX_TERMS]
     along = max(axes, key=kernel.shape.__getitem__)
     for _, bounds in windows(sizes, params["window_strides"], window, params["rhs_dilation"]):
         shifted = lax.slice(padded, *_bounds(padded, bounds, numbers))
@@ -102,17 +103,17 @@ def _of_gradient(image: Any, kernel: Any, wide: Any, params: Any) -> Any:
     return lax.transpose(whole, sorted(range(image.ndim), key=numbers.out_spec.__getitem__))
 
 
-def _padded(image: Any, params: Any) -> Any:
+def _padded(image: Array, params: dict[str, Any]) -> Any:
     config = _in_image([(0, 0, 0), (0, 0, 0), *padding_config(params)], params["dimension_numbers"])
     return lax.optimization_barrier(pad(image, config))
 
 
-def _bounds(image: Any, window: Window, numbers: Any) -> Iterator[Any]:
+def _bounds(image: Array, window: Window, numbers: Any) -> Iterator[Any]:
     """Returns starts, limits and strides of a slice that takes a window of all images."""
     batch, features = (image.shape[axis] for axis in numbers.lhs_spec[:2])
     return zip(*_in_image([(0, batch, 1), (0, features, 1), *window], numbers), strict=True)
 
 
 def _in_image(of_roles: Sequence[Any], numbers: Any) -> list[Any]:
-    """Returns what belongs to batch, features and axes of space, in the order of the axes of the image."""
+    """Returns values for batch, features and spatial axes in the order of the axes of the image."""
     return [of_roles[numbers.lhs_spec.index(axis)] for axis in range(len(of_roles))]

@@ -13,17 +13,18 @@ from typing import Any
 
 from jax import lax
 
+from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.windows import features_last, n_windows, pad, padding_config, windows
 from jaxaot.passes.decompose import decompose_some
 
-MOST_FEATURES = 4
+MAX_FEATURES = 4
 """Images with more are no stems: convolutions of them have fast kernels."""
 
-MOST_TERMS = 256
+MAX_TERMS = 256
 """The most terms of the sum that makes an element, features times elements of the kernel."""
 
 
-def unfold_stems(closed: Any) -> Any:
+def unfold_stems(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with convolutions of few features as products of unfolded images.
 
         y: f32[16,32,32,8] =                                         a: f32[16,32,32,27] = concatenate of 9 slices of x
@@ -35,18 +36,18 @@ def unfold_stems(closed: Any) -> Any:
     return decompose_some(closed, "conv_general_dilated", _is_stem, _unfolded)
 
 
-def _is_stem(image: Any, kernel: Any, **params: Any) -> bool:
+def _is_stem(image: Array, kernel: Array, **params: Any) -> bool:
     for_image, for_kernel, _ = features_last(params["dimension_numbers"])
     _, *space, n_features = (image.shape[axis] for axis in for_image)
     *window, _, _ = (kernel.shape[axis] for axis in for_kernel)
     is_whole = params["feature_group_count"] == params["batch_group_count"] == 1
     if not is_whole or 0 in (*image.shape, *kernel.shape) or any(holes > 1 for holes in params["lhs_dilation"]):
         return False
-    is_small = n_features <= MOST_FEATURES and n_features < n_features * math.prod(window) <= MOST_TERMS
+    is_small = n_features <= MAX_FEATURES and n_features < n_features * math.prod(window) <= MAX_TERMS
     return is_small and min(n_windows(space, window, params)) >= 1
 
 
-def _unfolded(image: Any, kernel: Any, **params: Any) -> Any:
+def _unfolded(image: Array, kernel: Array, **params: Any) -> Any:
     for_image, for_kernel, back = features_last(params["dimension_numbers"])
     image, kernel = lax.transpose(image, for_image), lax.transpose(kernel, for_kernel)
     n_batch, *space, n_features = image.shape

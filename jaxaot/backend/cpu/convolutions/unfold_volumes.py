@@ -10,14 +10,15 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.windows import features_last, n_windows, pad
 from jaxaot.passes.decompose import decompose_some
 
-MOST_COPIES = 7
+MAX_COPIES = 7
 """How often an element of a volume may be copied."""
 
 
-def unfold_volumes(closed: Any) -> Any:
+def unfold_volumes(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with convolutions over three axes as convolutions over two of them.
 
         y: f32[2,8,8,8,16] =                                    a: f32[2,10,8,8,4] = pad x
@@ -32,7 +33,7 @@ def unfold_volumes(closed: Any) -> Any:
     return decompose_some(closed, "conv_general_dilated", _is_of_volumes, _unfolded)
 
 
-def _is_of_volumes(image: Any, kernel: Any, **params: Any) -> bool:
+def _is_of_volumes(image: Array, kernel: Array, **params: Any) -> bool:
     is_whole = params["feature_group_count"] == params["batch_group_count"] == 1
     if image.ndim != 5 or not is_whole or 0 in (*image.shape, *kernel.shape):
         return False
@@ -40,10 +41,10 @@ def _is_of_volumes(image: Any, kernel: Any, **params: Any) -> bool:
     space = [image.shape[axis] for axis in numbers.lhs_spec[2:]]
     window = [kernel.shape[axis] for axis in numbers.rhs_spec[2:]]
     counts = n_windows(space, window, params)
-    return min(counts) >= 1 and min(counts[0], window[0]) <= MOST_COPIES
+    return min(counts) >= 1 and min(counts[0], window[0]) <= MAX_COPIES
 
 
-def _unfolded(image: Any, kernel: Any, **params: Any) -> Any:
+def _unfolded(image: Array, kernel: Array, **params: Any) -> Any:
     for_image, for_kernel, back = features_last(params["dimension_numbers"])
     image, kernel = lax.transpose(image, for_image), lax.transpose(kernel, for_kernel)
     n_batch, _, *plane, n_features = image.shape

@@ -15,10 +15,11 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.windows import features_last, n_windows, pad
 from jaxaot.passes.decompose import decompose_some
 
-LEAST_FEATURES = 64
+MIN_FEATURES = 64
 """With fewer the products are too narrow to pay for the sums around them."""
 
 _TILE = 4
@@ -48,7 +49,7 @@ _OF_RESULT = (
 )
 
 
-def winograd(closed: Any) -> Any:
+def winograd(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with convolutions of 3 by 3, stride 1, as 36 matrix products between sums.
 
         y = conv_general_dilated x w    →    v0, …, v35 = sums of x, at every fourth row and column
@@ -56,12 +57,12 @@ def winograd(closed: Any) -> Any:
                                              m0, …, m35 = dot_general v0 u0, …, dot_general v35 u35
                                              y = concatenate of sums of m0, …, m35
 
-    in single precision, with at least `LEAST_FEATURES` features on both sides; gradients of images are such as well.
+    in single precision, with at least `MIN_FEATURES` features on both sides; gradients of images are such as well.
     """
     return decompose_some(closed, "conv_general_dilated", _has_tiles, _in_tiles)
 
 
-def _has_tiles(image: Any, kernel: Any, **params: Any) -> bool:
+def _has_tiles(image: Array, kernel: Array, **params: Any) -> bool:
     for_image, for_kernel, _ = features_last(params["dimension_numbers"])
     batch, *space, _ = (image.shape[axis] for axis in for_image)
     *window, features, results = (kernel.shape[axis] for axis in for_kernel)
@@ -70,10 +71,10 @@ def _has_tiles(image: Any, kernel: Any, **params: Any) -> bool:
     if window != [3, 3] or any(tuple(step) != (1, 1) for step in steps) or groups != (1, 1) or not batch:
         return False
     is_single = image.dtype == kernel.dtype == jnp.float32 and params["preferred_element_type"] in (None, jnp.float32)
-    return is_single and min(features, results) >= LEAST_FEATURES and min(n_windows(space, window, params)) >= _TILE
+    return is_single and min(features, results) >= MIN_FEATURES and min(n_windows(space, window, params)) >= _TILE
 
 
-def _in_tiles(image: Any, kernel: Any, **params: Any) -> Any:
+def _in_tiles(image: Array, kernel: Array, **params: Any) -> Any:
     for_image, for_kernel, back = features_last(params["dimension_numbers"])
     image, kernel = lax.transpose(image, for_image), lax.transpose(kernel, for_kernel)
     padding = params["padding"]

@@ -12,21 +12,22 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from jaxaot._jax import DropVar, Literal
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr, Var
 from jaxaot.ir.axes import ELEMENTWISE
-from jaxaot.ir.build import array_var, is_rewritable, reshape
+from jaxaot.ir.build import array_var, reshape
 from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import variables
+from jaxaot.ir.walk import is_rewritable, variables
 from jaxaot.passes.dce import dce
 
-MOST_AXES = 4
+MAX_AXES = 4
 """Arrays with no more axes are left as they are, but for those that are computed and reduced at once."""
 
-FEWEST_ELEMENTS = 4096
+MIN_ELEMENTS = 4096
 """Where fewer are computed and reduced at once, it takes some microseconds in any case."""
 
 
-def drop_axes(closed: Any) -> Any:
+def drop_axes(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with some arrays without their axes of one element, where only their shape is concerned.
 
         b: f32[1,8,4,64,64] = exp a                         d: f32[8,4,64,64] = reshape a
@@ -35,7 +36,7 @@ def drop_axes(closed: Any) -> Any:
                                                             c: f32[1,8,4,64] = reshape f
 
     Elementwise equations, sums and the like, matrix products, broadcasts and transposes are written so: those on
-    arrays of more than `MOST_AXES` if one of these is reduced or multiplied, and those on large ones if there is a
+    arrays of more than `MAX_AXES` if one of these is reduced or multiplied, and those on large ones if there is a
     reduction of what XLA computes in the same loop.
     """
     wide = _wide(closed.jaxpr)
@@ -48,19 +49,19 @@ def drop_axes(closed: Any) -> Any:
     return dce(rebuild(closed, narrow.eqns, outvars))
 
 
-def _wide(jaxpr: Any) -> set[Any]:
+def _wide(jaxpr: Jaxpr) -> set[Any]:
     """Returns the variables whose axes of one element are dropped."""
     found = {var for eqn in jaxpr.eqns for var in eqn.outvars if _has_one(var)}
-    large = {var for var in found if var.aval.size >= FEWEST_ELEMENTS}
+    large = {var for var in found if var.aval.size >= MIN_ELEMENTS}
     made = {var for eqn in jaxpr.eqns if eqn.primitive.name in ELEMENTWISE for var in eqn.outvars if var in large}
     reduced = [set(variables(eqn.invars)) for eqn in jaxpr.eqns if eqn.primitive.name in _REDUCTIONS]
     multiplied = [{*variables(eqn.invars), *eqn.outvars} for eqn in jaxpr.eqns if eqn.primitive.name == "dot_general"]
-    many = {var for var in found if len(var.aval.shape) > MOST_AXES}
+    many = {var for var in found if len(var.aval.shape) > MAX_AXES}
     wide = many if any(not many.isdisjoint(some) for some in (*reduced, *multiplied)) else set()
     return wide | large if any(not made.isdisjoint(some) for some in reduced) else wide
 
 
-def _has_one(var: Any) -> bool:
+def _has_one(var: Var) -> bool:
     return 1 in getattr(var.aval, "shape", ())
 
 
@@ -82,7 +83,7 @@ class _Narrow:
         self._same: dict[Any, Any] = {}  # what is another value
         self._missing: dict[Any, Any] = {}  # by variable that was not made, the equation that would have
 
-    def add(self, eqn: Any) -> None:
+    def add(self, eqn: Eqn) -> None:
         """Adds an equation, on arrays without axes of one element if it is known how."""
         made = self._made(eqn)
         if made is None:
@@ -96,7 +97,7 @@ class _Narrow:
         else:
             self.eqns += reshape(made, target.aval.shape, eqn, target)[0]
 
-    def _made(self, eqn: Any) -> Any:
+    def _made(self, eqn: Eqn) -> Any:
         """Adds equations that make a result without axes of one element; returns it, or None if it is not known how."""
         if self._wide.isdisjoint(variables((*eqn.invars, *eqn.outvars))) or not is_rewritable(eqn) or not is_pure(eqn):
             return None
@@ -107,7 +108,7 @@ class _Narrow:
         rule = _RULES.get(eqn.primitive.name)
         return None if rule is None else rule(self, eqn)
 
-    def whole(self, atom: Any) -> Any:
+    def whole(self, atom: Atom) -> Any:
         """Returns an atom with all its axes."""
         if isinstance(atom, Literal) or atom in self._same:
             return atom if isinstance(atom, Literal) else self._same[atom]
@@ -116,7 +117,7 @@ class _Narrow:
             self.eqns += reshape(self._narrow[atom], atom.aval.shape, eqn, atom)[0]
         return atom
 
-    def without(self, atom: Any, axes: Sequence[int], eqn: Any) -> Any:
+    def without(self, atom: Atom, axes: Sequence[int], eqn: Eqn) -> Any:
         """Returns an atom with some of its axes; the others have one element."""
         shape = [atom.aval.shape[axis] for axis in axes]
         if not isinstance(atom, Literal):
@@ -125,14 +126,14 @@ class _Narrow:
         self.eqns += made
         return result
 
-    def write(self, eqn: Any, operands: Sequence[Any], sizes: Sequence[int], **params: Any) -> Any:
+    def write(self, eqn: Eqn, operands: Sequence[Atom], sizes: Sequence[int], **params: Any) -> Any:
         """Adds an equation like another, on other operands, and returns its result."""
         result = array_var(sizes, eqn.outvars[0])
         self.eqns.append(eqn.replace(invars=list(operands), outvars=[result], params={**eqn.params, **params}))
         return result
 
 
-def _of_elements(graph: _Narrow, eqn: Any) -> Any:
+def _of_elements(graph: _Narrow, eqn: Eqn) -> Any:
     shape = eqn.outvars[0].aval.shape
     if any(len(atom.aval.shape) not in (0, len(shape)) for atom in eqn.invars):
         return None
@@ -141,7 +142,7 @@ def _of_elements(graph: _Narrow, eqn: Any) -> Any:
     return graph.write(eqn, operands, [shape[axis] for axis in axes])
 
 
-def _of_reduction(graph: _Narrow, eqn: Any) -> Any:
+def _of_reduction(graph: _Narrow, eqn: Eqn) -> Any:
     (operand,) = eqn.invars
     kept = _kept(operand.aval.shape)
     source = graph.without(operand, kept, eqn)
@@ -152,7 +153,7 @@ def _of_reduction(graph: _Narrow, eqn: Any) -> Any:
     return graph.write(eqn, [source], shape, axes=axes)
 
 
-def _of_broadcast(graph: _Narrow, eqn: Any) -> Any:
+def _of_broadcast(graph: _Narrow, eqn: Eqn) -> Any:
     shape, (operand, *sizes) = eqn.outvars[0].aval.shape, eqn.invars
     if sizes:
         return None
@@ -166,7 +167,7 @@ def _of_broadcast(graph: _Narrow, eqn: Any) -> Any:
     return graph.write(eqn, [source], new, shape=new, broadcast_dimensions=along)
 
 
-def _of_shape(graph: _Narrow, eqn: Any) -> Any:
+def _of_shape(graph: _Narrow, eqn: Eqn) -> Any:
     (operand, *sizes) = eqn.invars
     if sizes or (eqn.params.get("dimensions") and eqn.primitive.name == "reshape"):
         return None
@@ -177,7 +178,7 @@ def _of_shape(graph: _Narrow, eqn: Any) -> Any:
     return result
 
 
-def _of_transpose(graph: _Narrow, eqn: Any) -> Any:
+def _of_transpose(graph: _Narrow, eqn: Eqn) -> Any:
     (operand,) = eqn.invars
     kept = _kept(operand.aval.shape)
     order = tuple(kept.index(axis) for axis in eqn.params["permutation"] if axis in kept)
@@ -187,7 +188,7 @@ def _of_transpose(graph: _Narrow, eqn: Any) -> Any:
     return graph.write(eqn, [source], [source.aval.shape[axis] for axis in order], permutation=order)
 
 
-def _of_product(graph: _Narrow, eqn: Any) -> Any:
+def _of_product(graph: _Narrow, eqn: Eqn) -> Any:
     kept = [_kept(atom.aval.shape) for atom in eqn.invars]
     sources = [graph.without(atom, axes, eqn) for atom, axes in zip(eqn.invars, kept, strict=True)]
     numbers = tuple(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxaot.ir.build import barrier, is_rewritable, n_elements
+from jaxaot.ir.build import barrier, n_elements
 from jaxaot.ir.rewrite import reading, rebuild
-from jaxaot.ir.walk import forward_slice, variables
+from jaxaot.ir.walk import forward_slice, is_rewritable, variables
 
-MOST_ELEMENTS = 4096
+MAX_ELEMENTS = 4096
 """What XLA may fold: at run time that costs nothing, and when compiling not more than compiling itself."""
 
 
@@ -43,4 +43,4 @@ def _is_by_windows(eqn: Any) -> bool:
     """Returns whether an equation makes large arrays of which each element is made of many."""
     if not eqn.primitive.name.startswith(("cum", "reduce_window")) or not is_rewritable(eqn):
         return False
-    return n_elements(eqn.outvars[0].aval.shape) > MOST_ELEMENTS and any(True for _ in variables(eqn.invars))
+    return n_elements(eqn.outvars[0].aval.shape) > MAX_ELEMENTS and any(True for _ in variables(eqn.invars))

@@ -17,10 +17,10 @@ from typing import Any
 
 from jaxaot._jax import DropVar
 from jaxaot.backend.cpu.analysis.kernels import is_fused
-from jaxaot.ir.build import barrier, is_rewritable
+from jaxaot.ir.build import barrier
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import reading, rebuild, substitute
-from jaxaot.ir.walk import aval_bytes, users, variables
+from jaxaot.ir.walk import aval_bytes, is_rewritable, users, variables
 
 SMALL_BYTES = 1 << 16
 """Values up to this size stay in a cache of the core: to compute them again costs little."""
@@ -28,7 +28,7 @@ SMALL_BYTES = 1 << 16
 CACHE_BYTES = 16 << 20
 """Graphs whose large values are no more than this in all are left alone: an MLP lost a twentieth by barriers."""
 
-MOST_LEFT = 0.88
+MAX_LEFT = 0.88
 """How much of the cost of its kernels may be left to hold a value.
 
 A barrier also keeps XLA from simplifying, and from choosing how the value lies in memory.
@@ -156,7 +156,7 @@ class _Kernels:
         without = sum(map(self._cost, kernels))
         self._inside.discard(var)
         own = 0 if var in self._written else self._cost(self._producer[var]) + aval_bytes(var.aval)
-        if own + sum(map(self._cost, kernels)) >= MOST_LEFT * without:
+        if own + sum(map(self._cost, kernels)) >= MAX_LEFT * without:
             self._inside.add(var)
 
     def _kernels_with(self, var: Any) -> list[Any]:
@@ -194,7 +194,7 @@ class _Kernels:
         return cost
 
     def _work(self, eqn: Any) -> tuple[int, list[tuple[Any, int]]]:
-        """Returns what an equation's arithmetic costs, and its operands with their bytes; notes it."""
+        """Returns the cost of an equation's arithmetic, and its operands with their bytes; remembers both."""
         name, result = eqn.primitive.name, eqn.outvars[0].aval
         operands = [(var, aval_bytes(var.aval)) for var in map(self._of, variables(eqn.invars))]
         if name in _LOOK_UP:  # not all of a table is read

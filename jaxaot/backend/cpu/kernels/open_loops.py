@@ -6,18 +6,18 @@ passes that follow see only one round, and values between them seem to be in mem
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from jax import lax
 
-from jaxaot._jax import DropVar, has_side_effects, nest_source, scan_counts
-from jaxaot.ir.build import is_rewritable, traced
-from jaxaot.ir.rewrite import inline, reading, rebuild, splice, substitute
+from jaxaot._jax import has_side_effects, nest_source, scan_counts
+from jaxaot._typing import Array, ClosedJaxpr, Eqn
+from jaxaot.ir.rewrite import inline, splice
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import is_rewritable
 
 
-def open_loops(closed: Any) -> Any:
+def open_loops(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with the rounds of each loop that JAX writes out, one after the other.
 
         c, y = scan[length=2 unroll=2 jaxpr={            →      a, b = x[0], x[1]
@@ -28,23 +28,17 @@ def open_loops(closed: Any) -> Any:
     """
     if not any(map(_is_written_out, closed.jaxpr.eqns)):
         return closed
-    names: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for original in closed.jaxpr.eqns:
-        eqn = reading(original, names)
-        body = open_loops(inline(eqn.params["jaxpr"], also_custom=True)) if _is_written_out(original) else None
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
+        body = open_loops(inline(eqn.params["jaxpr"], also_custom=True)) if _is_written_out(eqn) else None
         if body is None or body.consts:
-            eqns.append(eqn)
-            continue
-        steps, results = _rounds(eqn, body)
-        eqns += steps
-        names.update(
-            (var, atom) for var, atom in zip(eqn.outvars, results, strict=True) if not isinstance(var, DropVar)
-        )
-    return rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names))
+            rewriter.keep(eqn)
+        else:
+            _write_rounds(rewriter, eqn, body)
+    return rewriter.graph()
 
 
-def _is_written_out(eqn: Any) -> bool:
+def _is_written_out(eqn: Eqn) -> bool:
     """Returns whether an equation is a loop of plain arrays that JAX lowers as its rounds."""
     if eqn.primitive.name != "scan" or has_side_effects(eqn) or not is_rewritable(eqn):
         return False
@@ -52,38 +46,34 @@ def _is_written_out(eqn: Any) -> bool:
     return length > 0 and (unroll == 0 or unroll >= length)
 
 
-def _rounds(loop: Any, body: Any) -> tuple[list[Any], list[Any]]:
-    """Returns the equations of a loop written out, and its results.
+def _write_rounds(rewriter: Rewriter, loop: Eqn, body: ClosedJaxpr) -> None:
+    """Writes the rounds of a loop in its place.
 
     Args:
+      rewriter: What they are written with.
       loop: The equation.
-      body: The ClosedJaxpr of a round, without constants.
+      body: A round, without constants.
     """
     length = loop.params["length"]
     n_consts, n_carry = scan_counts(loop)
-    consts, carry = loop.invars[:n_consts], loop.invars[n_consts : n_consts + n_carry]
-    stacked = loop.invars[n_consts + n_carry :]
-    eqns: list[Any] = []
+    operands = rewriter.read(loop.invars)
+    consts, carry = operands[:n_consts], operands[n_consts : n_consts + n_carry]
+    stacked = operands[n_consts + n_carry :]
     made: list[Any] = [None] * length
     for i in reversed(range(length)) if loop.params["reverse"] else range(length):
-        elements = _traced_into(eqns, functools.partial(_row, i), stacked, loop)
+        elements = rewriter.calls(_row, *stacked, i=i)
         steps, results, _ = splice(body, [*consts, *carry, *elements])
-        eqns += (step.replace(source_info=nest_source(step, loop.source_info)) for step in steps)
+        rewriter.write(step.replace(source_info=nest_source(step, loop.source_info)) for step in steps)
         carry, made[i] = results[:n_carry], results[n_carry:]
     columns = zip(*made, strict=True)
-    return eqns, [*carry, *(_traced_into(eqns, _stack, column, loop)[0] for column in columns)]
+    results = [*carry, *(rewriter.call(_stack, *column) for column in columns)]
+    for var, result in zip(loop.outvars, results, strict=True):
+        rewriter.replace(var, result)
 
 
-def _traced_into(eqns: list[Any], fn: Callable[..., Any], atoms: Sequence[Any], loop: Any) -> list[Any]:
-    """Adds the equations of a function of some atoms, and returns what it returns."""
-    steps, results, _ = traced(fn, atoms, loop)
-    eqns += steps
-    return results
-
-
-def _row(i: int, *stacked: Any) -> list[Any]:
+def _row(*stacked: Array, i: int) -> list[Any]:
     return [lax.index_in_dim(array, i, keepdims=False) for array in stacked]
 
 
-def _stack(*rows: Any) -> list[Any]:
+def _stack(*rows: Array) -> list[Any]:
     return [lax.concatenate([lax.expand_dims(row, (0,)) for row in rows], 0)]

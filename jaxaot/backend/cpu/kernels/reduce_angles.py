@@ -1,7 +1,8 @@
 """Sines, cosines and tangents of large arrays by polynomials, which XLA on CPU computes one element at a time.
 
-An *angle* is what they are of. Less a multiple of pi/2 it is at most pi/4, where few terms do; in double precision what
-is taken off is exact enough for angles up to `LIMIT`. If one is larger, the whole array is computed as before.
+Arguments, here called *angles*, are reduced modulo π/2 to [-π/4, π/4], where a short polynomial suffices. In double
+precision the reduction is exact enough for angles up to `LIMIT`. If one is larger, the whole array is computed as
+before.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import DropVar
+from jaxaot._typing import Array, ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.backend.cpu.analysis.kernels import kernels
-from jaxaot.ir.build import is_rewritable, n_elements, traced
-from jaxaot.ir.rewrite import reading, rebuild, substitute
-from jaxaot.ir.walk import forward_slice, variables
+from jaxaot.ir.build import n_elements
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import forward_slice, is_rewritable, variables
 
 LIMIT = 1e6
 """How large angles may be."""
 
-LEAST_ELEMENTS = 8192
+MIN_ELEMENTS = 8192
 """Arrays of fewer elements are left alone: another kernel and a branch take as long."""
 
 _HALF_PI = np.float64(1.5707963267341256), np.float64(6.07710050650619224932e-11)
@@ -48,7 +50,7 @@ _COSINE = (
 msun (k_sinf.c, k_cosf.c)."""
 
 
-def reduce_angles(closed: Any) -> Any:
+def reduce_angles(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with sines, cosines and tangents of large arrays of single precision as polynomials.
 
         b = sin a         →       h = optimization_barrier a
@@ -64,22 +66,20 @@ def reduce_angles(closed: Any) -> Any:
         return closed
     of_angle = _asked_of_angles(jaxpr)
     is_reduced = {id(eqn) for asked in of_angle.values() for eqn in asked}
-    names: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for eqn in jaxpr.eqns:
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
         if id(eqn) not in is_reduced:
-            eqns.append(reading(eqn, names))
+            rewriter.keep(eqn)
             continue
         asked = of_angle.pop(eqn.invars[0], ())  # all that is asked of an angle is computed where the first is
         if asked:
-            fn = functools.partial(_where_near, [one.primitive for one in asked])
-            steps, results, _ = traced(fn, substitute(eqn.invars, names), eqn)
-            eqns += steps
-            names.update((one.outvars[0], result) for one, result in zip(asked, results, strict=True))
-    return rebuild(closed, eqns, substitute(jaxpr.outvars, names))
+            results = rewriter.calls(functools.partial(_where_near, [one.primitive for one in asked]), eqn.invars[0])
+            for one, result in zip(asked, results, strict=True):
+                rewriter.replace(one.outvars[0], result)
+    return rewriter.graph()
 
 
-def _asked_of_angles(jaxpr: Any) -> dict[Any, list[Any]]:
+def _asked_of_angles(jaxpr: Jaxpr) -> dict[Any, list[Any]]:
     """Returns for angles the equations that are replaced.
 
     These are those that depend on inputs, and of which there are no others in the same kernel, but for the same angle:
@@ -98,18 +98,18 @@ def _asked_of_angles(jaxpr: Any) -> dict[Any, list[Any]]:
     return found
 
 
-def _is_reduced(eqn: Any) -> bool:
+def _is_reduced(eqn: Eqn) -> bool:
     if eqn.primitive not in _FUNCTIONS or eqn.params.get("accuracy") is not None or not is_rewritable(eqn):
         return False
     (target,) = eqn.outvars
     is_single = target.aval.dtype == np.float32 and not target.aval.weak_type
-    return is_single and n_elements(target.aval.shape) >= LEAST_ELEMENTS and not isinstance(target, DropVar)
+    return is_single and n_elements(target.aval.shape) >= MIN_ELEMENTS and not isinstance(target, DropVar)
 
 
-def _where_near(primitives: Sequence[Any], x: Any) -> list[Any]:
+def _where_near(primitives: Sequence[Any], x: Array) -> list[Any]:
     """Returns functions of angles by polynomials if all are small enough, and otherwise as XLA computes them."""
 
-    def by_xla(x: Any) -> list[Any]:  # the accuracy is said, so that it is left at that
+    def by_xla(x: Array) -> list[Any]:  # the accuracy is said, so that it is left at that
         return [primitive.bind(x, accuracy=lax.AccuracyMode.DEFAULT) for primitive in primitives]
 
     with jax.enable_x64(True):  # the types of what is made here are said, and go no further
@@ -118,7 +118,7 @@ def _where_near(primitives: Sequence[Any], x: Any) -> list[Any]:
         return lax.cond(is_far, by_xla, functools.partial(_by_polynomials, primitives), x)
 
 
-def _by_polynomials(primitives: Sequence[Any], x: Any) -> list[Any]:
+def _by_polynomials(primitives: Sequence[Any], x: Array) -> list[Any]:
     wide = lax.convert_element_type(x, np.float64)
     n = lax.round(wide * np.float64(2 / np.pi), lax.RoundingMethod.TO_NEAREST_EVEN)
     rest = wide - n * _HALF_PI[0] - n * _HALF_PI[1]
@@ -129,32 +129,32 @@ def _by_polynomials(primitives: Sequence[Any], x: Any) -> list[Any]:
     return [lax.convert_element_type(result, np.float32) for result in results]
 
 
-def _polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
+def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Any:
     total = lax.full_like(x, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         total = total * x + np.float64(coefficient)
     return total
 
 
-def _sin(x: Any, sine: Any, cosine: Any, quadrant: Any) -> Any:
+def _sin(x: Array, sine: Array, cosine: Array, quadrant: Array) -> Any:
     result = lax.select(_has_bit(quadrant, 1), cosine, sine)
     result = lax.select(_has_bit(quadrant, 2), -result, result)
     return lax.select(x == 0, lax.convert_element_type(x, np.float64), result)  # zeros keep their sign
 
 
-def _cos(x: Any, sine: Any, cosine: Any, quadrant: Any) -> Any:
+def _cos(x: Array, sine: Array, cosine: Array, quadrant: Array) -> Any:
     del x
     result = lax.select(_has_bit(quadrant, 1), sine, cosine)
     return lax.select(_has_bit(quadrant + np.int32(1), 2), -result, result)
 
 
-def _tan(x: Any, sine: Any, cosine: Any, quadrant: Any) -> Any:
+def _tan(x: Array, sine: Array, cosine: Array, quadrant: Array) -> Any:
     is_turned = _has_bit(quadrant, 1)
     result = lax.select(is_turned, -cosine, sine) / lax.select(is_turned, sine, cosine)
     return lax.select(x == 0, lax.convert_element_type(x, np.float64), result)
 
 
-def _has_bit(numbers: Any, bit: int) -> Any:
+def _has_bit(numbers: Array, bit: int) -> Any:
     return (numbers & np.int32(bit)) != np.int32(0)
 
 

@@ -15,21 +15,21 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import Literal
-from jaxaot.ir.build import is_rewritable, laid_out, traced
+from jaxaot._typing import Array, Atom, ClosedJaxpr, Eqn
+from jaxaot.ir.build import laid_out
 from jaxaot.ir.constants import constant, iota
-from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import reading, rebuild, substitute
-from jaxaot.ir.walk import aval_bytes, variables
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import Makers, aval_bytes, is_rewritable, variables
 from jaxaot.passes.dce import dce
 
-MOST_ROWS = 1 << 22
+MAX_ROWS = 1 << 22
 """The most indices that are computed now to see that they count rows."""
 
-LEAST_BYTES = 1 << 20
+MIN_BYTES = 1 << 20
 """What a result has where a selection is faster: it takes part in other kernels, a scatter ends them."""
 
 
-def select_scatters(closed: Any) -> Any:
+def select_scatters(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with scatters of at most one element to each row of zeros as selections.
 
         z: f32[8,100] = broadcast_in_dim 0.0               j: i32[8,100] = iota[dimension=1]
@@ -38,40 +38,26 @@ def select_scatters(closed: Any) -> Any:
                                                            s: f32[8] = select_n (0 <= i < 100) 0.0 u
 
     for i: i32[8,1] and u: f32[8]. The sum of a row, of which the gradient of a softmax has one, is its one element.
-    What nothing reads but the caller stays: written it must be; and so do results of less than `LEAST_BYTES`.
+    What nothing reads but the caller stays: written it must be; and so do results of less than `MIN_BYTES`.
     """
     read = {var for eqn in closed.jaxpr.eqns for var in variables(eqn.invars)}
-    makers = Makers(closed.jaxpr)
-    names: dict[Any, Any] = {}
+    makers, rewriter = Makers(closed.jaxpr), Rewriter(closed)
     rows: dict[Any, _Rows] = {}
-    eqns: list[Any] = []
-
-    def replaced(eqn: Any, fn: Callable[..., Any], atoms: Sequence[Any]) -> list[Any] | None:
-        """Writes a function in place of an equation, whose result is its first, and returns the others."""
-        steps, (result, *more), constants = traced(fn, atoms, eqn)
-        if constants or result.aval.weak_type != eqn.outvars[0].aval.weak_type:
-            return None
-        eqns[-1:] = steps
-        names[eqn.outvars[0]] = result
-        return more
-
-    for original in closed.jaxpr.eqns:
-        eqn = reading(original, names)
-        eqns.append(eqn)
-        scatter = _scatter(original, makers)
-        if scatter is not None and original.outvars[0] in read:
-            atoms = replaced(eqn, scatter.selected, eqn.invars[1:])
+    for eqn in rewriter.equations():
+        scatter = _scatter(eqn, makers)
+        if scatter is not None and eqn.outvars[0] in read:
+            atoms = rewriter.instead(eqn, scatter.selected, *eqn.invars[1:])
             if atoms is not None:
-                rows[names[eqn.outvars[0]]] = _Rows(scatter, *atoms)
+                rows[eqn.outvars[0]] = _Rows(scatter, *atoms)
             continue
-        found = next((rows[atom] for atom in eqn.invars if not isinstance(atom, Literal) and atom in rows), None)
-        if found is None:
-            continue
-        if eqn.primitive is lax.neg_p:
+        found = next((rows[var] for var in variables(eqn.invars) if var in rows), None)
+        if found is not None and eqn.primitive is lax.neg_p:
             rows[eqn.outvars[0]] = found._replace(is_negated=not found.is_negated)
-        elif eqn.primitive is lax.reduce_sum_p and found.scatter.axis in eqn.params["axes"]:
-            replaced(eqn, found.summed(eqn.params["axes"]), (found.index, found.value))
-    return dce(rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names))) if rows else closed
+        if found is not None and eqn.primitive is lax.reduce_sum_p and found.scatter.axis in eqn.params["axes"]:
+            rewriter.instead(eqn, found.summed(eqn.params["axes"]), found.index, found.value)
+        else:
+            rewriter.keep(eqn)
+    return dce(rewriter.graph()) if rows else closed
 
 
 class _Scatter(NamedTuple):
@@ -93,8 +79,8 @@ class _Scatter(NamedTuple):
     window: tuple[int | None, ...]
     is_clamped: bool
 
-    def selected(self, indices: Any, updates: Any) -> tuple[Any, Any, Any]:
-        """Returns what the scatter makes, and the index and the value of each row, with one element along `axis`."""
+    def selected(self, indices: Array, updates: Array) -> tuple[Any, Any, Any]:
+        """Returns the scatter's result, and the index and the value of each row, with size 1 along `axis`."""
         index = lax.index_in_dim(indices, self.column, indices.ndim - 1, keepdims=False)
         index = laid_out(index, self.batch)
         if index.dtype.itemsize < 4:
@@ -126,7 +112,7 @@ class _Rows(NamedTuple):
         """Returns a function of index and value to the sum over some axes, that of the rows among them."""
         scatter = self.scatter
 
-        def total(index: Any, value: Any) -> tuple[Any]:
+        def total(index: Array, value: Array) -> tuple[Any]:
             if not scatter.is_clamped:
                 is_inside = (index >= 0) & (index < scatter.shape[scatter.axis])
                 value = lax.select_n(jnp.broadcast_to(is_inside, value.shape), lax.full_like(value, 0), value)
@@ -140,12 +126,12 @@ class _Rows(NamedTuple):
         return total
 
 
-def _scatter(eqn: Any, makers: Makers) -> _Scatter | None:
-    """Returns what an equation scatters, if it scatters at most once to each row of many zeros."""
+def _scatter(eqn: Eqn, makers: Makers) -> _Scatter | None:
+    """Returns the scatter of an equation that writes at most one element into each row of zeros; None for any other."""
     if eqn.primitive not in (lax.scatter_add_p, lax.scatter_p) or not is_rewritable(eqn):
         return None
     zeros, indices, updates = eqn.invars
-    if aval_bytes(zeros.aval) < LEAST_BYTES:
+    if aval_bytes(zeros.aval) < MIN_BYTES:
         return None
     numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
     modes = lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.PROMISE_IN_BOUNDS
@@ -188,7 +174,7 @@ def _scatter(eqn: Any, makers: Makers) -> _Scatter | None:
     return _Scatter(shape, axis, column, tuple(batch), of_update, mode == lax.GatherScatterMode.CLIP)
 
 
-def _is_zero(atom: Any, makers: Makers) -> bool:
+def _is_zero(atom: Atom, makers: Makers) -> bool:
     if isinstance(atom, Literal):
         return np.ndim(atom.val) == 0 and bool(np.asarray(atom.val) == 0)
     eqn = makers.of(atom, lax.broadcast_in_dim_p)
@@ -200,7 +186,7 @@ def _counted(indices: Any, column: int, makers: Makers) -> int | None:
     eqn = makers.of(indices, lax.concatenate_p)
     if eqn is None or eqn.params["dimension"] != indices.aval.ndim - 1:
         return None
-    if any(atom.aval.shape[-1] != 1 for atom in eqn.invars) or eqn.invars[column].aval.size > MOST_ROWS:
+    if any(atom.aval.shape[-1] != 1 for atom in eqn.invars) or eqn.invars[column].aval.size > MAX_ROWS:
         return None
     found = constant(eqn.invars[column], makers, {})
     if found is None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from jaxaot.ir.rewrite import reading, rebuild
+from jaxaot._typing import ClosedJaxpr
+from jaxaot.ir.rewriter import Rewriter
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 
@@ -12,7 +11,7 @@ _IDENTITIES = {"stop_gradient", "name", "mark", "copy_p"}
 """Primitives that say something to derivatives or partitions, and compute nothing."""
 
 
-def share(closed: Any) -> Any:
+def share(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph without the equations that only matter before differentiation, and each expression once.
 
         b = stop_gradient a               c = sin a
@@ -23,13 +22,11 @@ def share(closed: Any) -> Any:
     Derivatives of single operations, as a tape has them, compute again what the operation computed; what they read
     of it is behind `stop_gradient`.
     """
-    names: dict[Any, Any] = {}
+    rewriter = Rewriter(closed)
     returned = set(map(id, closed.jaxpr.outvars))
-    eqns = []
-    for eqn in closed.jaxpr.eqns:
-        eqn = reading(eqn, names)
+    for eqn in rewriter.equations():
         if eqn.primitive.name in _IDENTITIES and id(eqn.outvars[0]) not in returned:
-            names[eqn.outvars[0]] = eqn.invars[0]
-            continue
-        eqns.append(eqn)
-    return dce(cse(rebuild(closed, eqns, closed.jaxpr.outvars)))
+            rewriter.replace(eqn.outvars[0], rewriter.read(eqn.invars)[0])
+        else:
+            rewriter.keep(eqn)
+    return dce(cse(rewriter.graph()))

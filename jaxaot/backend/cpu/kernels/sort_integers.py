@@ -7,7 +7,6 @@ from, and these are sorted as the lower half of integers whose upper half is the
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax
@@ -15,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxaot.ir.build import is_rewritable, traced
-from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import reading, rebuild, substitute
+from jaxaot._typing import Array, Atom, ClosedJaxpr, Eqn
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import Makers, is_rewritable
 from jaxaot.passes.dce import dce
 from jaxaot.passes.decompose import decompose_some
 
@@ -26,7 +25,7 @@ _INTEGERS = {jnp.dtype(jnp.float32): jnp.int32, jnp.dtype(jnp.float16): jnp.int1
 _KEYS = (*_INTEGERS, *map(jnp.dtype, ("int8", "int16", "int32", "uint8", "uint16", "uint32")))
 
 
-def sort_integers(closed: Any) -> Any:
+def sort_integers(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with sorts of floats, and sorts that carry others along, as sorts of integers.
 
         y: f32[100] = sort x               →    a: i32[100] = bitcast_convert_type x
@@ -44,47 +43,40 @@ def sort_integers(closed: Any) -> Any:
     return _with_places_sorted(decompose_some(closed, "sort", _has_bits, _sort))
 
 
-def _has_bits(x: Any, *others: Any, **params: Any) -> bool:
+def _has_bits(x: Any, *others: object, **params: Any) -> bool:
     return not others and x.dtype in _INTEGERS
 
 
-def _sort(x: Any, **params: Any) -> Any:
+def _sort(x: Array, **params: Any) -> Any:
     (ordered,) = lax.sort_p.bind(_bits(x), **params)
     return [lax.bitcast_convert_type(_in_order(ordered), x.dtype)]
 
 
-def _bits(x: Any) -> Any:
+def _bits(x: Array) -> Any:
     """Returns integers in the order of floats, with a negative zero before a positive one, and all NaN as one."""
     x = jnp.where(x != x, jnp.full((), jnp.nan, x.dtype), x)
     return _in_order(lax.bitcast_convert_type(x, _INTEGERS[jnp.dtype(x.dtype)]))
 
 
-def _in_order(bits: Any) -> Any:
+def _in_order(bits: Array) -> Any:
     """Returns integers in the order of the floats whose bits they have, and the other way round."""
     return jnp.where(bits < 0, bits ^ jnp.asarray(jnp.iinfo(bits.dtype).max, bits.dtype), bits)
 
 
-def _with_places_sorted(closed: Any) -> Any:
+def _with_places_sorted(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with sorts of one key, and of others along with it, as sorts of integers."""
-    makers = Makers(closed.jaxpr)
-    names: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for original in closed.jaxpr.eqns:
-        eqn = reading(original, names)
-        eqns.append(eqn)
-        if not _has_one_key(original):
+    makers, rewriter = Makers(closed.jaxpr), Rewriter(closed)
+    for eqn in rewriter.equations():
+        if not _has_one_key(eqn):
+            rewriter.keep(eqn)
             continue
-        is_place = tuple(_is_place(atom, original.params["dimension"], makers) for atom in original.invars)
-        fn = functools.partial(_sort_along, axis=original.params["dimension"], is_place=is_place)
-        steps, results, constants = traced(fn, eqn.invars, eqn)
-        if constants or any(a.aval.weak_type != v.aval.weak_type for a, v in zip(results, eqn.outvars, strict=True)):
-            continue
-        eqns[-1:] = steps
-        names.update(zip(original.outvars, results, strict=True))
-    return dce(rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names))) if names else closed
+        axis = eqn.params["dimension"]
+        is_place = tuple(_is_place(atom, axis, makers) for atom in eqn.invars)
+        rewriter.instead(eqn, _sort_along, *eqn.invars, axis=axis, is_place=is_place)
+    return dce(rewriter.graph()) if rewriter.has_replaced else closed
 
 
-def _has_one_key(eqn: Any) -> bool:
+def _has_one_key(eqn: Eqn) -> bool:
     """Returns whether an equation sorts by one key, of at most 32 bits, and carries others along."""
     if eqn.primitive is not lax.sort_p or not is_rewritable(eqn):
         return False
@@ -93,13 +85,13 @@ def _has_one_key(eqn: Any) -> bool:
     return is_plain and len(dtypes) > 1 and eqn.params["num_keys"] == 1 and dtypes[0] in _KEYS
 
 
-def _is_place(atom: Any, axis: int, makers: Makers) -> bool:
+def _is_place(atom: Atom, axis: int, makers: Makers) -> bool:
     """Returns whether a value says of each element where along an axis it is."""
     eqn = makers.of(atom, lax.iota_p)
     return eqn is not None and eqn.params["dimension"] == axis
 
 
-def _sort_along(key: Any, *others: Any, axis: int, is_place: tuple[bool, ...]) -> list[Any]:
+def _sort_along(key: Array, *others: Array, axis: int, is_place: tuple[bool, ...]) -> list[Any]:
     """Returns the key and others in the order of the key, those that are equal in theirs.
 
     Args:
@@ -127,7 +119,7 @@ def _sort_along(key: Any, *others: Any, axis: int, is_place: tuple[bool, ...]) -
     ]
 
 
-def _as_integers(key: Any) -> Any:
+def _as_integers(key: Array) -> Any:
     """Returns signed integers of as many bits in the order of keys, in which zeros of both signs are equal."""
     if key.dtype in _INTEGERS:
         zero = jnp.zeros((), key.dtype)

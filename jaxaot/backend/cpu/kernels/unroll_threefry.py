@@ -16,11 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import jaxpr_as_fun, threefry2x32_p, threefry_prng_impl
+from jaxaot._typing import Array, ClosedJaxpr, Eqn, Var
 from jaxaot.backend.cpu.analysis.kernels import is_fused, kernels
-from jaxaot.ir.build import barrier, is_rewritable, n_elements
+from jaxaot.ir.build import barrier, n_elements
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, reading, rebuild, substitute
-from jaxaot.ir.walk import users, variables
+from jaxaot.ir.walk import is_rewritable, users, variables
 from jaxaot.passes.decompose import decompose
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -28,7 +29,7 @@ _PARITY = 0x1BD11BDA
 _N_GROUPS = 5
 
 
-def unroll_threefry(closed: Any) -> Any:
+def unroll_threefry(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with Threefry's random bits computed by arithmetic, the same bits.
 
         b = random_bits k                   b = threefry_bits k           (adds, rotations and xors)
@@ -57,7 +58,7 @@ def unroll_threefry(closed: Any) -> Any:
     return _with_barriers(rebuild(closed, eqns, closed.jaxpr.outvars), written_out)
 
 
-def _is_by_threefry(eqn: Any) -> bool:
+def _is_by_threefry(eqn: Eqn) -> bool:
     if eqn.primitive.name != "random_bits" or not is_rewritable(eqn):
         return False
     return eqn.invars[0].aval.dtype == _key_dtype()
@@ -69,7 +70,7 @@ def _key_dtype() -> Any:
 
 
 @functools.lru_cache(maxsize=256)
-def _call(keys_shape: tuple[int, ...], bit_width: int, shape: tuple[int, ...], is_partitionable: bool) -> Any:
+def _call(keys_shape: tuple[int, ...], bit_width: int, shape: tuple[int, ...], is_partitionable: bool) -> Eqn:
     """Returns an equation that calls a function from keys to the bits of each; as a call it is one for other passes.
 
     Args:
@@ -80,7 +81,7 @@ def _call(keys_shape: tuple[int, ...], bit_width: int, shape: tuple[int, ...], i
     """
     del is_partitionable  # JAX asks for it
 
-    def by_hash(data: Any) -> Any:
+    def by_hash(data: Array) -> Any:
         one = functools.partial(threefry_prng_impl.random_bits, bit_width=bit_width, shape=shape)
         for _ in keys_shape:
             one = jax.vmap(one)
@@ -90,14 +91,14 @@ def _call(keys_shape: tuple[int, ...], bit_width: int, shape: tuple[int, ...], i
     graph = decompose(inline(jax.make_jaxpr(by_hash)(data)), {threefry2x32_p: _hash, "iota_2x32_shape": _counters})
 
     @jax.jit
-    def threefry_bits(keys: Any) -> Any:
+    def threefry_bits(keys: Array) -> Any:
         return jaxpr_as_fun(graph)(jax.random.key_data(keys))[0]
 
     (call,) = jax.make_jaxpr(threefry_bits)(jax.ShapeDtypeStruct(keys_shape, _key_dtype())).jaxpr.eqns
     return call
 
 
-def _hash(key1: Any, key2: Any, x1: Any, x2: Any, **_: Any) -> list[Any]:
+def _hash(key1: Array, key2: Array, x1: Array, x2: Array, **_: object) -> list[Any]:
     keys = key1, key2, key1 ^ key2 ^ np.uint32(_PARITY)
     x1, x2 = x1 + keys[0], x2 + keys[1]
     for group in range(_N_GROUPS):
@@ -109,7 +110,7 @@ def _hash(key1: Any, key2: Any, x1: Any, x2: Any, **_: Any) -> list[Any]:
     return [x1, x2]
 
 
-def _counters(*, shape: tuple[int, ...], **_: Any) -> Any:
+def _counters(*, shape: tuple[int, ...], **_: object) -> Any:
     """Returns the number of each element, as its upper and its lower 32 bits."""
     n = math.prod(shape)
     if n > 1 << 32:
@@ -117,7 +118,7 @@ def _counters(*, shape: tuple[int, ...], **_: Any) -> Any:
     return [jnp.zeros(shape, jnp.uint32), jax.lax.iota(jnp.uint32, n).reshape(shape)]
 
 
-def _with_barriers(closed: Any, places: Collection[int]) -> Any:
+def _with_barriers(closed: ClosedJaxpr, places: Collection[int]) -> ClosedJaxpr:
     """Returns a graph in which what some equations make is computed once, element by element, and not where it is read.
 
     Args:
@@ -144,7 +145,7 @@ def _with_barriers(closed: Any, places: Collection[int]) -> Any:
     return rebuild(closed, ordered, substitute(closed.jaxpr.outvars, held))
 
 
-def _is_repeated(var: Any, reader: Any) -> bool:
+def _is_repeated(var: Var, reader: Any) -> bool:
     """Returns whether an element would be made more than once, or one by one, if it is made where it is read."""
     shapes = (getattr(made.aval, "shape", ()) for made in reader.outvars)
     is_larger = any(n_elements(shape) > n_elements(var.aval.shape) for shape in shapes)

@@ -16,17 +16,17 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxaot._jax import Literal
+from jaxaot._typing import Array, ClosedJaxpr, DTypeLike, Eqn
 from jaxaot.backend.cpu.analysis.windows import n_windows, pad, windows
-from jaxaot.ir.build import is_rewritable, traced
-from jaxaot.ir.makers import Makers
-from jaxaot.ir.rewrite import reading, rebuild, substitute
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import Makers, is_rewritable
 from jaxaot.passes.dce import dce
 
-MOST_TAPS = 32
+MAX_TAPS = 32
 """The most elements of a window that are written out: with more, little is gained."""
 
 
-def unroll_windows(closed: Any) -> Any:
+def unroll_windows(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with pooling, and the gradients of pooling, as operations on slices of the image.
 
         y: f32[8,30,30,16] = reduce_window_max[         →      a = slice x;  b = slice x;  …;  i = slice x
@@ -37,23 +37,15 @@ def unroll_windows(closed: Any) -> Any:
     one that is in each window is computed, and then, for each element of the image, the sum over the windows that it is
     in. Half precision is added up in single precision.
     """
-    makers = Makers(closed.jaxpr)
-    names: dict[Any, Any] = {}
-    eqns: list[Any] = []
-    for original in closed.jaxpr.eqns:
-        eqn = reading(original, names)
-        written = _written(original, makers) if is_rewritable(original) else None
+    makers, rewriter = Makers(closed.jaxpr), Rewriter(closed)
+    for eqn in rewriter.equations():
+        written = _written(eqn, makers) if is_rewritable(eqn) else None
         if written is None:
-            eqns.append(eqn)
-            continue
-        fn, atoms = written
-        steps, (result,), constants = traced(_behind_barriers(fn), substitute(atoms, names), eqn)
-        if constants or result.aval != eqn.outvars[0].aval:
-            eqns.append(eqn)
-            continue
-        eqns += steps
-        names[eqn.outvars[0]] = result
-    return dce(rebuild(closed, eqns, substitute(closed.jaxpr.outvars, names))) if names else closed
+            rewriter.keep(eqn)
+        else:
+            fn, atoms = written
+            rewriter.instead(eqn, _behind_barriers(fn), *atoms)
+    return dce(rewriter.graph()) if rewriter.has_replaced else closed
 
 
 _FOLDS: dict[str, Callable[..., Any]] = {
@@ -64,20 +56,20 @@ _FOLDS: dict[str, Callable[..., Any]] = {
 
 
 def _behind_barriers(fn: Callable[..., Any]) -> Callable[..., Any]:
-    def run(*operands: Any) -> Any:
+    def run(*operands: Array) -> Any:
         return lax.optimization_barrier(fn(*(lax.optimization_barrier(operand) for operand in operands)))
 
     return run
 
 
-def _written(eqn: Any, makers: Makers) -> tuple[Callable[..., Any], list[Any]] | None:
+def _written(eqn: Eqn, makers: Makers) -> tuple[Callable[..., Any], list[Any]] | None:
     """Returns a function that computes what an equation does, and what it is called with; None if that is no gain."""
     name, params = eqn.primitive.name, eqn.params
     if name not in (*_FOLDS, "select_and_scatter_add") or 0 in eqn.outvars[0].aval.shape:
         return None
     if any(0 in atom.aval.shape or atom.aval.dtype.kind not in "iufV" for atom in eqn.invars):
         return None
-    if not 1 < math.prod(params["window_dimensions"]) <= MOST_TAPS:
+    if not 1 < math.prod(params["window_dimensions"]) <= MAX_TAPS:
         return None
     if any(low < 0 or high < 0 for low, high in params["padding"]):
         return None
@@ -94,7 +86,7 @@ def _written(eqn: Any, makers: Makers) -> tuple[Callable[..., Any], list[Any]] |
     return lambda image: _folded(_FOLDS[name], image, params), list(eqn.invars)
 
 
-def _folded(fold: Callable[..., Any], image: Any, params: Any) -> Any:
+def _folded(fold: Callable[..., Any], image: Array, params: dict[str, Any]) -> Any:
     """Returns the windows of an image, each folded to one element."""
     dtype = image.dtype
     fill, wide = (0, _wide(dtype)) if fold is lax.add else (_worst(dtype, fold), dtype)
@@ -108,8 +100,8 @@ def _folded(fold: Callable[..., Any], image: Any, params: Any) -> Any:
     return result.astype(dtype)
 
 
-def _with_holes(eqn: Any, makers: Makers) -> tuple[Callable[..., Any], list[Any]] | None:
-    """Returns what `_written` does, for windows of an image with holes: the gradient of a sum with strides."""
+def _with_holes(eqn: Eqn, makers: Makers) -> tuple[Callable[..., Any], list[Any]] | None:
+    """Returns the same as `_written`, for windows of a dilated image: the gradient of a sum with strides."""
     padding = makers.of(eqn.invars[0], lax.pad_p)
     if padding is None:
         return None
@@ -130,7 +122,7 @@ def _with_holes(eqn: Any, makers: Makers) -> tuple[Callable[..., Any], list[Any]
         return None
     shape, dtype = eqn.outvars[0].aval.shape, eqn.outvars[0].aval.dtype
 
-    def sums(source: Any) -> Any:
+    def sums(source: Array) -> Any:
         wide = source.astype(_wide(dtype))
         values = dict.fromkeys(itertools.product(*map(range, dimensions)), wide)
         return _spread(values, strides, starts, shape).astype(dtype)
@@ -138,7 +130,7 @@ def _with_holes(eqn: Any, makers: Makers) -> tuple[Callable[..., Any], list[Any]
     return sums, [padding.invars[0]]
 
 
-def _scattered(source: Any, image: Any, params: Any) -> Any:
+def _scattered(source: Array, image: Array, params: dict[str, Any]) -> Any:
     """Returns an image of zeros to which elements are added where each window of another image is largest."""
     dimensions, strides, padding = (params[name] for name in ("window_dimensions", "window_strides", "padding"))
     is_better = params["select_prim"].bind
@@ -203,12 +195,12 @@ def _woven(values: Mapping[Any, Any], cells: Sequence[int], strides: Sequence[in
     return jnp.zeros(cells, next(iter(values.values())).dtype) if total is None else total
 
 
-def _wide(dtype: Any) -> Any:
+def _wide(dtype: DTypeLike) -> Any:
     return jnp.promote_types(dtype, jnp.float32) if jnp.issubdtype(dtype, jnp.floating) else dtype
 
 
-def _worst(dtype: Any, fold: Callable[..., Any]) -> Any:
-    """Returns what never is the largest, or the smallest, of several values."""
+def _worst(dtype: DTypeLike, fold: Callable[..., Any]) -> Any:
+    """Returns the identity of a maximum or minimum: the dtype's lowest or highest value."""
     if jnp.issubdtype(dtype, jnp.floating):
         return -jnp.inf if fold is lax.max else jnp.inf
     return jnp.iinfo(dtype).min if fold is lax.max else jnp.iinfo(dtype).max

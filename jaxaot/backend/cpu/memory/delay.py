@@ -1,14 +1,16 @@
-"""Delaying: what an executable could compute at once waits until it is needed.
+"""Late scheduling: computations that depend only on inputs are held back until shortly before their first use.
 
-XLA on CPU runs what is ready, so what needs nothing but inputs is computed first, all of it: in the backward of a
-network what its layers make of residuals, of all layers before the first gradient. Until it is read it takes memory,
-and caches forget it. So it waits, see `ir/gate.py`, for something that is computed shortly before its first reader.
+XLA on CPU runs whatever is ready, so everything that needs nothing but inputs is computed first. In the backward of a
+network these are the recomputations from residuals, of all layers, before the first gradient. Until they are read they
+take memory, and caches forget them. So a barrier makes them wait, see `ir/gate.py`, for a value that is computed
+shortly before their first reader.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from jaxaot._typing import ClosedJaxpr, Eqn
 from jaxaot.backend.cpu.analysis.kernels import kernels
 from jaxaot.backend.cpu.memory.temporaries import breadth_first, waiting
 from jaxaot.ir.gate import gate_groups
@@ -18,7 +20,7 @@ from jaxaot.ir.schedule import before_first_readers
 from jaxaot.ir.walk import variables
 
 
-def delay(closed: Any) -> Any:
+def delay(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph in which what is cheap, large, made of inputs alone and read much later waits.
 
         c = sin a                         d = dot b b
@@ -51,5 +53,5 @@ def delay(closed: Any) -> Any:
     return gate_groups(graph, late, (), small_bytes=0, can_be_waited_for=_is_in_memory)
 
 
-def _is_in_memory(eqn: Any) -> bool:
+def _is_in_memory(eqn: Eqn) -> bool:
     return kind(eqn) in (Kind.MATMUL, Kind.CONVOLUTION) or eqn.primitive.name == "optimization_barrier"

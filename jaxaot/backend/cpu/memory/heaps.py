@@ -27,7 +27,7 @@ _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 
 
 def most_kept_bytes() -> int:
-    """Returns what a block may have at most for the process to keep it, if it is told to."""
+    """Returns the size of the largest block that the allocator can be told to keep, in bytes."""
     if is_told_otherwise(os.environ) or not _takes_large_blocks():
         return UNASKED_BYTES
     return _HEAP_BYTES - 4 * _ROOM_BYTES

@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from jaxaot._jax import DropVar, Literal, canonical_dtype
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Var
 from jaxaot._util import OrderedSet
 from jaxaot.backend.cpu.memory.heaps import UNASKED_BYTES
 from jaxaot.backend.cpu.memory.temporaries import temporaries
@@ -78,7 +79,7 @@ class Course:
 
 
 def temporary_bytes(
-    eqns: Sequence[Any], returned: Collection[Any], delayed: bool = True, limit: int = LIMIT_BYTES
+    eqns: Sequence[Eqn], returned: Collection[Any], delayed: bool = True, limit: int = LIMIT_BYTES
 ) -> int:
     """Returns an estimate of the memory that equations need for temporaries, from shapes alone.
 
@@ -95,7 +96,7 @@ def temporary_bytes(
 
 
 def divide(
-    eqns: Sequence[Any], returned: Collection[Any], known: Collection[Any], limit: int = LIMIT_BYTES
+    eqns: Sequence[Eqn], returned: Collection[Any], known: Collection[Any], limit: int = LIMIT_BYTES
 ) -> tuple[list[Any], list[Any]] | None:
     """Returns the equations of a leg as two legs that need less memory for temporaries, or None if none do.
 
@@ -128,7 +129,7 @@ def divide(
     return _move_later(list(eqns[:place]), list(eqns[place:]), set(returned), set(known))
 
 
-def _inseparable(eqns: Sequence[Any]) -> set[int]:
+def _inseparable(eqns: Sequence[Eqn]) -> set[int]:
     """Returns the places at which something crosses that would lose bits on the way."""
     made: dict[Any, int] = {}
     found: set[int] = set()
@@ -140,16 +141,16 @@ def _inseparable(eqns: Sequence[Any]) -> set[int]:
     return found
 
 
-def _would_lose_bits(atom: Any) -> bool:
+def _would_lose_bits(atom: Atom) -> bool:
     """Returns whether an array has 64 bits where x64 is off: inside of an executable it may, as an argument it cannot.
 
     `sort_integers` makes such arrays.
     """
     dtype = getattr(atom.aval, "dtype", None)
-    return getattr(dtype, "itemsize", 0) >= 8 and canonical_dtype(dtype) != dtype
+    return dtype is not None and getattr(dtype, "itemsize", 0) >= 8 and canonical_dtype(dtype) != dtype
 
 
-def plan_course(closed: Any, groups: Sequence[Sequence[Any]], donated: Collection[int]) -> Course:
+def plan_course(closed: ClosedJaxpr, groups: Sequence[Sequence[Any]], donated: Collection[int]) -> Course:
     """Returns the legs of a graph whose equations are grouped.
 
     Args:
@@ -180,7 +181,7 @@ def plan_course(closed: Any, groups: Sequence[Sequence[Any]], donated: Collectio
         takes = [v for v in read if v not in own and v not in constants]
         ends.append((takes, outs, set(later)))
         later = (later - own) | set(takes)
-    number = {var: i for i, var in enumerate(jaxpr.invars)}
+    number: dict[Any, int] = {var: i for i, var in enumerate(jaxpr.invars)}
     given = {jaxpr.invars[i] for i in donated}
     inputs = set(jaxpr.invars)
     legs = []
@@ -248,7 +249,7 @@ def _move_later(
     return (left, right) if left and right else None
 
 
-def _chain(var: Any, producer: Mapping[Any, Any], crossing: Collection[Any]) -> list[Any] | None:
+def _chain(var: Var, producer: Mapping[Any, Any], crossing: Collection[Any]) -> list[Any] | None:
     """Returns simple equations that compute a value from others that cross, the last one first; None if none do."""
     chain: list[Any] = []
     pending = [var]
@@ -266,20 +267,20 @@ def _chain(var: Any, producer: Mapping[Any, Any], crossing: Collection[Any]) -> 
     return chain
 
 
-def _is_movable(eqn: Any) -> bool:
+def _is_movable(eqn: Eqn) -> bool:
     if kind(eqn) > Kind.TRANSCENDENTAL or not is_pure(eqn) or eqn.primitive.name == "optimization_barrier":
         return False
     return not any(map(_would_lose_bits, eqn.invars))
 
 
-def returned_by(groups: Sequence[Sequence[Any]], k: int, outvars: Sequence[Any]) -> set[Any]:
+def returned_by(groups: Sequence[Sequence[Any]], k: int, outvars: Sequence[Atom]) -> set[Any]:
     """Returns the variables that leave one of several groups of equations."""
     own = {var for eqn in groups[k] for var in eqn.outvars}
     read = {var for group in groups[k + 1 :] for eqn in group for var in variables(eqn.invars)}
     return own & (read | set(variables(outvars)))
 
 
-def known_before(groups: Sequence[Sequence[Any]], k: int, closed: Any) -> set[Any]:
+def known_before(groups: Sequence[Sequence[Any]], k: int, closed: ClosedJaxpr) -> set[Any]:
     """Returns the variables that are there before one of several groups of equations."""
     made = {var for group in groups[:k] for eqn in group for var in eqn.outvars}
     return made | set(closed.jaxpr.invars) | set(closed.jaxpr.constvars)

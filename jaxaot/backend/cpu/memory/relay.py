@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxaot._jax import as_one_call, has_side_effects
+from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
 from jaxaot.backend.cpu.counts import costs_of
 from jaxaot.backend.cpu.memory.delay import delay
@@ -69,7 +70,7 @@ class Relay:
 
     def __init__(
         self,
-        closed: Any,
+        closed: ClosedJaxpr,
         donated: Sequence[int],
         name: str,
         compiler_options: Mapping[str, Any] | None,
@@ -175,7 +176,7 @@ class Relay:
         name, before_tracing = self._name if k == 0 else f"{self._name}_leg{k}", self._before_tracing
         evaluate = as_one_call(self._rewrite(leg.jaxpr), name)
 
-        def run(*args: Any) -> Any:
+        def run(*args: object) -> Any:
             before_tracing()
             return evaluate(*args)
 
@@ -186,7 +187,7 @@ class Relay:
         return program
 
     def cost_analysis(self) -> dict[str, float]:
-        """Returns what XLA says of FLOPs and bytes accessed, of all legs together."""
+        """Returns XLA's counts of FLOPs and bytes accessed, summed over all legs."""
         found: Counter[str] = Counter()
         for run in self._finished.runs:
             found.update(costs_of(self._compiling[run].result()))
@@ -215,7 +216,7 @@ def _temporary_bytes(program: Any) -> int:
     return analysis.temp_size_in_bytes if analysis else 0
 
 
-def can_be_cut(closed: Any) -> bool:
+def can_be_cut(closed: ClosedJaxpr) -> bool:
     """Returns whether a graph is worth a look: it has no side effects, whose order one program keeps, and much memory.
 
     Args:
@@ -227,7 +228,7 @@ def can_be_cut(closed: Any) -> bool:
     return is_free_of_effects(closed) and temporary_bytes(eqns, set(), delayed=False) > LIMIT_BYTES // _MOST
 
 
-def is_free_of_effects(closed: Any) -> bool:
+def is_free_of_effects(closed: ClosedJaxpr) -> bool:
     """Returns whether a graph has no side effects, so that a relay may run it."""
     return not any(map(has_side_effects, closed.jaxpr.eqns))
 
@@ -246,7 +247,7 @@ def explain_tuned(tuned: Tuned) -> list[str]:
     return lines
 
 
-def _explain_cut(closed: Any, limit: int) -> str:
+def _explain_cut(closed: ClosedJaxpr, limit: int) -> str:
     """Returns in words whether a graph is cut, as far as shapes alone say."""
     if not is_free_of_effects(closed):
         return "one program, which keeps the order of the side effects"
@@ -259,7 +260,7 @@ def _explain_cut(closed: Any, limit: int) -> str:
 
 
 def _outline(leg: Leg) -> tuple[Any, ...]:
-    """Returns what legs have in common that are alike, and few others."""
+    """Returns a key that is equal for legs that are alike, and for few others."""
     closed = leg.jaxpr
     primitives = tuple(eqn.primitive for eqn in closed.jaxpr.eqns)
     return leg.donated, tuple(closed.in_avals), tuple(closed.out_avals), tuple(map(id, closed.consts)), primitives

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from jaxaot._jax import Literal
+from jaxaot._typing import Eqn
 from jaxaot._util import OrderedSet
 from jaxaot.backend.cpu.analysis.kernels import is_fused, kernels
-from jaxaot.ir.build import is_rewritable
 from jaxaot.ir.primitives import Kind, is_cheap, kind
-from jaxaot.ir.walk import aval_bytes, sub_jaxprs, variables
+from jaxaot.ir.walk import aval_bytes, is_rewritable, sub_jaxprs, variables
 
 _SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
 _NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
@@ -61,8 +61,8 @@ class Temporaries:
         return int((taken - free).cumsum().max())
 
 
-def temporaries(eqns: Sequence[Any], returned: Collection[Any], ceiling: int, delayed: bool = False) -> Temporaries:
-    """Returns what needs memory while equations run.
+def temporaries(eqns: Sequence[Eqn], returned: Collection[Any], ceiling: int, delayed: bool = False) -> Temporaries:
+    """Returns the temporaries of equations: the arrays that need memory while they run.
 
     Args:
       eqns: The equations.
@@ -100,7 +100,7 @@ def _peak_in(body: Any, ceiling: int) -> int:
     return temporaries(body.eqns, set(variables(body.outvars)), ceiling).peak()
 
 
-def breadth_first(eqns: Sequence[Any], kernel: Sequence[int]) -> list[int]:
+def breadth_first(eqns: Sequence[Eqn], kernel: Sequence[int]) -> list[int]:
     """Returns when each equation runs, if all that are ready run in the order in which they got ready.
 
     Args:
@@ -130,7 +130,7 @@ def breadth_first(eqns: Sequence[Any], kernel: Sequence[int]) -> list[int]:
     return [time[i] for i in kernel]
 
 
-def waiting(eqns: Sequence[Any], kernel: Sequence[int], time: Sequence[int]) -> dict[int, int]:
+def waiting(eqns: Sequence[Eqn], kernel: Sequence[int], time: Sequence[int]) -> dict[int, int]:
     """Returns the kernels that can wait, each with the time until which: that of the first one that reads it.
 
     These are the cheap ones that make something large that is read much later, of nothing but inputs, small values and
@@ -167,7 +167,7 @@ def waiting(eqns: Sequence[Any], kernel: Sequence[int], time: Sequence[int]) -> 
         can_wait = kept
 
 
-def _last_reads(eqns: Sequence[Any], places: Sequence[int]) -> dict[Any, int]:
+def _last_reads(eqns: Sequence[Eqn], places: Sequence[int]) -> dict[Any, int]:
     last: dict[Any, int] = {}
     for place, eqn in zip(places, eqns, strict=True):
         for var in variables(eqn.invars):
@@ -176,7 +176,7 @@ def _last_reads(eqns: Sequence[Any], places: Sequence[int]) -> dict[Any, int]:
     return last
 
 
-def _sources(eqns: Sequence[Any], last: dict[Any, int], returned: Collection[Any]) -> dict[Any, Any]:
+def _sources(eqns: Sequence[Eqn], last: dict[Any, int], returned: Collection[Any]) -> dict[Any, Any]:
     """Returns, for each variable that has the memory of another, that other one."""
     source: dict[Any, Any] = {}
     for i, eqn in enumerate(eqns):
@@ -190,7 +190,7 @@ def _sources(eqns: Sequence[Any], last: dict[Any, int], returned: Collection[Any
 
 
 def _with_those_in_place(
-    eqns: Sequence[Any], kernel: Sequence[int], reads: dict[Any, int], source: dict[Any, Any]
+    eqns: Sequence[Eqn], kernel: Sequence[int], reads: dict[Any, int], source: dict[Any, Any]
 ) -> dict[Any, int]:
     """Returns where each variable's memory is read last: by what has the same memory, by what is in the same kernel."""
     last = dict(reads)

@@ -16,11 +16,13 @@ from typing import Any
 
 from jax.lax import dot_general_p
 
-from jaxaot.ir.build import array_var, is_rewritable, n_elements, reshape, transpose
-from jaxaot.ir.rewrite import rebuild
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn
+from jaxaot.ir.build import array_var, n_elements, reshape, transpose
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import is_rewritable
 
 
-def flatten_dots(closed: Any) -> Any:
+def flatten_dots(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with axes of each `dot_general`, but those of batches, collapsed where they lie side by side.
 
         c: f32[8,128,512] = dot_general[((2,),(0,))] a b        d: f32[1024,128] = reshape a
@@ -31,31 +33,28 @@ def flatten_dots(closed: Any) -> Any:
     operands of others. Axes of an operand without a batch that do not lie so are moved first: `b: f32[8,4,128,32]`, of
     which axes 1 and 3 are contracted, is transposed to `f32[8,128,4,32]`.
     """
-    eqns = closed.jaxpr.eqns
-    is_changed = [e.primitive is dot_general_p and is_rewritable(e) and _is_of_matrices(e) for e in eqns]
-    writer = _Writer([eqn for eqn, changes in zip(eqns, is_changed, strict=True) if changes])
-    for eqn, changes in zip(eqns, is_changed, strict=True):
-        if changes:
-            writer.flatten(eqn)
+    dots = [e for e in closed.jaxpr.eqns if e.primitive is dot_general_p and is_rewritable(e) and _is_of_matrices(e)]
+    rewriter, flattened = Rewriter(closed), {id(dot) for dot in dots}
+    products = _Products(rewriter, dots)
+    for eqn in rewriter.equations():
+        if id(eqn) in flattened:
+            products.flatten(eqn)
         else:
-            writer.eqns.append(eqn)
-    return rebuild(closed, writer.eqns, closed.jaxpr.outvars)
+            rewriter.keep(eqn)
+    return rewriter.graph()
 
 
-class _Writer:
-    """Writes products of matrices.
+class _Products:
+    """Writes products of matrices."""
 
-    Attributes:
-      eqns: What was written.
-    """
-
-    def __init__(self, dots: Sequence[Any]):
+    def __init__(self, rewriter: Rewriter, dots: Sequence[Eqn]):
         """Looks at products; nothing is written yet.
 
         Args:
+          rewriter: What they are written with.
           dots: The products.
         """
-        self.eqns: list[Any] = []
+        self._rewriter = rewriter
         self._moved: dict[Any, Any] = {}  # by operand and order
         self._n_wanted: Counter[Any] = Counter()  # how many left operands should have an order
         for dot in dots:
@@ -63,7 +62,7 @@ class _Writer:
             if not dot.params["dimension_numbers"][1][0] and not _lies_side_by_side(left, first):
                 self._n_wanted[id(left), (*_others(left, first), *first)] += 1
 
-    def flatten(self, dot: Any) -> None:
+    def flatten(self, dot: Eqn) -> None:
         """Writes a product, and before it what it takes to have plain matrices for operands."""
         _, (batch_left, batch_right) = dot.params["dimension_numbers"]
         left, right = dot.invars
@@ -75,7 +74,7 @@ class _Writer:
         new_left, *numbers_left = self._merged(left, batch_left, first, merges, dot)
         new_right, *numbers_right = self._merged(right, batch_right, second, merges, dot)
         if new_left is dot.invars[0] and new_right is dot.invars[1]:
-            self.eqns.append(dot)
+            self._rewriter.keep(dot)
             return
         (batches_left, contracts_left), (batches_right, contracts_right) = numbers_left, numbers_right
         shape = [new_left.aval.shape[axis] for axis in batches_left]
@@ -86,11 +85,11 @@ class _Writer:
         product = target if is_same else array_var(shape, target)
         numbers = (contracts_left, contracts_right), (batches_left, batches_right)
         params = {**dot.params, "dimension_numbers": numbers}
-        self.eqns.append(dot.replace(invars=[new_left, new_right], outvars=[product], params=params))
+        self._rewriter.like(dot, [new_left, new_right], product, params)
         if not is_same:
-            self.eqns += reshape(product, target.aval.shape, dot, target)[0]
+            self._rewriter.write(reshape(product, target.aval.shape, dot, target)[0])
 
-    def _side_by_side(self, atom: Any, contracted: Sequence[int], dot: Any) -> tuple[Any, Sequence[int]]:
+    def _side_by_side(self, atom: Atom, contracted: Sequence[int], dot: Eqn) -> tuple[Any, Sequence[int]]:
         """Returns an operand with its contracted axes side by side, and its contracted axes.
 
         They come last or first, so that products which contract them and products which contract the others, as there
@@ -110,11 +109,11 @@ class _Writer:
             order = last if atom.aval.ndim - 1 in contracted else first
         if (id(atom), order) not in self._moved:
             steps, self._moved[id(atom), order] = transpose(atom, order, dot)
-            self.eqns += steps
+            self._rewriter.write(steps)
         return self._moved[id(atom), order], [order.index(axis) for axis in contracted]
 
     def _merged(
-        self, atom: Any, batch: Sequence[int], contracted: Sequence[int], merges: bool, dot: Any
+        self, atom: Atom, batch: Sequence[int], contracted: Sequence[int], merges: bool, dot: Eqn
     ) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
         """Returns an operand with some axes merged, and its batch and contracted axes.
 
@@ -135,11 +134,11 @@ class _Writer:
         place = {group: i for i, group in enumerate(order)}
         shape = tuple(n_elements([atom.aval.shape[axis] for axis in group]) for group in order)
         steps, result = reshape(atom, shape, dot)
-        self.eqns += steps
+        self._rewriter.write(steps)
         return result, tuple(place[group] for group in groups[0]), tuple(place[group] for group in groups[1])
 
 
-def _is_of_matrices(dot: Any) -> bool:
+def _is_of_matrices(dot: Eqn) -> bool:
     """Returns whether no operand is a vector, which XLA multiplies in a loop, into which it takes what is read.
 
     Nor is there anything to multiply if the result is empty.
@@ -150,7 +149,7 @@ def _is_of_matrices(dot: Any) -> bool:
     )
 
 
-def _contracted(dot: Any) -> tuple[list[int], list[int]]:
+def _contracted(dot: Eqn) -> tuple[list[int], list[int]]:
     """Returns the contracted axes of both operands, in the order of the left one; if that is moved, of the right one.
 
     Pairs of axes may be contracted in any order.
@@ -162,12 +161,12 @@ def _contracted(dot: Any) -> tuple[list[int], list[int]]:
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-def _others(atom: Any, axes: Collection[int]) -> tuple[int, ...]:
+def _others(atom: Atom, axes: Collection[int]) -> tuple[int, ...]:
     """Returns the axes of an array that are none of some."""
     return tuple(axis for axis in range(atom.aval.ndim) if axis not in axes)
 
 
-def _lies_side_by_side(atom: Any, contracted: Sequence[int]) -> bool:
+def _lies_side_by_side(atom: Atom, contracted: Sequence[int]) -> bool:
     """Returns whether contracted axes of an array lie side by side, in order, and so do the others."""
     return _is_run(contracted) and _is_run(_others(atom, contracted))
 

@@ -12,13 +12,14 @@ from typing import Any
 from jax.lax import dot_general_p, transpose_p
 
 from jaxaot._jax import Literal
-from jaxaot.ir.build import is_rewritable, swapped
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Primitive
+from jaxaot.ir.build import swapped
 from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import producers, variables
+from jaxaot.ir.walk import Makers, is_rewritable, variables
 from jaxaot.passes.dce import dce
 
 
-def fold_transposes(closed: Any) -> Any:
+def fold_transposes(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with transposes of operands and of results of `dot_general` folded into it.
 
         b = transpose[permutation=(1,0)] a                     c = dot_general[((1,),(1,))] x a
@@ -30,12 +31,12 @@ def fold_transposes(closed: Any) -> Any:
     and batch axes stay in front.
     """
     jaxpr = closed.jaxpr
-    producer = producers(jaxpr)
+    producer = Makers(jaxpr).position
     n_reads = Counter(var for eqn in jaxpr.eqns for var in variables(eqn.invars))
     n_reads.update(variables(jaxpr.outvars))
     eqns = list(jaxpr.eqns)
 
-    def made_by(atom: Any, primitive: Any) -> int | None:
+    def made_by(atom: Atom, primitive: Primitive) -> int | None:
         position = None if isinstance(atom, Literal) else producer.get(atom)
         return position if position is not None and eqns[position].primitive is primitive else None
 
@@ -55,7 +56,7 @@ def fold_transposes(closed: Any) -> Any:
     return dce(folded)
 
 
-def _swapped(dot: Any, transpose: Any) -> Any:
+def _swapped(dot: Eqn, transpose: Any) -> Any:
     """Returns the product that makes a transposed result, or None if swapping its operands does not."""
     (contract_left, contract_right), (batch_left, _) = dot.params["dimension_numbers"]
     left, right = dot.invars
@@ -68,7 +69,7 @@ def _swapped(dot: Any, transpose: Any) -> Any:
     return swapped(dot, transpose.outvars[0])
 
 
-def _with_source(dot: Any, side: int, transpose: Any) -> Any:
+def _with_source(dot: Eqn, side: int, transpose: Any) -> Any:
     """Returns a product that reads what was transposed instead of its operand `side`, if it can."""
     permutation = transpose.params["permutation"]
     contract, batch = dot.params["dimension_numbers"]

@@ -6,15 +6,16 @@ from typing import Any, NamedTuple
 
 from jax.lax import dot_general_p
 
-from jaxaot.ir.build import array_var, barrier, is_rewritable, swapped, transpose
-from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import aval_bytes
+from jaxaot._typing import ClosedJaxpr, Eqn
+from jaxaot.ir.build import array_var, barrier, swapped, transpose
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import aval_bytes, is_rewritable
 
 THIN = 64
 """Up to how many columns of a matrix a barrier pays, which costs another small array (`benchmarks.rewrites`)."""
 
 
-def order_operands(closed: Any) -> Any:
+def order_operands(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with products along first axes computed with fewer rows than columns, and then transposed.
 
         c: f32[512,128] = dot_general[((0,),(0,))] a b        d: f32[128,512] = dot_general[((0,),(0,))] b a
@@ -28,8 +29,8 @@ def order_operands(closed: Any) -> Any:
     contracted of the left one; batch, contracted, columns of the right one. Operands are swapped where that leaves less
     to copy, the result included: the weights of an attention are many times as large as what they weigh.
     """
-    eqns = []
-    for eqn in closed.jaxpr.eqns:
+    rewriter = Rewriter(closed)
+    for eqn in rewriter.equations():
         if eqn.primitive is dot_general_p and is_rewritable(eqn) and (_is_tall(eqn) or _copies_less(eqn)):
             (target,) = eqn.outvars
             shape = target.aval.shape
@@ -38,17 +39,17 @@ def order_operands(closed: Any) -> Any:
             rows, columns = range(n_batch, n_batch + n_rows), range(n_batch + n_rows, len(shape))
             order = (*range(n_batch), *columns, *rows)
             product = array_var([shape[axis] for axis in order], target)
-            eqns.append(swapped(eqn, product))
+            rewriter.write([swapped(eqn, product)])
             if not n_batch and shape[1] <= THIN:
                 barred, (product,) = barrier([product], eqn)
-                eqns.append(barred)
-            eqns += transpose(product, [order.index(axis) for axis in range(len(shape))], eqn, target)[0]
+                rewriter.write([barred])
+            rewriter.write(transpose(product, [order.index(axis) for axis in range(len(shape))], eqn, target)[0])
         else:
-            eqns.append(eqn)
-    return rebuild(closed, eqns, closed.jaxpr.outvars)
+            rewriter.keep(eqn)
+    return rewriter.graph()
 
 
-def _is_tall(dot: Any) -> bool:
+def _is_tall(dot: Eqn) -> bool:
     """Returns whether a product of matrices contracts the first axis of both and has more rows than columns."""
     (contract_left, contract_right), (batch_left, batch_right) = dot.params["dimension_numbers"]
     n_batch = len(batch_left)
@@ -63,7 +64,7 @@ def _is_tall(dot: Any) -> bool:
     return rows > columns > 1
 
 
-def _copies_less(dot: Any) -> bool:
+def _copies_less(dot: Eqn) -> bool:
     """Returns whether XLA has less to copy for a product of several matrices if its operands are swapped."""
     left, right = (_Operand(*of) for of in zip(dot.invars, *dot.params["dimension_numbers"], strict=True))
     if not left.batch or not left.contracted:
@@ -87,7 +88,7 @@ class _Operand(NamedTuple):
     batch: tuple[int, ...]
 
     def bytes_to_copy(self, is_left: bool) -> int:
-        """Returns what XLA copies of it as the left or the right operand: all, or nothing."""
+        """Returns the bytes that XLA copies of it as the left or the right operand: all of them, or none."""
         used = {*self.contracted, *self.batch}
         free = [axis for axis in range(self.atom.aval.ndim) if axis not in used]
         matrix = (*free, *self.contracted) if is_left else (*self.contracted, *free)

@@ -17,12 +17,14 @@ from typing import Any
 
 from jax import lax
 
-from jaxaot._jax import Literal, ShapedArray, make_var
+from jaxaot._jax import Literal
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr, Var
 from jaxaot.ir.axes import Way, params_of_part, ways
+from jaxaot.ir.build import resized_var
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import rebuild
-from jaxaot.ir.walk import aval_bytes, producers, users, variables
+from jaxaot.ir.rewriter import Rewriter
+from jaxaot.ir.walk import Makers, aval_bytes, users, variables
 
 SEED_FLOPS = 1 << 22
 """What takes less is done before another core has begun: about 50 microseconds."""
@@ -33,7 +35,7 @@ SHARED_FLOPS = 10_000_000
 SHARED_ELEMENTS = 1 << 17
 """And so is one with a matrix of as many elements, however few it takes: 384 by 384 by 16 is, 320 by 320 by 32 not."""
 
-LEAST_SEEDS = 3
+MIN_SEEDS = 3
 """XLA runs small programs one kernel after the other: an attention alone, two products, lost a fourth by parts."""
 
 FLOPS_PER_BYTE = 12
@@ -52,7 +54,7 @@ def n_cores() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def spread(closed: Any) -> Any:
+def spread(closed: ClosedJaxpr) -> ClosedJaxpr:
     """Returns the graph with batches of small products in parts that run side by side.
 
         c: f32[32,128,128] = dot_general[batch=((0,),(0,))] a b        a0 = slice[0:16] a;  a1 = slice[16:32] a
@@ -66,15 +68,15 @@ def spread(closed: Any) -> Any:
     There are as many parts as there are cores, or a half or a quarter of that if the batch has no multiple of it. Sums
     over the batch are sums of the sums of the parts, but for those of half precision, which would be rounded twice.
     Parts are made where the work that is shared takes longer than what has to be cut and put together, and where there
-    are at least `LEAST_SEEDS` seeds.
+    are at least `MIN_SEEDS` seeds.
     """
     for n_parts in (8, 4, 2):
         if n_parts <= n_cores():
             growth = _Growth(closed.jaxpr, n_parts)
             regions = [region for region in growth.regions() if growth.pays(region)]
             chosen = {i: growth.ways[i] for region in regions for i in region}
-            if len(growth.seeds.intersection(chosen)) >= LEAST_SEEDS:
-                return _Parts(closed.jaxpr, chosen, growth.axes, n_parts).rebuild(closed)
+            if len(growth.seeds.intersection(chosen)) >= MIN_SEEDS:
+                return _Parts(closed, chosen, growth.axes, n_parts).rebuild()
     return closed
 
 
@@ -87,9 +89,9 @@ class _Growth:
       seeds: The positions of the seeds.
     """
 
-    def __init__(self, jaxpr: Any, n_parts: int):
+    def __init__(self, jaxpr: Jaxpr, n_parts: int):
         self._jaxpr, self._n_parts = jaxpr, n_parts
-        self._producer, self._readers = producers(jaxpr), users(jaxpr.eqns)
+        self._producer, self._readers = Makers(jaxpr).position, users(jaxpr.eqns)
         self.ways: dict[int, Way] = {}
         self.axes: dict[Any, int] = {}
         self.seeds = {i for i, eqn in enumerate(jaxpr.eqns) if _is_seed(eqn)}
@@ -110,7 +112,7 @@ class _Growth:
             found = [way for way in found if way.result is not None and None not in way.operands]
         return found
 
-    def _fits(self, eqn: Any, way: Way) -> bool:
+    def _fits(self, eqn: Eqn, way: Way) -> bool:
         (target,) = eqn.outvars
         if way.combine in (lax.add_p, lax.mul_p) and target.aval.dtype.itemsize < 4:
             return False
@@ -143,7 +145,7 @@ class _Growth:
                     if j not in self.ways:
                         pending += [(j, option) for option in self._ways(j)[::-1] if self._cuts(j, option, var)]
 
-    def _cuts(self, i: int, way: Way, var: Any) -> bool:
+    def _cuts(self, i: int, way: Way, var: Atom) -> bool:
         """Returns whether a way through an equation cuts a variable."""
         eqn = self._jaxpr.eqns[i]
         pairs = (*zip(eqn.invars, way.operands, strict=True), (eqn.outvars[0], way.result))
@@ -180,7 +182,7 @@ class _Growth:
             found.setdefault(root(i), []).append(i)
         return list(found.values())
 
-    def _is_repeated(self, var: Any) -> bool:
+    def _is_repeated(self, var: Var) -> bool:
         """Returns whether a variable is made of a smaller one, so that XLA makes its parts of that and cuts nothing."""
         i = self._producer.get(var)
         return i is not None and self._jaxpr.eqns[i].primitive is lax.broadcast_in_dim_p
@@ -189,7 +191,7 @@ class _Growth:
         pairs = zip(self._jaxpr.eqns[i].invars, self.ways[i].operands, strict=True)
         return [atom for atom, axis in pairs if axis is not None]
 
-    def _maker(self, var: Any) -> int | None:
+    def _maker(self, var: Var) -> int | None:
         """Returns the position of the equation that makes a variable in parts; None if none does."""
         i = self._producer.get(var)
         return i if i in self.ways else None
@@ -208,7 +210,7 @@ class _Growth:
         return flops * (self._n_parts - 1) > spent * self._n_parts
 
 
-def _is_seed(eqn: Any) -> bool:
+def _is_seed(eqn: Eqn) -> bool:
     if eqn.primitive.name != "dot_general" or not eqn.params["dimension_numbers"][1][0]:
         return False
     flops = eqn_flops(eqn)
@@ -224,28 +226,29 @@ def _is_multiple(size: int, n: int) -> bool:
 class _Parts:
     """Writes a graph in which some equations are computed in parts."""
 
-    def __init__(self, jaxpr: Any, chosen: Mapping[int, Way], axes: Mapping[Any, int], n_parts: int):
-        self._jaxpr, self._chosen, self._axes, self._n_parts = jaxpr, chosen, axes, n_parts
-        self._eqns: list[Any] = []
+    def __init__(self, closed: ClosedJaxpr, chosen: Mapping[int, Way], axes: Mapping[Any, int], n_parts: int):
+        self._chosen, self._axes, self._n_parts = chosen, axes, n_parts
+        self._outvars = closed.jaxpr.outvars
+        self._rewriter = Rewriter(closed)
         self._parts: dict[Any, list[Any]] = {}
         self._apart: dict[Any, Any] = {}  # variables that are not whole yet → the equation that made their parts
 
-    def rebuild(self, closed: Any) -> Any:
+    def rebuild(self) -> ClosedJaxpr:
         """Returns the graph."""
-        for i, eqn in enumerate(self._jaxpr.eqns):
+        for i, eqn in enumerate(self._rewriter.equations()):
             way = self._chosen.get(i)
             if way is None:
                 self._make_whole(eqn.invars)
-                self._eqns.append(eqn)
+                self._rewriter.keep(eqn)
             else:
                 self._compute(eqn, way)
-        self._make_whole(self._jaxpr.outvars)
-        return rebuild(closed, self._eqns, self._jaxpr.outvars)
+        self._make_whole(self._outvars)
+        return self._rewriter.graph()
 
-    def _compute(self, eqn: Any, way: Way) -> None:
+    def _compute(self, eqn: Eqn, way: Way) -> None:
         self._make_whole(atom for atom, axis in zip(eqn.invars, way.operands, strict=True) if axis is None)
         operands = [
-            [atom] * self._n_parts if axis is None else self._parts_of(atom, axis, eqn)
+            [atom] * self._n_parts if axis is None else self._parts_of(atom, axis)
             for atom, axis in zip(eqn.invars, way.operands, strict=True)
         ]
         (target,) = eqn.outvars
@@ -253,19 +256,18 @@ class _Parts:
         size = results[0].aval.shape
         params = params_of_part(eqn, {} if way.result is None else {way.result: size[way.result]})
         for k, result in enumerate(results):
-            invars = [parts[k] for parts in operands]
-            self._eqns.append(eqn.replace(invars=invars, outvars=[result], params=params))
+            self._rewriter.like(eqn, [parts[k] for parts in operands], result, params)
         if way.result is None:
             total = results[0]
             for k, part in enumerate(results[1:], 2):
                 following = target if k == self._n_parts else self._var(target, None)
-                self._add(eqn, way.combine, {}, [total, part], following)
+                self._rewriter.add(way.combine, {}, [total, part], following)
                 total = following
         else:
             self._parts[target] = results
             self._apart[target] = eqn
 
-    def _parts_of(self, var: Any, axis: int, eqn: Any) -> list[Any]:
+    def _parts_of(self, var: Atom, axis: int) -> list[Any]:
         """Returns the parts of a variable; one that is whole is cut."""
         if var not in self._parts:
             size = var.aval.shape[axis] // self._n_parts
@@ -274,22 +276,19 @@ class _Parts:
                 start, limit = [0] * var.aval.ndim, list(var.aval.shape)
                 start[axis], limit[axis] = k * size, (k + 1) * size
                 params = {"start_indices": tuple(start), "limit_indices": tuple(limit), "strides": None}
-                self._add(eqn, lax.slice_p, params, [var], part)
+                self._rewriter.add(lax.slice_p, params, [var], part)
         return self._parts[var]
 
-    def _make_whole(self, atoms: Iterable[Any]) -> None:
+    def _make_whole(self, atoms: Iterable[Atom]) -> None:
         """Puts the parts of variables together where that was not done."""
         for var in variables(atoms):
             eqn = self._apart.pop(var, None)
             if eqn is not None:
-                self._add(eqn, lax.concatenate_p, {"dimension": self._axes[var]}, self._parts[var], var)
+                params = {"dimension": self._axes[var]}
+                self._rewriter.add(lax.concatenate_p, params, self._parts[var], var, place=eqn)
 
-    def _var(self, like: Any, axis: int | None) -> Any:
+    def _var(self, like: Atom, axis: int | None) -> Any:
         shape = list(like.aval.shape)
         if axis is not None:
             shape[axis] //= self._n_parts
-        return make_var(ShapedArray(tuple(shape), like.aval.dtype, weak_type=like.aval.weak_type))
-
-    def _add(self, eqn: Any, primitive: Any, params: Any, invars: Sequence[Any], target: Any) -> None:
-        made = eqn.replace(primitive=primitive, params=params, invars=list(invars), outvars=[target], effects=set())
-        self._eqns.append(made)
+        return resized_var(shape, like)

@@ -26,7 +26,7 @@ N, FEATURES = 32, 4
 
 @pytest.fixture(autouse=True)
 def small_arrays(monkeypatch):
-    monkeypatch.setattr(module, "FEWEST_ELEMENTS", 1)
+    monkeypatch.setattr(module, "MIN_ELEMENTS", 1)
 
 
 def normal(seed, *shape):
@@ -206,7 +206,7 @@ def test_values_that_are_not_finite(value, which):
 @pytest.mark.parametrize("value", some([np.nan, 0.5, np.inf], 1))
 @pytest.mark.slow
 def test_masks_are_skipped_after_it(value, monkeypatch):
-    for name, small in (("LEAST_ROWS", 8), ("ALIGNED", 2), ("FLOPS_PER_KERNEL", 0), ("FLOPS_PER_KIND", 0)):
+    for name, small in (("MIN_ROWS", 8), ("ALIGNED", 2), ("FLOPS_PER_KERNEL", 0), ("FLOPS_PER_KIND", 0)):
         monkeypatch.setattr(skip_masked_module, name, small)
     q, k, v = qkv(2)
     fn = with_gradients(lambda q, k, v: attention(q, k, v, mask=CAUSAL))

@@ -24,7 +24,7 @@ N = 32
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(module, "LEAST_ROWS", 8)
+    monkeypatch.setattr(module, "MIN_ROWS", 8)
     monkeypatch.setattr(module, "ALIGNED", 2)
     monkeypatch.setattr(module, "FLOPS_PER_KERNEL", 0)
     monkeypatch.setattr(module, "FLOPS_PER_KIND", 0)

@@ -26,10 +26,10 @@ CPU = DEFAULTS["cpu"]
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(monkeypatch, everything_is_large):
-    monkeypatch.setattr(shares, "LEAST_FLOPS", 0)
-    monkeypatch.setattr(shares, "MOST_HANDED_OVER", 1e9)
-    monkeypatch.setattr(shares, "LEAST_PART", 0.5)
-    monkeypatch.setattr(shares, "LEAST_PRODUCTS", 1)
+    monkeypatch.setattr(shares, "MIN_FLOPS", 0)
+    monkeypatch.setattr(shares, "MAX_HANDED_OVER", 1e9)
+    monkeypatch.setattr(shares, "MIN_PART", 0.5)
+    monkeypatch.setattr(shares, "MIN_PRODUCTS", 1)
     monkeypatch.setattr(crew, "n_cores", lambda: 2)
 
 
@@ -280,12 +280,12 @@ def test_a_batch_that_cores_do_not_divide_has_no_shares():
 
 
 def test_small_graphs_have_no_shares(monkeypatch):
-    monkeypatch.setattr(shares, "LEAST_FLOPS", 1_000_000)
+    monkeypatch.setattr(shares, "MIN_FLOPS", 1_000_000)
     assert planned(descent(LOSSES["one-hot"]), W, X, LABELS) is None
 
 
 def test_what_hands_over_much_has_no_shares(monkeypatch):
-    monkeypatch.setattr(shares, "MOST_HANDED_OVER", 0.25)
+    monkeypatch.setattr(shares, "MAX_HANDED_OVER", 0.25)
     assert planned(descent(LOSSES["one-hot"]), W, X, LABELS) is None
 
 

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxaot.backend.cpu.kernels.drop_axes import FEWEST_ELEMENTS, MOST_AXES, drop_axes
+from jaxaot.backend.cpu.kernels.drop_axes import MAX_AXES, MIN_ELEMENTS, drop_axes
 from jaxaot.backend.cpu.kernels.share import share
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import producers
+from jaxaot.ir.walk import Makers
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 
@@ -40,8 +40,8 @@ def test_an_attention_with_groups_of_one_and_its_gradients():
     q, k, v = normal(0, 2, 5, 3, 1, 4), normal(1, 2, 5, 3, 4), normal(2, 2, 5, 3, 4)
     mask = jnp.tril(jnp.ones((5, 5), bool))[None, None, None]
     loss = lambda *args: (attention(*args, mask) ** 2).sum()
-    assert widest(jax.grad(loss, (0, 1, 2)), q, k, v) == MOST_AXES
-    assert widest(jax.value_and_grad(jax.checkpoint(loss)), q, k, v) >= MOST_AXES
+    assert widest(jax.grad(loss, (0, 1, 2)), q, k, v) == MAX_AXES
+    assert widest(jax.value_and_grad(jax.checkpoint(loss)), q, k, v) >= MAX_AXES
 
 
 STEPS = (
@@ -67,7 +67,7 @@ STEPS = (
 def test_random_programs_keep_their_values_and_gradients(seed, monkeypatch):
     rng = random.Random(seed)
     shape = [rng.choice((1, 1, 2, 3)) for _ in range(rng.randint(4, 6))]
-    monkeypatch.setattr("jaxaot.backend.cpu.kernels.drop_axes.FEWEST_ELEMENTS", rng.choice((0, FEWEST_ELEMENTS)))
+    monkeypatch.setattr("jaxaot.backend.cpu.kernels.drop_axes.MIN_ELEMENTS", rng.choice((0, MIN_ELEMENTS)))
     chosen = [(rng.choice(STEPS), rng.random()) for _ in range(8)]
 
     def fn(x):
@@ -93,10 +93,10 @@ def test_what_is_computed_and_reduced_at_once_has_no_axis_of_one_element(name, s
         "products": lambda x, y: ((x * y).sum(axis) ** 2).sum(),
     }[name]
     _, passed = assert_rewritten(drop_axes, jax.value_and_grad(fn), normal(0, *shape), normal(1, *shape), rtol=1e-5)
-    producer, fused = producers(passed.jaxpr), 0
+    producer, fused = Makers(passed.jaxpr).position, 0
     for eqn in passed.eqns:
         made = producer.get(eqn.invars[0]) if eqn.primitive.name.startswith("reduce_") else None
-        if made is not None and eqn.invars[0].aval.size >= FEWEST_ELEMENTS:
+        if made is not None and eqn.invars[0].aval.size >= MIN_ELEMENTS:
             fused += passed.eqns[made].primitive.name != "reshape"
             assert 1 not in eqn.invars[0].aval.shape
     assert fused
