@@ -11,7 +11,7 @@ import jaxaot
 ROOT = pathlib.Path(jaxaot.__file__).parent
 
 LAYERS = [
-    ("errors", "config", "_typing", "_util", "_jax"),
+    ("errors", "settings", "_typing", "_util", "_jax"),
     ("views",),
     ("ir", "ops"),
     ("plan", "tape"),
@@ -21,19 +21,8 @@ LAYERS = [
     ("facade",),
     ("tracer", "runtime", "rematerialize"),
     ("api",),
-    (
-        "amp",
-        "nn",
-        "namespaces",
-        "autograd_api",
-        "func_api",
-        "graph_api",
-        "tape_api",
-        "jit_api",
-        "forward_ad_api",
-        "aot",
-        "demo",
-    ),
+    ("autograd", "func", "nn", "amp", "aot", "policies", "random"),
+    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo"),
     ("cli",),
     ("__init__", "__main__"),
 ]
@@ -42,10 +31,7 @@ LAYERS = [
 RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
-    ("config", "errors"),  # an unknown setting is an error
-    ("autograd_api", "graph_api"),  # `ja.autograd.graph`
-    ("autograd_api", "tape_api"),  # `ja.autograd.TapeCompiler`
-    ("autograd_api", "forward_ad_api"),  # `ja.autograd.forward_ad`
+    ("settings", "errors"),  # an unknown setting is an error
     ("rematerialize", "tracer"),  # hooks on saved tensors are traced
     ("passes", "backend"),  # the pipeline knows the passes of each platform
 }

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
 from jaxaot.api import Inspector, Traced, make_program, trace_for_call, with_hooks

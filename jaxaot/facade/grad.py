@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError

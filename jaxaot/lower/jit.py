@@ -15,19 +15,19 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer
 from jaxaot._util import KeptWith, collector, frozen, signature_of
 from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
 from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
-from jaxaot.config import Config
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.pipeline import lowered_passes
+from jaxaot.settings import Config
 
 PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
 """Options that say where things go: they are for one program, and for XLA to work out."""

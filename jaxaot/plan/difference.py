@@ -15,11 +15,11 @@ from typing import Any
 
 import jax
 
-from jaxaot.config import Config
 from jaxaot.plan.asked import AskedValue
 from jaxaot.plan.call import CallPlan, Path, PythonGuard, Seen, StorageInput, TensorInput, differs, path_text
 from jaxaot.plan.places import LeafInput, PlacePlan
 from jaxaot.plan.rng import RngPlan
+from jaxaot.settings import Config
 
 
 class Kind(enum.Enum):

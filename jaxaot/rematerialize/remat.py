@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
 from jaxaot._util import KeptWith
 from jaxaot.errors import ArgumentError, TensorTypeError

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot.errors import RecompileWarning
 from jaxaot.facade.iterated import opened, read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING
