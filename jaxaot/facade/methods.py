@@ -35,6 +35,7 @@ from jaxaot.facade import (
 from jaxaot.facade.create import as_dtype
 from jaxaot.facade.dispatch import call, call_inplace, call_out
 from jaxaot.facade.printing import set_printoptions
+from jaxaot.facade.signatures import SameAs, overloads_of, with_parameters
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.promotion import is_bool, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
@@ -66,6 +67,7 @@ def _public(parameter: Parameter) -> str:
 
 _NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 """Parameter → NumPy's name for it, which PyTorch takes too."""
+_SAME = {name: SameAs(name) for name in _NUMPY_NAMES}
 
 
 def _numpy_names(spec: OpSpec) -> dict[str, str]:
@@ -90,7 +92,7 @@ def _signature(spec: OpSpec, extra: str) -> str:
     if extra or second:
         parts += [] if starred else ["*"]
         parts += [extra] if extra else []
-        parts += [f"{name}=_required" for name in second.values()]
+        parts += [f"{other}=_same_{name}" for name, other in second.items()]
     return ", ".join(parts)
 
 
@@ -98,7 +100,7 @@ def _choices(spec: OpSpec) -> str:
     """Returns the lines of a function that take the second names of parameters."""
     lines = ""
     for name, other in _numpy_names(spec).items():
-        lines += f"    if {other} is not _required:\n        {name} = {other}\n"
+        lines += f"    if {other} is not _same_{name}:\n        {name} = {other}\n"
         if any(p.name == name and p.default is REQUIRED for p in spec.schema.parameters):
             message = f"{spec.name}() missing 1 required positional argument: '{name}'"
             lines += f"    elif {name} is _required:\n        raise TypeError({message!r})\n"
@@ -125,13 +127,14 @@ def _compile(name: str, source: str, spec: OpSpec, doc: str) -> Callable[..., An
     scope: dict[str, Any] = {
         "_call": call, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
         "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
-        "_required": REQUIRED,
+        "_required": REQUIRED, **{f"_same_{name}": same for name, same in _SAME.items()},
     }  # fmt: skip
     # a file name inside the package, so that user lines are looked for above it
     exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
     fn = scope[name]
     fn.__doc__ = doc
     fn.__module__ = "jaxaot"
+    fn.forms = ((spec, fn),)
     return fn
 
 
@@ -200,7 +203,7 @@ def _finished(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     ) -> Tensor:  # fmt: skip
         return _finish_factory(function(*args, **kwargs), device, requires_grad)
 
-    return made
+    return with_parameters(made, function, "device=None, requires_grad=False, layout=None, pin_memory=False")
 
 
 def inplace_of(spec: OpSpec) -> Callable[..., Any]:
@@ -239,7 +242,10 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
         )
 
     fn.__name__ = fn.__qualname__ = forms[0][1].__name__
+    fn.__module__ = "jaxaot"
     fn.__doc__ = "\n".join(str(spec.schema) for spec in variants)
+    fn.__signature__ = overloads_of([signature for *_, signature in forms])  # type: ignore[attr-defined]
+    fn.forms = tuple((spec, variant) for spec, variant, _ in forms)  # type: ignore[attr-defined]
     return fn
 
 
@@ -272,7 +278,7 @@ def _with_inplace(function: Callable[..., Any], write: Callable[..., Any] | None
             return write(input, *args, **kwargs)
         return input.copy_(function(input, *args, **kwargs))
 
-    return fn
+    return with_parameters(fn, function, "inplace=False")
 
 
 def _with_indices(spec: OpSpec, function: Callable[..., Any], both: Callable[..., Any]) -> Callable[..., Any]:
@@ -286,7 +292,7 @@ def _with_indices(spec: OpSpec, function: Callable[..., Any], both: Callable[...
         kwargs.pop("return_indices", None)
         return function(*args[:position], *args[position + 1 :], **kwargs)
 
-    return fn
+    return with_parameters(fn, function, "return_indices=False", position)
 
 
 def _with_varargs(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -297,7 +303,7 @@ def _with_varargs(function: Callable[..., Any]) -> Callable[..., Any]:
         listed = len(tensors) == 1 and isinstance(tensors[0], (list, tuple))
         return function(tensors[0] if listed else list(tensors), **kwargs)
 
-    return fn
+    return with_parameters(fn, function, "*tensors", 0, ["tensors", "matrices"])
 
 
 def _einsum(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -308,7 +314,7 @@ def _einsum(function: Callable[..., Any]) -> Callable[..., Any]:
         listed = len(operands) == 1 and isinstance(operands[0], (list, tuple))
         return function(equation, list(operands[0] if listed else operands))
 
-    return fn
+    return with_parameters(fn, function, "*operands", 1, ["operands", "out"])
 
 
 def _histogramdd(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ the op table by `methods.py`; this module holds what a tensor *is*.
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import jax
 import numpy as np
@@ -35,11 +35,16 @@ from jaxaot.views.layout import Layout, contiguous
 from jaxaot.views.memory_format import MemoryFormat, has_format
 from jaxaot.views.window import find_window
 
+if TYPE_CHECKING:
+    from jaxaot.facade.bound import Bound  # a stub of what `methods.py` binds from the op table
+else:
+    Bound = object
+
 INFERENCE = "inference"
 """`_creation` of a tensor that was made in `inference_mode`, and of its views."""
 
 
-class Size(tuple):
+class Size(tuple[int, ...]):
     """A shape (`torch.Size`)."""
 
     def numel(self) -> int:
@@ -53,7 +58,7 @@ class Size(tuple):
         return f"ja.Size({list(self)})"
 
 
-class Tensor:
+class Tensor(Bound):
     """A mutable tensor with PyTorch's semantics on an immutable jax array.
 
     Make one with `ja.tensor`, `ja.from_jax` or a factory such as `ja.zeros`.
@@ -98,21 +103,6 @@ class Tensor:
 
     __array_priority__ = 1000
 
-    if TYPE_CHECKING:  # bound from the op table by `methods.py`
-
-        def __getattr__(self, name: str) -> Any: ...
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
-        def __add__(self, other: Any) -> Tensor: ...
-        def __radd__(self, other: Any) -> Tensor: ...
-        def __sub__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __rmul__(self, other: Any) -> Tensor: ...
-        def __truediv__(self, other: Any) -> Tensor: ...
-        def __pow__(self, other: Any) -> Tensor: ...
-        def __matmul__(self, other: Any) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-
     def __init__(self, data: Any = None):
         from jaxaot.facade.create import tensor
 
@@ -145,11 +135,19 @@ class Tensor:
     def shape(self) -> Size:
         return Size(self._layout.size)
 
-    def size(self, dim: int | None = None) -> Any:
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
+    def size(self, dim: int | None = None) -> Size | int:
         """Returns the shape, or the size of one dim."""
         return self.shape if dim is None else self._layout.size[self._dim(dim)]
 
-    def stride(self, dim: int | None = None) -> Any:
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def stride(self, dim: int) -> int: ...
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Returns the strides in elements, or that of one dim."""
         return self._layout.stride if dim is None else self._layout.stride[self._dim(dim)]
 
