@@ -1792,7 +1792,7 @@ def istft(
     """istft(Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor
 
     Returns the signal whose short-time transforms are nearest to `input`: overlapping frames are added and divided
-        by the sum of their squared windows (Griffin and Lim, 1984).
+    by the sum of their squared windows (Griffin and Lim, 1984).
     """
 
 def kaiser_window(

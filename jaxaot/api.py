@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import jax
 import jax.numpy as jnp
@@ -52,6 +52,9 @@ from jaxaot.tracer.hooks import trace_hooks
 from jaxaot.tracer.pure import run_pure
 from jaxaot.tracer.snapshot import Undo, snapshot
 from jaxaot.tracer.trace import roots, trace_call
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Traced(stages.Traced):
@@ -301,6 +304,26 @@ def _stage(traced: stages.Traced) -> Traced:
     return Traced(**{field.name: getattr(traced, field.name) for field in dataclasses.fields(stages.Traced)})
 
 
+@overload
+def compile(
+    fn: Callable[P, R],
+    *,
+    policy: Any = None,
+    memory_budget: Any = None,
+    backend: str = "xla",
+    max_programs: int = MAX_PROGRAMS,
+    segments: bool = False,
+) -> CompiledFunction[P, R]: ...
+@overload
+def compile(
+    fn: None = None,
+    *,
+    policy: Any = None,
+    memory_budget: Any = None,
+    backend: str = "xla",
+    max_programs: int = MAX_PROGRAMS,
+    segments: bool = False,
+) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 def compile(
     fn: Callable[..., Any] | None = None,
     *,

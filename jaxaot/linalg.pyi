@@ -126,8 +126,8 @@ def lstsq(
 
     Returns the solution, residuals, rank and singular values, as far as PyTorch's drivers compute them.
 
-        JAX computes all drivers by singular values. Residuals are returned for more equations than unknowns whatever the
-        rank, since a shape cannot depend on it.
+    JAX computes all drivers by singular values. Residuals are returned for more equations than unknowns whatever the
+    rank, since a shape cannot depend on it.
     """
 
 def lu(A: Operand, *, pivot: _bool = True, out: Sequence[Tensor] | None = None) -> LinalgLuResult:

@@ -387,7 +387,7 @@ def embedding(
 
     Returns rows of `weight`, of which those used are shortened in place to `max_norm` where that is given.
 
-        Gradients are dense, whatever `sparse` says.
+    Gradients are dense, whatever `sparse` says.
     """
 
 def embedding_bag(
@@ -674,8 +674,8 @@ def linear_cross_entropy(
 
     Returns `cross_entropy(linear(input, linear_weight, linear_bias), target)`.
 
-        A weight (classes, d, …, features) gives a loss (batch, d, …). `options`, which split the work in PyTorch, change
-        nothing: what is kept of the logits is for the partitioner of a compiled function to say.
+    A weight (classes, d, …, features) gives a loss (batch, d, …). `options`, which split the work in PyTorch, change
+    nothing: what is kept of the logits is for the partitioner of a compiled function to say.
     """
 
 def local_response_norm(
@@ -1061,7 +1061,7 @@ def scaled_dot_product_attention(
 
     Returns softmax(query keyᵀ / √width + mask) value, as PyTorch's page spells it.
 
-        A row whose every place is masked out yields zeros.
+    A row whose every place is masked out yields zeros.
     """
 
 def selu(input: Operand, *, inplace: _bool = False) -> Tensor:

@@ -8,7 +8,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import jax
 import numpy as np
@@ -24,6 +24,10 @@ from jaxaot.partition.policies import get_policy
 from jaxaot.rematerialize.call import RematCall
 from jaxaot.rematerialize.cells import Cells
 from jaxaot.tape.modes import state
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
 
 MAX_GRAPHS = 64
 """How many graphs are kept for each function; the least recently used one is dropped."""
@@ -58,6 +62,14 @@ class Graph:
         self.out_tree, self.written = out_tree, tuple(written)
 
 
+@overload
+def remat(fn: C, *, policy: Any = None, memory_budget: Any = None) -> C: ...
+@overload
+def remat(fn: Callable[P, R], *, policy: Any = None, memory_budget: Any = None) -> Callable[P, R]: ...
+@overload
+def remat(
+    fn: None = None, *, policy: Any = None, memory_budget: Any = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_budget: Any = None) -> Any:
     """Returns `fn`, whose gradient keeps between forward and backward only what a policy chooses; else recomputes.
 
@@ -107,7 +119,7 @@ def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_bu
     cell_kinds()
     owner = getattr(fn, "__self__", None) if inspect.ismethod(fn) else fn
     if kind_of(owner) is not None:
-        method = fn.__func__ if inspect.ismethod(fn) else type(fn).__call__
+        method: Any = fn.__func__ if inspect.ismethod(fn) else type(fn).__call__
         return functools.partial(remat(method, policy=policy, memory_budget=memory_budget), owner)
     given: Callable[..., Any] = fn
 
