@@ -32,7 +32,20 @@ def fft(
     out: Tensor | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """fft_fft(Tensor input, int? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """Returns the Fourier transform along a dim.
+
+    Args:
+      input: The tensor.
+      n: A number: how often, which power, or which degree.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.fft`.
+    """
 
 def fft2(
     input: Operand,
@@ -43,7 +56,20 @@ def fft2(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_fft2(Tensor input, int[]? s=None, int[]? dim=(-2, -1), str? norm=None) -> Tensor"""
+    """Returns the Fourier transform over two dims.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.fft2`.
+    """
 
 def fftfreq(
     n: _int,
@@ -56,7 +82,22 @@ def fftfreq(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """fft_fftfreq(int n, float d=1.0, *, Dtype? dtype=None) -> Tensor"""
+    """Returns the frequencies of the results of `fft`, in cycles per unit of `d`.
+
+    Args:
+      n: A number: how often, which power, or which degree.
+      d: The distance of samples.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.fft.fftfreq`.
+    """
 
 def fftn(
     input: Operand,
@@ -67,10 +108,33 @@ def fftn(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_fftn(Tensor input, int[]? s=None, int[]? dim=None, str? norm=None) -> Tensor"""
+    """Returns the Fourier transform over several dims.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.fftn`.
+    """
 
 def fftshift(input: Operand, dim: Ints | None = None, *, axis: Ints | None = ...) -> Tensor:
-    """fft_fftshift(Tensor input, int[]? dim=None) -> Tensor"""
+    """Returns the results of a transform with the frequency zero in the middle.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.fftshift`.
+    """
 
 def hfft(
     input: Operand,
@@ -81,7 +145,20 @@ def hfft(
     out: Tensor | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """fft_hfft(Tensor input, int? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """Returns the real Fourier transform of numbers with Hermitian symmetry, given by half.
+
+    Args:
+      input: The tensor.
+      n: A number: how often, which power, or which degree.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.hfft`.
+    """
 
 def hfft2(
     input: Operand,
@@ -92,7 +169,20 @@ def hfft2(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_hfft2(Tensor input, int[]? s=None, int[]? dim=(-2, -1), str? norm=None) -> Tensor"""
+    """Returns the real Fourier transform over two dims of numbers with Hermitian symmetry.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.hfft2`.
+    """
 
 def hfftn(
     input: Operand,
@@ -103,7 +193,20 @@ def hfftn(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_hfftn(Tensor input, int[]? s=None, int[]? dim=None, str? norm=None) -> Tensor"""
+    """Returns the real Fourier transform over several dims of numbers with Hermitian symmetry.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.hfftn`.
+    """
 
 def ifft(
     input: Operand,
@@ -114,7 +217,20 @@ def ifft(
     out: Tensor | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """fft_ifft(Tensor input, int? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """Returns the inverse Fourier transform along a dim.
+
+    Args:
+      input: The tensor.
+      n: A number: how often, which power, or which degree.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.ifft`.
+    """
 
 def ifft2(
     input: Operand,
@@ -125,7 +241,20 @@ def ifft2(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_ifft2(Tensor input, int[]? s=None, int[]? dim=(-2, -1), str? norm=None) -> Tensor"""
+    """Returns the inverse Fourier transform over two dims.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.ifft2`.
+    """
 
 def ifftn(
     input: Operand,
@@ -136,10 +265,33 @@ def ifftn(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_ifftn(Tensor input, int[]? s=None, int[]? dim=None, str? norm=None) -> Tensor"""
+    """Returns the inverse Fourier transform over several dims.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.ifftn`.
+    """
 
 def ifftshift(input: Operand, dim: Ints | None = None, *, axis: Ints | None = ...) -> Tensor:
-    """fft_ifftshift(Tensor input, int[]? dim=None) -> Tensor"""
+    """Returns what `fftshift` moved in its first order.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.ifftshift`.
+    """
 
 def ihfft(
     input: Operand,
@@ -150,7 +302,20 @@ def ihfft(
     out: Tensor | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """fft_ihfft(Tensor input, int? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """Returns the half of the inverse transform of real numbers, which has Hermitian symmetry.
+
+    Args:
+      input: The tensor.
+      n: A number: how often, which power, or which degree.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.ihfft`.
+    """
 
 def ihfft2(
     input: Operand,
@@ -161,7 +326,20 @@ def ihfft2(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_ihfft2(Tensor input, int[]? s=None, int[]? dim=(-2, -1), str? norm=None) -> Tensor"""
+    """Returns the half of the inverse transform of real numbers over two dims.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.ihfft2`.
+    """
 
 def ihfftn(
     input: Operand,
@@ -172,7 +350,20 @@ def ihfftn(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_ihfftn(Tensor input, int[]? s=None, int[]? dim=None, str? norm=None) -> Tensor"""
+    """Returns the half of the inverse transform of real numbers over several dims.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.ihfftn`.
+    """
 
 def irfft(
     input: Operand,
@@ -183,7 +374,20 @@ def irfft(
     out: Tensor | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """fft_irfft(Tensor input, int? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """Returns the real numbers whose `rfft` is `input`.
+
+    Args:
+      input: The tensor.
+      n: A number: how often, which power, or which degree.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.irfft`.
+    """
 
 def irfft2(
     input: Operand,
@@ -194,7 +398,20 @@ def irfft2(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_irfft2(Tensor input, int[]? s=None, int[]? dim=(-2, -1), str? norm=None) -> Tensor"""
+    """Returns the real numbers whose `rfft2` is `input`.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.irfft2`.
+    """
 
 def irfftn(
     input: Operand,
@@ -205,7 +422,20 @@ def irfftn(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_irfftn(Tensor input, int[]? s=None, int[]? dim=None, str? norm=None) -> Tensor"""
+    """Returns the real numbers whose `rfftn` is `input`.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.irfftn`.
+    """
 
 def rfft(
     input: Operand,
@@ -216,7 +446,20 @@ def rfft(
     out: Tensor | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """fft_rfft(Tensor input, int? n=None, int dim=-1, str? norm=None) -> Tensor"""
+    """Returns the Fourier transform of real numbers along a dim, the half that is not redundant.
+
+    Args:
+      input: The tensor.
+      n: A number: how often, which power, or which degree.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.rfft`.
+    """
 
 def rfft2(
     input: Operand,
@@ -227,7 +470,20 @@ def rfft2(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_rfft2(Tensor input, int[]? s=None, int[]? dim=(-2, -1), str? norm=None) -> Tensor"""
+    """Returns the Fourier transform of real numbers over two dims, the half that is not redundant.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.rfft2`.
+    """
 
 def rfftfreq(
     n: _int,
@@ -240,7 +496,22 @@ def rfftfreq(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """fft_rfftfreq(int n, float d=1.0, *, Dtype? dtype=None) -> Tensor"""
+    """Returns the frequencies of the results of `rfft`, in cycles per unit of `d`.
+
+    Args:
+      n: A number: how often, which power, or which degree.
+      d: The distance of samples.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.fft.rfftfreq`.
+    """
 
 def rfftn(
     input: Operand,
@@ -251,4 +522,17 @@ def rfftn(
     out: Tensor | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """fft_rfftn(Tensor input, int[]? s=None, int[]? dim=None, str? norm=None) -> Tensor"""
+    """Returns the Fourier transform of real numbers over several dims, the half that is not redundant.
+
+    Args:
+      input: The tensor.
+      s: The sizes of the transformed dims; longer ones are padded with zeros. Of `scalar_tensor` the value.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      norm: How it is scaled: `'backward'` (the inverse by 1/n), `'forward'`, or `'ortho'`; or the norm.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.fft.rfftn`.
+    """

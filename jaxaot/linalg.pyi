@@ -39,7 +39,17 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.errors import SingularMatrixError as LinAlgError
 
 def cholesky(A: Operand, *, upper: _bool = False, out: Tensor | None = None) -> Tensor:
-    """linalg_cholesky(Tensor A, *, bool upper=False) -> Tensor"""
+    """Returns the lower triangle L with A = L Lᴴ for a positive definite matrix.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.cholesky`.
+    """
 
 def cholesky_ex(
     A: Operand,
@@ -48,49 +58,172 @@ def cholesky_ex(
     check_errors: _bool = False,
     out: Sequence[Tensor] | None = None,
 ) -> CholeskyExResult:
-    """cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)
+    """Returns the Cholesky factor, and a number that says where it failed, instead of raising.
 
-    Returns the factor and info; `check_errors` raises where values are at hand: see `value_checks.py`.
+    Args:
+      A: A matrix or a batch of matrices.
+      upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
+      check_errors: Whether a failure raises.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.cholesky_ex`.
     """
 
 def cond(input: Operand, p: _float | _str | Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
-    """cond(Tensor self, Any p=None) -> Tensor"""
+    """Returns the condition number of a matrix: how much a system with it enlarges errors.
+
+    Args:
+      input: The tensor.
+      p: The order of the norm, or the probability.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.cond`.
+    """
 
 def cross(input: Operand, other: Operand, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
-    """linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"""
+    """Returns the cross products of vectors of three elements along `dim`.
+
+    Args:
+      input: The tensor.
+      other: The second operand, a tensor or a number; shapes broadcast.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.cross`.
+    """
 
 def det(input: Operand, *, out: Tensor | None = None) -> Tensor:
-    """det(Tensor self) -> Tensor"""
+    """Returns the determinant of a square matrix.
+
+    Args:
+      input: The tensor.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.det`.
+    """
 
 def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
-    """Returns the diagonals of a batch of matrices, a view: `ja.linalg.diagonal`."""
+    """Returns the diagonals of a batch of matrices, a view: `ja.linalg.diagonal`.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      offset: Which diagonal: 0 the main one, positive ones above it, negative ones below.
+      dim1: The first of two dims.
+      dim2: The second of two dims.
+
+    The result is a view: it shares memory with `input`.
+
+    See `torch.linalg.diagonal`.
+    """
 
 def eig(A: Operand, *, out: Sequence[Tensor] | None = None) -> EigResult:
-    """eig(Tensor A) -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    """Returns the eigenvalues and eigenvectors of a square matrix, complex.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.eig`.
+    """
 
 def eigh(A: Operand, UPLO: _str = 'L', *, out: Sequence[Tensor] | None = None) -> EighResult:
-    """eigh(Tensor A, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)"""
+    """Returns the eigenvalues, ascending, and eigenvectors of a symmetric or Hermitian matrix.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      UPLO: Which triangle is read: `'L'` or `'U'`.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.eigh`.
+    """
 
 def eigvals(A: Operand, *, out: Tensor | None = None) -> Tensor:
-    """eigvals(Tensor A) -> Tensor"""
+    """Returns the eigenvalues of a square matrix, complex.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.eigvals`.
+    """
 
 def eigvalsh(A: Operand, UPLO: _str = 'L', *, out: Tensor | None = None) -> Tensor:
-    """eigvalsh(Tensor A, str UPLO='L') -> Tensor"""
+    """Returns the eigenvalues, ascending, of a symmetric or Hermitian matrix.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      UPLO: Which triangle is read: `'L'` or `'U'`.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.eigvalsh`.
+    """
 
 def householder_product(A: Operand, tau: Operand, *, out: Tensor | None = None) -> Tensor:
-    """householder_product(Tensor A, Tensor tau) -> Tensor"""
+    """Returns the first columns of the product of the reflections in `A`, scaled by `tau`.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      tau: The temperature, the decay, or the scales of reflections.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.householder_product`.
+    """
 
 def inv(A: Operand, *, out: Tensor | None = None) -> Tensor:
-    """inv(Tensor A) -> Tensor"""
+    """Returns the inverse of a square matrix.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.inv`.
+    """
 
 def inv_ex(A: Operand, *, check_errors: _bool = False, out: Sequence[Tensor] | None = None) -> InvExResult:
-    """inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)
+    """Returns the inverse, and a number that says where it failed, instead of raising.
 
-    Returns the inverse and info; `check_errors` raises where values are at hand: see `value_checks.py`.
+    Args:
+      A: A matrix or a batch of matrices.
+      check_errors: Whether a failure raises.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.inv_ex`.
     """
 
 def ldl_factor(input: Operand, *, hermitian: _bool = False, out: Sequence[Tensor] | None = None) -> LdlFactorResult:
-    """ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)"""
+    """Returns the LDL factorization of a symmetric or Hermitian matrix in compact form, and pivots.
+
+    Args:
+      input: The tensor.
+      hermitian: Whether the matrix is Hermitian rather than symmetric.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.ldl_factor`.
+    """
 
 def ldl_factor_ex(
     input: Operand,
@@ -99,9 +232,17 @@ def ldl_factor_ex(
     check_errors: _bool = False,
     out: Sequence[Tensor] | None = None,
 ) -> LdlFactorExResult:
-    """ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)
+    """Returns the compact LDL factorization, and a number that says where it failed.
 
-    Returns factors, pivots and info; `check_errors` raises where values are at hand: see `value_checks.py`.
+    Args:
+      input: The tensor.
+      hermitian: Whether the matrix is Hermitian rather than symmetric.
+      check_errors: Whether a failure raises.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.ldl_factor_ex`.
     """
 
 def ldl_solve(
@@ -112,7 +253,19 @@ def ldl_solve(
     hermitian: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor"""
+    """Returns the solution of a system by its compact LDL factorization.
+
+    Args:
+      LD: The compact factors.
+      pivots: Which rows were exchanged.
+      B: The right-hand sides, a matrix or a batch of matrices.
+      hermitian: Whether the matrix is Hermitian rather than symmetric.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.ldl_solve`.
+    """
 
 def lstsq(
     input: Operand,
@@ -122,19 +275,48 @@ def lstsq(
     driver: _str | None = None,
     out: Sequence[Tensor] | None = None,
 ) -> LstsqResult:
-    """lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)
-
-    Returns the solution, residuals, rank and singular values, as far as PyTorch's drivers compute them.
+    """Returns the X that makes ‖input X - b‖ least, with residuals, rank and singular values.
 
     JAX computes all drivers by singular values. Residuals are returned for more equations than unknowns whatever the
     rank, since a shape cannot depend on it.
+
+    Args:
+      input: The tensor.
+      b: The second operand: right-hand sides, or the second tensor.
+      rcond: The least singular value that counts, as a fraction of the greatest.
+      driver: The name of an algorithm; JAX chooses its own.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.lstsq`.
     """
 
 def lu(A: Operand, *, pivot: _bool = True, out: Sequence[Tensor] | None = None) -> LinalgLuResult:
-    """linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)"""
+    """Returns P, L and U with A = P L U: a permutation, a lower and an upper triangle.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      pivot: Whether rows are exchanged.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.lu`.
+    """
 
 def lu_factor(A: Operand, *, pivot: _bool = True, out: Sequence[Tensor] | None = None) -> LuFactorResult:
-    """lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)"""
+    """Returns the LU factorization of a matrix in compact form: both triangles in one, and pivots.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      pivot: Whether rows are exchanged.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.lu_factor`.
+    """
 
 def lu_factor_ex(
     A: Operand,
@@ -143,9 +325,17 @@ def lu_factor_ex(
     check_errors: _bool = False,
     out: Sequence[Tensor] | None = None,
 ) -> LuFactorExResult:
-    """lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)
+    """Returns the compact LU factorization, and a number that says where it failed, instead of raising.
 
-    Returns factors, pivots and info; `check_errors` raises where values are at hand: see `value_checks.py`.
+    Args:
+      A: A matrix or a batch of matrices.
+      pivot: Whether rows are exchanged.
+      check_errors: Whether a failure raises.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.lu_factor_ex`.
     """
 
 def lu_solve(
@@ -157,10 +347,32 @@ def lu_solve(
     adjoint: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor"""
+    """Returns the solution of a system by a compact LU factorization of its matrix.
+
+    Args:
+      LU: The compact factors.
+      pivots: Which rows were exchanged.
+      B: The right-hand sides, a matrix or a batch of matrices.
+      left: Whether the matrix stands on the left of the unknown.
+      adjoint: Whether the system with the conjugate transpose is solved.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.lu_solve`.
+    """
 
 def matrix_exp(input: Operand, *, out: Tensor | None = None) -> Tensor:
-    """matrix_exp(Tensor self) -> Tensor"""
+    """Returns the exponential of a square matrix.
+
+    Args:
+      input: The tensor.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.matrix_exp`.
+    """
 
 def matrix_norm(
     A: Operand,
@@ -173,10 +385,35 @@ def matrix_norm(
     axis: Ints = ...,
     keepdims: _bool = ...,
 ) -> Tensor:
-    """matrix_norm(Tensor A, Any ord='fro', Any dim=(-2, -1), bool keepdim=False, *, Dtype? dtype=None) -> Tensor"""
+    """Returns the norm of order `ord` of matrices in two dims.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      ord: The order of the norm: a number, `'fro'`, `'nuc'`, or an infinity.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
+
+    The result has memory of its own.
+
+    See `torch.linalg.matrix_norm`.
+    """
 
 def matrix_power(input: Operand, n: _int, *, out: Tensor | None = None) -> Tensor:
-    """matrix_power(Tensor self, int n) -> Tensor"""
+    """Returns a square matrix to an integer power; a negative one is that of its inverse.
+
+    Args:
+      input: The tensor.
+      n: A number: how often, which power, or which degree.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.matrix_power`.
+    """
 
 def matrix_rank(
     input: Operand,
@@ -187,13 +424,32 @@ def matrix_rank(
     rtol: Operand | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """matrix_rank(Tensor self, Tensor? tol=None, bool hermitian=False, *, Tensor? atol=None, Tensor? rtol=None) -> Tensor
+    """Returns the rank of a matrix: how many singular values are above a bound.
 
-    Returns the number of singular values above a bound; `tol` is NumPy's word for `atol`.
+    Args:
+      input: The tensor.
+      tol: The least singular value that counts.
+      hermitian: Whether the matrix is Hermitian rather than symmetric.
+      atol: The tolerance as a number.
+      rtol: The tolerance as a fraction.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.matrix_rank`.
     """
 
 def multi_dot(tensors: Sequence[TensorLike], *, out: Tensor | None = None) -> Tensor:
-    """multi_dot(Tensor[] tensors) -> Tensor"""
+    """Returns the product of several matrices, in the order of fewest operations; the ends may be vectors.
+
+    Args:
+      tensors: The tensors, as a list, or one by one where that is possible.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.multi_dot`.
+    """
 
 def norm(
     A: Operand,
@@ -206,7 +462,22 @@ def norm(
     axis: Ints | None = ...,
     keepdims: _bool = ...,
 ) -> Tensor:
-    """linalg_norm(Tensor A, Any ord=None, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor"""
+    """Returns a norm of vectors or of matrices, by how many dims `dim` names.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      ord: The order of the norm: a number, `'fro'`, `'nuc'`, or an infinity.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
+
+    The result has memory of its own.
+
+    See `torch.linalg.norm`.
+    """
 
 def pinv(
     input: Operand,
@@ -217,19 +488,59 @@ def pinv(
     rtol: Operand | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """pinv(Tensor self, Tensor? rcond=None, bool hermitian=False, *, Tensor? atol=None, Tensor? rtol=None) -> Tensor
+    """Returns the pseudo-inverse of a matrix, by its singular values above a bound.
 
-    Returns the pseudo-inverse; `rcond` is NumPy's word for `rtol`.
+    Args:
+      input: The tensor.
+      rcond: The least singular value that counts, as a fraction of the greatest.
+      hermitian: Whether the matrix is Hermitian rather than symmetric.
+      atol: The tolerance as a number.
+      rtol: The tolerance as a fraction.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.pinv`.
     """
 
 def qr(A: Operand, mode: _str = 'reduced', *, out: Sequence[Tensor] | None = None) -> LinalgQrResult:
-    """linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)"""
+    """Returns Q and R with A = Q R: orthonormal columns and an upper triangle.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      mode: The way it is done, by PyTorch's names.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.qr`.
+    """
 
 def slogdet(input: Operand, *, out: Sequence[Tensor] | None = None) -> SlogdetResult:
-    """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"""
+    """Returns the sign and the logarithm of the magnitude of the determinant of a square matrix.
+
+    Args:
+      input: The tensor.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.slogdet`.
+    """
 
 def solve(A: Operand, B: Operand, *, left: _bool = True, out: Tensor | None = None) -> Tensor:
-    """solve(Tensor A, Tensor B, *, bool left=True) -> Tensor"""
+    """Returns the X with A X = B, or X A = B if not `left`.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      B: The right-hand sides, a matrix or a batch of matrices.
+      left: Whether the matrix stands on the left of the unknown.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.solve`.
+    """
 
 def solve_ex(
     A: Operand,
@@ -239,9 +550,18 @@ def solve_ex(
     check_errors: _bool = False,
     out: Sequence[Tensor] | None = None,
 ) -> SolveExResult:
-    """solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)
+    """Returns the solution of a system, and a number that says where it failed, instead of raising.
 
-    Returns the solution and info; `check_errors` raises where values are at hand: see `value_checks.py`.
+    Args:
+      A: A matrix or a batch of matrices.
+      B: The right-hand sides, a matrix or a batch of matrices.
+      left: Whether the matrix stands on the left of the unknown.
+      check_errors: Whether a failure raises.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.solve_ex`.
     """
 
 def solve_triangular(
@@ -253,7 +573,20 @@ def solve_triangular(
     unitriangular: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"""
+    """Returns the solution of a system whose matrix is a triangle.
+
+    Args:
+      input: The tensor.
+      B: The right-hand sides, a matrix or a batch of matrices.
+      upper: Whether the upper triangle is meant; of `rrelu` the greatest slope.
+      left: Whether the matrix stands on the left of the unknown.
+      unitriangular: Whether the diagonal is taken for ones.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.solve_triangular`.
+    """
 
 def svd(
     A: Operand,
@@ -262,25 +595,85 @@ def svd(
     driver: _str | None = None,
     out: Sequence[Tensor] | None = None,
 ) -> LinalgSvdResult:
-    """linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)
+    """Returns U, S and Vh with A = U diag(S) Vh: the singular value decomposition.
 
-    Returns U, S and Vh; `driver` names CUDA algorithms, and JAX chooses its own.
+    Args:
+      A: A matrix or a batch of matrices.
+      full_matrices: Whether U and Vh are square.
+      driver: The name of an algorithm; JAX chooses its own.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.svd`.
     """
 
 def svdvals(A: Operand, *, driver: _str | None = None, out: Tensor | None = None) -> Tensor:
-    """svdvals(Tensor A, *, str? driver=None) -> Tensor"""
+    """Returns the singular values of a matrix, descending.
+
+    Args:
+      A: A matrix or a batch of matrices.
+      driver: The name of an algorithm; JAX chooses its own.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.svdvals`.
+    """
 
 def tensorinv(input: Operand, ind: _int = 2, *, out: Tensor | None = None) -> Tensor:
-    """tensorinv(Tensor self, int ind=2) -> Tensor"""
+    """Returns the inverse of a tensor as a map of its last dims to its first `ind` dims.
+
+    Args:
+      input: The tensor.
+      ind: How many dims the inverse maps to.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.tensorinv`.
+    """
 
 def tensorsolve(input: Operand, other: Operand, dims: Ints | None = None, *, out: Tensor | None = None) -> Tensor:
-    """tensorsolve(Tensor self, Tensor other, Any dims=None) -> Tensor"""
+    """Returns the X with `tensordot(input, X) = other`.
+
+    Args:
+      input: The tensor.
+      other: The second operand, a tensor or a number; shapes broadcast.
+      dims: The dims; negative ones count from the end.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.tensorsolve`.
+    """
 
 def vander(x: Operand, *, N: _int | None = None, out: Tensor | None = None) -> Tensor:
-    """linalg_vander(Tensor x, *, int? N=None) -> Tensor"""
+    """Returns the Vandermonde matrix of `x`, its columns rising powers of `x`.
+
+    Args:
+      x: The elements, or the points along the dim.
+      N: How many columns, or samples in the batch.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.vander`.
+    """
 
 def vecdot(x: Operand, y: Operand, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
-    """vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"""
+    """Returns the dot products of the vectors along `dim`, those of `x` conjugated.
+
+    Args:
+      x: The elements, or the points along the dim.
+      y: The values, or the second operand.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.linalg.vecdot`.
+    """
 
 def vector_norm(
     x: Operand,
@@ -293,4 +686,19 @@ def vector_norm(
     axis: Ints | None = ...,
     keepdims: _bool = ...,
 ) -> Tensor:
-    """vector_norm(Tensor x, Any ord=2, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor"""
+    """Returns the norm of order `ord` of vectors along `dim`, or of all elements.
+
+    Args:
+      x: The elements, or the points along the dim.
+      ord: The order of the norm: a number, `'fro'`, `'nuc'`, or an infinity.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+      axis: NumPy's name of `dim`.
+      keepdims: NumPy's name of `keepdim`.
+
+    The result has memory of its own.
+
+    See `torch.linalg.vector_norm`.
+    """

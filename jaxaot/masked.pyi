@@ -32,7 +32,20 @@ def amax(
     mask: Operand | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """masked_amax(Tensor input, Any dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the greatest of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.amax`.
+    """
 
 def amin(
     input: Operand,
@@ -43,7 +56,20 @@ def amin(
     mask: Operand | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """masked_amin(Tensor input, Any dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the least of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.amin`.
+    """
 
 def argmax(
     input: Operand,
@@ -54,9 +80,19 @@ def argmax(
     mask: Operand | None = None,
     axis: _int | None = ...,
 ) -> Tensor:
-    """masked_argmax(Tensor input, int? dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor
+    """Returns where the greatest of the elements lies for which `mask` is true.
 
-    Returns the positions in the dtype of `input`, as PyTorch does.
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.argmax`.
     """
 
 def argmin(
@@ -68,9 +104,19 @@ def argmin(
     mask: Operand | None = None,
     axis: _int | None = ...,
 ) -> Tensor:
-    """masked_argmin(Tensor input, int? dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor
+    """Returns where the least of the elements lies for which `mask` is true.
 
-    Returns the positions in the dtype of `input`, as PyTorch does.
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.argmin`.
     """
 
 def cumprod(
@@ -81,7 +127,19 @@ def cumprod(
     mask: Operand | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """masked_cumprod(Tensor input, int dim, *, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the running products along `dim` of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.cumprod`.
+    """
 
 def cumsum(
     input: Operand,
@@ -91,7 +149,19 @@ def cumsum(
     mask: Operand | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """masked_cumsum(Tensor input, int dim, *, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the running sums along `dim` of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.cumsum`.
+    """
 
 def log_softmax(
     input: Operand,
@@ -101,7 +171,19 @@ def log_softmax(
     mask: Operand | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """masked_log_softmax(Tensor input, int dim, *, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the logarithm of the softmax along `dim` of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.log_softmax`.
+    """
 
 def logaddexp(
     input: Operand,
@@ -111,7 +193,19 @@ def logaddexp(
     input_mask: Operand | None = None,
     other_mask: Operand | None = None,
 ) -> Tensor:
-    """masked_logaddexp(Tensor input, Tensor other, *, Dtype? dtype=None, Tensor? input_mask=None, Tensor? other_mask=None) -> Tensor"""
+    """Returns log(exp(input) + exp(other)), leaving out elements where a mask is false.
+
+    Args:
+      input: The tensor.
+      other: The second operand, a tensor or a number; shapes broadcast.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      input_mask: A mask of `input`, True where its elements count.
+      other_mask: A mask of `other`, True where its elements count.
+
+    The result has memory of its own.
+
+    See `torch.masked.logaddexp`.
+    """
 
 def logsumexp(
     input: Operand,
@@ -122,7 +216,20 @@ def logsumexp(
     mask: Operand | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """masked_logsumexp(Tensor input, Any dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the logarithm of the sum of the exponentials of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.logsumexp`.
+    """
 
 def mean(
     input: Operand,
@@ -133,7 +240,20 @@ def mean(
     mask: Operand | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """masked_mean(Tensor input, Any dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the mean of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.mean`.
+    """
 
 def median(
     input: Operand,
@@ -144,7 +264,20 @@ def median(
     mask: Operand | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """masked_median(Tensor input, int dim=-1, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the median along `dim` of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.median`.
+    """
 
 def norm(
     input: Operand,
@@ -156,7 +289,21 @@ def norm(
     mask: Operand | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """masked_norm(Tensor input, float? ord=2.0, Any dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the vector norm of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      ord: The order of the norm: a number, `'fro'`, `'nuc'`, or an infinity.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.norm`.
+    """
 
 def normalize(
     input: Operand,
@@ -168,7 +315,21 @@ def normalize(
     mask: Operand | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """masked_normalize(Tensor input, float ord, int dim, *, float eps=1e-12, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns vectors along `dim` divided by the norm of their elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      ord: The order of the norm: a number, `'fro'`, `'nuc'`, or an infinity.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      eps: A small number that keeps from dividing by zero.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.normalize`.
+    """
 
 def prod(
     input: Operand,
@@ -179,7 +340,20 @@ def prod(
     mask: Operand | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """masked_prod(Tensor input, Any dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the product of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.prod`.
+    """
 
 def softmax(
     input: Operand,
@@ -189,7 +363,19 @@ def softmax(
     mask: Operand | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """masked_softmax(Tensor input, int dim, *, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the softmax along `dim` of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.softmax`.
+    """
 
 def softmin(
     input: Operand,
@@ -199,7 +385,19 @@ def softmin(
     mask: Operand | None = None,
     axis: _int = ...,
 ) -> Tensor:
-    """masked_softmin(Tensor input, int dim, *, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the softmax along `dim` of the negated elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.softmin`.
+    """
 
 def std(
     input: Operand,
@@ -212,7 +410,22 @@ def std(
     mask: Operand | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """masked_std(Tensor input, Any dim=None, bool? unbiased=None, *, Any correction=None, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the standard deviation of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      unbiased: Whether the sum of squares is divided by n - 1 rather than n; `correction` says it in general.
+      correction: The sum of squares is divided by n minus this number; 1 by default.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.std`.
+    """
 
 def sum(
     input: Operand,
@@ -223,7 +436,20 @@ def sum(
     mask: Operand | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """masked_sum(Tensor input, Any dim=None, *, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the sum of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.sum`.
+    """
 
 def var(
     input: Operand,
@@ -236,4 +462,19 @@ def var(
     mask: Operand | None = None,
     axis: Ints | None = ...,
 ) -> Tensor:
-    """masked_var(Tensor input, Any dim=None, bool? unbiased=None, *, Any correction=None, bool keepdim=False, Dtype? dtype=None, Tensor? mask=None) -> Tensor"""
+    """Returns the variance of the elements where `mask` is true.
+
+    Args:
+      input: The tensor.
+      dim: The dim, or dims where several are possible; negative ones count from the end.
+      unbiased: Whether the sum of squares is divided by n - 1 rather than n; `correction` says it in general.
+      correction: The sum of squares is divided by n minus this number; 1 by default.
+      keepdim: Whether reduced dims stay, with size 1.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      mask: A tensor of bools, True where elements count; it broadcasts.
+      axis: NumPy's name of `dim`.
+
+    The result has memory of its own.
+
+    See `torch.masked.var`.
+    """

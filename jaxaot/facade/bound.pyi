@@ -338,34 +338,34 @@ class Bound:
     def __xor__(self, other: Operand) -> Tensor: ...
 
     def abs(self, *, out: Tensor | None = None) -> Tensor:
-        """abs(Tensor self) -> Tensor"""
+        """Returns the absolute value of each element; of a complex one its magnitude, a real number."""
 
     def abs_(self) -> Tensor:
-        """In-place form of `abs(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `abs` returns: the absolute value of each element; of a complex one its magnitude, a real number."""
 
     def absolute(self, *, out: Tensor | None = None) -> Tensor:
-        """abs(Tensor self) -> Tensor"""
+        """Returns the absolute value of each element; of a complex one its magnitude, a real number."""
 
     def absolute_(self) -> Tensor:
-        """In-place form of `abs(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `abs` returns: the absolute value of each element; of a complex one its magnitude, a real number."""
 
     def acos(self, *, out: Tensor | None = None) -> Tensor:
-        """acos(Tensor self) -> Tensor"""
+        """Returns the angle in radians whose cosine is each element."""
 
     def acos_(self) -> Tensor:
-        """In-place form of `acos(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `acos` returns: the angle in radians whose cosine is each element."""
 
     def acosh(self, *, out: Tensor | None = None) -> Tensor:
-        """acosh(Tensor self) -> Tensor"""
+        """Returns the inverse hyperbolic cosine of each element."""
 
     def acosh_(self) -> Tensor:
-        """In-place form of `acosh(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `acosh` returns: the inverse hyperbolic cosine of each element."""
 
     def add(self, other: Operand, *, alpha: Operand = 1, out: Tensor | None = None) -> Tensor:
-        """add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+        """Returns `input + alpha * other`, element by element."""
 
     def add_(self, other: Operand, *, alpha: Operand = 1) -> Tensor:
-        """In-place form of `add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`."""
+        """Writes to the tensor what `add` returns: `input + alpha * other`, element by element."""
 
     def addbmm(
         self,
@@ -376,10 +376,10 @@ class Bound:
         alpha: Operand = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+        """Returns `beta * input` plus `alpha` times the sum of the products of the matrices of two batches."""
 
     def addbmm_(self, batch1: Operand, batch2: Operand, *, beta: Operand = 1, alpha: Operand = 1) -> Tensor:
-        """In-place form of `addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`."""
+        """Writes to the tensor what `addbmm` returns: `beta * input` plus `alpha` times the sum of the products of the matrices of two batches."""
 
     def addcdiv(
         self,
@@ -389,10 +389,10 @@ class Bound:
         value: Operand = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        """addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
+        """Returns `input + value * tensor1 / tensor2`, element by element."""
 
     def addcdiv_(self, tensor1: Operand, tensor2: Operand, *, value: Operand = 1) -> Tensor:
-        """In-place form of `addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor`."""
+        """Writes to the tensor what `addcdiv` returns: `input + value * tensor1 / tensor2`, element by element."""
 
     def addcmul(
         self,
@@ -402,10 +402,10 @@ class Bound:
         value: Operand = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        """addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"""
+        """Returns `input + value * tensor1 * tensor2`, element by element."""
 
     def addcmul_(self, tensor1: Operand, tensor2: Operand, *, value: Operand = 1) -> Tensor:
-        """In-place form of `addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor`."""
+        """Writes to the tensor what `addcmul` returns: `input + value * tensor1 * tensor2`, element by element."""
 
     def addmm(
         self,
@@ -416,10 +416,10 @@ class Bound:
         alpha: Operand = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+        """Returns `beta * input + alpha * (mat1 @ mat2)`."""
 
     def addmm_(self, mat1: Operand, mat2: Operand, *, beta: Operand = 1, alpha: Operand = 1) -> Tensor:
-        """In-place form of `addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`."""
+        """Writes to the tensor what `addmm` returns: `beta * input + alpha * (mat1 @ mat2)`."""
 
     def addmv(
         self,
@@ -430,10 +430,10 @@ class Bound:
         alpha: Operand = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+        """Returns `beta * input + alpha * (mat @ vec)`."""
 
     def addmv_(self, mat: Operand, vec: Operand, *, beta: Operand = 1, alpha: Operand = 1) -> Tensor:
-        """In-place form of `addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor`."""
+        """Writes to the tensor what `addmv` returns: `beta * input + alpha * (mat @ vec)`."""
 
     def addr(
         self,
@@ -444,10 +444,10 @@ class Bound:
         alpha: Operand = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        """addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+        """Returns `beta * input + alpha * outer(vec1, vec2)`."""
 
     def addr_(self, vec1: Operand, vec2: Operand, *, beta: Operand = 1, alpha: Operand = 1) -> Tensor:
-        """In-place form of `addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`."""
+        """Writes to the tensor what `addr` returns: `beta * input + alpha * outer(vec1, vec2)`."""
 
     def adjoint(self) -> Tensor:
         """Returns the last two dims exchanged, complex numbers conjugated, a view: `x.mH`."""
@@ -461,7 +461,7 @@ class Bound:
         axis: Ints | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """all(Tensor self, Any dim=None, bool keepdim=False) -> Tensor"""
+        """Returns whether all elements are true, over all dims or those of `dim`."""
 
     def allclose(
         self,
@@ -473,7 +473,7 @@ class Bound:
         """Returns whether all elements are close."""
 
     def alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Tensor:
-        """In-place form of `alpha_dropout(Tensor input, float p=0.5, bool training=False) -> Tensor`."""
+        """Writes to the tensor what `alpha_dropout` returns: the elements, in training some set so that mean and variance stay, as `selu` needs."""
 
     def amax(
         self,
@@ -484,7 +484,7 @@ class Bound:
         axis: Ints = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """amax(Tensor self, Any dim=(), bool keepdim=False) -> Tensor"""
+        """Returns the greatest element over `dim`; equal ones share the gradient."""
 
     def amin(
         self,
@@ -495,7 +495,7 @@ class Bound:
         axis: Ints = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """amin(Tensor self, Any dim=(), bool keepdim=False) -> Tensor"""
+        """Returns the least element over `dim`; equal ones share the gradient."""
 
     def aminmax(
         self,
@@ -504,10 +504,10 @@ class Bound:
         keepdim: _bool = False,
         out: Sequence[Tensor] | None = None,
     ) -> AminmaxResult:
-        """aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)"""
+        """Returns the least and the greatest element, over all dims or along `dim`."""
 
     def angle(self, *, out: Tensor | None = None) -> Tensor:
-        """angle(Tensor self) -> Tensor"""
+        """Returns the angle of each complex element in radians; of a real one 0 or π."""
 
     def any(
         self,
@@ -518,49 +518,49 @@ class Bound:
         axis: Ints | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """any(Tensor self, Any dim=None, bool keepdim=False) -> Tensor"""
+        """Returns whether an element is true, over all dims or those of `dim`."""
 
     def arccos(self, *, out: Tensor | None = None) -> Tensor:
-        """acos(Tensor self) -> Tensor"""
+        """Returns the angle in radians whose cosine is each element."""
 
     def arccos_(self) -> Tensor:
-        """In-place form of `acos(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `acos` returns: the angle in radians whose cosine is each element."""
 
     def arccosh(self, *, out: Tensor | None = None) -> Tensor:
-        """acosh(Tensor self) -> Tensor"""
+        """Returns the inverse hyperbolic cosine of each element."""
 
     def arccosh_(self) -> Tensor:
-        """In-place form of `acosh(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `acosh` returns: the inverse hyperbolic cosine of each element."""
 
     def arcsin(self, *, out: Tensor | None = None) -> Tensor:
-        """asin(Tensor self) -> Tensor"""
+        """Returns the angle in radians whose sine is each element."""
 
     def arcsin_(self) -> Tensor:
-        """In-place form of `asin(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `asin` returns: the angle in radians whose sine is each element."""
 
     def arcsinh(self, *, out: Tensor | None = None) -> Tensor:
-        """asinh(Tensor self) -> Tensor"""
+        """Returns the inverse hyperbolic sine of each element."""
 
     def arcsinh_(self) -> Tensor:
-        """In-place form of `asinh(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `asinh` returns: the inverse hyperbolic sine of each element."""
 
     def arctan(self, *, out: Tensor | None = None) -> Tensor:
-        """atan(Tensor self) -> Tensor"""
+        """Returns the angle in radians whose tangent is each element."""
 
     def arctan2(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """atan2(Tensor self, Tensor other) -> Tensor"""
+        """Returns the angle in radians of the point (`other`, `input`), in all four quadrants."""
 
     def arctan2_(self, other: Operand) -> Tensor:
-        """In-place form of `atan2(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `atan2` returns: the angle in radians of the point (`other`, `input`), in all four quadrants."""
 
     def arctan_(self) -> Tensor:
-        """In-place form of `atan(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `atan` returns: the angle in radians whose tangent is each element."""
 
     def arctanh(self, *, out: Tensor | None = None) -> Tensor:
-        """atanh(Tensor self) -> Tensor"""
+        """Returns the inverse hyperbolic tangent of each element."""
 
     def arctanh_(self) -> Tensor:
-        """In-place form of `atanh(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `atanh` returns: the inverse hyperbolic tangent of each element."""
 
     def argmax(
         self,
@@ -571,7 +571,7 @@ class Bound:
         axis: _int | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
+        """Returns the index of the greatest element, of all in order or along `dim`."""
 
     def argmin(
         self,
@@ -582,7 +582,7 @@ class Bound:
         axis: _int | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"""
+        """Returns the index of the least element, of all in order or along `dim`."""
 
     def argsort(
         self,
@@ -593,7 +593,7 @@ class Bound:
         out: Tensor | None = None,
         axis: _int = ...,
     ) -> Tensor:
-        """argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> Tensor"""
+        """Returns the indices that put the elements in order along `dim`."""
 
     def argwhere(self) -> Tensor:
         """Returns where elements are not zero: (n, dims)."""
@@ -619,34 +619,34 @@ class Bound:
         """Returns a copy of `input` in which the view `input.as_strided(size, stride, storage_offset)` holds `src`."""
 
     def asin(self, *, out: Tensor | None = None) -> Tensor:
-        """asin(Tensor self) -> Tensor"""
+        """Returns the angle in radians whose sine is each element."""
 
     def asin_(self) -> Tensor:
-        """In-place form of `asin(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `asin` returns: the angle in radians whose sine is each element."""
 
     def asinh(self, *, out: Tensor | None = None) -> Tensor:
-        """asinh(Tensor self) -> Tensor"""
+        """Returns the inverse hyperbolic sine of each element."""
 
     def asinh_(self) -> Tensor:
-        """In-place form of `asinh(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `asinh` returns: the inverse hyperbolic sine of each element."""
 
     def atan(self, *, out: Tensor | None = None) -> Tensor:
-        """atan(Tensor self) -> Tensor"""
+        """Returns the angle in radians whose tangent is each element."""
 
     def atan2(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """atan2(Tensor self, Tensor other) -> Tensor"""
+        """Returns the angle in radians of the point (`other`, `input`), in all four quadrants."""
 
     def atan2_(self, other: Operand) -> Tensor:
-        """In-place form of `atan2(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `atan2` returns: the angle in radians of the point (`other`, `input`), in all four quadrants."""
 
     def atan_(self) -> Tensor:
-        """In-place form of `atan(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `atan` returns: the angle in radians whose tangent is each element."""
 
     def atanh(self, *, out: Tensor | None = None) -> Tensor:
-        """atanh(Tensor self) -> Tensor"""
+        """Returns the inverse hyperbolic tangent of each element."""
 
     def atanh_(self) -> Tensor:
-        """In-place form of `atanh(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `atanh` returns: the inverse hyperbolic tangent of each element."""
 
     def backward(
         self,
@@ -666,10 +666,10 @@ class Bound:
         alpha: Operand = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+        """Returns `beta * input + alpha * (batch1 @ batch2)`, for each matrix of the batches."""
 
     def baddbmm_(self, batch1: Operand, batch2: Operand, *, beta: Operand = 1, alpha: Operand = 1) -> Tensor:
-        """In-place form of `baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`."""
+        """Writes to the tensor what `baddbmm` returns: `beta * input + alpha * (batch1 @ batch2)`, for each matrix of the batches."""
 
     def bernoulli(
         self,
@@ -678,13 +678,11 @@ class Bound:
         generator: Generator | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """bernoulli(Tensor self, Any p=None, *, Generator? generator=None) -> Tensor"""
+        """Returns random zeros and ones, a one with the probability that the element, or `p`, says."""
 
     @overload
     def bernoulli_(self, p: _float | _str | Tensor = 0.5, *, generator: Generator | None = None) -> Tensor:
-        """bernoulli_fill(Tensor self, Any p=0.5, *, Generator? generator=None) -> Tensor
-        bernoulli_fill_each(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor
-        """
+        """Fills the tensor with random zeros and ones, a one with the probability `p`."""
     @overload
     def bernoulli_(self, p: Operand, *, generator: Generator | None = None) -> Tensor: ...
 
@@ -695,43 +693,43 @@ class Bound:
         """Returns how often each number from 0 on occurs, or the sums of the weights of its places."""
 
     def bitwise_and(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """bitwise_and(Tensor self, Tensor other) -> Tensor"""
+        """Returns the bits that `input` and `other` have in common; of bools the logical and."""
 
     def bitwise_and_(self, other: Operand) -> Tensor:
-        """In-place form of `bitwise_and(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `bitwise_and` returns: the bits that `input` and `other` have in common; of bools the logical and."""
 
     def bitwise_left_shift(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """bitwise_left_shift(Tensor self, Tensor other) -> Tensor"""
+        """Returns the bits of `input` moved left by `other` places."""
 
     def bitwise_left_shift_(self, other: Operand) -> Tensor:
-        """In-place form of `bitwise_left_shift(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `bitwise_left_shift` returns: the bits of `input` moved left by `other` places."""
 
     def bitwise_not(self, *, out: Tensor | None = None) -> Tensor:
-        """bitwise_not(Tensor self) -> Tensor"""
+        """Returns each element with all its bits flipped; of bools the logical not."""
 
     def bitwise_not_(self) -> Tensor:
-        """In-place form of `bitwise_not(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `bitwise_not` returns: each element with all its bits flipped; of bools the logical not."""
 
     def bitwise_or(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """bitwise_or(Tensor self, Tensor other) -> Tensor"""
+        """Returns the bits that `input` or `other` has; of bools the logical or."""
 
     def bitwise_or_(self, other: Operand) -> Tensor:
-        """In-place form of `bitwise_or(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `bitwise_or` returns: the bits that `input` or `other` has; of bools the logical or."""
 
     def bitwise_right_shift(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """bitwise_right_shift(Tensor self, Tensor other) -> Tensor"""
+        """Returns the bits of `input` moved right by `other` places, copies of the sign following."""
 
     def bitwise_right_shift_(self, other: Operand) -> Tensor:
-        """In-place form of `bitwise_right_shift(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `bitwise_right_shift` returns: the bits of `input` moved right by `other` places, copies of the sign following."""
 
     def bitwise_xor(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """bitwise_xor(Tensor self, Tensor other) -> Tensor"""
+        """Returns the bits in which `input` and `other` differ; of bools the exclusive or."""
 
     def bitwise_xor_(self, other: Operand) -> Tensor:
-        """In-place form of `bitwise_xor(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `bitwise_xor` returns: the bits in which `input` and `other` differ; of bools the exclusive or."""
 
     def bmm(self, mat2: Operand, *, out: Tensor | None = None) -> Tensor:
-        """bmm(Tensor self, Tensor mat2) -> Tensor"""
+        """Returns the products of the matrices of two batches, pair by pair."""
 
     def bool(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as bool."""
@@ -747,28 +745,28 @@ class Bound:
         right: _bool = False,
         out: Tensor | None = None,
     ) -> Tensor:
-        """bucketize(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
+        """Returns the index of the bucket between `boundaries` into which each element falls."""
 
     def byte(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as uint8."""
 
     def cauchy_(self, median: _float = 0, sigma: _float = 1, *, generator: Generator | None = None) -> Tensor:
-        """In-place form of `cauchy(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor`."""
+        """Fills the tensor with random numbers of a Cauchy distribution."""
 
     def cdouble(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as complex128."""
 
     def ceil(self, *, out: Tensor | None = None) -> Tensor:
-        """ceil(Tensor self) -> Tensor"""
+        """Returns the smallest integer that is not less than each element."""
 
     def ceil_(self) -> Tensor:
-        """In-place form of `ceil(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `ceil` returns: the smallest integer that is not less than each element."""
 
     def celu(self, alpha: _float = 1.0) -> Tensor:
-        """celu(Tensor input, float alpha=1.0) -> Tensor"""
+        """Returns the elements, negative ones replaced by `alpha * (exp(x / alpha) - 1)`."""
 
     def celu_(self, alpha: _float = 1.0) -> Tensor:
-        """In-place form of `celu(Tensor input, float alpha=1.0) -> Tensor`."""
+        """Writes to the tensor what `celu` returns: the elements, negative ones replaced by `alpha * (exp(x / alpha) - 1)`."""
 
     def cfloat(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as complex64."""
@@ -780,40 +778,40 @@ class Bound:
         """Returns the tensor as int8."""
 
     def cholesky(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
-        """cholesky(Tensor self, bool upper=False) -> Tensor"""
+        """Returns the Cholesky factor of a positive definite matrix (`ja.linalg.cholesky`)."""
 
     def cholesky_inverse(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
-        """cholesky_inverse(Tensor self, bool upper=False) -> Tensor"""
+        """Returns the inverse of a matrix by its Cholesky factor."""
 
     def cholesky_solve(self, input2: Operand, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
-        """cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor"""
+        """Returns the solution of a system by the Cholesky factor of its matrix."""
 
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """Returns views of at most `chunks` equal pieces of a dim."""
 
     def clamp(self, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:
-        """clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
+        """Returns the elements, those below `min` raised to it and those above `max` lowered to it."""
 
     def clamp_(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
-        """In-place form of `clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor`."""
+        """Writes to the tensor what `clamp` returns: the elements, those below `min` raised to it and those above `max` lowered to it."""
 
     def clamp_max(self, max: Operand, *, out: Tensor | None = None) -> Tensor:
-        """clamp_max(Tensor self, Tensor max) -> Tensor"""
+        """Returns the elements, those above `max` lowered to it."""
 
     def clamp_max_(self, max: Operand) -> Tensor:
-        """In-place form of `clamp_max(Tensor self, Tensor max) -> Tensor`."""
+        """Writes to the tensor what `clamp_max` returns: the elements, those above `max` lowered to it."""
 
     def clamp_min(self, min: Operand, *, out: Tensor | None = None) -> Tensor:
-        """clamp_min(Tensor self, Tensor min) -> Tensor"""
+        """Returns the elements, those below `min` raised to it."""
 
     def clamp_min_(self, min: Operand) -> Tensor:
-        """In-place form of `clamp_min(Tensor self, Tensor min) -> Tensor`."""
+        """Writes to the tensor what `clamp_min` returns: the elements, those below `min` raised to it."""
 
     def clip(self, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:
-        """clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"""
+        """Returns the elements, those below `min` raised to it and those above `max` lowered to it."""
 
     def clip_(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
-        """In-place form of `clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor`."""
+        """Writes to the tensor what `clamp` returns: the elements, those below `min` raised to it and those above `max` lowered to it."""
 
     def clone(self, *, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns a copy with storage of its own, by default in the operand's order of dims."""
@@ -822,40 +820,40 @@ class Bound:
         """Returns the conjugates of complex numbers, a view; a tensor that is not complex as it is."""
 
     def conj_physical(self, *, out: Tensor | None = None) -> Tensor:
-        """conj_physical(Tensor self) -> Tensor"""
+        """Returns the complex conjugate of each element, computed at once rather than shown as a view."""
 
     def conj_physical_(self) -> Tensor:
-        """In-place form of `conj_physical(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `conj_physical` returns: the complex conjugate of each element, computed at once rather than shown as a view."""
 
     def constant_pad_nd(self, pad: Ints, value: Operand = 0, *, out: Tensor | None = None) -> Tensor:
-        """constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor"""
+        """Returns the tensor with `value` added at both ends of its last dims: `nn.functional.pad`."""
 
     def contiguous(self, memory_format: MemoryFormat = ...) -> Tensor:
         """Returns the tensor if it lies in memory so, by default in row-major order, else a copy that does."""
 
     def copy_(self, src: Operand, non_blocking: _bool = False) -> Tensor:
-        """In-place form of `copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor`."""
+        """Copies the values of `src`, converted and broadcast, into the tensor."""
 
     def copysign(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """copysign(Tensor self, Tensor other) -> Tensor"""
+        """Returns the magnitude of `input` with the sign of `other`, element by element."""
 
     def copysign_(self, other: Operand) -> Tensor:
-        """In-place form of `copysign(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `copysign` returns: the magnitude of `input` with the sign of `other`, element by element."""
 
     def corrcoef(self, *, out: Tensor | None = None) -> Tensor:
-        """corrcoef(Tensor self) -> Tensor"""
+        """Returns the matrix of the correlation coefficients of variables, one a row."""
 
     def cos(self, *, out: Tensor | None = None) -> Tensor:
-        """cos(Tensor self) -> Tensor"""
+        """Returns the cosine of each element, in radians."""
 
     def cos_(self) -> Tensor:
-        """In-place form of `cos(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `cos` returns: the cosine of each element, in radians."""
 
     def cosh(self, *, out: Tensor | None = None) -> Tensor:
-        """cosh(Tensor self) -> Tensor"""
+        """Returns the hyperbolic cosine of each element."""
 
     def cosh_(self) -> Tensor:
-        """In-place form of `cosh(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `cosh` returns: the hyperbolic cosine of each element."""
 
     def count_nonzero(
         self,
@@ -864,7 +862,7 @@ class Bound:
         out: Tensor | None = None,
         axis: Ints | None = ...,
     ) -> Tensor:
-        """count_nonzero(Tensor self, Any dim=None) -> Tensor"""
+        """Returns how many elements are not zero, over all dims or those of `dim`."""
 
     def cov(
         self,
@@ -874,7 +872,7 @@ class Bound:
         aweights: Operand | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor"""
+        """Returns the covariance matrix of variables, one a row."""
 
     def cpu(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor on the CPU."""
@@ -887,13 +885,13 @@ class Bound:
         out: Tensor | None = None,
         axis: _int | None = ...,
     ) -> Tensor:
-        """cross(Tensor self, Tensor other, int? dim=None) -> Tensor"""
+        """Returns the cross products of vectors of three elements, by default along the first dim of size 3."""
 
     def cummax(self, dim: _int = ..., *, out: Sequence[Tensor] | None = None, axis: _int = ...) -> CummaxResult:
-        """cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+        """Returns the greatest element up to each one along `dim`, and where it lies."""
 
     def cummin(self, dim: _int = ..., *, out: Sequence[Tensor] | None = None, axis: _int = ...) -> CumminResult:
-        """cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"""
+        """Returns the least element up to each one along `dim`, and where it lies."""
 
     def cumprod(
         self,
@@ -903,10 +901,10 @@ class Bound:
         out: Tensor | None = None,
         axis: _int = ...,
     ) -> Tensor:
-        """cumprod(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor"""
+        """Returns the products of the elements up to each one, along `dim`."""
 
     def cumprod_(self, dim: _int = ..., *, dtype: DTypeLike | None = None, axis: _int = ...) -> Tensor:
-        """In-place form of `cumprod(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor`."""
+        """Writes to the tensor what `cumprod` returns: the products of the elements up to each one, along `dim`."""
 
     def cumsum(
         self,
@@ -916,19 +914,19 @@ class Bound:
         out: Tensor | None = None,
         axis: _int = ...,
     ) -> Tensor:
-        """cumsum(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor"""
+        """Returns the sums of the elements up to each one, along `dim`."""
 
     def cumsum_(self, dim: _int = ..., *, dtype: DTypeLike | None = None, axis: _int = ...) -> Tensor:
-        """In-place form of `cumsum(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor`."""
+        """Writes to the tensor what `cumsum` returns: the sums of the elements up to each one, along `dim`."""
 
     def deg2rad(self, *, out: Tensor | None = None) -> Tensor:
-        """deg2rad(Tensor self) -> Tensor"""
+        """Returns each angle in degrees as radians."""
 
     def deg2rad_(self) -> Tensor:
-        """In-place form of `deg2rad(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `deg2rad` returns: each angle in degrees as radians."""
 
     def det(self, *, out: Tensor | None = None) -> Tensor:
-        """det(Tensor self) -> Tensor"""
+        """Returns the determinant of a square matrix."""
 
     def detach(self) -> Tensor:
         """Returns a tensor on the same memory through which no gradient flows."""
@@ -937,7 +935,7 @@ class Bound:
         """Cuts this tensor off from its history, in place."""
 
     def diag(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-        """diag(Tensor self, int diagonal=0) -> Tensor"""
+        """Returns the diagonal of a matrix as a copy, or a matrix with a vector on its diagonal."""
 
     def diag_embed(
         self,
@@ -947,10 +945,10 @@ class Bound:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor"""
+        """Returns matrices with the vectors of the last dim on their diagonals."""
 
     def diagflat(self, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
-        """diagflat(Tensor self, int offset=0) -> Tensor"""
+        """Returns a matrix with all elements, as one long vector, on its diagonal."""
 
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """Returns the diagonal of two dims as a new last dim."""
@@ -964,7 +962,7 @@ class Bound:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor"""
+        """Returns a copy of `input` in which the diagonal of two dims holds `src`."""
 
     def diff(
         self,
@@ -976,46 +974,46 @@ class Bound:
         out: Tensor | None = None,
         axis: _int = ...,
     ) -> Tensor:
-        """diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"""
+        """Returns the differences of neighbours along `dim`, taken `n` times."""
 
     def digamma(self, *, out: Tensor | None = None) -> Tensor:
-        """digamma(Tensor self) -> Tensor"""
+        """Returns the derivative of the logarithm of the gamma function of each element."""
 
     def digamma_(self) -> Tensor:
-        """In-place form of `digamma(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `digamma` returns: the derivative of the logarithm of the gamma function of each element."""
 
     def dist(self, other: Operand, p: _float = 2, *, out: Tensor | None = None) -> Tensor:
-        """dist(Tensor self, Tensor other, float p=2) -> Tensor"""
+        """Returns the `p`-norm of `input - other`."""
 
     def div(self, other: Operand, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
-        """div(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor"""
+        """Returns `input / other`, element by element; rounded to integers if `rounding_mode` says so."""
 
     def div_(self, other: Operand, *, rounding_mode: _str | None = None) -> Tensor:
-        """In-place form of `div(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor`."""
+        """Writes to the tensor what `div` returns: `input / other`, element by element; rounded to integers if `rounding_mode` says so."""
 
     def divide(self, other: Operand, *, rounding_mode: _str | None = None, out: Tensor | None = None) -> Tensor:
-        """div(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor"""
+        """Returns `input / other`, element by element; rounded to integers if `rounding_mode` says so."""
 
     def divide_(self, other: Operand, *, rounding_mode: _str | None = None) -> Tensor:
-        """In-place form of `div(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor`."""
+        """Writes to the tensor what `div` returns: `input / other`, element by element; rounded to integers if `rounding_mode` says so."""
 
     def dot(self, tensor: Operand, *, out: Tensor | None = None) -> Tensor:
-        """dot(Tensor self, Tensor tensor) -> Tensor"""
+        """Returns the sum of the products of the elements of two vectors."""
 
     def double(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as float64."""
 
     def dropout1d_(self, p: _float = 0.5, training: _bool = True) -> Tensor:
-        """In-place form of `dropout1d(Tensor input, float p=0.5, bool training=True) -> Tensor`."""
+        """Writes to the tensor what `dropout1d` returns: signals, in training each channel replaced by zeros with probability `p`."""
 
     def dropout2d_(self, p: _float = 0.5, training: _bool = True) -> Tensor:
-        """In-place form of `dropout2d(Tensor input, float p=0.5, bool training=True) -> Tensor`."""
+        """Writes to the tensor what `dropout2d` returns: images, in training each channel replaced by zeros with probability `p`."""
 
     def dropout3d_(self, p: _float = 0.5, training: _bool = True) -> Tensor:
-        """In-place form of `dropout3d(Tensor input, float p=0.5, bool training=True) -> Tensor`."""
+        """Writes to the tensor what `dropout3d` returns: volumes, in training each channel replaced by zeros with probability `p`."""
 
     def dropout_(self, p: _float = 0.5, training: _bool = True) -> Tensor:
-        """In-place form of `dropout(Tensor input, float p=0.5, bool training=True) -> Tensor`."""
+        """Writes to the tensor what `dropout` returns: the elements, in training each replaced by zero with probability `p`, the others scaled up."""
 
     def dsplit(
         self,
@@ -1027,46 +1025,46 @@ class Bound:
         """Returns views of equal pieces of a dim, or of the pieces between indices."""
 
     def elu_(self, alpha: _float = 1.0) -> Tensor:
-        """In-place form of `elu(Tensor input, float alpha=1.0) -> Tensor`."""
+        """Writes to the tensor what `elu` returns: the elements, negative ones replaced by `alpha * (exp(x) - 1)`."""
 
     def eq(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """eq(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` equals `other`, element by element."""
 
     def eq_(self, other: Operand) -> Tensor:
-        """In-place form of `eq(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `eq` returns: whether `input` equals `other`, element by element."""
 
     def equal(self, other: Tensor) -> _bool:
         """Returns whether two tensors have the same shape and elements."""
 
     def erf(self, *, out: Tensor | None = None) -> Tensor:
-        """erf(Tensor self) -> Tensor"""
+        """Returns the error function of each element."""
 
     def erf_(self) -> Tensor:
-        """In-place form of `erf(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `erf` returns: the error function of each element."""
 
     def erfc(self, *, out: Tensor | None = None) -> Tensor:
-        """erfc(Tensor self) -> Tensor"""
+        """Returns one minus the error function of each element."""
 
     def erfc_(self) -> Tensor:
-        """In-place form of `erfc(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `erfc` returns: one minus the error function of each element."""
 
     def erfinv(self, *, out: Tensor | None = None) -> Tensor:
-        """erfinv(Tensor self) -> Tensor"""
+        """Returns the inverse of the error function of each element."""
 
     def erfinv_(self) -> Tensor:
-        """In-place form of `erfinv(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `erfinv` returns: the inverse of the error function of each element."""
 
     def exp(self, *, out: Tensor | None = None) -> Tensor:
-        """exp(Tensor self) -> Tensor"""
+        """Returns e to the power of each element."""
 
     def exp2(self, *, out: Tensor | None = None) -> Tensor:
-        """exp2(Tensor self) -> Tensor"""
+        """Returns 2 to the power of each element."""
 
     def exp2_(self) -> Tensor:
-        """In-place form of `exp2(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `exp2` returns: 2 to the power of each element."""
 
     def exp_(self) -> Tensor:
-        """In-place form of `exp(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `exp` returns: e to the power of each element."""
 
     def expand(self, *size: Ints) -> Tensor:
         """Returns dims of size 1 repeated, without memory; -1 leaves a dim as it is."""
@@ -1075,139 +1073,139 @@ class Bound:
         """Returns `input.expand(other.size())`."""
 
     def expm1(self, *, out: Tensor | None = None) -> Tensor:
-        """expm1(Tensor self) -> Tensor"""
+        """Returns e to the power of each element, minus one, exact for small elements."""
 
     def expm1_(self) -> Tensor:
-        """In-place form of `expm1(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `expm1` returns: e to the power of each element, minus one, exact for small elements."""
 
     def exponential_(self, lambd: _float = 1, *, generator: Generator | None = None) -> Tensor:
-        """In-place form of `exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor`."""
+        """Fills the tensor with random numbers of the exponential distribution of rate `lambd`."""
 
     def feature_alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Tensor:
-        """In-place form of `feature_alpha_dropout(Tensor input, float p=0.5, bool training=False) -> Tensor`."""
+        """Writes to the tensor what `feature_alpha_dropout` returns: the channels, in training some set as by `alpha_dropout`, each as a whole."""
 
     def feature_dropout_(self, p: _float = 0.5, training: _bool = True) -> Tensor:
-        """In-place form of `feature_dropout(Tensor input, float p=0.5, bool training=True) -> Tensor`."""
+        """Writes to the tensor what `feature_dropout` returns: the channels, in training each replaced by zeros as a whole with probability `p`."""
 
     def fill_(self, value: Operand) -> Tensor:
-        """In-place form of `fill(Tensor self, Tensor value) -> Tensor`."""
+        """Writes to the tensor what `fill` returns: a tensor of the shape and dtype of `input` filled with `value`."""
 
     def fill_diagonal_(self, fill_value: Operand, wrap: _bool = False) -> Tensor:
-        """In-place form of `fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor`."""
+        """Fills the diagonal with `fill_value`."""
 
     def fix(self, *, out: Tensor | None = None) -> Tensor:
-        """trunc(Tensor self) -> Tensor"""
+        """Returns each element without its part after the decimal point."""
 
     def fix_(self) -> Tensor:
-        """In-place form of `trunc(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `trunc` returns: each element without its part after the decimal point."""
 
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Returns the dims from `start_dim` to `end_dim` as one."""
 
     def flip(self, *dims: Ints) -> Tensor:
-        """flip(Tensor self, int[] dims) -> Tensor"""
+        """Returns the elements in reverse order along `dims`, copied."""
 
     def fliplr(self, *, out: Tensor | None = None) -> Tensor:
-        """fliplr(Tensor self) -> Tensor"""
+        """Returns the columns in reverse order, copied: the second dim."""
 
     def flipud(self, *, out: Tensor | None = None) -> Tensor:
-        """flipud(Tensor self) -> Tensor"""
+        """Returns the rows in reverse order, copied: the first dim."""
 
     def float(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as float32."""
 
     def float_power(self, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
-        """float_power(Tensor self, Tensor exponent) -> Tensor"""
+        """Returns each element to the power of `exponent`, computed in double precision."""
 
     def float_power_(self, exponent: Operand) -> Tensor:
-        """In-place form of `float_power_write(Tensor self, Tensor exponent) -> Tensor`."""
+        """Raises each element to the power of `exponent`; the result is in double precision."""
 
     def floor(self, *, out: Tensor | None = None) -> Tensor:
-        """floor(Tensor self) -> Tensor"""
+        """Returns the largest integer that is not greater than each element."""
 
     def floor_(self) -> Tensor:
-        """In-place form of `floor(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `floor` returns: the largest integer that is not greater than each element."""
 
     def floor_divide(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """floor_divide(Tensor self, Tensor other) -> Tensor"""
+        """Returns `input / other` rounded down, element by element."""
 
     def floor_divide_(self, other: Operand) -> Tensor:
-        """In-place form of `floor_divide(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `floor_divide` returns: `input / other` rounded down, element by element."""
 
     def fmax(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """fmax(Tensor self, Tensor other) -> Tensor"""
+        """Returns the greater element of each pair; of a number and NaN the number."""
 
     def fmin(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """fmin(Tensor self, Tensor other) -> Tensor"""
+        """Returns the smaller element of each pair; of a number and NaN the number."""
 
     def fmod(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """fmod(Tensor self, Tensor other) -> Tensor"""
+        """Returns what is left of `input` after division by `other`, with the sign of `input`: C's `fmod`."""
 
     def fmod_(self, other: Operand) -> Tensor:
-        """In-place form of `fmod(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `fmod` returns: what is left of `input` after division by `other`, with the sign of `input`: C's `fmod`."""
 
     def frac(self, *, out: Tensor | None = None) -> Tensor:
-        """frac(Tensor self) -> Tensor"""
+        """Returns the part of each element after the decimal point, with its sign."""
 
     def frac_(self) -> Tensor:
-        """In-place form of `frac(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `frac` returns: the part of each element after the decimal point, with its sign."""
 
     def frexp(self, *, out: Sequence[Tensor] | None = None) -> FrexpResult:
-        """frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+        """Returns the mantissa, of a size from 1/2 to 1, and the exponent of 2 that make up each element."""
 
     def gather(self, dim: _int, index: Operand, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
-        """gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"""
+        """Returns, at each place of `index`, the element of `input` that it names along `dim`."""
 
     def gcd(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """gcd(Tensor self, Tensor other) -> Tensor"""
+        """Returns the greatest common divisor of each pair of integers."""
 
     def gcd_(self, other: Operand) -> Tensor:
-        """In-place form of `gcd(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `gcd` returns: the greatest common divisor of each pair of integers."""
 
     def ge(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """ge(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` is at least `other`, element by element."""
 
     def ge_(self, other: Operand) -> Tensor:
-        """In-place form of `ge(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `ge` returns: whether `input` is at least `other`, element by element."""
 
     def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
-        """In-place form of `geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor`."""
+        """Fills the tensor with random counts of trials until the first success, of probability `p`."""
 
     def geqrf(self, *, out: Sequence[Tensor] | None = None) -> GeqrfResult:
-        """geqrf(Tensor self) -> (Tensor a, Tensor tau)"""
+        """Returns the QR factorization of a matrix in compact form: reflections and their scales."""
 
     def ger(self, vec2: Operand, *, out: Tensor | None = None) -> Tensor:
-        """outer(Tensor self, Tensor vec2) -> Tensor"""
+        """Returns the matrix of the products of each element of one vector with each of another."""
 
     def get_device(self) -> _int:
         """Returns the number of the accelerator that holds the tensor, or -1 on the CPU."""
 
     def greater(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """gt(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` is greater than `other`, element by element."""
 
     def greater_(self, other: Operand) -> Tensor:
-        """In-place form of `gt(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `gt` returns: whether `input` is greater than `other`, element by element."""
 
     def greater_equal(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """ge(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` is at least `other`, element by element."""
 
     def greater_equal_(self, other: Operand) -> Tensor:
-        """In-place form of `ge(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `ge` returns: whether `input` is at least `other`, element by element."""
 
     def gt(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """gt(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` is greater than `other`, element by element."""
 
     def gt_(self, other: Operand) -> Tensor:
-        """In-place form of `gt(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `gt` returns: whether `input` is greater than `other`, element by element."""
 
     def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as float16."""
 
     def hardshrink(self, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-        """hardshrink(Tensor input, float lambd=0.5) -> Tensor"""
+        """Returns the elements, those of magnitude up to `lambd` replaced by zero."""
 
     def hardtanh_(self, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
-        """In-place form of `hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor`."""
+        """Writes to the tensor what `hardtanh` returns: the elements, clamped to the range from `min_val` to `max_val`."""
 
     def hash_tensor(
         self,
@@ -1218,16 +1216,16 @@ class Bound:
         out: Tensor | None = None,
         axis: Ints = ...,
     ) -> Tensor:
-        """hash_tensor(Tensor self, Any dim=(), *, bool keepdim=False, int mode=0) -> Tensor"""
+        """Returns the exclusive or of the elements' 64-bit patterns."""
 
     def heaviside(self, values: Operand, *, out: Tensor | None = None) -> Tensor:
-        """heaviside(Tensor self, Tensor values) -> Tensor"""
+        """Returns 0 for negative elements, 1 for positive ones, and `values` where they are zero."""
 
     def heaviside_(self, values: Operand) -> Tensor:
-        """In-place form of `heaviside(Tensor self, Tensor values) -> Tensor`."""
+        """Writes to the tensor what `heaviside` returns: 0 for negative elements, 1 for positive ones, and `values` where they are zero."""
 
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None) -> Tensor:
-        """histc(Tensor self, int bins=100, Any min=0, Any max=0) -> Tensor"""
+        """Returns how many elements fall into each of `bins` equal intervals from `min` to `max`."""
 
     @overload
     def histogram(
@@ -1238,9 +1236,7 @@ class Bound:
         density: _bool = False,
         out: Sequence[Tensor] | None = None,
     ) -> HistogramResult:
-        """histogram(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)
-        histogram_uniform(Tensor self, int bins=100, *, Any range=None, Tensor? weight=None, bool density=False) -> (Tensor, Tensor)
-        """
+        """Returns how many elements fall into each bin, and the edges of the bins."""
     @overload
     def histogram(
         self,
@@ -1261,9 +1257,7 @@ class Bound:
         density: _bool = False,
         out: Sequence[Tensor] | None = None,
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """histogramdd(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool density=False) -> Tensor[]
-        histogramdd_uniform(Tensor self, Any bins, *, Any range=None, Tensor? weight=None, bool density=False) -> Tensor[]
-        """
+        """Returns how many points of several coordinates fall into each bin, and the edges along each dim."""
     @overload
     def histogramdd(
         self,
@@ -1285,28 +1279,28 @@ class Bound:
         """Returns views of equal pieces of a dim, or of the pieces between indices."""
 
     def hypot(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """hypot(Tensor self, Tensor other) -> Tensor"""
+        """Returns the length of the hypotenuse of right triangles with the legs `input` and `other`."""
 
     def hypot_(self, other: Operand) -> Tensor:
-        """In-place form of `hypot(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `hypot` returns: the length of the hypotenuse of right triangles with the legs `input` and `other`."""
 
     def i0(self, *, out: Tensor | None = None) -> Tensor:
-        """i0(Tensor self) -> Tensor"""
+        """Returns the modified Bessel function of the first kind of order 0 (`modified_bessel_i0`)."""
 
     def i0_(self) -> Tensor:
-        """In-place form of `i0(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `i0` returns: the modified Bessel function of the first kind of order 0 (`modified_bessel_i0`)."""
 
     def igamma(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """igamma(Tensor self, Tensor other) -> Tensor"""
+        """Returns the regularized lower incomplete gamma function P(input, other)."""
 
     def igamma_(self, other: Operand) -> Tensor:
-        """In-place form of `igamma(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `igamma` returns: the regularized lower incomplete gamma function P(input, other)."""
 
     def igammac(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """igammac(Tensor self, Tensor other) -> Tensor"""
+        """Returns the regularized upper incomplete gamma function Q(input, other)."""
 
     def igammac_(self, other: Operand) -> Tensor:
-        """In-place form of `igammac(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `igammac` returns: the regularized upper incomplete gamma function Q(input, other)."""
 
     def index_add(
         self,
@@ -1317,22 +1311,22 @@ class Bound:
         alpha: Operand = 1,
         out: Tensor | None = None,
     ) -> Tensor:
-        """index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"""
+        """Returns `input` with `alpha` times the slices of `source` added to those that `index` lists."""
 
     def index_add_(self, dim: _int, index: Operand, source: Operand, *, alpha: Operand = 1) -> Tensor:
-        """In-place form of `index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor`."""
+        """Writes to the tensor what `index_add` returns: `input` with `alpha` times the slices of `source` added to those that `index` lists."""
 
     def index_copy(self, dim: _int, index: Operand, source: Operand, *, out: Tensor | None = None) -> Tensor:
-        """index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"""
+        """Returns `input` with the slices of `source` in place of those that `index` lists."""
 
     def index_copy_(self, dim: _int, index: Operand, source: Operand) -> Tensor:
-        """In-place form of `index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor`."""
+        """Writes to the tensor what `index_copy` returns: `input` with the slices of `source` in place of those that `index` lists."""
 
     def index_fill(self, dim: _int, index: Operand, value: Operand, *, out: Tensor | None = None) -> Tensor:
-        """index_fill(Tensor self, int dim, Tensor index, Tensor value) -> Tensor"""
+        """Returns `input` with the slices along `dim` that `index` lists filled with `value`."""
 
     def index_fill_(self, dim: _int, index: Operand, value: Operand) -> Tensor:
-        """In-place form of `index_fill(Tensor self, int dim, Tensor index, Tensor value) -> Tensor`."""
+        """Writes to the tensor what `index_fill` returns: `input` with the slices along `dim` that `index` lists filled with `value`."""
 
     def index_put(
         self,
@@ -1342,7 +1336,7 @@ class Bound:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"""
+        """Returns `input` with `values` at the places that the tensors of `indices` name together."""
 
     def index_put_(
         self,
@@ -1350,7 +1344,7 @@ class Bound:
         values: Operand,
         accumulate: _bool = False,
     ) -> Tensor:
-        """In-place form of `index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor`."""
+        """Writes to the tensor what `index_put` returns: `input` with `values` at the places that the tensors of `indices` name together."""
 
     def index_reduce(
         self,
@@ -1362,7 +1356,7 @@ class Bound:
         include_self: _bool = True,
         out: Tensor | None = None,
     ) -> Tensor:
-        """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
+        """Returns `input` united, by `reduce`, with the slices of `source` at those that `index` lists."""
 
     def index_reduce_(
         self,
@@ -1373,19 +1367,19 @@ class Bound:
         *,
         include_self: _bool = True,
     ) -> Tensor:
-        """In-place form of `index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor`."""
+        """Writes to the tensor what `index_reduce` returns: `input` united, by `reduce`, with the slices of `source` at those that `index` lists."""
 
     def index_select(self, dim: _int, index: Operand, *, out: Tensor | None = None) -> Tensor:
-        """index_select(Tensor self, int dim, Tensor index) -> Tensor"""
+        """Returns the slices along `dim` that `index` lists."""
 
     def inner(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """inner(Tensor self, Tensor other) -> Tensor"""
+        """Returns the sums of products along the last dim of both tensors."""
 
     def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as int32."""
 
     def inverse(self, *, out: Tensor | None = None) -> Tensor:
-        """inverse(Tensor self) -> Tensor"""
+        """Returns the inverse of a square matrix (`ja.linalg.inv`)."""
 
     def is_conj(self) -> _bool:
         """Returns whether the tensor shows the conjugates of what its memory holds."""
@@ -1417,25 +1411,25 @@ class Bound:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor"""
+        """Returns whether |input - other| is at most `atol + rtol * |other|`, element by element."""
 
     def isfinite(self, *, out: Tensor | None = None) -> Tensor:
-        """isfinite(Tensor self) -> Tensor"""
+        """Returns whether each element is neither infinite nor NaN."""
 
     def isinf(self, *, out: Tensor | None = None) -> Tensor:
-        """isinf(Tensor self) -> Tensor"""
+        """Returns whether each element is infinite, of either sign."""
 
     def isnan(self, *, out: Tensor | None = None) -> Tensor:
-        """isnan(Tensor self) -> Tensor"""
+        """Returns whether each element is NaN."""
 
     def isneginf(self, *, out: Tensor | None = None) -> Tensor:
-        """isneginf(Tensor self) -> Tensor"""
+        """Returns whether each element is negative infinity."""
 
     def isposinf(self, *, out: Tensor | None = None) -> Tensor:
-        """isposinf(Tensor self) -> Tensor"""
+        """Returns whether each element is positive infinity."""
 
     def isreal(self, *, out: Tensor | None = None) -> Tensor:
-        """isreal(Tensor self) -> Tensor"""
+        """Returns whether the imaginary part of each element is zero."""
 
     def istft(
         self,
@@ -1451,10 +1445,10 @@ class Bound:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """istft(Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor"""
+        """Returns the signal whose short-time transforms are nearest to `input`."""
 
     def kron(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """kron(Tensor self, Tensor other) -> Tensor"""
+        """Returns the Kronecker product: each element of `input` times the whole of `other`."""
 
     def kthvalue(
         self,
@@ -1466,79 +1460,79 @@ class Bound:
         axis: _int = ...,
         keepdims: _bool = ...,
     ) -> KthvalueResult:
-        """kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+        """Returns the `k`-th smallest element along `dim`, and where it lies."""
 
     def lcm(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """lcm(Tensor self, Tensor other) -> Tensor"""
+        """Returns the least common multiple of each pair of integers."""
 
     def lcm_(self, other: Operand) -> Tensor:
-        """In-place form of `lcm(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `lcm` returns: the least common multiple of each pair of integers."""
 
     def ldexp(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """ldexp(Tensor self, Tensor other) -> Tensor"""
+        """Returns `input * 2**other`, element by element."""
 
     def ldexp_(self, other: Operand) -> Tensor:
-        """In-place form of `ldexp(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `ldexp` returns: `input * 2**other`, element by element."""
 
     def le(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """le(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` is at most `other`, element by element."""
 
     def le_(self, other: Operand) -> Tensor:
-        """In-place form of `le(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `le` returns: whether `input` is at most `other`, element by element."""
 
     def leaky_relu_(self, negative_slope: _float = 0.01) -> Tensor:
-        """In-place form of `leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor`."""
+        """Writes to the tensor what `leaky_relu` returns: the elements, negative ones times `negative_slope`."""
 
     def lerp(self, end: Operand, weight: Operand, *, out: Tensor | None = None) -> Tensor:
-        """lerp(Tensor self, Tensor end, Tensor weight) -> Tensor"""
+        """Returns `input + weight * (end - input)`: a point between `input` and `end`."""
 
     def lerp_(self, end: Operand, weight: Operand) -> Tensor:
-        """In-place form of `lerp(Tensor self, Tensor end, Tensor weight) -> Tensor`."""
+        """Writes to the tensor what `lerp` returns: `input + weight * (end - input)`: a point between `input` and `end`."""
 
     def less(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """lt(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` is less than `other`, element by element."""
 
     def less_(self, other: Operand) -> Tensor:
-        """In-place form of `lt(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `lt` returns: whether `input` is less than `other`, element by element."""
 
     def less_equal(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """le(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` is at most `other`, element by element."""
 
     def less_equal_(self, other: Operand) -> Tensor:
-        """In-place form of `le(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `le` returns: whether `input` is at most `other`, element by element."""
 
     def lgamma(self, *, out: Tensor | None = None) -> Tensor:
-        """lgamma(Tensor self) -> Tensor"""
+        """Returns the logarithm of the magnitude of the gamma function of each element."""
 
     def lgamma_(self) -> Tensor:
-        """In-place form of `lgamma(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `lgamma` returns: the logarithm of the magnitude of the gamma function of each element."""
 
     def log(self, *, out: Tensor | None = None) -> Tensor:
-        """log(Tensor self) -> Tensor"""
+        """Returns the natural logarithm of each element."""
 
     def log10(self, *, out: Tensor | None = None) -> Tensor:
-        """log10(Tensor self) -> Tensor"""
+        """Returns the logarithm to base 10 of each element."""
 
     def log10_(self) -> Tensor:
-        """In-place form of `log10(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `log10` returns: the logarithm to base 10 of each element."""
 
     def log1p(self, *, out: Tensor | None = None) -> Tensor:
-        """log1p(Tensor self) -> Tensor"""
+        """Returns the natural logarithm of one plus each element, exact for small elements."""
 
     def log1p_(self) -> Tensor:
-        """In-place form of `log1p(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `log1p` returns: the natural logarithm of one plus each element, exact for small elements."""
 
     def log2(self, *, out: Tensor | None = None) -> Tensor:
-        """log2(Tensor self) -> Tensor"""
+        """Returns the logarithm to base 2 of each element."""
 
     def log2_(self) -> Tensor:
-        """In-place form of `log2(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `log2` returns: the logarithm to base 2 of each element."""
 
     def log_(self) -> Tensor:
-        """In-place form of `log(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `log` returns: the natural logarithm of each element."""
 
     def log_normal_(self, mean: _float = 1, std: _float = 2, *, generator: Generator | None = None) -> Tensor:
-        """In-place form of `log_normal(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor`."""
+        """Fills the tensor with random numbers whose logarithms are normally distributed."""
 
     def log_softmax(
         self,
@@ -1548,49 +1542,49 @@ class Bound:
         out: Tensor | None = None,
         axis: _int | None = ...,
     ) -> Tensor:
-        """log_softmax(Tensor input, int? dim=None, Dtype? dtype=None) -> Tensor"""
+        """Returns the logarithm of the softmax along `dim`, without overflow."""
 
     def logaddexp(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """logaddexp(Tensor self, Tensor other) -> Tensor"""
+        """Returns log(exp(input) + exp(other)), without overflow."""
 
     def logaddexp2(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """logaddexp2(Tensor self, Tensor other) -> Tensor"""
+        """Returns log2(2**input + 2**other), without overflow."""
 
     def logcumsumexp(self, dim: _int = ..., *, out: Tensor | None = None, axis: _int = ...) -> Tensor:
-        """logcumsumexp(Tensor self, int dim) -> Tensor"""
+        """Returns the logarithms of the sums of exponentials up to each element, along `dim`."""
 
     def logdet(self, *, out: Tensor | None = None) -> Tensor:
-        """logdet(Tensor self) -> Tensor"""
+        """Returns the logarithm of the determinant of a square matrix; NaN if it is negative."""
 
     def logical_and(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """logical_and(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether both elements of each pair are not zero."""
 
     def logical_and_(self, other: Operand) -> Tensor:
-        """In-place form of `logical_and(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `logical_and` returns: whether both elements of each pair are not zero."""
 
     def logical_not(self, *, out: Tensor | None = None) -> Tensor:
-        """logical_not(Tensor self) -> Tensor"""
+        """Returns whether each element is zero."""
 
     def logical_not_(self) -> Tensor:
-        """In-place form of `logical_not(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `logical_not` returns: whether each element is zero."""
 
     def logical_or(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """logical_or(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether an element of each pair is not zero."""
 
     def logical_or_(self, other: Operand) -> Tensor:
-        """In-place form of `logical_or(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `logical_or` returns: whether an element of each pair is not zero."""
 
     def logical_xor(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """logical_xor(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether exactly one element of each pair is not zero."""
 
     def logical_xor_(self, other: Operand) -> Tensor:
-        """In-place form of `logical_xor(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `logical_xor` returns: whether exactly one element of each pair is not zero."""
 
     def logit(self, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
-        """logit(Tensor self, float? eps=None) -> Tensor"""
+        """Returns log(x / (1 - x)), the inverse of the sigmoid; elements are clamped to [eps, 1 - eps] if given."""
 
     def logit_(self, eps: _float | None = None) -> Tensor:
-        """In-place form of `logit(Tensor self, float? eps=None) -> Tensor`."""
+        """Writes to the tensor what `logit` returns: log(x / (1 - x)), the inverse of the sigmoid; elements are clamped to [eps, 1 - eps] if given."""
 
     def logsumexp(
         self,
@@ -1601,16 +1595,16 @@ class Bound:
         axis: Ints = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """logsumexp(Tensor self, Any dim, bool keepdim=False) -> Tensor"""
+        """Returns the logarithm of the sum of the exponentials over `dim`, without overflow."""
 
     def long(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as int64."""
 
     def lt(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """lt(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` is less than `other`, element by element."""
 
     def lt_(self, other: Operand) -> Tensor:
-        """In-place form of `lt(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `lt` returns: whether `input` is less than `other`, element by element."""
 
     def lu(
         self,
@@ -1619,41 +1613,38 @@ class Bound:
         *,
         out: Sequence[Tensor] | None = None,
     ) -> tuple[Tensor, ...]:
-        """lu(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]"""
+        """Returns the LU factorization of a matrix in compact form, with `get_infos` also where it failed."""
 
     def lu_solve(self, LU_data: Operand, LU_pivots: Operand, *, out: Tensor | None = None) -> Tensor:
-        """lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor"""
+        """Returns the solution of a system by a compact LU factorization (`ja.linalg.lu_solve`)."""
 
     def masked_fill(self, mask: Operand, value: Operand, *, out: Tensor | None = None) -> Tensor:
-        """masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor"""
+        """Returns the elements, those where `mask` is true replaced by `value`."""
 
     def masked_fill_(self, mask: Operand, value: Operand) -> Tensor:
-        """In-place form of `masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor`."""
+        """Writes to the tensor what `masked_fill` returns: the elements, those where `mask` is true replaced by `value`."""
 
     def masked_scatter(self, mask: Operand, source: Operand, *, out: Tensor | None = None) -> Tensor:
-        """masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor"""
+        """Returns the elements, those where `mask` is true replaced by those of `source` in their order."""
 
     def masked_scatter_(self, mask: Operand, source: Operand) -> Tensor:
-        """In-place form of `masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor`."""
+        """Writes to the tensor what `masked_scatter` returns: the elements, those where `mask` is true replaced by those of `source` in their order."""
 
     def masked_select(self, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Returns the elements where a mask that broadcasts with them is true, as one dim."""
 
     def matmul(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """matmul(Tensor self, Tensor other) -> Tensor"""
+        """Returns the matrix product of two tensors; batches of matrices broadcast, vectors count as matrices."""
 
     def matrix_exp(self, *, out: Tensor | None = None) -> Tensor:
-        """matrix_exp(Tensor self) -> Tensor"""
+        """Returns the exponential of a square matrix."""
 
     def matrix_power(self, n: _int, *, out: Tensor | None = None) -> Tensor:
-        """matrix_power(Tensor self, int n) -> Tensor"""
+        """Returns a square matrix to an integer power; a negative one is that of its inverse."""
 
     @overload
     def max(self, *, out: Tensor | None = None) -> Tensor:
-        """max(Tensor self) -> Tensor
-        max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-        max_other(Tensor self, Tensor other) -> Tensor
-        """
+        """Returns the greatest element; with `dim` also where it lies; with `other` the greater of each pair."""
     @overload
     def max(
         self,
@@ -1668,7 +1659,7 @@ class Bound:
     def max(self, other: Operand, *, out: Tensor | None = None) -> Tensor: ...
 
     def maximum(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """maximum(Tensor self, Tensor other) -> Tensor"""
+        """Returns the greater element of each pair; NaN if either is."""
 
     def mean(
         self,
@@ -1680,13 +1671,11 @@ class Bound:
         axis: Ints | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """mean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor"""
+        """Returns the mean of the elements, over all dims or those of `dim`."""
 
     @overload
     def median(self, *, out: Tensor | None = None) -> Tensor:
-        """median(Tensor self) -> Tensor
-        median_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-        """
+        """Returns the median, the lower of two; with `dim` along it, and where it lies."""
     @overload
     def median(
         self,
@@ -1700,10 +1689,7 @@ class Bound:
 
     @overload
     def min(self, *, out: Tensor | None = None) -> Tensor:
-        """min(Tensor self) -> Tensor
-        min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-        min_other(Tensor self, Tensor other) -> Tensor
-        """
+        """Returns the least element; with `dim` also where it lies; with `other` the smaller of each pair."""
     @overload
     def min(
         self,
@@ -1718,10 +1704,10 @@ class Bound:
     def min(self, other: Operand, *, out: Tensor | None = None) -> Tensor: ...
 
     def minimum(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """minimum(Tensor self, Tensor other) -> Tensor"""
+        """Returns the smaller element of each pair; NaN if either is."""
 
     def mm(self, mat2: Operand, *, out: Tensor | None = None) -> Tensor:
-        """mm(Tensor self, Tensor mat2) -> Tensor"""
+        """Returns the product of two matrices."""
 
     def mode(
         self,
@@ -1732,7 +1718,7 @@ class Bound:
         axis: _int = ...,
         keepdims: _bool = ...,
     ) -> ModeResult:
-        """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"""
+        """Returns the most frequent element along `dim`, the least of several, and where it lies."""
 
     def moveaxis(self, source: Ints, destination: Ints) -> Tensor:
         """Returns dims moved to other places; the others keep their order."""
@@ -1741,13 +1727,13 @@ class Bound:
         """Returns dims moved to other places; the others keep their order."""
 
     def msort(self, *, out: Tensor | None = None) -> Tensor:
-        """msort(Tensor self) -> Tensor"""
+        """Returns the elements in ascending order along the first dim."""
 
     def mul(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """mul(Tensor self, Tensor other) -> Tensor"""
+        """Returns `input * other`, element by element."""
 
     def mul_(self, other: Operand) -> Tensor:
-        """In-place form of `mul(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `mul` returns: `input * other`, element by element."""
 
     def multinomial(
         self,
@@ -1757,22 +1743,22 @@ class Bound:
         generator: Generator | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"""
+        """Returns `num_samples` random indices of each row, with its elements as probabilities."""
 
     def multiply(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """mul(Tensor self, Tensor other) -> Tensor"""
+        """Returns `input * other`, element by element."""
 
     def multiply_(self, other: Operand) -> Tensor:
-        """In-place form of `mul(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `mul` returns: `input * other`, element by element."""
 
     def mv(self, vec: Operand, *, out: Tensor | None = None) -> Tensor:
-        """mv(Tensor self, Tensor vec) -> Tensor"""
+        """Returns the product of a matrix and a vector."""
 
     def mvlgamma(self, p: _int, *, out: Tensor | None = None) -> Tensor:
-        """mvlgamma(Tensor self, int p) -> Tensor"""
+        """Returns the logarithm of the multivariate gamma function of dimension `p` (`multigammaln`)."""
 
     def mvlgamma_(self, p: _int) -> Tensor:
-        """In-place form of `mvlgamma(Tensor self, int p) -> Tensor`."""
+        """Writes to the tensor what `mvlgamma` returns: the logarithm of the multivariate gamma function of dimension `p` (`multigammaln`)."""
 
     def nan_to_num(
         self,
@@ -1782,7 +1768,7 @@ class Bound:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor"""
+        """Returns the elements with NaN and the infinities replaced by finite numbers."""
 
     def nan_to_num_(
         self,
@@ -1790,7 +1776,7 @@ class Bound:
         posinf: _float | None = None,
         neginf: _float | None = None,
     ) -> Tensor:
-        """In-place form of `nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor`."""
+        """Writes to the tensor what `nan_to_num` returns: the elements with NaN and the infinities replaced by finite numbers."""
 
     def nanmean(
         self,
@@ -1802,13 +1788,11 @@ class Bound:
         axis: Ints | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """nanmean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor"""
+        """Returns the mean of the elements that are not NaN."""
 
     @overload
     def nanmedian(self, *, out: Tensor | None = None) -> Tensor:
-        """nanmedian(Tensor self) -> Tensor
-        nanmedian_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-        """
+        """Returns the median of the elements that are not NaN; with `dim` along it, and where it lies."""
     @overload
     def nanmedian(
         self,
@@ -1831,7 +1815,7 @@ class Bound:
         axis: _int | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
+        """Returns the `q`-th quantiles of the elements that are not NaN."""
 
     def nansum(
         self,
@@ -1843,7 +1827,7 @@ class Bound:
         axis: Ints | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """nansum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor"""
+        """Returns the sum of the elements that are not NaN."""
 
     def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
         """Returns the view of `length` elements of a dim from `start` on."""
@@ -1852,22 +1836,22 @@ class Bound:
         """Returns a copy of what `narrow` shows."""
 
     def ne(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """ne(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` differs from `other`, element by element."""
 
     def ne_(self, other: Operand) -> Tensor:
-        """In-place form of `ne(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `ne` returns: whether `input` differs from `other`, element by element."""
 
     def neg(self, *, out: Tensor | None = None) -> Tensor:
-        """neg(Tensor self) -> Tensor"""
+        """Returns each element with the opposite sign."""
 
     def neg_(self) -> Tensor:
-        """In-place form of `neg(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `neg` returns: each element with the opposite sign."""
 
     def negative(self, *, out: Tensor | None = None) -> Tensor:
-        """neg(Tensor self) -> Tensor"""
+        """Returns each element with the opposite sign."""
 
     def negative_(self) -> Tensor:
-        """In-place form of `neg(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `neg` returns: each element with the opposite sign."""
 
     def new_empty(
         self,
@@ -1879,7 +1863,7 @@ class Bound:
         layout: Any = None,
         pin_memory: _bool = False,
     ) -> Tensor:
-        """new_empty(Tensor self, int[] size, *, Dtype? dtype=None) -> Tensor"""
+        """Returns a tensor of another shape whose values do not matter yet, by default of this one's dtype."""
 
     def new_empty_strided(
         self,
@@ -1905,7 +1889,7 @@ class Bound:
         layout: Any = None,
         pin_memory: _bool = False,
     ) -> Tensor:
-        """new_full(Tensor self, int[] size, Scalar fill_value, *, Dtype? dtype=None) -> Tensor"""
+        """Returns a tensor of another shape filled with `fill_value`, by default of this one's dtype."""
 
     def new_ones(
         self,
@@ -1917,7 +1901,7 @@ class Bound:
         layout: Any = None,
         pin_memory: _bool = False,
     ) -> Tensor:
-        """new_ones(Tensor self, int[] size, *, Dtype? dtype=None) -> Tensor"""
+        """Returns ones of another shape, by default of this tensor's dtype and device."""
 
     def new_tensor(self, data: Any, dtype: DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
         """Returns a leaf with a copy of `data`, by default of this tensor's dtype."""
@@ -1932,19 +1916,19 @@ class Bound:
         layout: Any = None,
         pin_memory: _bool = False,
     ) -> Tensor:
-        """new_zeros(Tensor self, int[] size, *, Dtype? dtype=None) -> Tensor"""
+        """Returns zeros of another shape, by default of this tensor's dtype and device."""
 
     def nextafter(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """nextafter(Tensor self, Tensor other) -> Tensor"""
+        """Returns the next representable float after `input` towards `other`."""
 
     def nextafter_(self, other: Operand) -> Tensor:
-        """In-place form of `nextafter(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `nextafter` returns: the next representable float after `input` towards `other`."""
 
     def nonzero(self, *, out: Tensor | None = None, as_tuple: _bool = False) -> Any:
         """Returns where elements are not zero: (n, dims), or a tensor for each dim if `as_tuple`."""
 
     def nonzero_static(self, *, size: _int, fill_value: _int = -1, out: Tensor | None = None) -> Tensor:
-        """nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor"""
+        """Returns where elements are not zero, for a given number of them, so that the shape is known."""
 
     def norm(
         self,
@@ -1957,19 +1941,19 @@ class Bound:
         axis: Ints | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """norm(Tensor self, Any p='fro', Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor"""
+        """Returns the norm of a tensor, as one long vector, or of its vectors or matrices along `dim`."""
 
     def normal_(self, mean: _float = 0, std: _float = 1, *, generator: Generator | None = None) -> Tensor:
-        """In-place form of `normal_fill(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor`."""
+        """Fills the tensor with random numbers of a normal distribution."""
 
     def not_equal(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """ne(Tensor self, Tensor other) -> Tensor"""
+        """Returns whether `input` differs from `other`, element by element."""
 
     def not_equal_(self, other: Operand) -> Tensor:
-        """In-place form of `ne(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `ne` returns: whether `input` differs from `other`, element by element."""
 
     def orgqr(self, input2: Operand, *, out: Tensor | None = None) -> Tensor:
-        """orgqr(Tensor self, Tensor input2) -> Tensor"""
+        """Returns the matrix Q of a compact QR factorization."""
 
     def ormqr(
         self,
@@ -1980,36 +1964,37 @@ class Bound:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor"""
+        """Returns the product of the Q of a compact QR factorization with another matrix."""
 
     def outer(self, vec2: Operand, *, out: Tensor | None = None) -> Tensor:
-        """outer(Tensor self, Tensor vec2) -> Tensor"""
+        """Returns the matrix of the products of each element of one vector with each of another."""
 
     def permute(self, *dims: Ints) -> Tensor:
         """Returns the dims in another order."""
 
     def pinverse(self, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
-        """pinverse(Tensor self, float rcond=1e-15) -> Tensor"""
+        """Returns the pseudo-inverse of a matrix (`ja.linalg.pinv`)."""
 
-    def polygamma(self, n: Any) -> Any: ...
+    def polygamma(self, n: _int) -> Tensor:
+        """Returns the n-th derivative of the digamma function of each element."""
 
     def polygamma_(self, n: _int) -> Tensor:
-        """In-place form of `polygamma_write(Tensor self, int n) -> Tensor`."""
+        """Replaces each element by the n-th derivative of the digamma function of it."""
 
     def positive(self, *, out: Tensor | None = None) -> Tensor:
-        """positive(Tensor self) -> Tensor"""
+        """Returns the elements as they are, as Python's unary `+` does; bools are refused."""
 
     def positive_(self) -> Tensor:
-        """In-place form of `positive(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `positive` returns: the elements as they are, as Python's unary `+` does; bools are refused."""
 
     def pow(self, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
-        """pow(Tensor self, Tensor exponent) -> Tensor"""
+        """Returns each element to the power of `exponent`."""
 
     def pow_(self, exponent: Operand) -> Tensor:
-        """In-place form of `pow(Tensor self, Tensor exponent) -> Tensor`."""
+        """Writes to the tensor what `pow` returns: each element to the power of `exponent`."""
 
     def prelu(self, weight: Operand) -> Tensor:
-        """prelu(Tensor input, Tensor weight) -> Tensor"""
+        """Returns the elements, negative ones times `weight`, which is learned, one for all or for each channel."""
 
     def prod(
         self,
@@ -2021,7 +2006,7 @@ class Bound:
         axis: _int | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """prod(Tensor self, int? dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor"""
+        """Returns the product of the elements, over all dims or along `dim`."""
 
     def put(
         self,
@@ -2031,13 +2016,13 @@ class Bound:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"""
+        """Returns `input` with the elements of `source` at `index`, the tensor seen as one long vector."""
 
     def put_(self, index: Operand, source: Operand, accumulate: _bool = False) -> Tensor:
-        """In-place form of `put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor`."""
+        """Writes to the tensor what `put` returns: `input` with the elements of `source` at `index`, the tensor seen as one long vector."""
 
     def qr(self, some: _bool = True, *, out: Sequence[Tensor] | None = None) -> QrResult:
-        """qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)"""
+        """Returns Q and R with `input = Q R` (`ja.linalg.qr`)."""
 
     def quantile(
         self,
@@ -2050,13 +2035,13 @@ class Bound:
         axis: _int | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"""
+        """Returns the `q`-th quantiles of the elements, over all dims or along `dim`."""
 
     def rad2deg(self, *, out: Tensor | None = None) -> Tensor:
-        """rad2deg(Tensor self) -> Tensor"""
+        """Returns each angle in radians as degrees."""
 
     def rad2deg_(self) -> Tensor:
-        """In-place form of `rad2deg(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `rad2deg` returns: each angle in radians as degrees."""
 
     def random_(
         self,
@@ -2065,16 +2050,16 @@ class Bound:
         *,
         generator: Generator | None = None,
     ) -> Tensor:
-        """In-place form of `random(Tensor self, Any low=None, Any to=None, *, Generator? generator=None) -> Tensor`."""
+        """Fills the tensor with random integers from `low` up to `to`, by default over all that the dtype holds."""
 
     def ravel(self) -> Tensor:
         """Returns the elements as one dim: a view of a contiguous tensor, else a copy."""
 
     def reciprocal(self, *, out: Tensor | None = None) -> Tensor:
-        """reciprocal(Tensor self) -> Tensor"""
+        """Returns one over each element."""
 
     def reciprocal_(self) -> Tensor:
-        """In-place form of `reciprocal(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `reciprocal` returns: one over each element."""
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Calls `hook(gradient)` whenever a gradient of `tensor` is computed; what it returns replaces the gradient."""
@@ -2083,22 +2068,22 @@ class Bound:
         """Calls `hook(tensor)` whenever the `.grad` of this leaf has been added to."""
 
     def relu(self) -> Tensor:
-        """relu(Tensor input) -> Tensor"""
+        """Returns the elements, negative ones replaced by zero."""
 
     def relu_(self) -> Tensor:
-        """In-place form of `relu(Tensor input) -> Tensor`."""
+        """Writes to the tensor what `relu` returns: the elements, negative ones replaced by zero."""
 
     def remainder(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """remainder(Tensor self, Tensor other) -> Tensor"""
+        """Returns what is left of `input` after division by `other`, with the sign of `other`: Python's `%`."""
 
     def remainder_(self, other: Operand) -> Tensor:
-        """In-place form of `remainder(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `remainder` returns: what is left of `input` after division by `other`, with the sign of `other`: Python's `%`."""
 
     def renorm(self, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None) -> Tensor:
-        """renorm(Tensor self, float p, int dim, float maxnorm) -> Tensor"""
+        """Returns the tensor, each slice along `dim` scaled down so that its `p`-norm is at most `maxnorm`."""
 
     def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
-        """In-place form of `renorm(Tensor self, float p, int dim, float maxnorm) -> Tensor`."""
+        """Writes to the tensor what `renorm` returns: the tensor, each slice along `dim` scaled down so that its `p`-norm is at most `maxnorm`."""
 
     def repeat(self, *sizes: Ints) -> Tensor:
         """Returns copies of the tensor laid side by side along each dim."""
@@ -2134,25 +2119,25 @@ class Bound:
         """Makes a tensor that is not a leaf keep its gradient in `.grad`, also after it was written in place."""
 
     def roll(self, shifts: Ints, dims: Ints = ..., *, out: Tensor | None = None) -> Tensor:
-        """roll(Tensor self, int[] shifts, int[] dims=()) -> Tensor"""
+        """Returns the elements moved by `shifts` along `dims`; those pushed out come back at the other end."""
 
     def rot90(self, k: _int = 1, dims: Ints = ..., *, out: Tensor | None = None) -> Tensor:
-        """rot90(Tensor self, int k=1, int[] dims=(0, 1)) -> Tensor"""
+        """Returns the tensor turned by 90 degrees, `k` times, in the plane of two dims."""
 
     def round(self, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
-        """round(Tensor self, *, int decimals=0) -> Tensor"""
+        """Returns each element rounded to the nearest number of `decimals` places, halves to even."""
 
     def round_(self, *, decimals: _int = 0) -> Tensor:
-        """In-place form of `round(Tensor self, *, int decimals=0) -> Tensor`."""
+        """Writes to the tensor what `round` returns: each element rounded to the nearest number of `decimals` places, halves to even."""
 
     def rsqrt(self, *, out: Tensor | None = None) -> Tensor:
-        """rsqrt(Tensor self) -> Tensor"""
+        """Returns one over the square root of each element."""
 
     def rsqrt_(self) -> Tensor:
-        """In-place form of `rsqrt(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `rsqrt` returns: one over the square root of each element."""
 
     def rsub(self, other: Operand, *, alpha: Operand = 1, out: Tensor | None = None) -> Tensor:
-        """rsub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+        """Returns `other - alpha * input`, element by element: `sub` the other way round."""
 
     @overload
     def scatter(
@@ -2164,9 +2149,7 @@ class Bound:
         reduce: _str | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """scatter(Tensor self, int dim, Tensor index, Tensor src, *, str? reduce=None) -> Tensor
-        scatter_value(Tensor self, int dim, Tensor index, Scalar value, *, str? reduce=None) -> Tensor
-        """
+        """Returns `input` with the elements of `src` written, along `dim`, to the places that `index` names."""
     @overload
     def scatter(
         self,
@@ -2180,17 +2163,15 @@ class Bound:
 
     @overload
     def scatter_(self, dim: _int, index: Operand, src: Operand, *, reduce: _str | None = None) -> Tensor:
-        """scatter(Tensor self, int dim, Tensor index, Tensor src, *, str? reduce=None) -> Tensor
-        scatter_value(Tensor self, int dim, Tensor index, Scalar value, *, str? reduce=None) -> Tensor
-        """
+        """Writes to the tensor what `scatter` returns: `input` with the elements of `src` written, along `dim`, to the places that `index` names."""
     @overload
     def scatter_(self, dim: _int, index: Operand, value: Operand, *, reduce: _str | None = None) -> Tensor: ...
 
     def scatter_add(self, dim: _int, index: Operand, src: Operand, *, out: Tensor | None = None) -> Tensor:
-        """scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"""
+        """Returns `input` with the elements of `src` added, along `dim`, to the places that `index` names."""
 
     def scatter_add_(self, dim: _int, index: Operand, src: Operand) -> Tensor:
-        """In-place form of `scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor`."""
+        """Writes to the tensor what `scatter_add` returns: `input` with the elements of `src` added, along `dim`, to the places that `index` names."""
 
     def scatter_reduce(
         self,
@@ -2202,7 +2183,7 @@ class Bound:
         include_self: _bool = True,
         out: Tensor | None = None,
     ) -> Tensor:
-        """scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor"""
+        """Returns `input` united, by `reduce`, with the elements of `src` at the places of `index`."""
 
     def scatter_reduce_(
         self,
@@ -2213,19 +2194,19 @@ class Bound:
         *,
         include_self: _bool = True,
     ) -> Tensor:
-        """In-place form of `scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor`."""
+        """Writes to the tensor what `scatter_reduce` returns: `input` united, by `reduce`, with the elements of `src` at the places of `index`."""
 
     def select(self, dim: _int, index: _int) -> Tensor:
         """Returns the view at one index of a dim."""
 
     def select_scatter(self, src: Operand, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
-        """select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor"""
+        """Returns a copy of `input` in which the view `input.select(dim, index)` holds `src`."""
 
     def selu(self) -> Tensor:
-        """selu(Tensor input) -> Tensor"""
+        """Returns `elu` with the scales that keep mean and variance through layers."""
 
     def selu_(self) -> Tensor:
-        """In-place form of `selu(Tensor input) -> Tensor`."""
+        """Writes to the tensor what `selu` returns: `elu` with the scales that keep mean and variance through layers."""
 
     def set_(
         self,
@@ -2237,46 +2218,46 @@ class Bound:
         """Makes this tensor show another storage: that of a tensor, or a part of a storage."""
 
     def sgn(self, *, out: Tensor | None = None) -> Tensor:
-        """sgn(Tensor self) -> Tensor"""
+        """Returns the sign of each element; of a complex one the number of magnitude one in its direction."""
 
     def sgn_(self) -> Tensor:
-        """In-place form of `sgn(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `sgn` returns: the sign of each element; of a complex one the number of magnitude one in its direction."""
 
     def short(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Returns the tensor as int16."""
 
     def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
-        """sigmoid(Tensor self) -> Tensor"""
+        """Returns 1 / (1 + exp(-x)) for each element."""
 
     def sigmoid_(self) -> Tensor:
-        """In-place form of `sigmoid(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `sigmoid` returns: 1 / (1 + exp(-x)) for each element."""
 
     def sign(self, *, out: Tensor | None = None) -> Tensor:
-        """sign(Tensor self) -> Tensor"""
+        """Returns -1, 0 or 1 for each element, by its sign."""
 
     def sign_(self) -> Tensor:
-        """In-place form of `sign(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `sign` returns: -1, 0 or 1 for each element, by its sign."""
 
     def signbit(self, *, out: Tensor | None = None) -> Tensor:
-        """signbit(Tensor self) -> Tensor"""
+        """Returns whether the sign bit of each element is set, as it is of -0.0."""
 
     def sin(self, *, out: Tensor | None = None) -> Tensor:
-        """sin(Tensor self) -> Tensor"""
+        """Returns the sine of each element, in radians."""
 
     def sin_(self) -> Tensor:
-        """In-place form of `sin(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `sin` returns: the sine of each element, in radians."""
 
     def sinc(self, *, out: Tensor | None = None) -> Tensor:
-        """sinc(Tensor self) -> Tensor"""
+        """Returns sin(πx) / (πx) for each element, 1 at zero."""
 
     def sinc_(self) -> Tensor:
-        """In-place form of `sinc(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `sinc` returns: sin(πx) / (πx) for each element, 1 at zero."""
 
     def sinh(self, *, out: Tensor | None = None) -> Tensor:
-        """sinh(Tensor self) -> Tensor"""
+        """Returns the hyperbolic sine of each element."""
 
     def sinh_(self) -> Tensor:
-        """In-place form of `sinh(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `sinh` returns: the hyperbolic sine of each element."""
 
     def slice_scatter(
         self,
@@ -2289,10 +2270,10 @@ class Bound:
         out: Tensor | None = None,
         axis: _int = ...,
     ) -> Tensor:
-        """slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor"""
+        """Returns a copy of `input` in which a range of `dim` holds `src`."""
 
     def slogdet(self, *, out: Sequence[Tensor] | None = None) -> SlogdetResult:
-        """slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"""
+        """Returns the sign and the logarithm of the magnitude of the determinant of a square matrix."""
 
     def softmax(
         self,
@@ -2302,7 +2283,7 @@ class Bound:
         out: Tensor | None = None,
         axis: _int | None = ...,
     ) -> Tensor:
-        """softmax(Tensor input, int? dim=None, Dtype? dtype=None) -> Tensor"""
+        """Returns the softmax along `dim`: exponentials, divided by their sum."""
 
     def sort(
         self,
@@ -2313,7 +2294,7 @@ class Bound:
         out: Sequence[Tensor] | None = None,
         axis: _int = ...,
     ) -> SortResult:
-        """sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> (Tensor values, Tensor indices)"""
+        """Returns the elements in order along `dim`, and where each of them was."""
 
     def split(self, split_size_or_sections: Ints, dim: _int = 0) -> tuple[Tensor, ...]:
         """Returns views of equal pieces of a dim, the last one smaller, or of pieces of given sizes."""
@@ -2322,16 +2303,16 @@ class Bound:
         """Returns views of pieces of a dim of given sizes."""
 
     def sqrt(self, *, out: Tensor | None = None) -> Tensor:
-        """sqrt(Tensor self) -> Tensor"""
+        """Returns the square root of each element."""
 
     def sqrt_(self) -> Tensor:
-        """In-place form of `sqrt(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `sqrt` returns: the square root of each element."""
 
     def square(self, *, out: Tensor | None = None) -> Tensor:
-        """square(Tensor self) -> Tensor"""
+        """Returns each element times itself."""
 
     def square_(self) -> Tensor:
-        """In-place form of `square(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `square` returns: each element times itself."""
 
     def squeeze(self, dim: Ints | None = None) -> Tensor:
         """Returns the tensor without its dims of size 1, or without those of `dim` that have size 1."""
@@ -2351,9 +2332,7 @@ class Bound:
         axis: Ints | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """std(Tensor self, int[]? dim=None, bool? unbiased=None, bool keepdim=False, *, Any correction=None) -> Tensor
-        std_unbiased(Tensor self, bool unbiased) -> Tensor
-        """
+        """Returns the standard deviation of the elements, over all dims or those of `dim`."""
     @overload
     def std(self, unbiased: _bool, *, out: Tensor | None = None) -> Tensor: ...
 
@@ -2372,19 +2351,19 @@ class Bound:
         *,
         out: Tensor | None = None,
     ) -> Tensor:
-        """stft(Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"""
+        """Returns the Fourier transforms of short windows of a signal, one a column."""
 
     def sub(self, other: Operand, *, alpha: Operand = 1, out: Tensor | None = None) -> Tensor:
-        """sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+        """Returns `input - alpha * other`, element by element."""
 
     def sub_(self, other: Operand, *, alpha: Operand = 1) -> Tensor:
-        """In-place form of `sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`."""
+        """Writes to the tensor what `sub` returns: `input - alpha * other`, element by element."""
 
     def subtract(self, other: Operand, *, alpha: Operand = 1, out: Tensor | None = None) -> Tensor:
-        """sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"""
+        """Returns `input - alpha * other`, element by element."""
 
     def subtract_(self, other: Operand, *, alpha: Operand = 1) -> Tensor:
-        """In-place form of `sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`."""
+        """Writes to the tensor what `sub` returns: `input - alpha * other`, element by element."""
 
     def sum(
         self,
@@ -2396,10 +2375,10 @@ class Bound:
         axis: Ints | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """sum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor"""
+        """Returns the sum of the elements, over all dims or those of `dim`."""
 
     def sum_to_size(self, *dims: Ints) -> Tensor:
-        """sum_to_size(Tensor self, int[] size) -> Tensor"""
+        """Returns sums over the dims along which a tensor of shape `size` would be broadcast to this one."""
 
     def svd(
         self,
@@ -2408,7 +2387,7 @@ class Bound:
         *,
         out: Sequence[Tensor] | None = None,
     ) -> SvdResult:
-        """svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)"""
+        """Returns U, S and V with `input = U diag(S) Vᴴ` (`ja.linalg.svd` returns Vᴴ)."""
 
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
         """Returns two dims exchanged."""
@@ -2429,7 +2408,7 @@ class Bound:
         """Does `t` in place: changes what this tensor shows, and no values."""
 
     def take(self, index: Operand, *, out: Tensor | None = None) -> Tensor:
-        """take(Tensor self, Tensor index) -> Tensor"""
+        """Returns the elements at `index`, the tensor seen as one long vector."""
 
     def take_along_dim(
         self,
@@ -2439,19 +2418,19 @@ class Bound:
         out: Tensor | None = None,
         axis: _int | None = ...,
     ) -> Tensor:
-        """take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor"""
+        """Returns the elements that `indices` names along `dim`; other dims broadcast."""
 
     def tan(self, *, out: Tensor | None = None) -> Tensor:
-        """tan(Tensor self) -> Tensor"""
+        """Returns the tangent of each element, in radians."""
 
     def tan_(self) -> Tensor:
-        """In-place form of `tan(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `tan` returns: the tangent of each element, in radians."""
 
     def tanh(self, *, out: Tensor | None = None) -> Tensor:
-        """tanh(Tensor self) -> Tensor"""
+        """Returns the hyperbolic tangent of each element."""
 
     def tanh_(self) -> Tensor:
-        """In-place form of `tanh(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `tanh` returns: the hyperbolic tangent of each element."""
 
     def tensor_split(
         self,
@@ -2464,10 +2443,10 @@ class Bound:
         """Returns views of a given number of pieces of a dim, as equal as possible, or of the pieces between indices."""
 
     def threshold_(self, threshold: _float, value: _float) -> Tensor:
-        """In-place form of `threshold(Tensor input, float threshold, float value) -> Tensor`."""
+        """Writes to the tensor what `threshold` returns: the elements, those not above `threshold` replaced by `value`."""
 
     def tile(self, *dims: Ints) -> Tensor:
-        """tile(Tensor self, int[] dims) -> Tensor"""
+        """Returns copies of the tensor laid side by side; dims that are not named stay as they are."""
 
     def to(
         self,
@@ -2490,10 +2469,10 @@ class Bound:
         out: Sequence[Tensor] | None = None,
         axis: _int = ...,
     ) -> TopkResult:
-        """topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"""
+        """Returns the `k` greatest elements along `dim`, and where they lie; the least if not `largest`."""
 
     def trace(self, *, out: Tensor | None = None) -> Tensor:
-        """trace(Tensor self) -> Tensor"""
+        """Returns the sum of the diagonal of a matrix; a method only, for `ja.trace` traces functions."""
 
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """Returns two dims exchanged."""
@@ -2510,31 +2489,31 @@ class Bound:
         *,
         out: Sequence[Tensor] | None = None,
     ) -> TriangularSolveResult:
-        """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
+        """Returns the solution of a system whose matrix is a triangle, and a copy of that."""
 
     def tril(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-        """tril(Tensor self, int diagonal=0) -> Tensor"""
+        """Returns the lower triangle of each matrix, zeros above the diagonal."""
 
     def tril_(self, diagonal: _int = 0) -> Tensor:
-        """In-place form of `tril(Tensor self, int diagonal=0) -> Tensor`."""
+        """Writes to the tensor what `tril` returns: the lower triangle of each matrix, zeros above the diagonal."""
 
     def triu(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-        """triu(Tensor self, int diagonal=0) -> Tensor"""
+        """Returns the upper triangle of each matrix, zeros below the diagonal."""
 
     def triu_(self, diagonal: _int = 0) -> Tensor:
-        """In-place form of `triu(Tensor self, int diagonal=0) -> Tensor`."""
+        """Writes to the tensor what `triu` returns: the upper triangle of each matrix, zeros below the diagonal."""
 
     def true_divide(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """true_divide(Tensor self, Tensor other) -> Tensor"""
+        """Returns `input / other` as floats, element by element."""
 
     def true_divide_(self, other: Operand) -> Tensor:
-        """In-place form of `true_divide(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `true_divide` returns: `input / other` as floats, element by element."""
 
     def trunc(self, *, out: Tensor | None = None) -> Tensor:
-        """trunc(Tensor self) -> Tensor"""
+        """Returns each element without its part after the decimal point."""
 
     def trunc_(self) -> Tensor:
-        """In-place form of `trunc(Tensor self) -> Tensor`."""
+        """Writes to the tensor what `trunc` returns: each element without its part after the decimal point."""
 
     def type_as(self, other: Tensor) -> Tensor:
         """Returns the tensor with the dtype of another."""
@@ -2549,7 +2528,7 @@ class Bound:
         """Returns windows of `size` elements every `step` along a dim, as a new last dim."""
 
     def uniform_(self, low: _float = 0, to: _float = 1, *, generator: Generator | None = None) -> Tensor:
-        """In-place form of `uniform(Tensor self, float low=0, float to=1, *, Generator? generator=None) -> Tensor`."""
+        """Fills the tensor with random numbers, uniform from `low` to `to`."""
 
     def unique(
         self,
@@ -2607,14 +2586,12 @@ class Bound:
         axis: Ints | None = ...,
         keepdims: _bool = ...,
     ) -> Tensor:
-        """var(Tensor self, int[]? dim=None, bool? unbiased=None, bool keepdim=False, *, Any correction=None) -> Tensor
-        var_unbiased(Tensor self, bool unbiased) -> Tensor
-        """
+        """Returns the variance of the elements, over all dims or those of `dim`."""
     @overload
     def var(self, unbiased: _bool, *, out: Tensor | None = None) -> Tensor: ...
 
     def vdot(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """vdot(Tensor self, Tensor other) -> Tensor"""
+        """Returns the dot product of two vectors, the first one conjugated."""
 
     def view(self, *size: Ints, dtype: DTypeLike | None = None) -> Tensor:
         """Returns the same memory under another shape, or its bytes read as another dtype."""
@@ -2638,13 +2615,13 @@ class Bound:
         """Returns views of equal pieces of a dim, or of the pieces between indices."""
 
     def where(self, input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """where(Tensor condition, Tensor self, Tensor other) -> Tensor"""
+        """Returns the elements of `input` where `condition` holds, and those of `other` elsewhere."""
 
     def xlogy(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """xlogy(Tensor self, Tensor other) -> Tensor"""
+        """Returns `input * log(other)`, 0 where `input` is zero."""
 
     def xlogy_(self, other: Operand) -> Tensor:
-        """In-place form of `xlogy(Tensor self, Tensor other) -> Tensor`."""
+        """Writes to the tensor what `xlogy` returns: `input * log(other)`, 0 where `input` is zero."""
 
     def zero_(self) -> Tensor:
-        """In-place form of `zero(Tensor self) -> Tensor`."""
+        """Fills the tensor with zeros."""

@@ -34,7 +34,22 @@ def bartlett(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_bartlett(int M, *, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the Bartlett window, a triangle that ends in zeros.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.bartlett`.
+    """
 
 def blackman(
     M: _int,
@@ -47,7 +62,22 @@ def blackman(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_blackman(int M, *, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the Blackman window, a sum of three cosines.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.blackman`.
+    """
 
 def cosine(
     M: _int,
@@ -60,7 +90,22 @@ def cosine(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_cosine(int M, *, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the window of half a wave of the sine.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.cosine`.
+    """
 
 def exponential(
     M: _int,
@@ -75,7 +120,24 @@ def exponential(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_exponential(int M, *, float? center=None, float tau=1.0, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the window exp(-|n - center| / tau).
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      center: Whether the data, or each window, is centred; of windows where their middle is.
+      tau: The temperature, the decay, or the scales of reflections.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.exponential`.
+    """
 
 def gaussian(
     M: _int,
@@ -89,7 +151,23 @@ def gaussian(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_gaussian(int M, *, float std=1.0, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the Gaussian window of deviation `std`.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      std: The standard deviation.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.gaussian`.
+    """
 
 def general_cosine(
     M: _int,
@@ -103,7 +181,23 @@ def general_cosine(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_general_cosine(int M, *, float[] a, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns a window that is a sum of cosines with the weights `a`.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      a: The first operand, or weights.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.general_cosine`.
+    """
 
 def general_hamming(
     M: _int,
@@ -117,7 +211,23 @@ def general_hamming(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_general_hamming(int M, *, float alpha=0.54, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the general Hamming window: alpha - (1 - alpha) cos.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      alpha: A number that the second operand is multiplied with.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.general_hamming`.
+    """
 
 def hamming(
     M: _int,
@@ -130,7 +240,22 @@ def hamming(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_hamming(int M, *, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the Hamming window, a raised cosine that does not reach zero.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.hamming`.
+    """
 
 def hann(
     M: _int,
@@ -143,7 +268,22 @@ def hann(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_hann(int M, *, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the Hann window, a raised cosine.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.hann`.
+    """
 
 def kaiser(
     M: _int,
@@ -157,7 +297,23 @@ def kaiser(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_kaiser(int M, *, float beta=12.0, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the Kaiser window of shape `beta`.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      beta: A number that `input` is multiplied with.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.kaiser`.
+    """
 
 def nuttall(
     M: _int,
@@ -170,4 +326,19 @@ def nuttall(
     pin_memory: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
-    """windows_nuttall(int M, *, bool sym=True, Dtype? dtype=None) -> Tensor"""
+    """Returns the Nuttall window, a sum of four cosines.
+
+    Args:
+      M: How many samples; of matrices the mean that is subtracted.
+      sym: Whether the window is symmetric, rather than meant to be repeated.
+      dtype: The dtype of the result, to which the operands are converted first; by default as PyTorch chooses it.
+      device: Where the tensor is made: a jax device or a name such as `'cpu'`.
+      requires_grad: Whether gradients of the new tensor are wanted.
+      layout: PyTorch's memory layout; accepted, and dense in any case.
+      pin_memory: Accepted and ignored: JAX moves memory itself.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    See `torch.signal.windows.nuttall`.
+    """
