@@ -7,7 +7,7 @@ import functools
 import logging
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from jaxaot import settings as config
 from jaxaot.aot.compilers import Compiler, as_backend
@@ -21,12 +21,15 @@ from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.program import Program
 from jaxaot.tape.saved_hooks import without_saved_hooks
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _log = logging.getLogger("jaxaot.aot")
 _functions: weakref.WeakSet[CompiledFunction] = weakref.WeakSet()
 
 
 def aot_function(
-    fn: Callable[..., Any],
+    fn: Callable[P, R],
     fw_compiler: Compiler | str,
     bw_compiler: Compiler | str | None = None,
     partition_fn: PartitionFunction = default_partition,
@@ -38,7 +41,7 @@ def aot_function(
     dynamic: bool = False,
     enable_log: bool = True,
     disable_functionalization: bool = False,
-) -> CompiledFunction:
+) -> CompiledFunction[P, R]:
     """Returns `fn`, with its forward and backward graphs compiled by the compilers given.
 
         def shown(jaxpr, example_avals):
