@@ -16,24 +16,31 @@ This file is the contract: every public name. The functions of the op table (`ja
 its rows and bound at the end.
 """
 
+import builtins as _builtins
+
 import jax.numpy as _jnp
 import numpy as _np
 
 from jaxaot import amp as amp
 from jaxaot import aot as aot
-from jaxaot import autograd_api as _autograd_api
+from jaxaot import autograd as autograd
 from jaxaot import errors as errors
-from jaxaot import func_api as _func_api
+from jaxaot import fft as fft
+from jaxaot import func as func
+from jaxaot import linalg as linalg
+from jaxaot import masked as masked
 from jaxaot import nn as nn
+from jaxaot import policies as policies
+from jaxaot import random as random
+from jaxaot import signal as signal
+from jaxaot import special as special
+from jaxaot._util import public_names as _public_names
 from jaxaot.api import compile as compile
 from jaxaot.api import explain as explain
 from jaxaot.api import functionalize as functionalize
 from jaxaot.api import pareto as pareto
 from jaxaot.api import trace as trace
-from jaxaot.config import Config as Config
-from jaxaot.config import get as _get_config
-from jaxaot.config import scoped as _scoped
-from jaxaot.config import set_globally as _set_globally
+from jaxaot.autograd._compiled_tape import compiled_autograd as compiled_autograd
 from jaxaot.errors import JaxaotError as JaxaotError
 from jaxaot.facade.create import as_tensor as as_tensor
 from jaxaot.facade.create import from_dlpack as from_dlpack
@@ -57,13 +64,7 @@ from jaxaot.facade.tensor import Size as Size
 from jaxaot.facade.tensor import Tensor as Tensor
 from jaxaot.facade.trees import to_arrays as to_arrays
 from jaxaot.facade.trees import to_tensors as to_tensors
-from jaxaot.jit_api import jit as jit
-from jaxaot.namespaces import fft as fft
-from jaxaot.namespaces import linalg as linalg
-from jaxaot.namespaces import masked as masked
-from jaxaot.namespaces import signal as signal
-from jaxaot.namespaces import special as special
-from jaxaot.partition import policies as policies
+from jaxaot.jitted import jit as jit
 from jaxaot.plan.stages import Compiled as Compiled
 from jaxaot.plan.stages import JointGraph as JointGraph
 from jaxaot.plan.stages import Partition as Partition
@@ -71,6 +72,10 @@ from jaxaot.plan.stages import Traced as Traced
 from jaxaot.rematerialize.grad import grad as grad
 from jaxaot.rematerialize.grad import value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat
+from jaxaot.settings import Config as Config
+from jaxaot.settings import get as _get_config
+from jaxaot.settings import scoped as _scoped
+from jaxaot.settings import set_globally as _set_globally
 from jaxaot.tape.autocast import autocast as autocast
 from jaxaot.tape.autocast import clear_autocast_cache as clear_autocast_cache
 from jaxaot.tape.autocast import get_autocast_dtype as get_autocast_dtype
@@ -81,7 +86,6 @@ from jaxaot.tape.modes import inference_mode as inference_mode
 from jaxaot.tape.modes import is_grad_enabled as is_grad_enabled
 from jaxaot.tape.modes import no_grad as no_grad
 from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
-from jaxaot.tape_api import compiled_autograd as compiled_autograd
 from jaxaot.transforms.checkpoint import checkpoint as checkpoint
 from jaxaot.transforms.checkpoint import memory_budget as memory_budget
 from jaxaot.transforms.control_flow import cond as cond
@@ -92,8 +96,6 @@ from jaxaot.views.memory_format import MemoryFormat as memory_format
 
 __version__ = "0.1.0"
 
-# names that are also those of a package or module in here
-autograd, func = _autograd_api, _func_api
 config, get_config, set_config = _scoped, _get_config, _set_globally
 
 bool = _np.bool_
@@ -108,3 +110,15 @@ contiguous_format, preserve_format = memory_format.contiguous_format, memory_for
 channels_last, channels_last_3d = memory_format.channels_last, memory_format.channels_last_3d
 
 globals().update({name: fn for name, fn in {**_FUNCTIONS[""], **_FOREACH}.items() if name not in ("trace", "compile")})
+
+_PACKAGES = (
+    "amp", "aot", "autograd", "errors", "fft", "func", "linalg", "masked", "nn", "policies", "random", "signal",
+    "special",
+)  # fmt: skip
+_PUBLIC = ["__version__", *_FOREACH, *_public_names(globals(), _PACKAGES)]
+# `from jaxaot import *` leaves Python's own `int`, `sum`, `map`, … alone
+globals()["__all__"] = [name for name in _PUBLIC if not (name.startswith("_") or hasattr(_builtins, name))]
+
+
+def __dir__() -> list[str]:
+    return list(_PUBLIC)

@@ -7,8 +7,9 @@ import gc
 import inspect
 import math
 import threading
+import types
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Iterator, MutableSet
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, MutableSet
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -69,6 +70,27 @@ def frozen(value: Any) -> Hashable:
     if type(value) in (list, tuple):
         return type(value), tuple(map(frozen, value))
     return type(value), value
+
+
+def public_names(namespace: dict[str, Any], modules: Collection[str] = ()) -> list[str]:
+    """Returns the names that a module shows: its `__all__` and what `dir()` lists.
+
+    Args:
+      namespace: The `globals()` of the module.
+      modules: Which of the modules in it are public; packages get an attribute for each of their submodules.
+    """
+    return sorted(
+        name
+        for name, value in namespace.items()
+        if not name.startswith("_") and (name in modules or not isinstance(value, types.ModuleType))
+    )
+
+
+def show_only_public(namespace: dict[str, Any], modules: Collection[str] = ()) -> None:
+    """Gives a module `__all__` and `__dir__`, see `public_names`: what it imports for itself is not shown."""
+    names = public_names(namespace, modules)
+    namespace["__all__"] = names
+    namespace["__dir__"] = lambda: list(names)
 
 
 def signature_of(fn: Callable[..., Any]) -> inspect.Signature | None:

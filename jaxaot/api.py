@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
-from jaxaot import config, flow
+from jaxaot import flow
+from jaxaot import settings as config
 from jaxaot.errors import UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.lower.backends import get_backend
@@ -29,6 +30,9 @@ from jaxaot.tracer.trace import roots, trace_call
 
 register_flow(flow)  # what `traced.joint()` and the methods of the other stages do
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 def trace(fn: Callable[..., Any], *args: object, **kwargs: Any) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)`; nothing is changed by it.
@@ -48,6 +52,18 @@ def trace(fn: Callable[..., Any], *args: object, **kwargs: Any) -> Traced:
     return trace_call(fn, *read_iterators(args, kwargs))
 
 
+# fmt: off
+@overload
+def compile(
+    fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False,
+) -> CompiledFunction[P, R]: ...
+@overload
+def compile(
+    fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False,
+) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
+# fmt: on
 def compile(
     fn: Callable[..., Any] | None = None,
     *,

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Aval
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError

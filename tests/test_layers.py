@@ -11,7 +11,7 @@ import jaxaot
 ROOT = pathlib.Path(jaxaot.__file__).parent
 
 LAYERS = [
-    ("errors", "config", "_typing", "_util", "_jax"),
+    ("errors", "settings", "_typing", "_util", "_jax"),
     ("views",),
     ("ir", "ops"),
     ("plan", "tape"),
@@ -23,19 +23,8 @@ LAYERS = [
     ("transforms",),
     ("flow",),
     ("api",),
-    (
-        "amp",
-        "nn",
-        "namespaces",
-        "autograd_api",
-        "func_api",
-        "graph_api",
-        "tape_api",
-        "jit_api",
-        "forward_ad_api",
-        "aot",
-        "demo",
-    ),
+    ("autograd", "func", "nn", "amp", "aot", "policies", "random"),
+    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo"),
     ("cli",),
     ("__init__", "__main__"),
 ]
@@ -45,10 +34,7 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
     ("_typing", "_jax"),  # types of graphs
-    ("config", "errors"),  # an unknown setting is an error
-    ("autograd_api", "graph_api"),  # `ja.autograd.graph`
-    ("autograd_api", "tape_api"),  # `ja.autograd.TapeCompiler`
-    ("autograd_api", "forward_ad_api"),  # `ja.autograd.forward_ad`
+    ("settings", "errors"),  # an unknown setting is an error
     ("rematerialize", "tracer"),  # hooks on saved tensors are traced
     ("passes", "backend"),  # the pipeline knows the passes of each platform
 }
@@ -108,13 +94,16 @@ LOCAL = {
 
 
 def import_graph(files, root=ROOT):
-    """Returns for each module the modules of the package that it imports, inside functions too."""
+    """Returns for each module the modules of the package that it imports, inside functions too; not for types alone."""
     names = {".".join((root.name, *path.relative_to(root).with_suffix("").parts)): path for path in files}
     names = {name.removesuffix(".__init__"): path for name, path in names.items()}
     graph = {}
     for name, path in names.items():
-        found = set()
-        for node in ast.walk(ast.parse(path.read_text())):
+        found, tree = set(), ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                node.body = []  # never runs
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:

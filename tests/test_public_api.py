@@ -1,6 +1,7 @@
 """The contract: every name that users type exists, says what it does, and follows PyTorch where PyTorch has it."""
 
 import ast
+import dataclasses
 import inspect
 import pathlib
 
@@ -119,6 +120,8 @@ def public_definitions(path):
     """Yields (name, has a docstring) of the functions and classes at the top of a module that are not private."""
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            if any(ast.unparse(decorator) == "overload" for decorator in node.decorator_list):
+                continue  # what follows them says it
             yield node.name, ast.get_docstring(node) is not None
 
 
@@ -135,3 +138,60 @@ BOUND = {"truth", "index_number", "iterate", "contains", "formatted", "copy_tens
 def test_public_functions_say_what_comes_back(path):
     undocumented = {name for name, has_docstring in public_definitions(path) if not has_docstring}
     assert not undocumented - BOUND
+
+
+def functions_of_ops():
+    """Yields (name, function) of every op that users see, methods too, once for each function."""
+    from jaxaot.facade.methods import FUNCTIONS
+
+    seen = set()
+    for place, found in [*FUNCTIONS.items(), ("Tensor", vars(ja.Tensor))]:
+        for name, fn in found.items():
+            if inspect.isfunction(fn) and not name.startswith("_") and id(fn) not in seen:
+                seen.add(id(fn))
+                yield f"{place}.{name}".lstrip("."), fn
+
+
+def test_the_help_of_every_op_names_its_parameters_and_where_pytorch_has_it():
+    for path, fn in functions_of_ops():
+        doc = inspect.getdoc(fn) or ""
+        sentence = doc.partition("\n\n")[0]
+        assert len(sentence.split()) > 1 and "->" not in sentence.partition("`")[0], path
+        for name in set(inspect.signature(fn).parameters) - {"self"}:
+            assert f"\n  {name}: " in doc or f"\n  *{name}: " in doc, f"{path} does not say what `{name}` is"
+            assert f"\n  {name}: \n" not in doc and not doc.endswith(f"\n  {name}: "), f"{path}: `{name}`"
+        assert "torch." in doc or "`" in doc, path
+
+
+def test_every_op_has_a_sentence_of_its_own():
+    from jaxaot.ops.sentences import SENTENCES
+    from jaxaot.ops.table import rows
+
+    seen = [row for row in rows() if row.overload_of is None and (row.is_function or row.has_method)]
+    assert not [row.name for row in seen if row.name not in SENTENCES]
+    assert not set(SENTENCES) - {row.name for row in rows()}
+    assert len(set(SENTENCES.values())) == len(SENTENCES)
+
+
+def test_help_says_what_dim_does_and_what_is_a_view_or_in_place():
+    assert "The dim along which the results add up to 1." in inspect.getdoc(ja.softmax)
+    assert "Works in place" in inspect.getdoc(ja.Tensor.add_) and "See `torch.Tensor.add_`." in inspect.getdoc(
+        ja.Tensor.add_
+    )
+    assert "shares memory" in inspect.getdoc(ja.transpose) and "shares memory" in inspect.getdoc(ja.Tensor.view)
+    assert "memory of its own" in inspect.getdoc(ja.matmul) and "`Tensor.exp_`" in inspect.getdoc(ja.exp)
+    assert "PyTorch's" in inspect.getdoc(ja.rand)
+
+
+def test_a_function_of_several_forms_shows_each():
+    assert str(inspect.signature(ja.max)).count("|") == 2
+    assert list(inspect.signature(ja.max).parameters)[:3] == ["input", "dim", "keepdim"]
+    assert "axis=dim" in str(inspect.signature(ja.softmax))
+
+
+@pytest.mark.parametrize("stage", [ja.Traced, ja.JointGraph, ja.Partition, ja.Compiled], ids=lambda cls: cls.__name__)
+def test_the_help_of_a_stage_is_its_own(stage):
+    doc = inspect.getdoc(stage)
+    assert "see `jaxaot." not in doc and "Attributes:" in doc
+    for field in dataclasses.fields(stage):
+        assert f"\n  {field.name}: " in doc, field.name

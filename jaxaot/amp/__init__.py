@@ -1,7 +1,10 @@
-"""`ja.amp`: training in mixed precision (`torch.amp`)."""
+"""Training in mixed precision (`torch.amp`)."""
 
+from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.amp.custom import custom_bwd as custom_bwd
 from jaxaot.amp.custom import custom_fwd as custom_fwd
 from jaxaot.amp.grad_scaler import GradScaler as GradScaler
 from jaxaot.tape.autocast import autocast as autocast
 from jaxaot.tape.autocast import is_autocast_available as is_autocast_available
+
+_show_only_public(globals())

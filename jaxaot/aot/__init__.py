@@ -1,5 +1,6 @@
-"""`ja.aot`: the entry points of functorch.compile, on the stages of jaxaot."""
+"""The entry points of functorch.compile, on the stages of jaxaot."""
 
+from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.aot.compilers import nop as nop
 from jaxaot.aot.compilers import print_compile as print_compile
 from jaxaot.aot.export import ExportedGraph as ExportedGraph
@@ -14,3 +15,5 @@ from jaxaot.aot.partitions import default_partition as default_partition
 from jaxaot.aot.partitions import min_cut_rematerialization_partition as min_cut_rematerialization_partition
 from jaxaot.aot.signature import BackwardSignature as BackwardSignature
 from jaxaot.aot.signature import GraphSignature as GraphSignature
+
+_show_only_public(globals())

@@ -7,9 +7,9 @@ import functools
 import logging
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
@@ -25,12 +25,15 @@ from jaxaot.runtime.explain import Inspector
 from jaxaot.runtime.program import Program, lower
 from jaxaot.tape.saved_hooks import without_saved_hooks
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _log = logging.getLogger("jaxaot.aot")
 _functions: weakref.WeakSet[CompiledFunction] = weakref.WeakSet()
 
 
 def aot_function(
-    fn: Callable[..., Any],
+    fn: Callable[P, R],
     fw_compiler: Compiler | str,
     bw_compiler: Compiler | str | None = None,
     partition_fn: PartitionFunction = default_partition,
@@ -42,7 +45,7 @@ def aot_function(
     dynamic: bool = False,
     enable_log: bool = True,
     disable_functionalization: bool = False,
-) -> CompiledFunction:
+) -> CompiledFunction[P, R]:
     """Returns `fn`, with its forward and backward graphs compiled by the compilers given.
 
         def shown(jaxpr, example_avals):

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._util import signature_of
 from jaxaot.errors import PartitionResultError
 from jaxaot.partition.given import as_partition, as_plain_graphs, without_refills

@@ -12,6 +12,7 @@ from typing import Any
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.splits import unbind
 from jaxaot.facade.tensor import Tensor
 
@@ -77,6 +78,12 @@ def _unary(name: str, in_place: bool) -> Callable[..., Any]:
     return foreach
 
 
+def _with_other(self: Sequence[Tensor], other: Any) -> Any: ...
+
+
+def _with_alpha(self: Sequence[Tensor], other: Any, *, alpha: Any = 1) -> Any: ...
+
+
 def _binary(name: str, in_place: bool) -> Callable[..., Any]:
     op = _form(name, in_place)
 
@@ -87,7 +94,8 @@ def _binary(name: str, in_place: bool) -> Callable[..., Any]:
         tensors = _tensors(f"_foreach_{name}", self)
         return tuple(op(x, y, **kwargs) for x, y in zip(tensors, _each(other, len(tensors)), strict=True))
 
-    return foreach
+    takes = _with_alpha if name in ("add", "sub") else _with_other
+    return with_parameters(foreach, takes)
 
 
 def _ternary(name: str, in_place: bool) -> Callable[..., Any]:
@@ -121,7 +129,7 @@ def _writing(foreach: Callable[..., Any]) -> Callable[..., None]:
     def write(*args: object, **kwargs: Any) -> None:
         foreach(*args, **kwargs)
 
-    return write
+    return with_parameters(write, foreach)
 
 
 def foreach_norm(self: Sequence[Tensor], ord: float = 2, dtype: DTypeLike | None = None) -> tuple[Tensor, ...]:

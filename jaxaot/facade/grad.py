@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import jax
 import jax.numpy as jnp
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError
@@ -210,6 +210,20 @@ def _target_edges(inputs: Sequence[Any]) -> list[Edge]:
     return [edge for edge in map(edge_of, inputs) if edge is not None]
 
 
+# fmt: off
+@overload
+def grad(
+    outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], grad_outputs: Any = None,
+    retain_graph: bool | None = None, create_graph: bool = False, allow_unused: Literal[False] | None = None,
+    materialize_grads: bool = False, is_grads_batched: bool = False,
+) -> tuple[Tensor, ...]: ...
+@overload
+def grad(
+    outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], grad_outputs: Any = None,
+    retain_graph: bool | None = None, create_graph: bool = False, allow_unused: bool | None = None,
+    materialize_grads: bool = False, is_grads_batched: bool = False,
+) -> tuple[Tensor | None, ...]: ...
+# fmt: on
 def grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],

@@ -16,6 +16,7 @@ from jaxaot.errors import AutogradError, DtypeError, LeafWriteError, ShapeMismat
 from jaxaot.facade import views
 from jaxaot.facade.counter import WriteCounter, count_write, counter_of
 from jaxaot.facade.history import History
+from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.modes import state
@@ -72,7 +73,7 @@ def _inplace_view(name: str) -> Any:
 
     inplace.__name__ = f"{name}_"
     inplace.__doc__ = f"Does `{name}` in place: changes what this tensor shows, and no values."
-    return inplace
+    return with_parameters(inplace, view_op)
 
 
 def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:

@@ -35,7 +35,9 @@ from jaxaot.facade import (
 )
 from jaxaot.facade.create import as_dtype, tensor
 from jaxaot.facade.dispatch import call, call_inplace, call_out
+from jaxaot.facade.help import document, help_in_place, help_of, parameters_of, sentence_of
 from jaxaot.facade.printing import set_printoptions, tensor_html, tensor_repr
+from jaxaot.facade.signatures import SameAs, overloads_of, with_parameters
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.promotion import is_bool, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
@@ -67,6 +69,7 @@ def _public(parameter: Parameter) -> str:
 
 _NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 """Parameter → NumPy's name for it, which PyTorch takes too."""
+_SAME = {name: SameAs(name) for name in _NUMPY_NAMES}
 
 
 def _numpy_names(spec: OpSpec) -> dict[str, str]:
@@ -91,7 +94,7 @@ def _signature(spec: OpSpec, extra: str) -> str:
     if extra or second:
         parts += [] if starred else ["*"]
         parts += [extra] if extra else []
-        parts += [f"{name}=_required" for name in second.values()]
+        parts += [f"{other}=_same_{name}" for name, other in second.items()]
     return ", ".join(parts)
 
 
@@ -99,7 +102,7 @@ def _choices(spec: OpSpec) -> str:
     """Returns the lines of a function that take the second names of parameters."""
     lines = ""
     for name, other in _numpy_names(spec).items():
-        lines += f"    if {other} is not _required:\n        {name} = {other}\n"
+        lines += f"    if {other} is not _same_{name}:\n        {name} = {other}\n"
         if any(p.name == name and p.default is REQUIRED for p in spec.schema.parameters):
             message = f"{spec.name}() missing 1 required positional argument: '{name}'"
             lines += f"    elif {name} is _required:\n        raise TypeError({message!r})\n"
@@ -122,26 +125,33 @@ def _arguments(spec: OpSpec) -> tuple[str, str, str]:
     return f"({dynamic})", f"({static})", generator
 
 
-def _compile(name: str, source: str, spec: OpSpec, doc: str) -> Callable[..., Any]:
+def _compile(name: str, source: str, spec: OpSpec) -> Callable[..., Any]:
     scope: dict[str, Any] = {
         "_call": call, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
         "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
-        "_required": REQUIRED,
+        "_required": REQUIRED, **{f"_same_{name}": same for name, same in _SAME.items()},
     }  # fmt: skip
     # a file name inside the package, so that user lines are looked for above it
     exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
     fn = scope[name]
-    fn.__doc__ = doc
     fn.__module__ = "jaxaot"
+    fn.forms = ((spec, fn),)
+    return fn
+
+
+def _documented(fn: Any) -> Any:
+    """Gives a form of rows its help, and returns it."""
+    variants = tuple(spec for spec, _ in fn.forms)
+    is_written = fn.__name__ == variants[0].inplace_name
+    fn.__doc__ = (help_in_place if is_written else help_of)(variants, parameters_of(fn))
     return fn
 
 
 def function_of(spec: OpSpec) -> Callable[..., Any]:
     """Returns the function form of a row, with `out=` where it has one."""
     dynamic, static, generator = _arguments(spec)
-    doc = f"{spec.schema}\n\n{(spec.fn.__doc__ or '').strip()}"
     if spec.is_factory or not any(p.type == "Tensor" for p in spec.schema.dynamic):
-        return _factory_of(spec, dynamic, static, generator, doc)
+        return _documented(_factory_of(spec, dynamic, static, generator))
     run = f"{_choices(spec)}    return _call(_spec, {dynamic}, {static}, {generator})\n"
     if not spec.has_out:
         source = f"def {spec.name}({_signature(spec, '')}):\n{run}"
@@ -152,10 +162,10 @@ def function_of(spec: OpSpec) -> Callable[..., Any]:
             f"        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n"
             f"    return _call(_spec, {dynamic}, {static}, {generator})\n"
         )
-    return _compile(spec.name, source, spec, doc)
+    return _documented(_compile(spec.name, source, spec))
 
 
-def _factory_of(spec: OpSpec, dynamic: str, static: str, generator: str, doc: str) -> Callable[..., Any]:
+def _factory_of(spec: OpSpec, dynamic: str, static: str, generator: str) -> Callable[..., Any]:
     """Returns the function of a row that makes tensors: sizes as varargs, `device=`, `requires_grad=` and the like."""
     extra, order = "device=None, requires_grad=False, layout=None, pin_memory=False", ""
     if spec.name == "empty" or spec.name.endswith("_like"):
@@ -174,7 +184,7 @@ def _factory_of(spec: OpSpec, dynamic: str, static: str, generator: str, doc: st
     else:
         head = _signature(spec, extra)
         body = _choices(spec) + body
-    return _compile(spec.name, f"def {spec.name}({head}):\n{body}", spec, doc)
+    return _compile(spec.name, f"def {spec.name}({head}):\n{body}", spec)
 
 
 def _varargs(size: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -201,7 +211,7 @@ def _finished(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     ) -> Tensor:  # fmt: skip
         return _finish_factory(function(*args, **kwargs), device, requires_grad)
 
-    return made
+    return with_parameters(made, function, "device=None, requires_grad=False, layout=None, pin_memory=False")
 
 
 def inplace_of(spec: OpSpec) -> Callable[..., Any]:
@@ -210,7 +220,7 @@ def inplace_of(spec: OpSpec) -> Callable[..., Any]:
     name = str(spec.inplace_name)
     run = f"{_choices(spec)}    return _call_inplace(_spec, {dynamic}, {static}, {generator})\n"
     source = f"def {name}({_signature(spec, '')}):\n{run}"
-    return _compile(name, source, spec, f"In-place form of `{spec.schema}`.")
+    return _documented(_compile(name, source, spec))
 
 
 def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callable[..., Any]]) -> Callable[..., Any]:
@@ -240,8 +250,10 @@ def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callab
         )
 
     fn.__name__ = fn.__qualname__ = forms[0][1].__name__
-    fn.__doc__ = "\n".join(str(spec.schema) for spec in variants)
-    return fn
+    fn.__module__ = "jaxaot"
+    fn.__signature__ = overloads_of([signature for *_, signature in forms])  # type: ignore[attr-defined]
+    fn.forms = tuple((spec, variant) for spec, variant, _ in forms)  # type: ignore[attr-defined]
+    return _documented(fn)
 
 
 _TENSORS = (Tensor, selection.MaskedSelection, jax.Array, np.ndarray)
@@ -273,7 +285,7 @@ def _with_inplace(function: Callable[..., Any], write: Callable[..., Any] | None
             return write(input, *args, **kwargs)
         return input.copy_(function(input, *args, **kwargs))
 
-    return fn
+    return _documented(with_parameters(fn, function, "inplace=False"))
 
 
 def _with_indices(spec: OpSpec, function: Callable[..., Any], both: Callable[..., Any]) -> Callable[..., Any]:
@@ -287,7 +299,7 @@ def _with_indices(spec: OpSpec, function: Callable[..., Any], both: Callable[...
         kwargs.pop("return_indices", None)
         return function(*args[:position], *args[position + 1 :], **kwargs)
 
-    return fn
+    return _documented(with_parameters(fn, function, "return_indices=False", position))
 
 
 def _with_varargs(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -298,7 +310,7 @@ def _with_varargs(function: Callable[..., Any]) -> Callable[..., Any]:
         listed = len(tensors) == 1 and isinstance(tensors[0], (list, tuple))
         return function(tensors[0] if listed else list(tensors), **kwargs)
 
-    return fn
+    return _documented(with_parameters(fn, function, "*tensors", 0, ["tensors", "matrices"]))
 
 
 def _einsum(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -309,7 +321,7 @@ def _einsum(function: Callable[..., Any]) -> Callable[..., Any]:
         listed = len(operands) == 1 and isinstance(operands[0], (list, tuple))
         return function(equation, list(operands[0] if listed else operands))
 
-    return fn
+    return _documented(with_parameters(fn, function, "*operands", 1, ["operands", "out"]))
 
 
 def _histogramdd(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -350,11 +362,11 @@ def _initialize(self: Tensor, data: Any = None) -> None:
     self._restore(tensor([] if data is None else data)._snapshot())
 
 
-def _write_real(self: Tensor, value: object) -> None:
+def _write_real(self: Tensor, value: Any) -> None:
     views.real(self).copy_(value)
 
 
-def _write_imag(self: Tensor, value: object) -> None:
+def _write_imag(self: Tensor, value: Any) -> None:
     views.imag(self).copy_(value)
 
 
@@ -409,13 +421,18 @@ def repeat(self: Tensor, *sizes: Any) -> Tensor:
     return call(lookup("repeat"), (self,), (views._sizes(sizes),))
 
 
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    """Returns the n-th derivative of the digamma function of each element."""
+    return FUNCTIONS[""]["polygamma"](n, self)
+
+
 def _dim_or_dims(name: str) -> Callable[..., Any]:
     row = lookup(name)
 
     def method(self: Tensor, *dims: Any) -> Tensor:
         return call(row, (self,), (views._sizes(dims),))
 
-    method.__doc__ = str(row.schema)
+    method.__doc__ = sentence_of(row)
     return method
 
 
@@ -533,7 +550,7 @@ def _bind() -> None:
     for name, row in _INPLACE.items():
         setattr(Tensor, name, _augmented(row))
     by_hand: dict[str, Any] = {
-        "polygamma": lambda self, n: FUNCTIONS[""]["polygamma"](n, self),
+        "polygamma": _polygamma,
         "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
         "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
         "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
@@ -565,6 +582,7 @@ def _new_tensor(self: Tensor, data: object, dtype: DTypeLike | None = None, requ
 
 
 _bind()
+document(FUNCTIONS, Tensor, {*views.VIEWS, *splits.SPLITS, *views.METHODS})
 for _kind, _methods in copying.PROTOCOLS.items():
     for _name, _method in _methods.items():
         setattr(_kind, _name, _method)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import jax
 import numpy as np
@@ -38,6 +38,11 @@ from jaxaot.views.layout import Layout, contiguous
 from jaxaot.views.memory_format import MemoryFormat, has_format
 from jaxaot.views.window import find_window
 
+if TYPE_CHECKING:
+    from jaxaot.facade.bound import Bound  # a stub of what `methods.py` binds from the op table
+else:
+    Bound = object
+
 INFERENCE = "inference"
 """`_creation` of a tensor that was made in `inference_mode`, and of its views."""
 
@@ -45,7 +50,7 @@ NODES: dict[str, Callable[..., Node]] = {}
 """The nodes of the tape that a tensor makes by itself: `nodes.py` puts `view` here, `leaves.py` puts `leaf`."""
 
 
-class Size(tuple):
+class Size(tuple[int, ...]):
     """A shape (`torch.Size`)."""
 
     def numel(self) -> int:
@@ -59,7 +64,7 @@ class Size(tuple):
         return f"ja.Size({list(self)})"
 
 
-class Tensor:
+class Tensor(Bound):
     """A mutable tensor with PyTorch's semantics on an immutable jax array.
 
     Make one with `ja.tensor`, `ja.from_jax` or a factory such as `ja.zeros`.
@@ -104,21 +109,9 @@ class Tensor:
 
     __array_priority__ = 1000
 
-    if TYPE_CHECKING:  # bound from the op table by `methods.py`
+    if TYPE_CHECKING:  # `create.py` makes it
 
         def __init__(self, data: object = None) -> None: ...
-        def __getattr__(self, name: str) -> Any: ...
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
-        def __add__(self, other: object) -> Tensor: ...
-        def __radd__(self, other: object) -> Tensor: ...
-        def __sub__(self, other: object) -> Tensor: ...
-        def __mul__(self, other: object) -> Tensor: ...
-        def __rmul__(self, other: object) -> Tensor: ...
-        def __truediv__(self, other: object) -> Tensor: ...
-        def __pow__(self, other: object) -> Tensor: ...
-        def __matmul__(self, other: object) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
 
     # -- state -----------------------------------------------------------------------------------------------------
 
@@ -146,11 +139,19 @@ class Tensor:
     def shape(self) -> Size:
         return Size(self._layout.size)
 
-    def size(self, dim: int | None = None) -> Any:
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
+    def size(self, dim: int | None = None) -> Size | int:
         """Returns the shape, or the size of one dim."""
         return self.shape if dim is None else self._layout.size[self._dim(dim)]
 
-    def stride(self, dim: int | None = None) -> Any:
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def stride(self, dim: int) -> int: ...
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Returns the strides in elements, or that of one dim."""
         return self._layout.stride if dim is None else self._layout.stride[self._dim(dim)]
 

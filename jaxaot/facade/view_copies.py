@@ -8,8 +8,14 @@ from typing import Any
 
 from jaxaot.facade import splits, views
 from jaxaot.facade.dispatch import call, call_out
+from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.table import lookup
+
+
+def _same(input: Tensor) -> Tensor:
+    """Returns the tensor."""
+    return input
 
 
 def _slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
@@ -18,7 +24,7 @@ def _slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | Non
 
 
 _SHOWN: dict[str, Callable[..., Any]] = {
-    "alias_copy": lambda input: input, "as_strided_copy": views.as_strided, "detach_copy": views.detach,
+    "alias_copy": _same, "as_strided_copy": views.as_strided, "detach_copy": views.detach,
     "diagonal_copy": views.diagonal, "expand_copy": views.expand, "narrow_copy": views.narrow,
     "permute_copy": views.permute, "select_copy": views.select, "slice_copy": _slice, "split_copy": splits.split,
     "split_with_sizes_copy": splits.split_with_sizes, "squeeze_copy": views.squeeze, "t_copy": views.t,
@@ -46,7 +52,7 @@ def _copying(name: str, show: Callable[..., Any]) -> Callable[..., Any]:
 
     copy.__name__ = copy.__qualname__ = name
     copy.__doc__ = f"Returns a copy of what `{name.removesuffix('_copy')}` shows."
-    return copy
+    return with_parameters(copy, show, "out=None")
 
 
 FUNCTIONS = {name: _copying(name, show) for name, show in _SHOWN.items()}

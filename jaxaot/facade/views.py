@@ -510,7 +510,7 @@ def _each(tensors: tuple[Any, ...], fn: Callable[[Tensor], Tensor]) -> Any:
     return tuple(fn(x) for x in tensors)
 
 
-def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Returns tensors expanded to their common shape, as views."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])

@@ -14,11 +14,11 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun, make_jaxpr_object, make_var
-from jaxaot.config import Config
 from jaxaot.errors import CompilerError
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.roofline import TARGETS, eqn_picoseconds, target_in_use
 from jaxaot.ir.walk import short_aval, variables
+from jaxaot.settings import Config
 
 _MAX_MEASURED = 4096
 _REPEATS = 5

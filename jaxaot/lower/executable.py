@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector

@@ -11,23 +11,26 @@ import operator
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import jax
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer
 from jaxaot._util import KeptWith, collector, frozen, signature_of
 from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
 from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
-from jaxaot.config import Config
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.pipeline import lowered_passes
+from jaxaot.settings import Config
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
 """Options that say where things go: they are for one program, and for XLA to work out."""
@@ -354,14 +357,14 @@ def _versions_of(fn: Callable[..., Any], options: dict[str, Any]) -> dict[Any, _
         return {}
 
 
-class Jitted:
+class Jitted(Generic[P, R]):
     """A jitted function; it has the methods of what `jax.jit` returns.
 
     In a transformation of JAX, such as another `jit`, it is the function that `jax.jit` would return. What is compiled
     is shared by all that are made of the same function with the same options.
     """
 
-    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], objects: Objects):
+    def __init__(self, fn: Callable[P, R], options: dict[str, Any], objects: Objects):
         """Wraps a function; nothing is traced yet.
 
         Args:
@@ -388,7 +391,7 @@ class Jitted:
         self._latest = settings, version
         return version
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not is_outermost():
             if self._objects.are_in((args, kwargs)):  # `jax.jit` would drop what the function changes in them
                 return self._fn(*args, **kwargs)
@@ -412,6 +415,10 @@ class Jitted:
             self._of_objects = self._objects.make(self._fn, self._options)
         return self._of_objects(*args, **kwargs)
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Jitted[P, R]: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R]: ...
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 

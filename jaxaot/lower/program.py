@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._jax import is_outermost, jaxpr_as_fun
 from jaxaot.backend.cpu.options import compiling_quickly
 from jaxaot.backend.cpu.tune import is_worth_tuning, tune

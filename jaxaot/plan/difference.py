@@ -13,13 +13,13 @@ from typing import Any
 
 import jax
 
-from jaxaot.config import Config
 from jaxaot.plan.asked import AskedValue
 from jaxaot.plan.call import CallPlan, StorageInput, TensorInput
 from jaxaot.plan.guards import HasType, differs, shown
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.plan.places import LeafInput, PlacePlan
 from jaxaot.plan.rng import RngPlan
+from jaxaot.settings import Config
 
 
 class Kind(enum.Enum):

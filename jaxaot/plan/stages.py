@@ -61,17 +61,25 @@ def register_flow(flow: Flow) -> None:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Traced:
-    """A function as a functional graph, with the plans that carry its calls.
+    """A function as a functional graph, with the plans that carry its calls: what `ja.trace` returns.
+
+        traced = ja.trace(fn, x)
+        print(traced)                      # the graph, with the user's names and lines
+        traced.signature                   # what `fn` takes, changes and returns
+        joint = traced.joint()             # the next stage, a `JointGraph`
+
+    Nothing was changed by tracing, and nothing is compiled yet. `ja.explain(traced)` returns all stages as text.
 
     Attributes:
-      jaxpr: A ClosedJaxpr from graph inputs to graph outputs.
-      call: What the function takes.
-      alias: What it did, and how its outputs come back.
-      rng: What it drew.
-      in_tree: Tree of the arguments.
-      out_tree: Tree of the result.
+      jaxpr: A ClosedJaxpr from graph inputs to graph outputs; one input for each storage, written ones are outputs too.
+      signature: What the function takes, changes and returns, in the user's names.
+      call: What the function takes: storages, tensors on them, and bare values.
+      alias: What it wrote, resized and moved, and how its outputs share memory.
+      rng: The random generators that it drew from.
       places: What it reached outside besides tensors, and what it did to it.
       asked: The values that Python asked for, if the function was traced in segments.
+      in_tree: Tree of the arguments.
+      out_tree: Tree of the result.
     """
 
     jaxpr: Any
@@ -134,14 +142,18 @@ class Traced:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class JointGraph:
-    """The forward and the backward of a function in one graph.
+    """The forward and the backward of a function in one graph: what `Traced.joint` returns.
+
+        joint = ja.trace(fn, x).joint()
+        outputs, gradients = joint(primals, cotangents)
+        partition = joint.partition("min_cut", memory_budget=0.3)   # the next stage, a `Partition`
 
     Attributes:
       jaxpr: A ClosedJaxpr from (primals, cotangents) to (outputs, gradients).
-      in_roles: What each input means: first all `Primal`, then all `Cotangent`.
-      out_roles: What each output means: first all `Output`, then all `Refill`, then all `Gradient`.
+      in_roles: What each input means: first the primals, then the cotangents.
+      out_roles: What each output means: first the outputs, then contents of freed storages, then the gradients.
       zero_gradients: For each gradient, whether it is zero whatever the inputs are.
-      regions: The regions of the forward; equations say by their tags which they belong to.
+      regions: The regions of the forward that `ja.checkpoint` and `jax.checkpoint` marked.
       names: The names that `checkpoint_name` gave in the forward.
     """
 
@@ -231,14 +243,20 @@ class JointGraph:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Partition:
-    """A joint graph cut into a forward and a backward.
+    """A joint graph cut into a forward and a backward: what `JointGraph.partition` returns.
+
+        partition = joint.partition("min_cut")
+        for value in partition.saved:
+            print(value.name, value.bytes, value.why)
+        compiled = partition.compile()                              # the next stage, a `Compiled`
 
     Attributes:
       joint: The joint graph.
       forward: A ClosedJaxpr from primals to (outputs, extra residuals).
       backward: A ClosedJaxpr from (residuals in the order of the plan, cotangents) to gradients.
-      plan: Where the residuals come from, and what they weigh.
-      hooks: The pairs of hooks that run between the two, one for each residual that the plan says is packed there.
+      plan: Where the residuals come from, and what they weigh; `.saved`, `.recomputed` and `.saved_bytes` are its.
+      hooks: The hooks on saved tensors that run between the two, one for each residual that they pack.
+      timeline: The memory in use over the forward and the backward, estimated from shapes.
     """
 
     joint: JointGraph
@@ -312,7 +330,11 @@ class Partition:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Compiled:
-    """A forward and a backward executable on flat arrays.
+    """A forward and a backward as executables on flat arrays: what `Partition.compile` returns.
+
+        compiled = partition.compile()
+        outputs = compiled(*arrays)
+        compiled.memory_analysis(), compiled.cost_analysis(), compiled.as_text()
 
     Attributes:
       forward: Graph inputs to outputs and extra residuals.

@@ -21,7 +21,6 @@ import jax.numpy as jnp
 
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
 from jaxaot._typing import Aval, ClosedJaxpr
-from jaxaot.config import Config
 from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import short_aval
@@ -33,6 +32,7 @@ from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of
+from jaxaot.settings import Config
 from jaxaot.tape.saved_hooks import HookPair
 from jaxaot.tracer.hooks import trace_hooks
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import jax
 
 from jaxaot.rematerialize.remat import refuse_tensors, remat
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 def value_and_grad(
-    fn: Callable[..., Any],
+    fn: Callable[P, R],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
@@ -20,7 +23,7 @@ def value_and_grad(
     *,
     policy: str | Callable[..., Any] | None = None,
     memory_budget: float | str | None = None,
-) -> Callable[..., Any]:
+) -> Callable[P, tuple[R, Any]]:
     """Returns a function that computes `fn` and its gradient, keeping in between what a policy chooses.
 
         @ja.jit
@@ -49,7 +52,7 @@ def value_and_grad(
 
 
 def grad(
-    fn: Callable[..., Any],
+    fn: Callable[P, Any],
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
@@ -57,7 +60,7 @@ def grad(
     *,
     policy: str | Callable[..., Any] | None = None,
     memory_budget: float | str | None = None,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """Returns the gradient of `fn`, as a function, keeping between forward and backward what a policy chooses.
 
     It is `jax.grad(ja.remat(fn))`; arguments and errors are those of `ja.value_and_grad`.

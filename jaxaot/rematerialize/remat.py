@@ -8,12 +8,12 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import jax
 import numpy as np
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
 from jaxaot._typing import PyTreeDef
 from jaxaot._util import KeptWith
@@ -25,6 +25,10 @@ from jaxaot.partition.policies import get_policy
 from jaxaot.rematerialize.call import RematCall
 from jaxaot.rematerialize.cells import Cells
 from jaxaot.tape.modes import state
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
 
 MAX_GRAPHS = 64
 """How many graphs are kept for each function; the least recently used one is dropped."""
@@ -59,6 +63,16 @@ class Graph:
         self.out_tree, self.written = out_tree, tuple(written)
 
 
+@overload
+def remat(fn: C, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None) -> C: ...
+@overload
+def remat(
+    fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
+) -> Callable[P, R]: ...
+@overload
+def remat(
+    fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def remat(
     fn: Callable[..., Any] | None = None,
     *,
@@ -113,7 +127,7 @@ def remat(
     cell_kinds()
     owner = getattr(fn, "__self__", None) if inspect.ismethod(fn) else fn
     if kind_of(owner) is not None:
-        method = fn.__func__ if inspect.ismethod(fn) else type(fn).__call__
+        method: Any = fn.__func__ if inspect.ismethod(fn) else type(fn).__call__
         return functools.partial(remat(method, policy=policy, memory_budget=memory_budget), owner)
     given: Callable[..., Any] = fn
 

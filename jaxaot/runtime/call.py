@@ -16,8 +16,7 @@ from typing import Any, assert_never
 
 import jax
 
-from jaxaot import config
-from jaxaot.config import Config
+from jaxaot import settings as config
 from jaxaot.facade.counter import WriteCounter, counter_of
 from jaxaot.facade.generator import DRAWING, default_generator
 from jaxaot.facade.history import History
@@ -50,6 +49,7 @@ from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.source import SOURCE_NAME, Source
+from jaxaot.settings import Config
 from jaxaot.tape.modes import state, threads
 from jaxaot.views.layout import contiguous
 

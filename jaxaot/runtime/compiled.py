@@ -6,7 +6,7 @@ import copy
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from jaxaot._util import collector, signature_of
 from jaxaot.errors import SettingsChangedError, TraceError
@@ -18,6 +18,9 @@ from jaxaot.runtime.program import Program
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing
 from jaxaot.tape.modes import state
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MAX_PROGRAMS = 128
 N_BUILDS, _N_TRIES = 3, 10_000
@@ -44,7 +47,7 @@ def unsettled(before: CallKey, after: CallKey) -> TraceError:
     )
 
 
-class CompiledFunction:
+class CompiledFunction(Generic[P, R]):
     """A function that is traced and compiled once for each kind of call.
 
     It may be called from several threads. Whoever finds a program enters it at once; programs are built one at a time.
@@ -56,7 +59,7 @@ class CompiledFunction:
     """
 
     def __init__(
-        self, fn: Callable[..., Any], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS
+        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS
     ):
         """Wraps a function.
 
@@ -82,14 +85,14 @@ class CompiledFunction:
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if RUNNING:
             if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
             with TRACING:  # storages hold symbols while another thread traces
                 pass
         if self._takes_iterators:
-            args, kwargs = read_iterators(args, kwargs)
+            args, kwargs = read_iterators(args, kwargs)  # type: ignore[assignment]
         try:
             result = self._latest(self.fn, args, kwargs)
         except Exception:  # nothing has changed yet: what is wrong shows at the second try
@@ -140,7 +143,7 @@ class CompiledFunction:
     def _first_call(self, args: Any, kwargs: Any) -> Any:
         if has_iterators(args, kwargs):  # no program has touched them: what is no tensor or array fits none
             self._takes_iterators = True
-            return self(*args, **kwargs)
+            return self(*args, **kwargs)  # type: ignore[call-arg]
         with self._building:
             for program in self.programs:  # another thread may have built it, or shown symbols to the guards
                 result = self._enter(program, args, kwargs)
@@ -171,10 +174,14 @@ class CompiledFunction:
                 return program, result
         raise unsettled(before.key, program.key)
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> CompiledFunction[P, R]: ...
+    @overload
+    def __get__(self, instance: object, owner: Any = None) -> Callable[..., R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
-    def __deepcopy__(self, memo: Any) -> CompiledFunction:
+    def __deepcopy__(self, memo: Any) -> CompiledFunction[P, R]:
         fn = copy.deepcopy(self.fn, memo)  # a method is then that of a copied object
         return type(self)(fn, self._given_build, self._inspect, self.max_programs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot._util import signature_of
 from jaxaot.facade.anomaly import is_anomaly_check_nan_enabled
 from jaxaot.ir.tape import runs_backward

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.call import generate

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot import config
+from jaxaot import settings as config
 from jaxaot.errors import RecompileWarning
 from jaxaot.facade.iterated import opened, read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING
@@ -137,7 +137,7 @@ def make_linker(traced: Traced, walk: Walk, programs: Sequence[Program], make: C
     return Linker(keys, walk.segments, tuple(users), make)
 
 
-class SegmentedFunction(CompiledFunction):
+class SegmentedFunction(CompiledFunction[..., Any]):
     """A function that is traced and compiled in segments, once for each kind of call and each course it takes.
 
     `build` takes (fn, args, kwargs, lock, walk, programs) and raises `TooManyBreaks` where it gives up. Its method

@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,9 @@ from jaxaot.tape.modes import state
 
 LOWER_DTYPES = (np.dtype(jnp.bfloat16), np.dtype(np.float16))
 """What may be lower than float32."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _PLATFORMS = {"cpu": "cpu", "cuda": "gpu", "gpu": "gpu", "tpu": "tpu", "xla": "tpu"}
 """Kind of device → JAX's name of it."""
@@ -152,7 +155,7 @@ class autocast:
         if not state.autocast_before:
             clear_autocast_cache()
 
-    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, fn: Callable[P, R]) -> Callable[P, R]:
         if not callable(fn):
             raise ArgumentError(
                 f"autocast()(func) requires a callable, but got {type(fn).__name__}. Did you mean to use autocast as a "
@@ -160,7 +163,7 @@ class autocast:
             )
 
         @functools.wraps(fn)
-        def inside(*args: object, **kwargs: Any) -> Any:
+        def inside(*args: P.args, **kwargs: P.kwargs) -> R:
             with self:
                 return fn(*args, **kwargs)
 

@@ -45,7 +45,7 @@ class _State(threading.local):
       anomaly: What notes the lines of nodes and looks at what they compute, in anomaly mode and in traces; else None.
       backward_pass: The backward in progress, the innermost; None if none is.
       infers: Whether tensors that are made are inference tensors, which cannot be saved.
-      compiles_tape: What runs backwards as programs, see `tape_api.py`; None if the engine does, node by node.
+      compiles_tape: What runs backwards as programs, a `TapeCompiler`; None if the engine does, node by node.
       autocast: In which precision listed ops run, an `Autocast`; None as long as nothing was set.
       autocast_before: What `autocast` was outside of each context that was entered.
       dual: The level of forward mode, whose tangents are computed; None outside of it.

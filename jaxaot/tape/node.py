@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxaot.tape.hooks import NodeHooks, RemovableHandle
 from jaxaot.tape.modes import state
@@ -31,6 +31,10 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "_metadata", "_name", "edges", "hooks", "n_outputs", "sequence_number")
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # what an operation saved: `_saved_self`, …
 
     holds_residuals = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import jax
 import numpy as np
@@ -18,7 +18,44 @@ from jaxaot.partition.budget import parse_budget, parse_fit
 from jaxaot.partition.policies import RegionPolicy, get_policy
 from jaxaot.tape.modes import state
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+@overload
+def checkpoint(
+    fn: Callable[P, R],
+    *,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    determinism_check: str = "default",
+    context_fn: Any = None,
+) -> Callable[P, R]: ...
+@overload
+def checkpoint(
+    fn: Callable[..., R],
+    *args: Any,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    determinism_check: str = "default",
+    context_fn: Any = None,
+    **kwargs: Any,
+) -> R: ...
+@overload
+def checkpoint(
+    fn: None = None,
+    *,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    determinism_check: str = "default",
+    context_fn: Any = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def checkpoint(
     fn: Callable[..., Any] | None = None,
     *args: object,

@@ -1,7 +1,6 @@
-"""`ja.func`: transformations of functions of tensors (`torch.func`)."""
+"""Transformations of functions of tensors (`torch.func`)."""
 
-from __future__ import annotations
-
+from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.api import functionalize as functionalize
 from jaxaot.transforms.func import grad as grad
 from jaxaot.transforms.func import grad_and_value as grad_and_value
@@ -14,3 +13,5 @@ from jaxaot.transforms.func import vjp as vjp
 from jaxaot.transforms.func import vmap as vmap
 from jaxaot.transforms.functional_call import functional_call as functional_call
 from jaxaot.transforms.functional_call import stack_module_state as stack_module_state
+
+_show_only_public(globals())

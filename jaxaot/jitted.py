@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,9 @@ from jaxaot.api import compile as compile_function
 from jaxaot.errors import UsageError
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 
@@ -55,6 +58,10 @@ class _OfObjects:
 _OBJECTS = Objects(_are_in, _OfObjects)
 
 
+@overload
+def jit(fn: Callable[P, R], **options: Any) -> Jitted[P, R]: ...
+@overload
+def jit(fn: None = None, **options: Any) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
 def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Returns `fn` compiled: a drop-in for `jax.jit` that first rewrites the graph, on CPU, for less time and memory.
 

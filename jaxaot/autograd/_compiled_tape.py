@@ -65,7 +65,7 @@ class _Known:
             world = reached
 
         self.enter = enter
-        self.run: CompiledFunction = compile_function(backward)
+        self.run: CompiledFunction[..., Any] = compile_function(backward)
         self.reason: str | None = None
 
 

@@ -1,7 +1,6 @@
-"""`ja.autograd.graph`: hooks on what the tape saves (`torch.autograd.graph`)."""
+"""Hooks on what the tape saves (`torch.autograd.graph`)."""
 
-from __future__ import annotations
-
+from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.facade.hooks import GradientEdge as GradientEdge
 from jaxaot.facade.hooks import get_gradient_edge as get_gradient_edge
 from jaxaot.facade.hooks import register_multi_grad_hook as register_multi_grad_hook
@@ -16,3 +15,5 @@ from jaxaot.facade.saved import SavedTensor as SavedTensor
 from jaxaot.tape.node import Node as Node
 from jaxaot.tape.saved_hooks import disable_saved_tensors_hooks as disable_saved_tensors_hooks
 from jaxaot.tape.saved_hooks import saved_tensors_hooks as saved_tensors_hooks
+
+_show_only_public(globals())

@@ -1,0 +1,8 @@
+"""Fourier transforms (`torch.fft`)."""
+
+from jaxaot._util import show_only_public as _show_only_public
+from jaxaot.facade.methods import FUNCTIONS as _FUNCTIONS
+
+globals().update(_FUNCTIONS["fft"])
+
+_show_only_public(globals())

@@ -1,0 +1,8 @@
+"""Reductions that leave out masked elements (`torch.masked`)."""
+
+from jaxaot._util import show_only_public as _show_only_public
+from jaxaot.facade.methods import FUNCTIONS as _FUNCTIONS
+
+globals().update(_FUNCTIONS["masked"])
+
+_show_only_public(globals())

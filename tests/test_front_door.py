@@ -1,0 +1,111 @@
+"""The front door: what users type imports, and what `dir()` and editors show is public."""
+
+import builtins
+import importlib
+import pkgutil
+import subprocess
+import sys
+import types
+
+import pytest
+
+import jaxaot as ja
+
+IMPORTS = """
+import jaxaot as ja
+import jaxaot.amp
+import jaxaot.aot
+import jaxaot.autograd
+import jaxaot.autograd.forward_ad as fwAD
+import jaxaot.autograd.functional
+import jaxaot.autograd.graph
+import jaxaot.errors
+import jaxaot.fft
+import jaxaot.func
+import jaxaot.linalg
+import jaxaot.masked
+import jaxaot.nn
+import jaxaot.nn.functional as F
+import jaxaot.policies
+import jaxaot.random
+import jaxaot.signal.windows
+import jaxaot.special
+from jaxaot import Tensor, no_grad, float32, zeros
+from jaxaot import autograd, fft, func, linalg, nn, special
+from jaxaot.amp import GradScaler, autocast, custom_bwd, custom_fwd
+from jaxaot.aot import aot_function, aot_module, min_cut_rematerialization_partition
+from jaxaot.autograd import Function, backward, detect_anomaly, forward_ad, grad, gradcheck, graph
+from jaxaot.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from jaxaot.autograd.function import Function, once_differentiable
+from jaxaot.autograd.functional import hessian, hvp, jacobian, jvp, vhp, vjp
+from jaxaot.autograd.graph import Node, save_on_cpu, saved_tensors_hooks
+from jaxaot.errors import JaxaotError
+from jaxaot.func import functional_call, grad, jacfwd, jacrev, stack_module_state, vmap
+from jaxaot.linalg import LinAlgError, inv, norm, solve
+from jaxaot.nn import functional as F
+from jaxaot.nn.functional import cross_entropy, one_hot, relu, scaled_dot_product_attention
+from jaxaot.policies import from_jax, min_cut, register_policy
+from jaxaot.random import fork_rng, manual_seed
+from jaxaot.signal import windows
+from jaxaot.signal.windows import hann
+from jaxaot.special import expit, logsumexp
+"""
+
+PACKAGES = (
+    "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
+    "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "policies", "random", "signal",
+    "signal.windows", "special",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", IMPORTS.strip().splitlines())
+def test_what_users_type_imports(line):
+    scope = {}
+    exec(line, scope)
+    assert not [name for name, value in scope.items() if value is None]
+
+
+def test_what_users_type_imports_in_a_fresh_interpreter():
+    """Nothing has to be imported before it; the order is that of the alphabet, backwards."""
+    lines = sorted(IMPORTS.strip().splitlines(), reverse=True)
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_public_package_is_an_attribute_and_shows_itself_alone(name):
+    module = importlib.import_module(f"jaxaot.{name}")
+    value = ja
+    for part in name.split("."):
+        value = getattr(value, part)
+    assert value is module and isinstance(module, types.ModuleType)
+    children = {other.rpartition(".")[2] for other in PACKAGES if other.rpartition(".")[0] == name}
+    shown = {n for n in dir(module) if not n.startswith("__")}
+    assert {n for n in shown if isinstance(getattr(module, n), types.ModuleType)} == children
+    if name != "errors":
+        assert sorted(module.__all__) == dir(module)
+        assert not shown & {"Any", "Callable", "annotations", "FUNCTIONS", "functools"}
+
+
+def test_no_public_function_hides_a_module():
+    modules = {info.name for info in pkgutil.iter_modules(ja.__path__)}
+    hiding = {n for n in modules & set(dir(ja)) if not isinstance(getattr(ja, n), types.ModuleType)}
+    assert not hiding
+    for name in modules - {"__main__"}:
+        assert importlib.import_module(f"jaxaot.{name}") is getattr(ja, name), f"`ja.{name}` hides a module"
+
+
+def test_dir_shows_what_is_public_and_nothing_else():
+    shown = dir(ja)
+    assert {"zeros", "matmul", "Tensor", "compile", "nn", "linalg", "float32", "int", "sum"} <= set(shown)
+    assert all(hasattr(ja, name) for name in shown)
+    modules = {name for name in shown if isinstance(getattr(ja, name), types.ModuleType)}
+    assert modules == {name for name in PACKAGES if "." not in name}
+    assert {name for name in shown if name.startswith("_") and not name.startswith("_foreach_")} == {"__version__"}
+
+
+def test_a_star_import_leaves_the_names_of_python_alone():
+    scope = {}
+    exec("from jaxaot import *", scope)
+    assert "zeros" in scope and "Tensor" in scope
+    taken = {name for name in scope if hasattr(builtins, name)} - {"__builtins__"}
+    assert not taken
