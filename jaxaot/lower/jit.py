@@ -26,7 +26,7 @@ from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.lower.relay import Relay, can_be_cut, is_free_of_effects
-from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
+from jaxaot.lower.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.passes.pipeline import lowered_passes
 
 PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
@@ -117,12 +117,13 @@ class _TunedFunction:
         static: Static,
         passes: tuple[str, ...],
         checks: bool,
+        platform: str,
         needs_another_way: Callable[[Tuned], bool],
         may_be_shared: bool,
     ):
         functools.update_wrapper(self, fn, updated=())
         self._fn, self._traced, self._static, self._passes, self._checks = fn, traced, static, passes, checks
-        self._needs_another_way, self._may_be_shared = needs_another_way, may_be_shared
+        self._platform, self._needs_another_way, self._may_be_shared = platform, needs_another_way, may_be_shared
 
     def __repr__(self) -> str:
         return repr(self._fn)
@@ -139,11 +140,14 @@ class _TunedFunction:
         traced = self._traced.trace(*args, **kwargs)  # as `jax.jit` traces it, whose messages name the user's arguments
         closed = traced.jaxpr
         opened = inline(closed, also_custom=True)
-        if is_worth_tuning(opened):
+        if not self._passes or not is_worth_tuning(opened):
+            mended = repaired(opened, self._platform)
+            closed = closed if mended is opened else mended
+        else:
             crew = plan_crew(opened, self._passes, self._checks) if self._may_be_shared else None
             if crew is not None:
                 raise _AnotherWay(crew, traced)
-            tuned = tune(opened, self._passes, self._checks)
+            tuned = tune(opened, self._passes, self._checks, self._platform)
             if self._needs_another_way(tuned):
                 raise _AnotherWay(tuned, traced)
             closed = tuned.jaxpr
@@ -248,7 +252,7 @@ class _Version:
         self._fn, self._options, self._static = fn, options, Static(fn, options)
         chosen = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **chosen)  # from which all ways take the graph
-        self._passes, self._checks = passes, settings.check_graphs
+        self._passes, self._checks, self._platform = passes, settings.check_graphs, platform
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         self._compiler_options = compiler_options or None
         self.run: Any = self._jit(_needs_relay, self._compiler_options, may_be_shared=True)
@@ -261,9 +265,9 @@ class _Version:
     ) -> Any:
         """Returns the function as one program, unless its graph needs another way."""
         fn = self._fn
-        if self._passes:
-            traced, static = self._traced, self._static
-            fn = _TunedFunction(fn, traced, static, self._passes, self._checks, needs_another_way, may_be_shared)
+        if self._passes or self._platform == "cpu":
+            settings = self._passes, self._checks, self._platform
+            fn = _TunedFunction(fn, self._traced, self._static, *settings, needs_another_way, may_be_shared)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
     @functools.cached_property

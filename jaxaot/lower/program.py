@@ -51,15 +51,14 @@ class Program:
 
     def _chosen(self, traced: Any) -> Callable[..., Any]:
         """Returns what runs a graph, a `jax.stages.Traced`."""
-        if is_small(traced.jaxpr.jaxpr):
-            options = compiling_quickly()
-            return jax.jit(self._fn, **self._options, compiler_options=options) if options else self.inside
-        settings = config.get()
-        passes = lowered_passes(settings.passes, jax.default_backend())
+        small = is_small(traced.jaxpr.jaxpr)
         graph = inline(traced.jaxpr, also_custom=True)
-        if not passes or not is_worth_tuning(graph):
-            return self.inside
-        tuned = tune(graph, passes, settings.check_graphs)
+        settings = config.get()
+        passes = () if small else lowered_passes(settings.passes, jax.default_backend())
+        tuned = tune(graph, passes if is_worth_tuning(graph) else (), settings.check_graphs)
+        options = tuned.compiler_options(compiling_quickly() if small else None)
+        if tuned.jaxpr is graph:
+            return jax.jit(self._fn, **self._options, compiler_options=options) if options else self.inside
         fn, evaluate, under = self._fn, jaxpr_as_fun(tuned.jaxpr), jax_settings()
         tree = jax.tree.structure(traced.out_info)
 
@@ -70,7 +69,7 @@ class Program:
             return jax.tree.unflatten(tree, evaluate(*leaves))
 
         run.__name__ = run.__qualname__ = fn.__name__
-        return jax.jit(run, **self._options, compiler_options=tuned.compiler_options())
+        return jax.jit(run, **self._options, compiler_options=options)
 
 
 def is_small(jaxpr: Any) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
-from jax.lax import optimization_barrier_p
 
+from jaxaot.ir.barriers import has_barriers, without_misplaced_barriers
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
@@ -17,6 +17,7 @@ from jaxaot.lower.heaps import UNASKED_BYTES, most_kept_bytes
 from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.passes.hold import SMALL_BYTES
 from jaxaot.passes.pipeline import PassResult, run_passes
+from jaxaot.passes.separate_writes import separate_writes
 from jaxaot.passes.table import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SWITCHES
 
 EIGEN_FLOPS = 100_000_000
@@ -53,24 +54,38 @@ class Tuned:
 
     def compiler_options(self, given: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """Returns options for XLA: the user's, and those that the barriers and convolutions of the graph need."""
-        has_barriers = any(eqn.primitive is optimization_barrier_p for eqn in self.jaxpr.eqns)
-        options = keeping_barriers(given) if has_barriers else given
+        options = keeping_barriers(given) if has_barriers(self.jaxpr.jaxpr) else given
         if self.n_by_eigen:
             options = with_eigen_convolutions(options)
         return dict(options) if options else None
 
 
-def tune(closed: Any, names: Sequence[str], check: bool = False) -> Tuned:
-    """Returns a graph after the passes that change nothing but speed.
+def repaired(closed: Any, platform: str | None = None, keeps_barriers: bool = True) -> Any:
+    """Returns a graph that XLA compiles, and compiles right, on a platform where it would not; itself elsewhere.
+
+    Args:
+      closed: The ClosedJaxpr, its calls inlined.
+      platform: Where it will run; by default on the default backend.
+      keeps_barriers: Whether XLA is told to keep barriers.
+    """
+    if (platform or jax.default_backend()) != "cpu":
+        return closed
+    return separate_writes(without_misplaced_barriers(closed), keeps_barriers)
+
+
+def tune(closed: Any, names: Sequence[str], check: bool = False, platform: str | None = None) -> Tuned:
+    """Returns a graph after the passes that change nothing but speed, and then `repaired`.
 
     Args:
       closed: The ClosedJaxpr, its calls inlined.
       names: The names of the passes, see `jaxaot.passes.table`.
       check: Whether to check the graph after each.
+      platform: Where it will run; by default on the default backend.
     """
     results: list[PassResult] = []
     passes = [name for name in names if name not in SWITCHES]
-    passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results)
+    passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results) if passes else closed
+    passed = repaired(passed, platform)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
     n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
     return Tuned(passed, tuple(results), LEGS in names, KEEP_HEAPS in names, n_by_eigen)
