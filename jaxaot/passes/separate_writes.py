@@ -31,6 +31,10 @@ from jaxaot.ir.walk import aval_bytes, producers, sub_jaxprs, variables
 _CUTS = {"slice", "dynamic_slice", "gather"}
 _LOOPS = {"scan", "while"}
 
+_COMBINED = {f"scatter-{name}": getattr(lax, name) for name in ("add", "sub", "mul", "min", "max")}
+_COMBINED["scatter"] = lambda _, new: new
+"""What becomes of an element and what is written to it, by primitive."""
+
 _DEPTH = 6
 """How many equations deep indices are compared."""
 
@@ -63,10 +67,9 @@ def separate_writes(closed: Any, keeps_barriers: bool = True) -> Any:
             for i, var in zip(operands, held, strict=True):
                 invars[i] = var
             eqns += [barred, eqn.replace(invars=invars)]
-        elif operands and eqn.primitive.name == "dynamic_update_slice" and conflicts.may_go_wrong(position):
-            made, (result,), _ = traced(_chosen, eqn.invars, eqn)
+        elif operands and (choice := _by_choice(eqn)) and conflicts.may_go_wrong(position):
+            made, _, _ = traced(choice, eqn.invars, eqn)
             eqns += [*made[:-1], made[-1].replace(outvars=eqn.outvars)]
-            assert made[-1].outvars[0] is result, "the choice comes last"
         else:
             eqns.append(eqn)
     if len(eqns) == len(jaxpr.eqns) and all(new is eqn for new, eqn in zip(eqns, jaxpr.eqns, strict=True)):
@@ -74,12 +77,31 @@ def separate_writes(closed: Any, keeps_barriers: bool = True) -> Any:
     return rebuild(closed, eqns, jaxpr.outvars)
 
 
-def _chosen(before: Any, part: Any, *starts: Any) -> Any:
-    """Returns what `dynamic_update_slice` does, by a choice for each element between the part and what was there."""
-    is_new = lax.dynamic_update_slice(jnp.zeros(before.shape, bool), jnp.ones(part.shape, bool), starts)
-    return lax.select(is_new, lax.dynamic_update_slice(jnp.zeros(before.shape, before.dtype), part, starts), before)
+def _by_choice(eqn: Any) -> Any:
+    """Returns a function that does what a partial write does, by a choice for each element of what was there or not.
+
+    None for scatters of several parts: XLA does not make one loop of these and what they write.
+    """
+    name, params = eqn.primitive.name, eqn.params
+    if name == "dynamic_update_slice":
+        return lambda before, part, *starts: _choose(
+            _COMBINED["scatter"], before, part, lambda array, x: lax.dynamic_update_slice(array, x, starts)
+        )
+    combine = _COMBINED.get(name.replace("_", "-"))
+    if combine is None or n_elements(eqn.invars[1].aval.shape[:-1]) != 1:
+        return None
+    plain = {**params, "update_jaxpr": None, "update_consts": ()}
+
+    def scattered(before: Any, indices: Any, part: Any) -> Any:
+        return _choose(combine, before, part, lambda array, x: lax.scatter_p.bind(array, indices, x, **plain))
+
+    return scattered
 
 
+def _choose(combine: Any, before: Any, part: Any, write: Any) -> Any:
+    new = write(jnp.zeros(before.shape, before.dtype), part)
+    is_new = write(jnp.zeros(before.shape, bool), jnp.ones(part.shape, bool))
+    return lax.select(is_new, combine(before, new), before)
 def _is_write(eqn: Any) -> bool:
     return eqn.primitive.name == "dynamic_update_slice" or eqn.primitive.name.startswith("scatter")
 
@@ -140,13 +162,14 @@ class _Conflicts:
         return [i for i in found if self._name_of_producer(eqn.invars[i]) != "optimization_barrier"]
 
     def may_go_wrong(self, position: int) -> bool:
-        """Returns whether XLA may overwrite what a `dynamic_update_slice` has still to read.
+        """Returns whether XLA may overwrite what a write has still to read.
 
         It does not where all that is read is the element that is written, nor where the read names the operand of the
         write and XLA has no equation in front of it to move one of them over.
         """
         eqn = self._jaxpr.eqns[position]
-        before, part, *starts = eqn.invars
+        before, *others = eqn.invars
+        part, starts = (others[0], others[1:]) if eqn.primitive.name == "dynamic_update_slice" else (others[1], None)
         bit, is_fixed = self._bit(before), self._is_fixed(before)
         pending, seen = [(part, False)], set()
         while pending:
@@ -158,7 +181,7 @@ class _Conflicts:
             if made is None or self._bit(var) == bit:
                 return True
             if made.primitive.name in _CUTS and made.invars[0] is before:
-                same = not is_moved and self._is_window(made, part.aval.shape, starts)
+                same = not is_moved and starts is not None and self._is_window(made, part.aval.shape, starts)
                 if not (same or is_fixed):
                     return True
                 pending += [(atom, True) for atom in made.invars[1:]]
