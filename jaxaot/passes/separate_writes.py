@@ -22,14 +22,15 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxaot._jax import Literal
-from jaxaot.ir.barriers import may_hold_barriers, with_bodies
+from jaxaot.ir.barriers import may_hold_barriers, needed, with_bodies
 from jaxaot.ir.build import barrier, is_rewritable, n_elements, traced
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.rewrite import CHECKPOINTS, is_call, rebuild
 from jaxaot.ir.walk import aval_bytes, producers, sub_jaxprs, variables
 
 _CUTS = {"slice", "dynamic_slice", "gather"}
-_LOOPS = {"scan", "while"}
+WITH_WRITES = {"scan", "while", "cond", "shard_map", *CHECKPOINTS}
+"""Primitives in whose bodies writes are looked for, besides calls."""
 
 _COMBINED = {f"scatter-{name}": getattr(lax, name) for name in ("add", "sub", "mul", "min", "max")}
 _COMBINED["scatter"] = lambda _, new: new
@@ -53,20 +54,20 @@ def separate_writes(closed: Any, keeps_barriers: bool = True) -> Any:
     jaxpr = closed.jaxpr
     if not _has_writes(jaxpr):
         return closed
-    conflicts = _Conflicts(jaxpr)
+    conflicts, used = _Conflicts(jaxpr), needed(jaxpr)
     eqns: list[Any] = []
     for position, eqn in enumerate(jaxpr.eqns):
-        if eqn.primitive.name in _LOOPS or may_hold_barriers(eqn):
-            keeps_inside = keeps_barriers and may_hold_barriers(eqn)
+        if eqn.primitive.name in WITH_WRITES or is_call(eqn):
+            keeps_inside = keeps_barriers and may_hold_barriers(eqn, used)
             eqns.append(with_bodies(eqn, functools.partial(separate_writes, keeps_barriers=keeps_inside)))
             continue
         operands = conflicts.of(position) if is_rewritable(eqn) else []
         if operands and keeps_barriers:
-            barred, held = barrier([eqn.invars[i] for i in operands], eqn)
             invars = list(eqn.invars)
-            for i, var in zip(operands, held, strict=True):
-                invars[i] = var
-            eqns += [barred, eqn.replace(invars=invars)]
+            for i in operands:  # one each, as in a `shard_map` they may vary over unlike axes
+                barred, (invars[i],) = barrier([invars[i]], eqn)
+                eqns.append(barred)
+            eqns.append(eqn.replace(invars=invars))
         elif operands and (choice := _by_choice(eqn)) and conflicts.may_go_wrong(position):
             made, _, _ = traced(choice, eqn.invars, eqn)
             eqns += [*made[:-1], made[-1].replace(outvars=eqn.outvars)]
@@ -102,6 +103,8 @@ def _choose(combine: Any, before: Any, part: Any, write: Any) -> Any:
     new = write(jnp.zeros(before.shape, before.dtype), part)
     is_new = write(jnp.zeros(before.shape, bool), jnp.ones(part.shape, bool))
     return lax.select(is_new, combine(before, new), before)
+
+
 def _is_write(eqn: Any) -> bool:
     return eqn.primitive.name == "dynamic_update_slice" or eqn.primitive.name.startswith("scatter")
 
@@ -111,9 +114,8 @@ def _has_writes(jaxpr: Any) -> bool:
     for eqn in jaxpr.eqns:
         if _is_write(eqn):
             return True
-        if eqn.primitive.name in _LOOPS or may_hold_barriers(eqn):
-            if any(map(_has_writes, sub_jaxprs(eqn))):
-                return True
+        if (eqn.primitive.name in WITH_WRITES or is_call(eqn)) and any(map(_has_writes, sub_jaxprs(eqn))):
+            return True
     return False
 
 
