@@ -42,13 +42,14 @@ def writes_of(spec: Any) -> Iterator[tuple[str, Any, Callable[..., Any], list[An
             found = operands(spec, (shape,), dtype)
             if found is None:
                 return
-            leaves, tree = jax.tree.flatten(found[0][1:])
+            (_, *dynamic), static = found
+            leaves, tree = jax.tree.flatten(dynamic)
             given = [ja.from_jax(leaf) for leaf in leaves if isinstance(leaf, jax.Array)]
 
             def write(base: Any, *others: Any, leaves: Any = leaves, tree: Any = tree, view: Any = view) -> None:
                 left = iter(others)
                 filled = [next(left) if isinstance(leaf, jax.Array) else leaf for leaf in leaves]
-                call_inplace(spec, [view(base), *jax.tree.unflatten(tree, filled)], tuple(found[1]))
+                call_inplace(spec, [view(base), *jax.tree.unflatten(tree, filled)], tuple(static))
 
             try:
                 write(ja.zeros(4096, dtype=dtype), *given)

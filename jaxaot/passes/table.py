@@ -17,10 +17,12 @@ XLA does on the platform. In order:
    blocks of what is left; `spread`; `drop_axes` again, as parts may have one element along an axis; `flatten_dots`,
    `order_operands`; `unroll_threefry`; `hide_constants` and `hold`, which come last of these, as the others rewrite
    what they put barriers before and behind;
-6. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
-7. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`), and
+6. on CPU, whatever the setting says, what has XLA compile graphs and compile them right: `without_misplaced_barriers`
+   (`ir/barriers.py`) and `separate_writes`;
+7. `eigen_convolutions`: an option for XLA, about those that are left (`lower/options.py`);
+8. `legs`: the graph becomes several executables, where one would need too much memory at once (`lower/legs.py`), and
    in each, what it could compute at once waits until it is needed (`lower/delay.py`);
-8. `keep_heaps`: of a process with large graphs the allocator keeps what they free (`lower/heaps.py`).
+9. `keep_heaps`: of a process with large graphs the allocator keeps what they free (`lower/heaps.py`).
 """
 
 from __future__ import annotations
