@@ -17,32 +17,13 @@ from jaxaot import config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector
-from jaxaot.errors import SettingsChangedError
-from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.cache_key import refuse_other_settings
 from jaxaot.lower.counts import costs_of
 from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.options import without_options_inside
 from jaxaot.lower.relay import Relay, can_be_cut, explain_tuned
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
-
-
-def refuse_other_settings(settings: Any) -> None:
-    """Raises unless the settings of JAX are these.
-
-    Raises:
-      SettingsChangedError: If they are not.
-    """
-    changed = [
-        f"{name} is {value!r} instead of {before!r}"
-        for (name, before), (_, value) in zip(settings, jax_settings(), strict=True)
-        if value != before
-    ]
-    if changed:
-        raise SettingsChangedError(
-            f"This program was compiled under other settings of JAX: {', '.join(changed)}. They decided its types and "
-            "precision, so trace and compile it again under these."
-        )
 
 
 def evaluate_varying(closed: Any, args: Sequence[Array]) -> list[Array]:
