@@ -318,7 +318,9 @@ def _inexact_outputs(closed: Any) -> set[int]:
     """Returns the positions of the outputs that depend on a float."""
     tainted = {var for var in (*closed.jaxpr.invars, *closed.jaxpr.constvars) if _epsilon(var.aval)}
     for eqn in closed.jaxpr.eqns:
-        if any(not isinstance(a, Literal) and a in tainted for a in eqn.invars) or any(_epsilon(var.aval) for var in eqn.outvars):
+        if any(not isinstance(a, Literal) and a in tainted for a in eqn.invars) or any(
+            _epsilon(var.aval) for var in eqn.outvars
+        ):
             tainted.update(eqn.outvars)
     outvars = closed.jaxpr.outvars
     return {i for i, atom in enumerate(outvars) if not isinstance(atom, Literal) and atom in tainted}

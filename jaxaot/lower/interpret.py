@@ -111,7 +111,11 @@ class Interpreter:
 
     def _run_scan(self, eqn: Any, operands: list[Array]) -> list[Array]:
         n_consts, n_carry = scan_counts(eqn)
-        consts, carry, rows = operands[:n_consts], operands[n_consts : n_consts + n_carry], operands[n_consts + n_carry :]
+        consts, carry, rows = (
+            operands[:n_consts],
+            operands[n_consts : n_consts + n_carry],
+            operands[n_consts + n_carry :],
+        )
         turns = range(eqn.params["length"])
         made: list[list[Array]] = []
         for i in reversed(turns) if eqn.params["reverse"] else turns:

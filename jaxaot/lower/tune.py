@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -14,8 +15,10 @@ from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 from jaxaot.lower.heaps import UNASKED_BYTES, most_kept_bytes
-from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
+from jaxaot.lower.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
+from jaxaot.passes.avoid_faults import avoid_faults
 from jaxaot.passes.hold import SMALL_BYTES
+from jaxaot.passes.keep_rounding import keep_rounding
 from jaxaot.passes.pipeline import PassResult, run_passes
 from jaxaot.passes.table import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SWITCHES
 
@@ -36,6 +39,7 @@ class Tuned:
       has_legs: Whether it may become several executables.
       keeps_heaps: Whether the process is to keep the memory that programs free.
       n_by_eigen: How many convolutions XLA is asked to compute by Eigen.
+      is_exact: Whether each operation rounds as it does alone.
     """
 
     jaxpr: Any
@@ -43,6 +47,7 @@ class Tuned:
     has_legs: bool
     keeps_heaps: bool
     n_by_eigen: int = 0
+    is_exact: bool = False
 
     @property
     def limit_bytes(self) -> int | None:
@@ -57,23 +62,50 @@ class Tuned:
         options = keeping_barriers(given) if has_barriers else given
         if self.n_by_eigen:
             options = with_eigen_convolutions(options)
+        if self.is_exact:
+            options = keeping_roundings(options)
         return dict(options) if options else None
 
 
-def tune(closed: Any, names: Sequence[str], check: bool = False) -> Tuned:
-    """Returns a graph after the passes that change nothing but speed.
+def tune(closed: Any, names: Sequence[str], check: bool = False, exact: bool = False) -> Tuned:
+    """Returns a graph after the passes that change nothing but speed, and those without which XLA computes otherwise.
 
     Args:
       closed: The ClosedJaxpr, its calls inlined.
       names: The names of the passes, see `jaxaot.passes.table`.
       check: Whether to check the graph after each.
+      exact: Whether each operation is to round as it does alone.
     """
     results: list[PassResult] = []
     passes = [name for name in names if name not in SWITCHES]
     passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
     n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
-    return Tuned(passed, tuple(results), LEGS in names, KEEP_HEAPS in names, n_by_eigen)
+    return Tuned(correct(passed, exact), tuple(results), LEGS in names, KEEP_HEAPS in names, n_by_eigen, exact)
+
+
+def correct(closed: Any, exact: bool = False, platform: str | None = None) -> Any:
+    """Returns a graph that XLA compiles into what it says; the graph itself if it is one.
+
+    Args:
+      closed: The ClosedJaxpr.
+      exact: Whether each operation is to round as it does alone.
+      platform: Where it runs; by default on the default backend.
+    """
+    if (platform or jax.default_backend()) != "cpu":
+        return closed
+    passed = avoid_faults(closed)
+    passed = keep_rounding(passed) if exact else passed
+
+    def corrected(body: Any, _: str) -> Any:
+        opened = inline(body, also_custom=True)
+        made = correct(opened, exact, platform)
+        return body if made is opened else made
+
+    eqns = [_with_bodies(eqn, corrected) for eqn in passed.jaxpr.eqns]
+    if all(map(operator.is_, eqns, passed.jaxpr.eqns)):
+        return passed
+    return rebuild(passed, eqns, passed.jaxpr.outvars)
 
 
 def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:
@@ -89,15 +121,27 @@ def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results:
         results.extend(dataclasses.replace(result, name=f"{result.name} in a body of {where}") for result in changed)
         return _with_tuned_bodies(opened, passes, check, results)
 
-    eqns = []
-    for eqn in closed.jaxpr.eqns:
-        bodies: dict[str, Any] = {}
-        for name in _BODIES.get(eqn.primitive.name, ()):
-            body = eqn.params[name]
-            where = eqn.primitive.name
-            bodies[name] = tuple(tuned(b, where) for b in body) if isinstance(body, tuple) else tuned(body, where)
-        eqns.append(eqn.replace(params={**eqn.params, **bodies}) if bodies else eqn)
+    if not passes:
+        return closed
+    eqns = [_with_bodies(eqn, tuned) for eqn in closed.jaxpr.eqns]
     return rebuild(closed, eqns, closed.jaxpr.outvars)
+
+
+def _with_bodies(eqn: Any, changed: Callable[[Any, str], Any]) -> Any:
+    """Returns an equation with other bodies, itself if they are the same.
+
+    Args:
+      eqn: The equation.
+      changed: Takes a body and the name of the primitive to another body.
+    """
+    bodies: dict[str, Any] = {}
+    for name in _BODIES.get(eqn.primitive.name, ()):
+        before = eqn.params[name]
+        several = before if isinstance(before, tuple) else (before,)
+        after = tuple(changed(body, eqn.primitive.name) for body in several)
+        if not all(map(operator.is_, several, after)):
+            bodies[name] = after if isinstance(before, tuple) else after[0]
+    return eqn.replace(params={**eqn.params, **bodies}) if bodies else eqn
 
 
 def is_worth_tuning(closed: Any) -> bool:

@@ -171,7 +171,9 @@ def _reduce(rng, x, pick):
     if x.dtype == bool:
         return jnp.broadcast_to(rng.choice((jnp.any, jnp.all))(x, axis, keepdims=True), x.shape)
     ops = [jnp.sum, jnp.max, jnp.min, jnp.max, jnp.sum]
-    ops += [jnp.mean, lambda x, axis, keepdims: jnp.linalg.norm(x.ravel()).reshape((1,) * x.ndim)] if is_float(x) else []
+    ops += (
+        [jnp.mean, lambda x, axis, keepdims: jnp.linalg.norm(x.ravel()).reshape((1,) * x.ndim)] if is_float(x) else []
+    )
     ops += [jnp.prod, jnp.argmax] if is_integer(x) else []
     made = rng.choice(ops)(x, axis, keepdims=True).astype(x.dtype)
     return jnp.broadcast_to(made, x.shape) if rng.random() < 0.5 else _mixed(rng, x, made)
