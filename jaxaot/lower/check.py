@@ -20,7 +20,6 @@ from jax import lax
 from jaxaot._jax import Literal, has_side_effects, is_key_dtype
 from jaxaot.errors import WrongExecutableError
 from jaxaot.ir.rewrite import inline, rebuild
-from jaxaot.ir.text import Names, format_eqn
 from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
 
@@ -123,7 +122,7 @@ def first_wrong_equation(closed: Any, args: Sequence[Any], output: int, compiled
         needed = sorted(backward_slice(graph.jaxpr, eqn.outvars))
         cut = rebuild(graph, [graph.jaxpr.eqns[i] for i in needed], eqn.outvars)
         if differences(cut, args, compiled(cut)(*args), evaluate(cut, args)):
-            return format_eqn(eqn, Names({}))
+            return Interpreter(graph).shown(position)
     return None
 
 
@@ -163,11 +162,10 @@ def require_right(
     also = f" So are {', '.join(name_of(d.output) for d in others)}." if others else ""
     place = f" at {list(first.place)}" if first.place else ""
     raise WrongExecutableError(
-        f"XLA's program for `{name}` does not compute what the graph says: {name_of(first.output)} is {first.got}{place}, "
-        f"and the same equations one by one give {first.right}; {first.n_wrong} of {first.size} elements are wrong.{also}\n"
-        f"{where}"
-        f"docs/xla_faults.md lists the known faults of XLA. `backend='interpret'` runs the function by equations; an "
-        f"operation written in another way, or `ja.config(exact_rounding=True)`, may avoid the fault."
+        f"XLA's program for `{name}` does not compute what its graph says: {name_of(first.output)} is {first.got}{place},"
+        f" and the same equations one by one give {first.right}. {first.n_wrong} of {first.size} elements are wrong.{also}"
+        f"\n{where}docs/xla_faults.md lists the known faults of XLA. Write that operation in another way, try "
+        "`ja.config(exact_rounding=True)`, or run the function by equations: `ja.compile(…, backend='interpret')`."
     )
 
 

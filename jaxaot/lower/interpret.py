@@ -68,7 +68,7 @@ class Interpreter:
                 if results is None:
                     results = self._bind(eqn, operands)
             except Exception as error:
-                error.add_note(f"In equation {position} of `{self.name}`: {self._shown(position)}")
+                error.add_note(f"In equation {position} of `{self.name}`: {self.shown(position)}")
                 raise
             values.update(zip(eqn.outvars, results, strict=True))
             if self.observe is not None:
@@ -130,7 +130,7 @@ class Interpreter:
         """Returns the outputs of a body by its equations."""
         return type(self)(inline(body, also_custom=True), name=self.name, opens_bodies=True).call(*operands)
 
-    def _shown(self, position: int) -> str:
+    def shown(self, position: int) -> str:
         """Returns an equation with the names that the printed graph gives its variables."""
         jaxpr = self.jaxpr.jaxpr
         inputs = {var: f"in{i}" for i, var in enumerate(jaxpr.invars)}
