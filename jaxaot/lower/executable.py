@@ -23,7 +23,7 @@ from jaxaot.lower.counts import costs_of
 from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.options import without_options_inside
 from jaxaot.lower.relay import Relay, can_be_cut, explain_tuned
-from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
+from jaxaot.lower.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.passes.pipeline import lowered_passes
 
 
@@ -96,9 +96,9 @@ class Executable:
         self._run: Callable[..., list[Array]] | None = None
         self.call: Callable[..., list[Array]]
         if self._passes:  # at the first call, because of several executables some are never called
-            self.call = without_options_inside(self._call_tuned, self._jit(jaxpr))
+            self.call = without_options_inside(self._call_tuned, self._inside)
         elif self.compiler_options is not None:
-            self.call = without_options_inside(self._jitted, self._jit(jaxpr))
+            self.call = without_options_inside(self._jitted, self._inside)
         else:
             self.call = self._jitted
         self.unchecked = self.call
@@ -114,7 +114,7 @@ class Executable:
     @cached_property
     def tuned(self) -> Tuned:
         """The graph after the passes for the platform, and what they did."""
-        return tune(self.jaxpr, self._passes, self._checks, self._is_exact)
+        return tune(self.jaxpr, self._passes, self._checks, exact=self._is_exact)
 
     @cached_property
     def compiler_options(self) -> dict[str, Any] | None:
@@ -146,6 +146,14 @@ class Executable:
     def _jitted(self) -> Any:
         """The graph after the passes, as one program."""
         return self._jit(self.tuned.jaxpr, self.compiler_options)
+
+    def _inside(self, *args: Array) -> list[Array]:
+        """Runs the graph as a part of another program, whose options are not known."""
+        return self._part(*args)
+
+    @cached_property
+    def _part(self) -> Any:
+        return self._jit(repaired(self.jaxpr, keeps_barriers=False, exact=self._is_exact))
 
     def _jit(self, graph: Any, compiler_options: Any = None) -> Any:
         evaluate = jaxpr_as_fun(graph)

@@ -28,7 +28,7 @@ from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.lower.relay import Relay, can_be_cut, is_free_of_effects
-from jaxaot.lower.tune import Tuned, correct, is_worth_tuning, tune
+from jaxaot.lower.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.passes.pipeline import lowered_passes
 
 PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")
@@ -119,12 +119,13 @@ class _TunedFunction:
         static: Static,
         passes: tuple[str, ...],
         settings: Config,
+        platform: str,
         needs_another_way: Callable[[Tuned], bool],
         may_be_shared: bool,
     ):
         functools.update_wrapper(self, fn, updated=())
         self._fn, self._traced, self._static, self._passes, self._settings = fn, traced, static, passes, settings
-        self._needs_another_way, self._may_be_shared = needs_another_way, may_be_shared
+        self._platform, self._needs_another_way, self._may_be_shared = platform, needs_another_way, may_be_shared
 
     def __repr__(self) -> str:
         return repr(self._fn)
@@ -142,17 +143,17 @@ class _TunedFunction:
         closed = traced.jaxpr
         opened = inline(closed, also_custom=True)
         checks, exact = self._settings.check_graphs, self._settings.exact_rounding
-        if self._passes and is_worth_tuning(opened):
+        if not self._passes or not is_worth_tuning(opened):
+            mended = repaired(opened, self._platform, exact=exact)
+            closed = closed if mended is opened else mended
+        else:
             crew = plan_crew(opened, self._passes, checks) if self._may_be_shared else None
             if crew is not None:
                 raise _AnotherWay(crew, traced)
-            tuned = tune(opened, self._passes, checks, exact)
+            tuned = tune(opened, self._passes, checks, self._platform, exact)
             if self._needs_another_way(tuned):
                 raise _AnotherWay(tuned, traced)
             closed = tuned.jaxpr
-        else:
-            corrected = correct(opened, exact)
-            closed = closed if corrected is opened else corrected
         call = as_one_call(closed, getattr(self._fn, "__name__", "fn"))
         return jax.tree.unflatten(traced.out_tree, call(*leaves))
 
@@ -254,7 +255,7 @@ class _Version:
         self._fn, self._options, self._static = fn, options, Static(fn, options)
         chosen = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **chosen)  # from which all ways take the graph
-        self._passes, self._settings, self._may_correct = passes, settings, platform == "cpu"
+        self._passes, self._settings, self._platform = passes, settings, platform
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         if settings.exact_rounding:
             compiler_options = keeping_roundings(compiler_options)
@@ -271,9 +272,9 @@ class _Version:
     ) -> Any:
         """Returns the function as one program, unless its graph needs another way."""
         fn = self._fn
-        if self._passes or self._may_correct:
-            traced, static = self._traced, self._static
-            fn = _TunedFunction(fn, traced, static, self._passes, self._settings, needs_another_way, may_be_shared)
+        if self._passes or self._platform == "cpu":
+            how = self._passes, self._settings, self._platform
+            fn = _TunedFunction(fn, self._traced, self._static, *how, needs_another_way, may_be_shared)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
     @functools.cached_property

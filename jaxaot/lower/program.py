@@ -79,7 +79,7 @@ class Program:
         def tuned(traced: Any) -> tuple[Any, Tuned]:
             graph = inline(traced.jaxpr, also_custom=True)
             chosen = () if is_quick or not is_worth_tuning(graph) else passes
-            return graph, tune(graph, chosen, settings.check_graphs, settings.exact_rounding)
+            return graph, tune(graph, chosen, settings.check_graphs, exact=settings.exact_rounding)
 
         graph, of_graph = tuned(traced)
         options = of_graph.compiler_options(compiling_quickly() if is_quick else None)

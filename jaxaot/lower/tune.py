@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
-from jax.lax import optimization_barrier_p
 
+from jaxaot.ir.barriers import has_barriers, without_misplaced_barriers
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
@@ -20,6 +20,7 @@ from jaxaot.passes.avoid_faults import avoid_faults
 from jaxaot.passes.hold import SMALL_BYTES
 from jaxaot.passes.keep_rounding import keep_rounding
 from jaxaot.passes.pipeline import PassResult, run_passes
+from jaxaot.passes.separate_writes import separate_writes
 from jaxaot.passes.table import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SWITCHES
 
 EIGEN_FLOPS = 100_000_000
@@ -58,8 +59,7 @@ class Tuned:
 
     def compiler_options(self, given: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """Returns options for XLA: the user's, and those that the barriers and convolutions of the graph need."""
-        has_barriers = any(eqn.primitive is optimization_barrier_p for eqn in self.jaxpr.eqns)
-        options = keeping_barriers(given) if has_barriers else given
+        options = keeping_barriers(given) if has_barriers(self.jaxpr.jaxpr) else given
         if self.n_by_eigen:
             options = with_eigen_convolutions(options)
         if self.is_exact:
@@ -67,45 +67,55 @@ class Tuned:
         return dict(options) if options else None
 
 
-def tune(closed: Any, names: Sequence[str], check: bool = False, exact: bool = False) -> Tuned:
-    """Returns a graph after the passes that change nothing but speed, and those without which XLA computes otherwise.
+def repaired(closed: Any, platform: str | None = None, keeps_barriers: bool = True, exact: bool = False) -> Any:
+    """Returns a graph that XLA compiles, and compiles right, on a platform where it would not; itself elsewhere.
+
+    Args:
+      closed: The ClosedJaxpr, its calls inlined.
+      platform: Where it will run; by default on the default backend.
+      keeps_barriers: Whether XLA is told to keep barriers.
+      exact: Whether each operation is to round as it does alone.
+    """
+    if (platform or jax.default_backend()) != "cpu":
+        return closed
+    return _respelled(separate_writes(without_misplaced_barriers(closed), keeps_barriers), exact)
+
+
+def _respelled(closed: Any, exact: bool) -> Any:
+    """Returns a graph, its bodies too, without equations that XLA gets wrong, and with all roundings if they matter."""
+    passed = avoid_faults(closed)
+    passed = keep_rounding(passed) if exact else passed
+
+    def inner(body: Any, _: str) -> Any:
+        opened = inline(body, also_custom=True)
+        made = _respelled(opened, exact)
+        return body if made is opened else made
+
+    eqns = [_with_bodies(eqn, inner) for eqn in passed.jaxpr.eqns]
+    if all(map(operator.is_, eqns, passed.jaxpr.eqns)):
+        return passed
+    return rebuild(passed, eqns, passed.jaxpr.outvars)
+
+
+def tune(
+    closed: Any, names: Sequence[str], check: bool = False, platform: str | None = None, exact: bool = False
+) -> Tuned:
+    """Returns a graph after the passes that change nothing but speed, and then `repaired`.
 
     Args:
       closed: The ClosedJaxpr, its calls inlined.
       names: The names of the passes, see `jaxaot.passes.table`.
       check: Whether to check the graph after each.
+      platform: Where it will run; by default on the default backend.
       exact: Whether each operation is to round as it does alone.
     """
     results: list[PassResult] = []
     passes = [name for name in names if name not in SWITCHES]
-    passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results)
+    passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results) if passes else closed
+    passed = repaired(passed, platform, exact=exact)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
     n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
-    return Tuned(correct(passed, exact), tuple(results), LEGS in names, KEEP_HEAPS in names, n_by_eigen, exact)
-
-
-def correct(closed: Any, exact: bool = False, platform: str | None = None) -> Any:
-    """Returns a graph that XLA compiles into what it says; the graph itself if it is one.
-
-    Args:
-      closed: The ClosedJaxpr.
-      exact: Whether each operation is to round as it does alone.
-      platform: Where it runs; by default on the default backend.
-    """
-    if (platform or jax.default_backend()) != "cpu":
-        return closed
-    passed = avoid_faults(closed)
-    passed = keep_rounding(passed) if exact else passed
-
-    def corrected(body: Any, _: str) -> Any:
-        opened = inline(body, also_custom=True)
-        made = correct(opened, exact, platform)
-        return body if made is opened else made
-
-    eqns = [_with_bodies(eqn, corrected) for eqn in passed.jaxpr.eqns]
-    if all(map(operator.is_, eqns, passed.jaxpr.eqns)):
-        return passed
-    return rebuild(passed, eqns, passed.jaxpr.outvars)
+    return Tuned(passed, tuple(results), LEGS in names, KEEP_HEAPS in names, n_by_eigen, exact)
 
 
 def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:

@@ -31,7 +31,7 @@ from jaxaot.tensor.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.tensor.saved import check_saveable, note_written, save_specially
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import INFERENCE, Tensor, wrap, wrap_array
-from jaxaot.tensor.write import apart_from_hooks, check_writable, write_array, write_value
+from jaxaot.tensor.write import apart_from_hooks, check_writable, is_itself, write_array, write_value
 from jaxaot.views.layout import Layout, contiguous, indexed_operands
 from jaxaot.views.window import AbstractWindow, find_window
 
@@ -511,6 +511,9 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     check_writable(target, records)
     if state.region is not None:
         state.region.watch(dynamic)
+    if spec.name == "copy" and isinstance(dynamic[1], Tensor) and is_itself(target, dynamic[1]):
+        count_write(target)
+        return target
     if spec.check is not None and state.trace is None:
         return _call_checked(call_inplace, spec, dynamic, static, generator)
     if state.trace is not None:

@@ -83,6 +83,20 @@ def check_writable(target: Any, records: bool) -> None:
         )
 
 
+def is_itself(target: Any, value: Any) -> bool:
+    """Returns whether a value is what its target shows anyway, its history included: to write it changes nothing.
+
+    So it is in the second write of `x[i] += v`, which Python carries out as `x[i] = x[i].__iadd__(v)`. Hooks on the
+    value would see the gradient of what is written, and so make a difference.
+    """
+    if value._storage is not target._storage or value._layout is not target._layout:
+        return False
+    if value._offset != target._offset or value._history is not target._history:
+        return False
+    node = value._view_node if value._chain else None
+    return node is None or node.hooks is None
+
+
 def apart_from_hooks(target: Any) -> Any:
     """Returns what stands for the value of a tensor that is about to be written, as an operand of what writes it.
 
