@@ -35,7 +35,7 @@ def versions(text):
 
 
 def is_expected(name, installed=INSTALLED):
-    """Returns whether the latest version that a row names and that is not newer than the installed one has the fault."""
+    """Returns whether the latest version that a row names, up to the installed one, has the fault."""
     wrong, right = map(versions, ROWS[name][1:3])
     known = [v for v in (*wrong, *right) if v <= installed] or [min(*wrong, *right)]
     return max(known) in wrong

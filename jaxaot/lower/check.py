@@ -24,16 +24,57 @@ from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
 
 TOLERANCE = 1e-4
-"""By how much of the largest magnitude floats may differ; for halves, by `EPSILONS` of the coarsest type in the graph."""
+"""By how much of the largest magnitude floats may differ; with halves, by `EPSILONS` of the coarsest type."""
 
 EPSILONS = 8
 N_SAMPLES = 4
 
 _MOVES = frozenset(
-    "broadcast_in_dim reshape squeeze expand_dims transpose rev slice dynamic_slice dynamic_update_slice gather pad "
-    "concatenate select_n copy copy_p optimization_barrier sort max min reduce_max reduce_min cummax cummin clamp neg "
-    "abs stop_gradient reduce_window_max reduce_window_min sign floor ceil round split top_k select_and_gather_add "
-    "convert_element_type scatter iota real imag tile real".split()
+    [
+        "broadcast_in_dim",
+        "reshape",
+        "squeeze",
+        "expand_dims",
+        "transpose",
+        "rev",
+        "slice",
+        "dynamic_slice",
+        "dynamic_update_slice",
+        "gather",
+        "pad",
+        "concatenate",
+        "select_n",
+        "copy",
+        "copy_p",
+        "optimization_barrier",
+        "sort",
+        "max",
+        "min",
+        "reduce_max",
+        "reduce_min",
+        "cummax",
+        "cummin",
+        "clamp",
+        "neg",
+        "abs",
+        "stop_gradient",
+        "reduce_window_max",
+        "reduce_window_min",
+        "sign",
+        "floor",
+        "ceil",
+        "round",
+        "split",
+        "top_k",
+        "select_and_gather_add",
+        "convert_element_type",
+        "scatter",
+        "iota",
+        "real",
+        "imag",
+        "tile",
+        "real",
+    ]
 )
 """Operations that give values of their operands, or whole numbers: they do not round."""
 

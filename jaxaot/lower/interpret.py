@@ -13,8 +13,8 @@ import jax.numpy as jnp
 
 from jaxaot._jax import Literal, scan_counts
 from jaxaot._typing import Array
-from jaxaot.ir.text import Names, format_eqn, to_text
 from jaxaot.ir.rewrite import inline
+from jaxaot.ir.text import Names, format_eqn, to_text
 from jaxaot.lower.cache_key import refuse_other_settings
 
 MOST_TURNS = 64

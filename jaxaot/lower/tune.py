@@ -111,7 +111,9 @@ def tune(
     """
     results: list[PassResult] = []
     passes = [name for name in names if name not in SWITCHES]
-    passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results) if passes else closed
+    passed = (
+        _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results) if passes else closed
+    )
     passed = repaired(passed, platform, exact=exact)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
     n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0

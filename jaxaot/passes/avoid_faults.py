@@ -21,7 +21,7 @@ from jaxaot.ir.walk import producers, variables
 _WINDOWS = {"reduce_window_sum": 0, "reduce_window_max": -1, "reduce_window_min": 1}
 """What fills the holes of a dilated image: zeros, or what is not larger, or not smaller, than anything."""
 
-_SHOWN = frozenset("reshape squeeze expand_dims convert_element_type copy".split())
+_SHOWN = frozenset(["reshape", "squeeze", "expand_dims", "convert_element_type", "copy"])
 """What XLA moves a slice across, so that one behind it meets one before it."""
 
 Rewrite = Callable[[Any], "Callable[..., list[Any]] | None"]
@@ -77,7 +77,7 @@ def _nested_slices(closed: Any) -> set[int]:
 
 
 def _slice_within(eqn: Any) -> Callable[..., Any]:
-    """Of a slice of a slice the sum of the starts is clamped, instead of each (openxla/xla#49121): so they are before."""
+    """Of a slice of a slice the sum of the starts is clamped, instead of each, as is done here (openxla/xla#49121)."""
     sizes = eqn.params["slice_sizes"]
 
     def run(operand: Any, *starts: Any) -> list[Any]:

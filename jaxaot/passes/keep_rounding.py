@@ -20,7 +20,18 @@ from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import reading, rebuild, substitute
 
 _PRODUCTS = frozenset(
-    "mul div square integer_pow sqrt rsqrt cumprod reduce_prod dot_general conv_general_dilated".split()
+    [
+        "mul",
+        "div",
+        "square",
+        "integer_pow",
+        "sqrt",
+        "rsqrt",
+        "cumprod",
+        "reduce_prod",
+        "dot_general",
+        "conv_general_dilated",
+    ]
 )
 
 

@@ -12,8 +12,8 @@ import jax
 
 from jaxaot._jax import has_side_effects
 from jaxaot.ir.gate import hold_fills
-from jaxaot.ir.roles import Primal
 from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
+from jaxaot.ir.roles import Primal
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
 from jaxaot.passes.finish import finish_backward, finish_forward

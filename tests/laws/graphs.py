@@ -57,7 +57,8 @@ def _binary(rng, x, pick):
         ops = (lax.add, lax.sub, lax.mul, lax.max, lax.min, lambda x, y: x / (jnp.abs(y) + 1), jnp.arctan2, lax.add)
     elif is_integer(x):
         ops = (
-            lax.add, lax.sub, lax.mul, lax.max, lax.min, lax.bitwise_and, lax.bitwise_xor, lambda x, y: x // (y * y + 1),
+            lax.add, lax.sub, lax.mul, lax.max, lax.min, lax.bitwise_and, lax.bitwise_xor,
+            lambda x, y: x // (y * y + 1),
         )  # fmt: skip
     else:
         ops = (lax.bitwise_and, lax.bitwise_or, lax.bitwise_xor)

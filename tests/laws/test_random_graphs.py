@@ -18,9 +18,7 @@ from tests.laws import graphs
 
 N_QUICK = int(os.environ.get("JAXAOT_PROGRAMS", "500"))
 CHUNK = 50
-CHUNKS = [
-    pytest.param(start, marks=() if start < N_QUICK else pytest.mark.slow) for start in range(0, 20_000, CHUNK)
-]
+CHUNKS = [pytest.param(start, marks=() if start < N_QUICK else pytest.mark.slow) for start in range(0, 20_000, CHUNK)]
 
 
 def check(seed, n_steps):
@@ -104,7 +102,9 @@ def test_a_wrong_program_is_an_error_that_names_the_output_and_the_equation(wron
     y = ja.full((4,), 5.0)
     with (
         ja.config(check_executables=True),
-        pytest.raises(ja.errors.WrongExecutableError, match=r"(?s)the new value of `args\[1\]` is 9\.0.* give 20\.0.*= mul "),
+        pytest.raises(
+            ja.errors.WrongExecutableError, match=r"(?s)the new value of `args\[1\]` is 9\.0.* give 20\.0.*= mul "
+        ),
     ):
         scale(x, y)
     assert x.tolist() == [3.0] * 4 and y.tolist() == [5.0] * 4  # nothing half-done
@@ -114,7 +114,7 @@ def test_a_wrong_gradient_is_named(wrong_programs):
     w = ja.full((4,), 3.0, requires_grad=True)
     with ja.config(check_executables=True):
         loss = ja.compile(lambda w: w.sin().sum())(w)
-        with pytest.raises(ja.errors.WrongExecutableError, match="`backward`.*the gradient of `args\[0\]`"):
+        with pytest.raises(ja.errors.WrongExecutableError, match=r"`backward`.*the gradient of `args\[0\]`"):
             loss.backward()
 
 
