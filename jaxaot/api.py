@@ -84,7 +84,7 @@ class Traced(stages.Traced):
         refills = [self.call.tensors[self.call.storages[freed.storage].tensor].name for freed in self.alias.refills]
         joint = build_joint(self.jaxpr, inputs, outputs, names=self.input_names, refill_names=refills)
         settings = config.get()
-        passed = run_passes(joint, joint_passes(settings.passes), check=settings.check_graphs)
+        passed = run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
         return JointGraph.of(passed)
 
     def _array_arguments(self, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:

@@ -56,6 +56,7 @@
     │   ├── MissingExtraError             a package that draws pictures is not installed
     │   ├── TagConflictError              a value that must be saved and must be recomputed
     │   ├── SettingsChangedError          a program under other settings of JAX than its own
+    │   ├── WrongExecutableError          a program of XLA that does not compute what its graph says
     │   ├── NotDifferentiableError        nothing to differentiate
     │   ├── ForwardModeError              forward mode through a rule that has only the reverse
     │   ├── CompilerResultError           a compiler returned what does not compute its graph
@@ -429,6 +430,13 @@ class SettingsChangedError(CompilerError):
     """A compiled stage was called under other settings of JAX than it was compiled under, such as x64.
 
     Types and precision were decided when it was traced. Trace and compile it again; `ja.compile` does so by itself.
+    """
+
+
+class WrongExecutableError(CompilerError):
+    """A program of XLA returned something else than the equations of its graph give one by one.
+
+    It is looked for under `ja.config(check_executables=True)`, at the first call of each program.
     """
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from jaxaot import config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer
@@ -22,9 +23,10 @@ from jaxaot.config import Config
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.executable import Executable
-from jaxaot.lower.options import keeping_barriers, with_eigen_convolutions
+from jaxaot.lower.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.lower.relay import Relay, can_be_cut, is_free_of_effects
 from jaxaot.lower.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.passes.pipeline import lowered_passes
@@ -116,13 +118,13 @@ class _TunedFunction:
         traced: Any,
         static: Static,
         passes: tuple[str, ...],
-        checks: bool,
+        settings: Config,
         platform: str,
         needs_another_way: Callable[[Tuned], bool],
         may_be_shared: bool,
     ):
         functools.update_wrapper(self, fn, updated=())
-        self._fn, self._traced, self._static, self._passes, self._checks = fn, traced, static, passes, checks
+        self._fn, self._traced, self._static, self._passes, self._settings = fn, traced, static, passes, settings
         self._platform, self._needs_another_way, self._may_be_shared = platform, needs_another_way, may_be_shared
 
     def __repr__(self) -> str:
@@ -140,14 +142,15 @@ class _TunedFunction:
         traced = self._traced.trace(*args, **kwargs)  # as `jax.jit` traces it, whose messages name the user's arguments
         closed = traced.jaxpr
         opened = inline(closed, also_custom=True)
+        checks, exact = self._settings.check_graphs, self._settings.exact_rounding
         if not self._passes or not is_worth_tuning(opened):
-            mended = repaired(opened, self._platform)
+            mended = repaired(opened, self._platform, exact=exact)
             closed = closed if mended is opened else mended
         else:
-            crew = plan_crew(opened, self._passes, self._checks) if self._may_be_shared else None
+            crew = plan_crew(opened, self._passes, checks) if self._may_be_shared else None
             if crew is not None:
                 raise _AnotherWay(crew, traced)
-            tuned = tune(opened, self._passes, self._checks, self._platform)
+            tuned = tune(opened, self._passes, checks, self._platform, exact)
             if self._needs_another_way(tuned):
                 raise _AnotherWay(tuned, traced)
             closed = tuned.jaxpr
@@ -245,19 +248,23 @@ class _Version:
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any], settings: Config):
         platform = options.get("backend") or jax.default_backend()
-        passes = lowered_passes(settings.passes, platform)
+        passes = lowered_passes(settings.passes, platform, settings.exact_rounding)
         is_placed = any(options.get(name) is not None for name in PLACED)
         if is_placed:
             passes = ()
         self._fn, self._options, self._static = fn, options, Static(fn, options)
         chosen = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **chosen)  # from which all ways take the graph
-        self._passes, self._checks, self._platform = passes, settings.check_graphs, platform
+        self._passes, self._settings, self._platform = passes, settings, platform
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
+        if settings.exact_rounding:
+            compiler_options = keeping_roundings(compiler_options)
         self._compiler_options = compiler_options or None
-        self.run: Any = self._jit(_needs_relay, self._compiler_options, may_be_shared=True)
-        self._jitted = self.run
+        self._jitted: Any = self._jit(_needs_relay, self._compiler_options, may_be_shared=True)
+        self._go: Callable[..., Any] = self._jitted
+        self.run: Callable[..., Any] = self._run_checked if settings.check_executables else self._jitted
         self._relays: dict[Any, Callable[..., Any]] = {}
+        self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
 
     def _jit(
@@ -266,8 +273,8 @@ class _Version:
         """Returns the function as one program, unless its graph needs another way."""
         fn = self._fn
         if self._passes or self._platform == "cpu":
-            settings = self._passes, self._checks, self._platform
-            fn = _TunedFunction(fn, self._traced, self._static, *settings, needs_another_way, may_be_shared)
+            how = self._passes, self._settings, self._platform
+            fn = _TunedFunction(fn, self._traced, self._static, *how, needs_another_way, may_be_shared)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
     @functools.cached_property
@@ -295,8 +302,43 @@ class _Version:
         call = self._described(args, kwargs)
         with collector.waits():
             run = self._relays[call.key()] = self._relay(way)
-        self.run = self._run_relays
+        self._go = self._run_relays
+        if not self._settings.check_executables:
+            self.run = self._go
         return run(call.leaves)
+
+    def _run_checked(self, *args: Any, **kwargs: Any) -> Any:
+        """Carries out a call after a look at what its program returns, if it is the first of its kind.
+
+        Raises:
+          WrongExecutableError: If the program does not compute what the graph says.
+        """
+        key = self._described(args, kwargs).key()
+        if key not in self._known:
+            traced = self._traced.trace(*args, **kwargs)
+            closed = inline(traced.jaxpr, also_custom=True)
+            if is_free_of_effects(closed):
+                self._check(traced, closed, args, kwargs)
+            self._known.add(key)
+        return self._carry_out(args, kwargs)
+
+    def _check(self, traced: Any, closed: Any, args: Any, kwargs: Any) -> None:
+        name = getattr(self._fn, "__name__", "fn")
+        moving, _ = self._static.split(args, kwargs)
+        leaves = jax.tree.leaves(list(moving.values()))
+        right = evaluate(closed, leaves, name)
+        given = jax.tree.map(lambda x: jnp.array(x, copy=True) if isinstance(x, jax.Array) else x, (args, kwargs))
+        got = jax.tree.leaves(self._carry_out(*given))
+        places = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(traced.out_info)]
+        alike = lambda graph: Executable(graph, (), name, self._options.get("compiler_options")).unchecked
+        require_right(closed, leaves, got, right, name, lambda i: f"its result{places[i]}", alike)
+
+    def _carry_out(self, args: Any, kwargs: Any) -> Any:
+        try:
+            return self._go(*args, **kwargs)
+        except _AnotherWay as found:
+            way = found.way
+        return self.run_in(way, args, kwargs)
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
         """Returns what a method of the function that `jax.jit` returns gives for arguments or types: one program."""
@@ -311,8 +353,10 @@ class _Version:
         self._traced.clear_cache()
         for name in ("_whole", "_whole_by_eigen"):
             self.__dict__.pop(name, None)
-        self.run = self._jitted
+        self._go = self._jitted
+        self.run = self._run_checked if self._settings.check_executables else self._jitted
         self._relays.clear()
+        self._known.clear()
         self._recent = None
 
     def _described(self, args: Any, kwargs: Any) -> _Described:
@@ -384,7 +428,8 @@ class Jitted:
     def _current(self) -> _Version:
         """Returns the version under the settings in force."""
         settings = config.get()
-        key = jax.default_backend(), settings.passes, settings.check_graphs
+        key = jax.default_backend(), settings.passes, settings.check_graphs, settings.exact_rounding
+        key += (settings.check_executables,)
         version = self._versions.get(key)
         if version is None:
             checked = _Checked(self._fn, self._objects)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from jaxaot import config
 from jaxaot._jax import is_outermost, jaxpr_as_fun
+from jaxaot.config import Config
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
-from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.options import compiling_quickly
-from jaxaot.lower.tune import is_worth_tuning, tune
+from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
 
 SMALL_BYTES = 16 * 1024
@@ -29,7 +32,7 @@ class Program:
       inside: What runs it anywhere.
     """
 
-    __slots__ = ("_fn", "_options", "alone", "inside")
+    __slots__ = ("__weakref__", "_by_settings", "_fn", "_options", "alone", "inside")
 
     def __init__(self, fn: Callable[..., Any], **options: Any):
         """Wraps a function; nothing is traced yet.
@@ -39,37 +42,88 @@ class Program:
           **options: Those of `jax.jit`.
         """
         self._fn, self._options = fn, options
+        self._by_settings: dict[Any, Callable[..., Any]] = {}
         self.inside: Any = jax.jit(fn, **options)
         self.alone: Callable[..., Any] = self._first
+        _programs.add(self)
 
     def __call__(self, *args: Any) -> Any:
         return (self.alone if is_outermost() else self.inside)(*args)
 
-    def _first(self, *args: Any) -> Any:
-        alone = self.alone = self._chosen(self.inside.trace(*args))
-        return alone(*args)
+    def forget(self) -> None:
+        """Has the next call choose anew what runs."""
+        self.alone = self._first
 
-    def _chosen(self, traced: Any) -> Callable[..., Any]:
-        """Returns what runs a graph, a `jax.stages.Traced`."""
-        small = is_small(traced.jaxpr.jaxpr)
-        graph = inline(traced.jaxpr, also_custom=True)
+    def _first(self, *args: Any) -> Any:
+        if config.kernels_differ():
+            self.alone = self._under_settings
+        else:
+            self.alone = self._chosen(self.inside.trace(*args), config.get())
+        return self.alone(*args)
+
+    def _under_settings(self, *args: Any) -> Any:
+        """Runs what is compiled for the settings in force, of which some thread has or had other ones."""
         settings = config.get()
-        passes = () if small else lowered_passes(settings.passes, jax.default_backend())
-        tuned = tune(graph, passes if is_worth_tuning(graph) else (), settings.check_graphs)
-        options = tuned.compiler_options(compiling_quickly() if small else None)
-        if tuned.jaxpr is graph:
+        key = settings.exact_rounding, settings.check_executables
+        run = self._by_settings.get(key)
+        if run is None:
+            run = self._chosen(self.inside.trace(*args), settings)
+            run = self._by_settings[key] = self._checked(run) if settings.check_executables else run
+        return run(*args)
+
+    def _chosen(self, traced: Any, settings: Config) -> Callable[..., Any]:
+        """Returns what runs a graph, a `jax.stages.Traced`, and others of other types."""
+        is_quick = is_small(traced.jaxpr.jaxpr)
+        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
+
+        def tuned(traced: Any) -> tuple[Any, Tuned]:
+            graph = inline(traced.jaxpr, also_custom=True)
+            chosen = () if is_quick or not is_worth_tuning(graph) else passes
+            return graph, tune(graph, chosen, settings.check_graphs, exact=settings.exact_rounding)
+
+        graph, of_graph = tuned(traced)
+        options = of_graph.compiler_options(compiling_quickly() if is_quick else None)
+        if of_graph.jaxpr is graph:
             return jax.jit(self._fn, **self._options, compiler_options=options) if options else self.inside
-        fn, evaluate, under = self._fn, jaxpr_as_fun(tuned.jaxpr), jax_settings()
-        tree = jax.tree.structure(traced.out_info)
+        inside = self.inside
 
         def run(*args: Any) -> Any:
-            leaves = jax.tree.leaves(args)
-            if jax_settings() != under or list(map(jax.typeof, leaves)) != graph.in_avals:
-                return fn(*args)  # another graph, under other settings or for other types
-            return jax.tree.unflatten(tree, evaluate(*leaves))
+            traced = inside.trace(*args)
+            _, of_graph = tuned(traced)
+            return jax.tree.unflatten(
+                jax.tree.structure(traced.out_info), jaxpr_as_fun(of_graph.jaxpr)(*jax.tree.leaves(args))
+            )
 
-        run.__name__ = run.__qualname__ = fn.__name__
+        run.__name__ = run.__qualname__ = self._fn.__name__
         return jax.jit(run, **self._options, compiler_options=options)
+
+    def _checked(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns what looks at the results of the first call for operands of some types."""
+        seen: set[Any] = set()
+        name = self._fn.__name__
+
+        def first_checked(*args: Any) -> Any:
+            leaves, tree = jax.tree.flatten(args)
+            key = (tree, *map(jax.typeof, leaves))
+            if key not in seen:
+                graph = inline(self.inside.trace(*args).jaxpr, also_custom=True)
+                right = evaluate(graph, leaves, name)
+                got = jax.tree.leaves(run(*jax.tree.map(jnp.copy, args)))
+                alike = lambda graph: Program(jaxpr_as_fun(graph)).alone
+                require_right(graph, leaves, got, right, name, lambda i: f"result {i}", alike)
+                seen.add(key)
+            return run(*args)
+
+        return first_checked
+
+
+_programs: weakref.WeakSet[Program] = weakref.WeakSet()
+
+
+@config.when_kernels_differ
+def _forget_all() -> None:
+    for program in list(_programs):
+        program.forget()
 
 
 def is_small(jaxpr: Any) -> bool:

@@ -18,7 +18,7 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 from jaxaot.passes.fold import fold
-from jaxaot.passes.table import DEFAULTS, JOINT, LOWERED, ORDER, SWITCHES
+from jaxaot.passes.table import DEFAULTS, JOINT, LOWERED, ORDER, REASSOCIATING, SWITCHES
 from jaxaot.plan.stages import JointGraph
 
 Pass = Callable[[Any], Any]
@@ -58,28 +58,39 @@ def pass_names() -> tuple[str, ...]:
     return (*_passes, *SWITCHES)
 
 
-def joint_passes(names: Sequence[str | Pass] | None) -> tuple[str | Pass, ...]:
-    """Returns those passes of a setting that run on the joint graph; by default those of the table."""
-    if names is None:
-        return JOINT
-    return tuple(name for name in names if name in JOINT or name not in (*LOWERED, *SWITCHES))
+def joint_passes(names: Sequence[str | Pass] | None, exact: bool = False) -> tuple[str | Pass, ...]:
+    """Returns those passes of a setting that run on the joint graph; by default those of the table.
+
+    Args:
+      names: The setting.
+      exact: Whether roundings are kept.
+    """
+    chosen = JOINT if names is None else [name for name in names if name in JOINT or name not in (*LOWERED, *SWITCHES)]
+    return tuple(name for name in chosen if not (exact and name in REASSOCIATING))
 
 
-def lowered_passes(names: Sequence[str | Pass] | None, platform: str) -> tuple[str, ...]:
+def lowered_passes(names: Sequence[str | Pass] | None, platform: str, exact: bool = False) -> tuple[str, ...]:
     """Returns those passes of a setting that run on lowered graphs, in order; by default those of the platform.
 
     With several devices none run by default: a value may be spread over them, and how XLA divides the work depends on
     the axes that a graph shows it.
 
+    Args:
+      names: The setting.
+      platform: Where the graph runs.
+      exact: Whether roundings are kept.
+
     Raises:
       CompilerError: If there is no pass of a name.
     """
     if names is None:
-        return DEFAULTS.get(platform, ()) if jax.device_count() == 1 else ()
-    for name in names:
-        if isinstance(name, str) and name not in SWITCHES:
-            _lookup(name)
-    return tuple(name for name in (*ORDER, *SWITCHES) if name in names)
+        chosen = DEFAULTS.get(platform, ()) if jax.device_count() == 1 else ()
+    else:
+        for name in names:
+            if isinstance(name, str) and name not in SWITCHES:
+                _lookup(name)
+        chosen = tuple(name for name in (*ORDER, *SWITCHES) if name in names)
+    return tuple(name for name in chosen if not (exact and name in REASSOCIATING))
 
 
 def run_passes(

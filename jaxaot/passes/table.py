@@ -110,6 +110,25 @@ SWITCHES: tuple[str, ...] = (SHARES, EIGEN_CONVOLUTIONS, LEGS, KEEP_HEAPS)
 UNASKED: tuple[str, ...] = tuple(name for name in ORDER if name not in ("winograd", "unfold_stems"))
 """Those that run without being named; the others are less exact, or take memory for time."""
 
+REASSOCIATING: frozenset[str] = frozenset(
+    [
+        "drop_zero_sums",
+        "select_scatters",
+        "unroll_windows",
+        "reduce_angles",
+        "sum_depthwise",
+        "split_groups",
+        "unfold_volumes",
+        "winograd",
+        "unfold_stems",
+        "multiply_convolutions",
+        "divide_late",
+        "skip_masked",
+        "spread",
+    ]
+) | {SHARES}
+"""Those that add in another order, divide later or compute otherwise: none runs under `exact_rounding`."""
+
 FOR_ALL_CORES: tuple[str, ...] = (spread.__name__, EIGEN_CONVOLUTIONS)
 """Those that have several cores compute one equation: no use in a share, which one core computes."""
 

@@ -105,7 +105,9 @@ class RematCall:
             joint = build_joint(self.graph, perturbed, outputs)
         except (NotDifferentiableError, NotImplementedError):
             return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
-        joint = run_passes(joint, joint_passes(self.settings.passes), check=self.settings.check_graphs)
+        joint = run_passes(
+            joint, joint_passes(self.settings.passes, self.settings.exact_rounding), check=self.settings.check_graphs
+        )
         parts = partition(joint, self.policy, self.memory_budget, **cut_options(self.settings))
         if self.hooks is not None:
             parts = _packed(parts, self.hooks)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+
 from jaxaot._jax import has_side_effects
 from jaxaot.ir.gate import hold_fills
 from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
+from jaxaot.ir.roles import Primal
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
 from jaxaot.passes.finish import finish_backward, finish_forward
+from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.places import BuiltArray, CellWrite
 from jaxaot.plan.saved import FromForward, FromPrimal
@@ -106,6 +111,8 @@ class Program:
             self.forward_donated = self.executables["forward_donated"].call
         for executable in self.executables.values():
             executable.settings = key.jax_settings
+            if linker is None:  # otherwise outputs are those of the last segment
+                executable.name_of = functools.partial(output_name, traced)
         self.backward: Callable[..., Any] | None = None
         self.consuming: tuple[Callable[..., Any], tuple[int, ...]] | None = None
         if partition is not None:
@@ -114,9 +121,11 @@ class Program:
             backward = finish_backward(partition.backward, len(partition.plan.residuals), absent)
             self.executables["backward"] = make_executable(backward, (), "backward")
             self.backward = self.executables["backward"].call
+            self.executables["backward"].name_of = functools.partial(gradient_name, partition)
             fitting = fitting_residuals(partition, absent) if donate and self.makes_fresh_outputs else ()
             if fitting:
                 self.executables["backward_donated"] = make_executable(backward, fitting, "backward")
+                self.executables["backward_donated"].name_of = functools.partial(gradient_name, partition)
                 self.consuming = self.executables["backward_donated"].call, fitting
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""
@@ -167,6 +176,34 @@ def forward_graph(traced: Traced, partition: Partition | None) -> Any:
     jaxpr = dce(first_outputs(held, n_outputs)) if partition is None else held
     # what runs is not differentiated again, so custom rules have done their work
     return drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced))
+
+
+def output_name(traced: Traced, position: int) -> str:
+    """Returns what the user calls an output of the forward."""
+    call, alias = traced.call, traced.alias
+    for write in alias.writes:
+        if write.output == position:
+            return f"the new value of `{call.tensors[call.storages[write.storage].tensor].name}`"
+    results = jax.tree.unflatten(traced.out_tree, range(len(alias.outputs)))
+    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(results)]
+    for path, source in zip(paths, alias.outputs, strict=True):
+        output = source.output if isinstance(source, ArrayOutput) else None
+        if isinstance(source, TensorOutput) and source.tensor >= len(call.tensors):
+            storage = alias.made[source.tensor - len(call.tensors)].storage - len(call.storages)
+            output = alias.fresh[storage].output if storage >= 0 else None
+        if output == position:
+            return f"its result{path}"
+    return "a value that it keeps for the backward"
+
+
+def gradient_name(partition: Partition, position: int) -> str:
+    """Returns what the user calls an output of the backward."""
+    joint = partition.joint
+    inputs = joint.differentiable_inputs
+    if position >= len(inputs):
+        return f"output {position}"
+    names = [role.name for role in joint.in_roles if isinstance(role, Primal)]
+    return f"the gradient of `{names[inputs[position]]}`"
 
 
 def empty_inputs(traced: Traced) -> tuple[int, ...]:
