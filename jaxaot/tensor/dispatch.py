@@ -24,7 +24,7 @@ from jaxaot.ops.promotion import default_int, fits_default_int, is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.casting import call_cast, without_autocast
 from jaxaot.tensor.chains import clear_chains
-from jaxaot.tensor.counter import count_write, uncount_write
+from jaxaot.tensor.counter import counter_of
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
@@ -551,19 +551,11 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         is_operand = is_operand or operands[i] is array
     operands[0] = array = None  # so that the storage alone holds it
     program = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
-    before = id(storage.array)
-    count_write(target)  # first: a count that is behind would hide the write
-    try:
-        more = run_into(storage, program.entry, operands[1:], bool(spec.schema.written))
-    except BaseException:
-        if id(storage.array) == before:
-            uncount_write(target)
-        raise
+    results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
     if fresh:
         remember(_write_kernels, cache_key, kernel, MOST_KERNELS)
-    storage.is_shared = False
     if spec.schema.written:
-        _store_written(spec, flat, more[max(spec.schema.n_results, 1) - 1 :])
+        _store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :])
     return target
 
 
