@@ -17,6 +17,7 @@ import jaxaot
 ROOT = str(pathlib.Path(jaxaot.__file__).parent)
 
 AFTER = {"CALL", "CALL_FUNCTION_EX", "CALL_KW", "RESUME", "JUMP_BACKWARD"}
+AFTER |= {f"POP_JUMP_BACKWARD_IF_{how}" for how in ("TRUE", "FALSE", "NONE", "NOT_NONE")}  # of Python 3.11
 """Instructions behind which CPython looks for signals."""
 
 _after: dict = {}
@@ -33,7 +34,7 @@ def _instants(code):
         found = {0}
         for before, after in itertools.pairwise(listed):
             if before.opname in AFTER:
-                found.add(before.argval if before.opname == "JUMP_BACKWARD" else after.offset)
+                found.add(before.argval if "JUMP" in before.opname else after.offset)
         _after[code] = found
     return _after[code]
 

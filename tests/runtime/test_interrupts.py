@@ -2,6 +2,8 @@
 
 import random
 import signal
+import subprocess
+import sys
 
 import jax.numpy as jnp
 import numpy as np
@@ -295,3 +297,56 @@ def test_an_interrupt_between_legs(everything_is_large, everything_is_cut):
     scene = warm(lambda: Scene(step, [x]))
     n = count_instants(scene.act)
     assert interrupt(scene, range(n)) == n
+
+
+REAL = """
+import os, signal, threading, time
+import jaxaot as ja
+
+w = [ja.ones(64, requires_grad=True) for _ in range(4)]
+m = [ja.zeros(64) for _ in range(4)]
+x = ja.ones(8, 64)
+
+@ja.compile
+def step(x):
+    loss = sum(((x * p) ** 2).mean() for p in w)
+    loss.backward()
+    with ja.no_grad():
+        for p, b in zip(w, m):
+            b.mul_(0.9).add_(p.grad)
+            p.sub_(0.001 * b)
+            p.grad = None
+
+def eager():
+    loss = sum(((x * p) ** 2).mean() for p in w)
+    loss.backward()
+    with ja.no_grad():
+        for p, b in zip(w, m):
+            b.mul_(0.9).add_(p.grad)
+            p.sub_(0.001 * b)
+            p.grad = None
+
+for act in (step, eager):
+    run = (lambda: act(x)) if act is step else act
+    for _ in range(4):
+        run()
+    n = 0
+    while n < {n}:
+        try:
+            threading.Timer(0.003 + 0.004 * (n % 7) / 7, os.kill, (os.getpid(), signal.SIGINT)).start()
+            while True:
+                run()
+        except KeyboardInterrupt:
+            n += 1
+        lost = [t for t in (*w, *m) if t.untyped_storage().array.is_deleted()]
+        assert not lost, f"{{len(lost)}} tensors were lost"
+        assert all(abs(t.detach().numpy()).max() < 10 for t in (*w, *m))
+print("nothing lost")
+"""
+
+
+@pytest.mark.slow
+def test_a_thousand_times_ctrl_c():
+    """Half of them in a compiled step, half in an eager one."""
+    done = subprocess.run([sys.executable, "-c", REAL.format(n=500)], capture_output=True, text=True)
+    assert done.stdout == "nothing lost\n", done.stderr
