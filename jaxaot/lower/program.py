@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -15,6 +15,7 @@ from jaxaot.config import Config
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 from jaxaot.lower.check import evaluate, require_right
+from jaxaot.lower.entry import Entry, compile_for
 from jaxaot.lower.options import compiling_quickly
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
@@ -30,9 +31,10 @@ class Program:
     Attributes:
       alone: What runs it outside of transformations of JAX, under options that JAX takes only there.
       inside: What runs it anywhere.
+      entry: The way in for those who store what it returns.
     """
 
-    __slots__ = ("__weakref__", "_by_settings", "_fn", "_options", "alone", "inside")
+    __slots__ = ("__weakref__", "_by_settings", "_fn", "_options", "alone", "entry", "inside")
 
     def __init__(self, fn: Callable[..., Any], **options: Any):
         """Wraps a function; nothing is traced yet.
@@ -45,21 +47,41 @@ class Program:
         self._by_settings: dict[Any, Callable[..., Any]] = {}
         self.inside: Any = jax.jit(fn, **options)
         self.alone: Callable[..., Any] = self._first
+        self.entry = Entry(self, "donate_argnums" in options)
         _programs.add(self)
 
     def __call__(self, *args: Any) -> Any:
         return (self.alone if is_outermost() else self.inside)(*args)
 
+    call = __call__
+
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether what runs it alone runs it inside of transformations too."""
+        return self.alone is self.inside
+
     def forget(self) -> None:
         """Has the next call choose anew what runs."""
         self.alone = self._first
+        self.entry.forget()
 
     def _first(self, *args: Any) -> Any:
+        self._choose(args)
+        return self.alone(*args)
+
+    def prepare(self, args: Sequence[Any]) -> Callable[..., Any]:
+        """Compiles the function for some arrays, and returns what runs it outside of transformations of JAX."""
+        if self.alone == self._first:
+            self._choose(args)
+        compile_for(self.alone, args)
+        return self.alone
+
+    def _choose(self, args: Sequence[Any]) -> None:
+        """Decides what runs outside of transformations of JAX."""
         if config.kernels_differ():
             self.alone = self._under_settings
         else:
             self.alone = self._chosen(self.inside.trace(*args), config.get())
-        return self.alone(*args)
 
     def _under_settings(self, *args: Any) -> Any:
         """Runs what is compiled for the settings in force, of which some thread has or had other ones."""

@@ -19,11 +19,12 @@ from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError, TensorValueError
+from jaxaot.lower.entry import run_into
 from jaxaot.ops.promotion import default_int, fits_default_int, is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.casting import call_cast, without_autocast
 from jaxaot.tensor.chains import clear_chains
-from jaxaot.tensor.counter import count_write
+from jaxaot.tensor.counter import counter_of
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
@@ -552,15 +553,12 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     for i in range(1, len(operands)):
         is_operand = is_operand or operands[i] is array
     operands[0] = array = None  # so that the storage alone holds it
-    run = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
-    new, more = run(storage.array, *operands[1:])
+    program = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
+    results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
     if fresh:
         remember(_write_kernels, cache_key, kernel, MOST_KERNELS)
-    storage.array = new
-    storage.is_shared = False
-    count_write(target)
     if spec.schema.written:
-        _store_written(spec, flat, more[max(spec.schema.n_results, 1) - 1 :])
+        _store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :])
     return target
 
 
@@ -585,9 +583,8 @@ def _call_inplace_recorded(
     if result.dtype != target.dtype:
         edge = call(_cast_row(), (result,), (target.dtype,))._gradient_edge()
     node = None if result._history is None else result._history.node
-    write_array(target, value, edge)
-    if result._storage.is_shared and target._storage.array is result._storage.array:
-        target._storage.is_shared = True  # the node holds its result
+    # the node may hold its result
+    write_array(target, value, edge, is_shared=result._storage.is_shared and value is result._storage.array)
     if type(node) is OpNode:
         note_written(node, target)
     return target

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
+from jaxaot._util import set_together
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
 from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, OverlappingWriteError
+from jaxaot.lower.entry import run_into
 from jaxaot.tensor.counter import count_write, counter_of
 from jaxaot.tensor.history import History
-from jaxaot.tensor.kernels import store_through
+from jaxaot.tensor.kernels import storing_through
 from jaxaot.tensor.nodes import ViewNode, WriteNode
 from jaxaot.tensor.tensor import INFERENCE, history_edge, wrap
 from jaxaot.views.window import find_window
@@ -117,13 +120,14 @@ def write_value(target: Any, value: Array) -> None:
     write_array(target, value, None)
 
 
-def write_array(target: Any, value: Array, edge: Edge | None) -> None:
+def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = False) -> None:
     """Stores a value of the target's size and dtype, and moves the history on if the write is recorded.
 
     Args:
       target: The tensor that is written.
       value: What it shows afterwards.
       edge: Where gradients of `value` go; None if the write is not recorded.
+      is_shared: Whether somebody else holds `value`.
     """
     storage = target._storage
     trace = state.trace
@@ -133,28 +137,50 @@ def write_array(target: Any, value: Array, edge: Edge | None) -> None:
     else:
         storage.check_alive()
     storage.check_reach(target._layout, target._offset, is_write=True)
-    records = edge is not None
-    stored = None if trace is None else _stored_traced(target, value, records)
-    if edge is not None:
-        _move_history(target, edge)
     if trace is not None:
-        trace.write(storage, target._history, stored, records)
+        stored = _stored_traced(target, value, edge is not None)
+        if edge is not None:
+            _move_history(target, edge)
+        trace.write(storage, target._history, stored, edge is not None)
         storage.note_write(target._layout, target._offset)
         count_write(target)
         return
-    if target._layout is storage.layout:
-        storage.array = value
-        storage.is_shared = is_tracer(value)
+    moves: Sequence[Any] = ()
+    if edge is not None:
+        history, node, index = _next_node(target, edge)
+        before, place = history.node, history.index
+        moves = history.moves(node, index)
+    counter = counter_of(target)
+    is_whole, is_symbol = target._layout is storage.layout, is_tracer(value)
+    if is_whole or (is_symbol and target._layout.numel):
+        counter.n += 1  # first: a count that is behind would hide the write
+        storage.is_shared = True
+        set_together(((storage, "array", value if is_whole else _scattered(target, storage.array, value)), *moves))
+        storage.is_shared = is_shared or (is_symbol and is_whole)
     elif target._layout.numel:
-        base = _base_array(storage)
+        if storage.array is None:
+            storage.array = jnp.zeros(storage.layout.size, storage.layout.dtype)
+            storage.is_shared = False
         window, starts = find_window(storage.layout, target._layout, target._offset)
-        if is_tracer(value):
-            storage.array = window.scatter(base, value, starts)
-        else:
-            storage.array = store_through(base, value, window, starts, donate=storage.may_donate())
-        storage.is_shared = False
+        entry = storing_through(window, storage.may_donate())
+        run_into(storage, counter, entry, (value, starts), moves)
+    else:
+        counter.n += 1
+        set_together(moves)
     storage.note_write(target._layout, target._offset)
-    count_write(target)
+    if edge is not None:
+        history.carry_hooks(before, place)
+
+
+def _scattered(target: Any, base: Any, value: Any) -> Any:
+    """Returns the value of a storage whose present one is `base`, once a tensor on it shows `value`."""
+    storage, layout = target._storage, target._layout
+    if base is None:
+        base = jnp.zeros(storage.layout.size, storage.layout.dtype)
+    if not layout.numel:
+        return base
+    window, starts = find_window(storage.layout, layout, target._offset)
+    return window.scatter(base, value, starts)
 
 
 def record_write(target: Any, value: Any, edge: Edge) -> None:
@@ -172,30 +198,23 @@ def record_write(target: Any, value: Any, edge: Edge) -> None:
         trace.write(target._storage, target._history, stored, True)
 
 
-def _base_array(storage: Any) -> Array:
-    if storage.array is None:
-        storage.is_shared = False
-        return jnp.zeros(storage.layout.size, storage.layout.dtype)
-    return storage.array
-
-
 def _stored_traced(target: Any, value: Array, records: bool) -> Array:
     """Returns the storage's new value in a trace, its gradients as the tape has them."""
     storage = target._storage
     if target._layout is storage.layout:
         return value
-    if storage.array is None:
-        base = jnp.zeros(storage.layout.size, storage.layout.dtype)
-    else:
-        base = state.trace.read(storage, target._history, records)
-    if not target._layout.numel:
-        return base
-    window, starts = find_window(storage.layout, target._layout, target._offset)
-    return window.scatter(base, value, starts)
+    base = None if storage.array is None else state.trace.read(storage, target._history, records)
+    return _scattered(target, base, value)
 
 
 def _move_history(target: Any, edge: Edge) -> None:
     """Makes the write the newest node of the target's history."""
+    history, node, index = _next_node(target, edge)
+    history.move_on(node, index)
+
+
+def _next_node(target: Any, edge: Edge) -> tuple[History, Any, int]:
+    """Returns the target's history, and the node that a write makes its newest, with which of its outputs that is."""
     trace = state.trace
     history = target._history
     if history is None:
@@ -203,8 +222,7 @@ def _move_history(target: Any, edge: Edge) -> None:
         history = target._history = History(target._layout, target._offset, trace=trace)
     if trace is not None:
         trace.adopt_history(history, target._storage)
-    if target._chain:
-        before = history_edge(history) if history.requires_grad else None
-        history.move_on(WriteNode(target._chain, before, edge), 0)
-    else:
-        history.move_on(edge.node, edge.index)
+    if not target._chain:
+        return history, edge.node, edge.index
+    before = history_edge(history) if history.requires_grad else None
+    return history, WriteNode(target._chain, before, edge), 0
