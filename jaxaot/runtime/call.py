@@ -17,7 +17,8 @@ from typing import Any
 import jax
 
 from jaxaot import config
-from jaxaot.autograd.modes import state, threads
+from jaxaot.autograd.modes import state
+from jaxaot.autograd.threads import threads
 from jaxaot.config import Config
 from jaxaot.ir.reach import outputs_apart, reached_inputs
 from jaxaot.ops.promotion import is_complex

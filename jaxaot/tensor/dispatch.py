@@ -18,6 +18,7 @@ import numpy as np
 from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
+from jaxaot.autograd.threads import threads
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError, TensorValueError
 from jaxaot.ops.promotion import default_int, fits_default_int, is_inexact
 from jaxaot.ops.table import OpSpec
@@ -27,6 +28,7 @@ from jaxaot.tensor.counter import count_write
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
+from jaxaot.tensor.locks import hold_alive, replace
 from jaxaot.tensor.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.tensor.saved import check_saveable, note_written, save_specially
 from jaxaot.tensor.storage import Storage
@@ -489,6 +491,7 @@ def _evaluate_traced(
 # -- in place ----------------------------------------------------------------------------------------------------------
 
 
+@threads.writing
 def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Tensor:
     """Runs an op and writes its result to the first argument.
 
@@ -545,17 +548,27 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if fresh:
         recipe = _recipe(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
-    is_operand = False
-    for i in range(1, len(operands)):
-        is_operand = is_operand or operands[i] is array
-    operands[0] = array = None  # so that the storage alone holds it
-    run = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
-    new, more = run(storage.array, *operands[1:])
+    if threads.are_several:
+        operands = operands[1:]
+        array = None
+        lock = hold_alive(storage)
+        try:
+            (more,) = replace(storage, kernel.run, kernel.run_donated, operands)
+            count_write(target)
+        finally:
+            lock.release()
+    else:
+        is_operand = False
+        for i in range(1, len(operands)):
+            is_operand = is_operand or operands[i] is array
+        operands[0] = array = None  # so that the storage alone holds it
+        run = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
+        new, more = run(storage.array, *operands[1:])
+        storage.array = new
+        storage.is_shared = False
+        count_write(target)
     if fresh:
         remember(_write_kernels, cache_key, kernel, MOST_KERNELS)
-    storage.array = new
-    storage.is_shared = False
-    count_write(target)
     if spec.schema.written:
         _store_written(spec, flat, more[max(spec.schema.n_results, 1) - 1 :])
     return target

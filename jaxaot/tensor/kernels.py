@@ -521,13 +521,16 @@ class WriteKernel:
 _store: dict[Any, tuple[Any, Any]] = {}
 
 
-def store_through(base: Any, update: Any, window: AbstractWindow, starts: Any, *, donate: bool) -> Any:
-    """Returns `base` with `update` stored through a window, eagerly."""
+def storing(window: AbstractWindow) -> tuple[Any, Any]:
+    """Returns what takes (base, update, starts of the window) to the base with the update stored through a window.
+
+    The second form overwrites the base.
+    """
     kernels = _store.get(window)
     if kernels is None:
-        scatter = lambda base, update, starts: window.scatter(base, update, starts)
+        scatter = lambda base, update, starts: (window.scatter(base, update, starts),)
         kernels = _store[window] = (Program(scatter), Program(scatter, donate_argnums=0))
-    return kernels[donate](base, update, starts)
+    return kernels
 
 
 _reads: dict[AbstractWindow, Any] = {}

@@ -10,10 +10,12 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
+from jaxaot.autograd.threads import threads
 from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, OverlappingWriteError
 from jaxaot.tensor.counter import count_write, counter_of
 from jaxaot.tensor.history import History
-from jaxaot.tensor.kernels import store_through
+from jaxaot.tensor.kernels import storing
+from jaxaot.tensor.locks import hold_alive, replace
 from jaxaot.tensor.nodes import ViewNode, WriteNode
 from jaxaot.tensor.tensor import INFERENCE, history_edge, wrap
 from jaxaot.views.window import find_window
@@ -103,6 +105,7 @@ def write_value(target: Any, value: Array) -> None:
     write_array(target, value, None)
 
 
+@threads.writing
 def write_array(target: Any, value: Array, edge: Edge | None) -> None:
     """Stores a value of the target's size and dtype, and moves the history on if the write is recorded.
 
@@ -128,17 +131,36 @@ def write_array(target: Any, value: Array, edge: Edge | None) -> None:
         storage.note_write(target._layout, target._offset)
         count_write(target)
         return
+    if not threads.are_several:
+        _store(target, value)
+        return
+    lock = hold_alive(storage)
+    try:
+        _store(target, value)
+    finally:
+        lock.release()
+
+
+def _store(target: Any, value: Array) -> None:
+    """Stores a value eagerly."""
+    storage = target._storage
     if target._layout is storage.layout:
         storage.array = value
         storage.is_shared = is_tracer(value)
     elif target._layout.numel:
-        base = _base_array(storage)
         window, starts = find_window(storage.layout, target._layout, target._offset)
+        if storage.array is None:
+            storage.array = jnp.zeros(storage.layout.size, storage.layout.dtype)
+            storage.is_shared = False
         if is_tracer(value):
-            storage.array = window.scatter(base, value, starts)
+            storage.array = window.scatter(storage.array, value, starts)
+            storage.is_shared = False
+        elif threads.are_several:
+            replace(storage, *storing(window), (value, starts))
         else:
-            storage.array = store_through(base, value, window, starts, donate=storage.may_donate())
-        storage.is_shared = False
+            run, run_donated = storing(window)
+            (storage.array,) = (run_donated if storage.may_donate() else run)(storage.array, value, starts)
+            storage.is_shared = False
     storage.note_write(target._layout, target._offset)
     count_write(target)
 
@@ -156,13 +178,6 @@ def record_write(target: Any, value: Any, edge: Edge) -> None:
     _move_history(target, edge)
     if trace is not None:
         trace.write(target._storage, target._history, stored, True)
-
-
-def _base_array(storage: Any) -> Array:
-    if storage.array is None:
-        storage.is_shared = False
-        return jnp.zeros(storage.layout.size, storage.layout.dtype)
-    return storage.array
 
 
 def _stored_traced(target: Any, value: Array, records: bool) -> Array:

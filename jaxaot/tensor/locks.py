@@ -1,0 +1,128 @@
+"""Several threads on one storage: writers take turns, readers find the value before a write or after it.
+
+PyTorch promises that threads may write disjoint elements of one memory, and that a read beside a write fails in no way.
+Here any write replaces the array of the storage, and mostly gives the old one away to the executable. So, once several
+threads use tensors, a writer
+
+1. reads all that it needs from other storages;
+2. takes the locks of the storages that it writes, in one order, that of their ids;
+3. takes their arrays out of them, gives these away if nobody else holds them, and puts the new ones in.
+
+Reading takes no lock and costs nothing: whoever took an array before step 3 holds it, so it is copied rather than given
+away; whoever comes between finds no array, and Python then calls what stands below, which waits for the lock.
+
+What may be waited for while holding what, which excludes deadlocks: a thread that traces holds `TRACING` and waits for
+locks of storages; a writer that holds some waits for others of a higher id and for arrays of other storages as long as
+it has taken none out; who has taken an array out waits for its executable alone. Nobody who holds the lock of a storage
+waits for `TRACING`, nor for the lock of a function, which is taken before both.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from operator import attrgetter, methodcaller
+from typing import Any
+
+from jaxaot.autograd.threads import threads
+from jaxaot.tensor.storage import HELD_ONCE, Storage
+
+_MAKING = threading.RLock()
+_SLOTS: dict[str, Any] = {name: vars(Storage)[name] for name in ("array", "lock")}
+_ACQUIRE, _RELEASE, _LOCK = methodcaller("acquire"), methodcaller("release"), attrgetter("lock")
+
+
+def _settled(storage: Storage, name: str) -> Any:
+    """Returns what a storage does not hold yet or at the moment: its lock, or its array while another is computed."""
+    slot = _SLOTS.get(name)
+    if slot is None:
+        raise AttributeError(f"'Storage' object has no attribute '{name}'", name=name, obj=storage)
+    with _MAKING if name == "lock" else storage.lock:
+        try:
+            return slot.__get__(storage)
+        except AttributeError:
+            if name == "array":  # a finalizer or a handler of signals, which runs inside of this thread's write
+                return storage.taken
+            lock = storage.lock = threading.RLock()
+            return lock
+
+
+def _begin() -> None:
+    Storage.__getattr__ = _settled  # type: ignore[attr-defined]  # later than its class, so that one thread pays nothing
+
+
+threads.when_several(_begin)
+
+
+def hold(storages: Iterable[Storage], held: list[Any]) -> None:
+    """Takes the locks of storages, and appends each to a list, which shows what to release if this is interrupted."""
+    locks = list(map(_LOCK, sorted(storages, key=id)))
+    held.extend(compress(locks, map(_ACQUIRE, locks)))
+
+
+def hold_alive(storage: Storage) -> Any:
+    """Takes the lock of a storage whose value is no symbol of a trace in another thread, and returns it."""
+    while True:
+        storage.check_alive()
+        lock = storage.lock
+        lock.acquire()
+        if storage.trace is None:
+            return lock
+        lock.release()
+
+
+def release(held: Sequence[Any]) -> None:
+    """Releases locks."""
+    deque(map(_RELEASE, held), 0)
+
+
+def take(storages: Sequence[Storage], n_held: int) -> bool:
+    """Takes the arrays out of storages whose locks are held, if they may be donated; `put_back` has to follow.
+
+    Args:
+      storages: The storages.
+      n_held: How often the caller holds each of the arrays.
+
+    Returns:
+      Whether it did.
+    """
+    for storage in storages:
+        storage.taken = storage.array
+        del storage.array  # from here on nobody gets it: what holds it is counted
+    if all(sys.getrefcount(storage.taken) <= HELD_ONCE + n_held for storage in storages):
+        return True
+    put_back(storages)
+    return False
+
+
+def put_back(storages: Sequence[Storage]) -> None:
+    """Ends a write: puts back the arrays that were taken out and not replaced."""
+    slot = _SLOTS["array"]
+    for storage in storages:
+        try:
+            slot.__get__(storage)
+        except AttributeError:
+            storage.array = storage.taken
+        storage.taken = None
+
+
+def replace(storage: Storage, run: Any, run_donated: Any, rest: Sequence[Any]) -> Sequence[Any]:
+    """Puts the first result of a kernel into a storage whose lock is held, and returns the others.
+
+    Args:
+      storage: The storage.
+      run: Takes its array, and the rest, to results.
+      run_donated: The same, overwriting the array.
+      rest: What else the kernel is called with.
+    """
+    args = (storage.array, *rest)
+    try:
+        new, *more = (run_donated if take((storage,), 1) else run)(*args)
+        storage.array = new
+        storage.is_shared = False
+    finally:
+        put_back((storage,))
+    return more
