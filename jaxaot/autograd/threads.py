@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import TypeVar
 
@@ -66,15 +66,22 @@ class Threads:
             begun &= self._writes()
 
     def _writes(self) -> set[FrameType]:
-        """Returns the calls in other threads that write."""
-        mine, found = threading.get_ident(), set()
-        for thread, top in sys._current_frames().items():
-            frame = None if thread == mine else top
-            while frame is not None:
-                if frame.f_code in self._codes or frame.f_code.co_filename in self._files:
-                    found.add(frame)
-                frame = frame.f_back
+        """Returns the calls that write in other threads, but for those that wait for this one to be noted."""
+        found: set[FrameType] = set()
+        for thread, frame in sys._current_frames().items():
+            calls = list(_calls(frame))
+            if thread != threading.get_ident() and all(call.f_code is not Threads.note.__code__ for call in calls):
+                found.update(call for call in calls if self._is_write(call.f_code))
         return found
+
+    def _is_write(self, code: CodeType) -> bool:
+        return code in self._codes or code.co_filename in self._files
+
+
+def _calls(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 threads = Threads()

@@ -46,11 +46,14 @@ from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.generator import DRAWING, default_generator
 from jaxaot.tensor.history import History
+from jaxaot.tensor.locks import hold, release, take
 from jaxaot.tensor.saved import pack_arrays, version_of
 from jaxaot.tensor.storage import HELD_ONCE, Storage
 from jaxaot.tensor.tensor import Tensor, history_edge, wrap
 from jaxaot.tensor.tracing import TRACING
 from jaxaot.views.layout import contiguous
+
+threads.note_file(SOURCE_NAME)
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
 """What a program returns for a call that does not fit it."""
@@ -119,6 +122,7 @@ class _Writer:
             "forward": program.forward, "forward_donated": program.forward_donated, "backward": program.backward,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
+            "hold": hold, "release": release, "take": take,
             "WriteCounter": WriteCounter, "Refilled": Refilled, "DRAWING": DRAWING, "is_any_held": _is_any_held,
         })  # fmt: skip
         self.places = PlaceWriter(self.source, program.traced.places, program.donated_places)
@@ -144,13 +148,20 @@ class _Writer:
     def _call(self, changes_outside: bool) -> None:
         source = self.source
         _write_tests(source, self.traced, self.places)
-        self._run()
-        if changes_outside:
-            with source.block("with TRACING:"):
-                self._write_back()
-                self.places.write_back()
-        else:
+        if not changes_outside:
+            self._run()
             self._write_back()
+        else:
+            written = "".join(f"{source.storage(write.storage)}, " for write in self.traced.alias.writes)
+            source.add("held = []")
+            with source.block("try:"):
+                source.add(f"if threads.are_several: hold(({written}), TRACING, held)")
+                self._run()
+                with source.block("with TRACING:"):
+                    self._write_back()
+                    self.places.write_back()
+            with source.block("finally:"):
+                source.add(f"if held: release(({written}), held)")
         self._outputs()
 
     # -- running -------------------------------------------------------------------------------------------------------
@@ -258,10 +269,12 @@ class _Writer:
         tests = []
         for i in program.donated:
             name = source.storage(i)
-            tests.append(f"({name}.is_shared or threads.are_several) and getrefcount({name}.array) > HELD_ONCE")
+            tests.append(f"{name}.is_shared and getrefcount({name}.array) > HELD_ONCE")
+        picked = "".join(f"{source.storage(i)}, " for i in program.donated)
         if len(tests) > _MANY:
-            picked = ", ".join(source.storage(i) for i in program.donated)
             tests = [f"is_any_held(({picked}))"]
+        if tests:
+            tests = [f"(not take(({picked})) if held else {' or '.join(tests)})"]
         if program.donated_places:
             tests.append(self.places.held())
         with source.block(f"if {' or '.join(tests)}:"):
@@ -533,8 +546,7 @@ class _Writer:
 
 def _is_any_held(storages: Sequence[Storage]) -> bool:
     """Returns whether the array of any storage is held by somebody else."""
-    several = threads.are_several
-    return any((s.is_shared or several) and sys.getrefcount(s.array) > HELD_ONCE for s in storages)
+    return any(s.is_shared and sys.getrefcount(s.array) > HELD_ONCE for s in storages)
 
 
 def _base_of(history: Any, storage_layout: Any) -> Any:

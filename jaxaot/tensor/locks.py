@@ -44,7 +44,7 @@ def _settled(storage: Storage, name: str) -> Any:
         try:
             return slot.__get__(storage)
         except AttributeError:
-            if name == "array":  # a finalizer or a handler of signals, which runs inside of this thread's write
+            if name == "array":  # this thread itself is writing
                 return storage.taken
             lock = storage.lock = threading.RLock()
             return lock
@@ -57,9 +57,9 @@ def _begin() -> None:
 threads.when_several(_begin)
 
 
-def hold(storages: Iterable[Storage], held: list[Any]) -> None:
-    """Takes the locks of storages, and appends each to a list, which shows what to release if this is interrupted."""
-    locks = list(map(_LOCK, sorted(storages, key=id)))
+def hold(storages: Iterable[Storage], before: Any, held: list[Any]) -> None:
+    """Takes a lock and then those of storages, and appends each to a list, which shows what to release."""
+    locks = [before, *map(_LOCK, sorted(storages, key=id))]
     held.extend(compress(locks, map(_ACQUIRE, locks)))
 
 
@@ -74,25 +74,15 @@ def hold_alive(storage: Storage) -> Any:
         lock.release()
 
 
-def release(held: Sequence[Any]) -> None:
-    """Releases locks."""
-    deque(map(_RELEASE, held), 0)
+def take(storages: Sequence[Storage]) -> bool:
+    """Takes the arrays out of storages whose locks are held, if they may be donated, and returns whether it did.
 
-
-def take(storages: Sequence[Storage], n_held: int) -> bool:
-    """Takes the arrays out of storages whose locks are held, if they may be donated; `put_back` has to follow.
-
-    Args:
-      storages: The storages.
-      n_held: How often the caller holds each of the arrays.
-
-    Returns:
-      Whether it did.
+    Only the calling thread still finds them there. `put_back` has to follow.
     """
     for storage in storages:
         storage.taken = storage.array
         del storage.array  # from here on nobody gets it: what holds it is counted
-    if all(sys.getrefcount(storage.taken) <= HELD_ONCE + n_held for storage in storages):
+    if all(sys.getrefcount(storage.taken) <= HELD_ONCE for storage in storages):
         return True
     put_back(storages)
     return False
@@ -109,6 +99,13 @@ def put_back(storages: Sequence[Storage]) -> None:
         storage.taken = None
 
 
+def release(storages: Sequence[Storage], held: list[Any]) -> None:
+    """Ends a write that began with `hold`, whether it was done or not."""
+    if len(held) > len(storages):  # else this was interrupted before any array was taken out
+        put_back(storages)
+    deque(map(_RELEASE, reversed(held)), 0)
+
+
 def replace(storage: Storage, run: Any, run_donated: Any, rest: Sequence[Any]) -> Sequence[Any]:
     """Puts the first result of a kernel into a storage whose lock is held, and returns the others.
 
@@ -118,9 +115,9 @@ def replace(storage: Storage, run: Any, run_donated: Any, rest: Sequence[Any]) -
       run_donated: The same, overwriting the array.
       rest: What else the kernel is called with.
     """
-    args = (storage.array, *rest)
     try:
-        new, *more = (run_donated if take((storage,), 1) else run)(*args)
+        chosen = run_donated if take((storage,)) else run
+        new, *more = chosen(storage.array, *rest)
         storage.array = new
         storage.is_shared = False
     finally:

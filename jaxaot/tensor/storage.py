@@ -17,7 +17,6 @@ import numpy as np
 
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
-from jaxaot.autograd.threads import threads
 from jaxaot.errors import LeakedTensorError, StorageSizeError
 from jaxaot.views.layout import Layout, contiguous
 
@@ -162,8 +161,8 @@ class Storage:
                 self.layout = unwritten_layout(self.layout.numel, self.dtype, self.n_written)
 
     def may_donate(self) -> bool:
-        """Returns whether the array's buffer may be reused: nobody else holds it."""
-        return not (self.is_shared or threads.are_several) or sys.getrefcount(self.array) <= HELD_ONCE
+        """Returns whether the array's buffer may be reused: nobody else holds it. See `locks.py` for several threads."""
+        return not self.is_shared or sys.getrefcount(self.array) <= HELD_ONCE
 
     def check_alive(self) -> None:
         """Raises if the value is a symbol of a trace that has ended, and waits for one that runs in another thread."""
