@@ -69,7 +69,8 @@ def hold_alive(storage: Storage) -> Any:
         storage.check_alive()
         lock = storage.lock
         lock.acquire()
-        if storage.trace is None:
+        trace = storage.trace
+        if trace is None or trace.is_mine():
             return lock
         lock.release()
 

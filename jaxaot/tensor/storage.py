@@ -161,7 +161,7 @@ class Storage:
                 self.layout = unwritten_layout(self.layout.numel, self.dtype, self.n_written)
 
     def may_donate(self) -> bool:
-        """Returns whether the array's buffer may be reused: nobody else holds it. See `locks.py` for several threads."""
+        """Returns whether the array's buffer may be reused: only this storage holds it. See `locks.py` for threads."""
         return not self.is_shared or sys.getrefcount(self.array) <= HELD_ONCE
 
     def check_alive(self) -> None:
