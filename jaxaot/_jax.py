@@ -254,6 +254,19 @@ is_outermost: Callable[[], bool] = trace_ctx.is_top_level
 """Returns whether no transformation of JAX, such as `jit` or `grad`, is running; bound here because each op asks it."""
 
 
+_Jitted = type(jax.jit(lambda: None))
+
+
+def n_prepared(fn: Any) -> int:
+    """Returns for how many kinds of arrays a jitted function was called, which C alone dispatches; 0 for others."""
+    return fn._cache_size() if type(fn) is _Jitted else 0
+
+
+def is_jitted(fn: Any) -> bool:
+    """Returns whether a function is one that `jax.jit` made."""
+    return type(fn) is _Jitted
+
+
 def is_from_jax(jaxpr: Any) -> bool:
     """Returns whether an open jaxpr was traced from a function that JAX itself defines."""
     place = str(getattr(jaxpr.debug_info, "func_src_info", "") or "")

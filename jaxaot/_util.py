@@ -9,6 +9,7 @@ import math
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, MutableSet
+from itertools import starmap
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -130,3 +131,12 @@ def format_seconds(seconds: float) -> str:
 def prod(sizes: Iterable[int]) -> int:
     """Returns the product of `sizes` as a Python integer, 1 if empty."""
     return math.prod(sizes)
+
+
+def set_together(changes: Iterable[tuple[Any, str, Any]]) -> None:
+    """Sets attributes, (object, attribute, value) each, by one call into C: an interrupt comes before or after.
+
+    Args:
+      changes: Of objects whose classes leave it to Python's own `__setattr__`.
+    """
+    any(starmap(setattr, changes))

@@ -11,7 +11,7 @@ import jaxaot
 ROOT = pathlib.Path(jaxaot.__file__).parent
 
 LAYERS = [
-    ("errors", "config", "_typing", "_util", "_jax"),
+    ("errors", "config", "_typing", "_util", "_signals", "_jax"),
     ("views",),
     ("ir", "ops"),
     ("plan", "autograd"),

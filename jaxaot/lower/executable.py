@@ -21,6 +21,7 @@ from jaxaot.errors import SettingsChangedError
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.counts import costs_of
 from jaxaot.lower.crew import Crew, plan_crew
+from jaxaot.lower.entry import compile_for
 from jaxaot.lower.options import without_options_inside
 from jaxaot.lower.relay import Relay, can_be_cut, explain_tuned
 from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
@@ -172,6 +173,14 @@ class Executable:
         if run is None:
             run = self._run = self._chosen(args)
         return run(*args)
+
+    def prepare(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
+        """Compiles the graph for some arrays, and returns what runs it outside of transformations of JAX."""
+        run = self._run
+        if run is None:
+            run = self._run = self._chosen(args) if self._passes else self._jitted
+        compile_for(run, args)
+        return run
 
     @collector.waits()
     def _chosen(self, args: Sequence[Array]) -> Callable[..., list[Array]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -12,6 +12,7 @@ from jaxaot._jax import is_outermost, jaxpr_as_fun
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
 from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.entry import Entry, compile_for
 from jaxaot.lower.options import compiling_quickly
 from jaxaot.lower.tune import is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
@@ -27,9 +28,10 @@ class Program:
     Attributes:
       alone: What runs it outside of transformations of JAX, under options that JAX takes only there.
       inside: What runs it anywhere.
+      entry: The way in for those who store what it returns.
     """
 
-    __slots__ = ("_fn", "_options", "alone", "inside")
+    __slots__ = ("_fn", "_options", "alone", "entry", "inside")
 
     def __init__(self, fn: Callable[..., Any], **options: Any):
         """Wraps a function; nothing is traced yet.
@@ -41,13 +43,23 @@ class Program:
         self._fn, self._options = fn, options
         self.inside: Any = jax.jit(fn, **options)
         self.alone: Callable[..., Any] = self._first
+        self.entry = Entry(self, "donate_argnums" in options)
 
     def __call__(self, *args: Any) -> Any:
         return (self.alone if is_outermost() else self.inside)(*args)
 
+    call = __call__
+
     def _first(self, *args: Any) -> Any:
         alone = self.alone = self._chosen(self.inside.trace(*args))
         return alone(*args)
+
+    def prepare(self, args: Sequence[Any]) -> Callable[..., Any]:
+        """Compiles the function for some arrays, and returns what runs it outside of transformations of JAX."""
+        if self.alone == self._first:
+            self.alone = self._chosen(self.inside.trace(*args))
+        compile_for(self.alone, args)
+        return self.alone
 
     def _chosen(self, traced: Any) -> Callable[..., Any]:
         """Returns what runs a graph, a `jax.stages.Traced`."""

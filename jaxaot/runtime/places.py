@@ -7,7 +7,7 @@ comprehension over a hundred cells is faster than a hundred statements.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -26,9 +26,11 @@ from jaxaot.plan.places import (
     PlaceWrite,
 )
 from jaxaot.runtime.source import Source
-from jaxaot.tensor.cells import cell_kinds
+from jaxaot.runtime.store import Change
+from jaxaot.tensor.cells import CellKind, cell_kinds
 
-_SINGLE = jax.tree.structure(0)
+SINGLE = jax.tree.structure(0)
+"""The tree of a value that is one leaf."""
 
 
 class PlaceWriter:
@@ -65,7 +67,7 @@ class PlaceWriter:
         self._metadata_guards()
         source.add(f"R = {self._attributes('value_attribute', range(len(cells)))}")
         for number, cell in enumerate(cells):
-            if cell.tree == _SINGLE:
+            if cell.tree == SINGLE:
                 self._leaf(f"R[{number}]", cell.leaves[0], arrays)
                 continue
             source.scope["flatten"] = jax.tree.flatten
@@ -166,40 +168,50 @@ class PlaceWriter:
 
     def _is_one_list(self) -> bool:
         return self._n_arrays == len(self.plan.cells) and all(
-            cell.tree == _SINGLE and cell.leaves[0].kind == "array" for cell in self.plan.cells
+            cell.tree == SINGLE and cell.leaves[0].kind == "array" for cell in self.plan.cells
         ) and not self.plan.arrays  # fmt: skip
 
-    def write_back(self) -> None:
-        """Writes what is put back after the run: first all values are made, then they are put into their places."""
-        source = self.source
-        swaps: dict[str, list[tuple[int, str]]] = {}
-        rest: list[tuple[PlaceWrite, str]] = []
-        for number, write in enumerate(self.plan.writes):
+    @property
+    def changes_attributes_only(self) -> bool:
+        """Whether each write gives an attribute a value that needs no Python to be put together."""
+        return all(map(_is_simple, self.plan.writes))
+
+    def changes(self, source_of: Callable[[int], str | int]) -> list[Change]:
+        """Returns the writes that do.
+
+        Args:
+          source_of: Takes a graph output to what a `Change` has for it.
+        """
+        found = []
+        for write in filter(_is_simple, self.plan.writes):
+            (leaf,) = write.value.leaves
+            value = source_of(leaf.output) if isinstance(leaf, BuiltArray) else self._built_leaf(leaf)
             if isinstance(write, CellWrite):
-                swaps.setdefault(self.plan.cells[write.cell].kind, []).append((write.cell, self._built(write.value)))
-            elif isinstance(write, MetadataWrite) or write.value is None:
-                rest.append((write, ""))
+                found.append(Change(f"C[{write.cell}]", self._kind(write.cell).value_attribute, value))
             else:
+                found.append(Change(self.source.path(write.path), write.name, value))
+        return found
+
+    def write_others(self) -> None:
+        """Writes the others: first all values are made, then they are put into their places."""
+        source = self.source
+        others = [write for write in self.plan.writes if not _is_simple(write)]
+        for number, write in enumerate(others):
+            if not isinstance(write, MetadataWrite) and write.value is not None:
                 source.add(f"w{number} = {self._built(write.value)}")
-                rest.append((write, f"w{number}"))
-        for kind, items in swaps.items():
-            put = source.constant(cell_kinds()[kind].write)
-            if len(items) <= 4:
-                for cell, text in items:
-                    source.add(f"{put}(C[{cell}], {text})")
-            else:
-                cells = [cell for cell, _ in items]
-                is_all = cells == list(range(len(self.plan.cells)))
-                picked = "C" if is_all else f"({', '.join(f'C[{cell}]' for cell in cells)})"
-                source.add(f"[*map({put}, {picked}, ({', '.join(text for _, text in items)}))]")
-        for write, text in rest:
-            self._put(write, text)
+        for number, write in enumerate(others):
+            self._put(write, f"w{number}")
+
+    def _kind(self, cell: int) -> CellKind:
+        return cell_kinds()[self.plan.cells[cell].kind]
 
     def _put(self, write: PlaceWrite, text: str) -> None:
         source = self.source
         match write:
+            case CellWrite(cell):
+                source.add(f"{source.constant(self._kind(cell).write)}(C[{cell}], {text})")
             case MetadataWrite(cell, metadata):
-                name = cell_kinds()[self.plan.cells[cell].kind].metadata_attribute
+                name = self._kind(cell).metadata_attribute
                 source.add(f"C[{cell}].{name}.clear()")
                 source.add(f"C[{cell}].{name}.update({source.constant(dict(metadata))})")
             case AttributeWrite(path, name, value):
@@ -215,7 +227,7 @@ class PlaceWriter:
 
     def _built(self, value: BuiltValue) -> str:
         texts = [self._built_leaf(leaf) for leaf in value.leaves]
-        if value.tree == _SINGLE:
+        if value.tree == SINGLE:
             return texts[0]
         return f"{self.source.constant(value.tree)}.unflatten([{', '.join(texts)}])"
 
@@ -225,6 +237,11 @@ class PlaceWriter:
         if isinstance(leaf, OutsideObject):
             return self.source.path(leaf.path)
         return "None" if leaf.value is None else self.source.constant(leaf.value)
+
+
+def _is_simple(write: PlaceWrite) -> bool:
+    """Returns whether a write gives an attribute a value that is one leaf."""
+    return isinstance(write, CellWrite | AttributeWrite) and write.value is not None and write.value.tree == SINGLE
 
 
 def refill(container: Any, items: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from jaxaot._jax import has_side_effects
 from jaxaot.ir.gate import hold_fills
 from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
+from jaxaot.lower.entry import Entry
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
 from jaxaot.passes.finish import finish_backward, finish_forward
@@ -18,6 +19,7 @@ from jaxaot.plan.places import BuiltArray, CellWrite
 from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.links import Link, Linker
+from jaxaot.runtime.places import SINGLE
 from jaxaot.runtime.second import SecondBackward
 
 
@@ -33,11 +35,12 @@ class Program:
       sources: Where each output of the forward comes from, if there are segments.
       inputs: Where each input of `forward` comes from, if there are segments.
       forward: Takes graph inputs to graph outputs and extra residuals; of segments, it is the last one.
-      forward_donated: The same, reusing the buffers of the storages that are written.
+      entry: The way into it for a call that stores what it returns.
+      entry_donated: The same, reusing the buffers of the storages that are written.
       backward: Takes residuals and cotangents to gradients; compiled on first use.
       consuming: What `backward` is where nobody will need the residuals again, reusing the buffers of some, and the
         positions of these; None if no gradient fits into one.
-      donated: Distinct storages whose buffers `forward_donated` reuses.
+      donated: Distinct storages whose buffers `entry_donated` reuses.
       donated_places: Graph inputs that are cells' arrays whose buffers it reuses.
       makes_fresh_outputs: Whether nobody else holds what the forward returns.
       has_work: Whether there is anything to run: an output, or an effect such as a print.
@@ -46,9 +49,9 @@ class Program:
     """
 
     __slots__ = (
-        "backward", "consuming", "donated", "donated_places", "enter", "executables", "forward", "forward_donated",
-        "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second", "source",
-        "sources", "traced",
+        "backward", "consuming", "donated", "donated_places", "enter", "entry", "entry_donated", "executables",
+        "forward", "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second",
+        "source", "sources", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -100,10 +103,11 @@ class Program:
         self.executables = {"forward": plain}
         self.makes_fresh_outputs = getattr(plain, "makes_fresh_outputs", False)
         self.forward = plain.call
-        self.forward_donated = plain.call
+        has_effects = any(map(has_side_effects, jaxpr.jaxpr.eqns))
+        self.entry = self.entry_donated = Entry(plain, False, has_effects)
         if positions:
-            self.executables["forward_donated"] = make_executable(jaxpr, positions, "forward")
-            self.forward_donated = self.executables["forward_donated"].call
+            donating = self.executables["forward_donated"] = make_executable(jaxpr, positions, "forward")
+            self.entry_donated = Entry(donating, True, has_effects)
         for executable in self.executables.values():
             executable.settings = key.jax_settings
         self.backward: Callable[..., Any] | None = None
@@ -219,6 +223,8 @@ def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
         if not isinstance(write, CellWrite) or len(write.value.leaves) != 1:
             continue
         leaves, (now,) = traced.places.cells[write.cell].leaves, write.value.leaves
+        if write.value.tree != SINGLE:  # then Python puts the value together
+            continue
         if len(leaves) != 1 or leaves[0].kind != "array" or not isinstance(now, BuiltArray):
             continue
         position, aval = leaves[0].graph_input, traced.jaxpr.out_avals[now.output]

@@ -21,6 +21,7 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
+from jaxaot.lower.entry import Entry
 from jaxaot.lower.program import Program
 from jaxaot.ops.promotion import can_store, is_bool, is_complex, is_inexact, strong
 from jaxaot.ops.table import OpSpec, op_of
@@ -518,19 +519,16 @@ class WriteKernel:
         self.run_donated = Program(run, donate_argnums=0)
 
 
-_store: dict[Any, tuple[Any, Any]] = {}
+_store: dict[AbstractWindow, tuple[Program, Program]] = {}
 
 
-def storing(window: AbstractWindow) -> tuple[Any, Any]:
-    """Returns what takes (base, update, starts of the window) to the base with the update stored through a window.
-
-    The second form overwrites the base.
-    """
+def storing_through(window: AbstractWindow, donates: bool) -> Entry:
+    """Returns the way into what takes (base, update, starts) to (base with the update stored through a window,)."""
     kernels = _store.get(window)
     if kernels is None:
         scatter = lambda base, update, starts: (window.scatter(base, update, starts),)
         kernels = _store[window] = (Program(scatter), Program(scatter, donate_argnums=0))
-    return kernels
+    return kernels[donates].entry
 
 
 _reads: dict[AbstractWindow, Any] = {}

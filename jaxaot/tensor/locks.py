@@ -107,20 +107,7 @@ def release(storages: Sequence[Storage], held: list[Any]) -> None:
     deque(map(_RELEASE, reversed(held)), 0)
 
 
-def replace(storage: Storage, run: Any, run_donated: Any, rest: Sequence[Any]) -> Sequence[Any]:
-    """Puts the first result of a kernel into a storage whose lock is held, and returns the others.
-
-    Args:
-      storage: The storage.
-      run: Takes its array, and the rest, to results.
-      run_donated: The same, overwriting the array.
-      rest: What else the kernel is called with.
-    """
-    try:
-        chosen = run_donated if take((storage,)) else run
-        new, *more = chosen(storage.array, *rest)
-        storage.array = new
-        storage.is_shared = False
-    finally:
-        put_back((storage,))
-    return more
+def release_one(storage: Storage, lock: Any) -> None:
+    """Ends a write that began with `hold_alive`."""
+    put_back((storage,))
+    lock.release()

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Array
+from jaxaot._util import set_together
 from jaxaot.autograd.modes import state
 from jaxaot.errors import LeakedTensorError, StorageSizeError
 from jaxaot.views.layout import Layout, contiguous
@@ -103,13 +104,10 @@ class Storage:
         flat = None if kept == 0 else self.flat()[:kept]
         if flat is not None and n > kept:
             flat = jnp.concatenate([flat, jnp.zeros(n - kept, self.dtype)])
-        if kept < n:
-            self.layout = unwritten_layout(n, self.dtype, kept)
-            self.n_written = kept
-        else:
-            self.layout = contiguous((n,), self.dtype)
-            self.n_written = None
-        self.array = flat
+        is_filled = kept == n
+        layout = contiguous((n,), self.dtype) if is_filled else unwritten_layout(n, self.dtype, kept)
+        n_written = None if is_filled else kept
+        set_together([(self, "layout", layout), (self, "n_written", n_written), (self, "array", flat)])
         self.is_shared = False
         return self
 
@@ -153,12 +151,12 @@ class Storage:
         """Notes that a write filled what a tensor shows."""
         if self.n_written is not None:
             reach = (offset + layout.reach) * layout.dtype.itemsize // self.dtype.itemsize
-            self.n_written = max(self.n_written, reach)
-            if self.n_written >= self.layout.numel:
-                self.n_written = None
-                self.layout = contiguous(self.layout.size, self.dtype)
+            n: int | None = max(self.n_written, reach)
+            if n >= self.layout.numel:
+                n, layout = None, contiguous(self.layout.size, self.dtype)
             else:
-                self.layout = unwritten_layout(self.layout.numel, self.dtype, self.n_written)
+                layout = unwritten_layout(self.layout.numel, self.dtype, n)
+            set_together([(self, "n_written", n), (self, "layout", layout)])
 
     def may_donate(self) -> bool:
         """Returns whether the array's buffer may be reused: only this storage holds it. See `locks.py` for threads."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
+from jaxaot._util import set_together
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
 from jaxaot.autograd.threads import threads
 from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, OverlappingWriteError
+from jaxaot.lower.entry import run_into
 from jaxaot.tensor.counter import count_write, counter_of
 from jaxaot.tensor.history import History
-from jaxaot.tensor.kernels import storing
-from jaxaot.tensor.locks import hold_alive, replace
+from jaxaot.tensor.kernels import storing_through
+from jaxaot.tensor.locks import hold_alive, release_one, take
 from jaxaot.tensor.nodes import ViewNode, WriteNode
 from jaxaot.tensor.tensor import INFERENCE, history_edge, wrap
 from jaxaot.views.window import find_window
@@ -106,13 +109,14 @@ def write_value(target: Any, value: Array) -> None:
 
 
 @threads.writing
-def write_array(target: Any, value: Array, edge: Edge | None) -> None:
+def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = False) -> None:
     """Stores a value of the target's size and dtype, and moves the history on if the write is recorded.
 
     Args:
       target: The tensor that is written.
       value: What it shows afterwards.
       edge: Where gradients of `value` go; None if the write is not recorded.
+      is_shared: Whether somebody else holds `value`.
     """
     storage = target._storage
     trace = state.trace
@@ -122,47 +126,51 @@ def write_array(target: Any, value: Array, edge: Edge | None) -> None:
     else:
         storage.check_alive()
     storage.check_reach(target._layout, target._offset, is_write=True)
-    records = edge is not None
-    stored = None if trace is None else _stored_traced(target, value, records)
-    if edge is not None:
-        _move_history(target, edge)
     if trace is not None:
-        trace.write(storage, target._history, stored, records)
+        stored = _stored_traced(target, value, edge is not None)
+        if edge is not None:
+            _move_history(target, edge)
+        trace.write(storage, target._history, stored, edge is not None)
         storage.note_write(target._layout, target._offset)
         count_write(target)
         return
-    if not threads.are_several:
-        _store(target, value)
-        return
-    lock = hold_alive(storage)
+    lock = hold_alive(storage) if threads.are_several else None
     try:
-        _store(target, value)
+        _store(target, value, edge, is_shared, storage.may_donate if lock is None else lambda: take((storage,)))
     finally:
-        lock.release()
+        if lock is not None:
+            release_one(storage, lock)
 
 
-def _store(target: Any, value: Array) -> None:
-    """Stores a value eagerly."""
+def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_donate: Callable[[], bool]) -> None:
+    """Stores a value eagerly, see `write_array`."""
     storage = target._storage
+    moves: Sequence[Any] = ()
+    if edge is not None:
+        history, node, index = _next_node(target, edge)
+        before, place = history.node, history.index
+        moves = history.moves(node, index)
+    count_write(target)  # first: a count that is behind would hide the write
     if target._layout is storage.layout:
-        storage.array = value
-        storage.is_shared = is_tracer(value)
+        if is_shared or is_tracer(value):
+            storage.is_shared = True
+        set_together(((storage, "array", value), *moves))
+        storage.is_shared = is_shared or is_tracer(value)
     elif target._layout.numel:
-        window, starts = find_window(storage.layout, target._layout, target._offset)
         if storage.array is None:
             storage.array = jnp.zeros(storage.layout.size, storage.layout.dtype)
             storage.is_shared = False
+        window, starts = find_window(storage.layout, target._layout, target._offset)
         if is_tracer(value):
-            storage.array = window.scatter(storage.array, value, starts)
-            storage.is_shared = False
-        elif threads.are_several:
-            replace(storage, *storing(window), (value, starts))
+            set_together(((storage, "array", window.scatter(storage.array, value, starts)), *moves))
         else:
-            run, run_donated = storing(window)
-            (storage.array,) = (run_donated if storage.may_donate() else run)(storage.array, value, starts)
-            storage.is_shared = False
+            run_into(storage, storing_through(window, may_donate()), (value, starts), also=moves)
+        storage.is_shared = False
+    else:
+        set_together(moves)
     storage.note_write(target._layout, target._offset)
-    count_write(target)
+    if edge is not None:
+        history.carry_hooks(before, place)
 
 
 def record_write(target: Any, value: Any, edge: Edge) -> None:
@@ -197,6 +205,12 @@ def _stored_traced(target: Any, value: Array, records: bool) -> Array:
 
 def _move_history(target: Any, edge: Edge) -> None:
     """Makes the write the newest node of the target's history."""
+    history, node, index = _next_node(target, edge)
+    history.move_on(node, index)
+
+
+def _next_node(target: Any, edge: Edge) -> tuple[History, Any, int]:
+    """Returns the target's history, and the node that a write makes its newest, with which of its outputs that is."""
     trace = state.trace
     history = target._history
     if history is None:
@@ -204,8 +218,7 @@ def _move_history(target: Any, edge: Edge) -> None:
         history = target._history = History(target._layout, target._offset, trace=trace)
     if trace is not None:
         trace.adopt_history(history, target._storage)
-    if target._chain:
-        before = history_edge(history) if history.requires_grad else None
-        history.move_on(WriteNode(target._chain, before, edge), 0)
-    else:
-        history.move_on(edge.node, edge.index)
+    if not target._chain:
+        return history, edge.node, edge.index
+    before = history_edge(history) if history.requires_grad else None
+    return history, WriteNode(target._chain, before, edge), 0

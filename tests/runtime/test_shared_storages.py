@@ -15,7 +15,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.autograd.threads import threads
-from jaxaot.tensor import locks
+from jaxaot.tensor import dispatch
 from tests.runtime.test_threads import together
 
 
@@ -70,6 +70,10 @@ READS = {
 """Ways to read a tensor of which all elements are equal; each returns what shows that."""
 
 
+ROW_PROGRAMS = pytest.mark.filterwarnings("ignore::jaxaot.errors.RecompileWarning")
+"""Each row begins elsewhere, which is another program."""
+
+
 def _eager():
     return lambda x: x.add_(1)
 
@@ -94,7 +98,7 @@ WRITERS = {
 """Ways to add 1, each as what makes the function of a thread."""
 
 
-def read_beside(write, names, n_tries):
+def _read_beside(write, names, n_tries):
     """Reads beside a thread that writes, and checks that each read shows one moment."""
     x = ja.zeros(N)
     for name in names:
@@ -125,7 +129,7 @@ def read_beside(write, names, n_tries):
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_reads_beside_a_writer(writer, capfd):
-    read_beside(WRITERS[writer](), READS, 25)
+    _read_beside(WRITERS[writer](), READS, 25)
     assert capfd.readouterr().err == ""  # XLA says so if it is given a deleted array
 
 
@@ -133,11 +137,11 @@ def test_reads_beside_a_writer(writer, capfd):
 @pytest.mark.parametrize("read", READS)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_million_reads_beside_writers(writer, read, capfd):
-    read_beside(WRITERS[writer](), [read], 10_000)
+    _read_beside(WRITERS[writer](), [read], 10_000)
     assert capfd.readouterr().err == ""
 
 
-def add_to_rows(make, n_times, n_threads=8):
+def _add_to_rows(make, n_times, n_threads=8):
     """Has each thread add to a row of its own."""
     base = ja.zeros(n_threads, N)
 
@@ -151,16 +155,18 @@ def add_to_rows(make, n_times, n_threads=8):
     assert base._version == n_times * n_threads
 
 
+@ROW_PROGRAMS
 @pytest.mark.parametrize("writer", WRITERS)
 def test_rows_of_their_own(writer, capfd):
-    add_to_rows(WRITERS[writer], 60)
+    _add_to_rows(WRITERS[writer], 60)
     assert capfd.readouterr().err == ""
 
 
 @pytest.mark.slow
+@ROW_PROGRAMS
 @pytest.mark.parametrize("writer", WRITERS)
 def test_many_writes_to_rows_of_their_own(writer, capfd):
-    add_to_rows(WRITERS[writer], 10_000)
+    _add_to_rows(WRITERS[writer], 10_000)
     assert capfd.readouterr().err == ""
 
 
@@ -238,25 +244,25 @@ def test_a_thread_that_begins_beside_a_write(writer, monkeypatch):
     assert x.tolist() == [n_written] * N
 
 
-def test_one_thread_locks_nothing():
+def test_one_thread_that_uses_tensors_locks_nothing():
     code = """
         import threading
         import jaxaot as ja
-        from jaxaot.tensor import locks
-        from jaxaot.tensor.storage import Storage
+        from jaxaot.autograd.threads import threads
 
         is_done = threading.Event()
-        idle = [threading.Thread(target=is_done.wait) for _ in range(3)]
-        for thread in idle:
-            thread.start()
-        locks.hold = locks.hold_alive = locks.take = None
+        for _ in range(3):  # as in a notebook
+            threading.Thread(target=is_done.wait, daemon=True).start()
         x = ja.zeros(4)
         add = ja.compile(lambda x: x.add_(1))
         for _ in range(3):
             x.add_(1), add(x), x[:2].add_(1)
-        is_done.set()
         assert x.tolist() == [9, 9, 6, 6]
-        assert not hasattr(Storage, "__getattr__") and not locks.threads.are_several
+        assert not threads.are_several and not hasattr(x.untyped_storage(), "lock")
+
+        thread = threading.Thread(target=lambda: x.add_(1))
+        thread.start(), thread.join()
+        assert threads.are_several and hasattr(x.untyped_storage(), "lock")
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, timeout=120)
 
@@ -282,32 +288,30 @@ def test_a_write_of_one_of_several_threads_reuses_the_buffer(writer):
 
 
 @pytest.mark.usefixtures("several")
-def test_a_write_that_fails_leaves_the_value():
+def test_a_write_that_fails_leaves_the_value(monkeypatch):
     x = ja.ones(4)
 
     def fails(*_):
         raise KeyError("stop")
 
-    lock = locks.hold_alive(x._storage)
-    with pytest.raises(KeyError):
-        locks.replace(x._storage, fails, fails, ())
-    lock.release()
-    assert x.tolist() == [1] * 4
+    with monkeypatch.context() as patched, pytest.raises(KeyError):
+        patched.setattr(dispatch, "run_into", fails)
+        x.add_(1)
+    assert x.tolist() == [1] * 4 and x._version == 0
     together(lambda: x.add_(1))
     assert x.tolist() == [2] * 4
 
 
 @pytest.mark.usefixtures("several")
-def test_a_handler_reads_what_its_own_thread_is_about_to_write():
-    x, seen = ja.ones(4), []
+def test_a_handler_of_signals_reads_what_its_own_thread_is_about_to_write(monkeypatch):
+    x, seen, run_into = ja.ones(4), [], dispatch.run_into
 
-    def run(array):
+    def runs(*args):
         seen.append(x.tolist())
-        return (array + 1,)
+        return run_into(*args)
 
-    lock = locks.hold_alive(x._storage)
-    locks.replace(x._storage, run, run, ())
-    lock.release()
+    monkeypatch.setattr(dispatch, "run_into", runs)
+    x.add_(1)
     assert seen == [[1] * 4] and x.tolist() == [2] * 4
 
 
