@@ -258,7 +258,7 @@ _Jitted = type(jax.jit(lambda: None))
 
 
 def n_prepared(fn: Any) -> int:
-    """Returns for how many kinds of arrays a jitted function was called, which C alone dispatches; 0 for others."""
+    """Returns for how many kinds of arrays C alone dispatches a jitted function: those it was called with; else 0."""
     return fn._cache_size() if type(fn) is _Jitted else 0
 
 

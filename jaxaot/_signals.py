@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 _CANNOT = {getattr(signal, name, None) for name in ("SIGKILL", "SIGSTOP")}
@@ -59,3 +60,20 @@ class WaitingSignals:
                 raised = raised or error
         if raised is not None:
             raise raised
+
+
+def finish(restore: Callable[[], None]) -> None:
+    """Calls what puts things back, with signals waiting until it has done so.
+
+    Args:
+      restore: Does no harm if it is called twice, as when an interrupt comes before signals wait.
+    """
+    try:
+        signals = WaitingSignals()
+    except BaseException:
+        restore()
+        raise
+    try:
+        restore()
+    finally:
+        signals.release()

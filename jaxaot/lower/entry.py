@@ -1,10 +1,13 @@
 """How a call enters an executable whose results it stores.
 
-A donated buffer is gone when its executable has run, and the new value is only in what that returns. So that no signal
-comes between, the call into C that runs the executable stores what it returns too:
+A donated buffer is gone when its executable has run, and the new value is only in what that returns. No handler of a
+signal may come between. CPython runs handlers when a call has returned, where a function begins and where a loop turns
+back; so what runs the executable is an iterator, and what stores its results are assignments:
 
-    values = map(setattr, (storage,), ("array",), chain.from_iterable(starmap(run, arguments)))
-    any(values)
+    given += ((storage.array,),)
+    for results in runs:  # starmap(run, iter(given.pop, None))
+        storage.array = results[0]
+        break
 
 As long as an executable runs through Python, signals wait instead: at its first calls, of which the compilation can
 still be interrupted; as legs or shares; and with side effects, whose order JAX keeps in Python.
@@ -12,9 +15,8 @@ still be interrupted; as legs or shares; and with side effects, whose order JAX 
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
-from itertools import chain, starmap
+from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
 from typing import Any
 
 import jax
@@ -31,9 +33,12 @@ class Entry:
         transformations of JAX.
       donates: Whether a call deletes arrays.
       ready: That function, once it runs without Python; None before.
+      is_anywhere: Whether it may run inside transformations too.
+      given: Tuples of inputs: each item that is taken from `runs` runs the executable on the last of them.
+      runs: The results of running it; None before it is ready.
     """
 
-    __slots__ = ("_has_effects", "_n", "donates", "executable", "ready")
+    __slots__ = ("_has_effects", "_n", "donates", "executable", "given", "is_anywhere", "ready", "runs")
 
     def __init__(self, executable: Any, donates: bool, has_effects: bool = False):
         """Nothing is compiled yet.
@@ -46,6 +51,9 @@ class Entry:
         self.executable = executable
         self.donates = donates
         self.ready: Callable[..., Any] | None = None
+        self.is_anywhere = False
+        self.given: list[Any] = []
+        self.runs: Iterator[Any] | None = None
         self._has_effects = has_effects
         self._n = 0
 
@@ -54,7 +62,7 @@ class Entry:
         if not self._n and is_outermost() and hasattr(self.executable, "prepare"):
             self.executable.prepare(args)
 
-    def begin(self, args: Sequence[Any], waits: bool = False) -> tuple[WaitingSignals | None, Callable[..., Any]]:
+    def begin(self, args: Sequence[Any], waits: bool = False) -> tuple[WaitingSignals | None, list[Any], Iterator[Any]]:
         """Runs the executable, where it is not ready or a transformation of JAX is running.
 
         Args:
@@ -62,20 +70,21 @@ class Entry:
           waits: Whether signals wait even if it deletes no arrays.
 
         Returns:
-          Signals that wait until the results are stored and the caller releases them, or None; and a function that
-          returns the results, whatever it is given.
+          Signals that wait until the results are stored and the caller releases them, or None; and what stands for
+          `given` and `runs` and has the results.
         """
         executable, is_alone = self.executable, is_outermost()
         run = executable.prepare(args) if is_alone and hasattr(executable, "prepare") else executable.call
         signals = WaitingSignals() if waits or (self.donates and is_alone) else None  # symbols lose nothing
         try:
             results = run(*args)
-            self._settle(run)
+            if is_alone:
+                self._settle(run)
         except BaseException:
             if signals is not None:
                 signals.release()
             raise
-        return signals, lambda *_: results
+        return signals, [], iter((results,))
 
     def _settle(self, run: Callable[..., Any]) -> None:
         """Makes the entry ready after two calls alike: the first may change what the second one is given."""
@@ -86,6 +95,8 @@ class Entry:
             and not self._has_effects
             and not (jax.config.jax_debug_nans or jax.config.jax_debug_infs)
         ):
+            self.runs = starmap(run, iter(self.given.pop, None))
+            self.is_anywhere = self.executable.is_anywhere
             self.ready = run
         self._n = n
 
@@ -96,50 +107,38 @@ def compile_for(run: Callable[..., Any], args: Sequence[Any]) -> None:
         run.lower(*args).compile()  # type: ignore[attr-defined]
 
 
-class _Kept:
-    """What a run returned beside what was stored."""
-
-    __slots__ = ("more",)
-
-
-_flat = chain.from_iterable
-_FIRST = operator.itemgetter(0)
-_TWO = operator.itemgetter(0, 1)
-_ARRAY = ("array",)
-_ARRAY_AND_MORE = ("array", "more")
-
-
-def run_into(storage: Any, entry: Entry, operands: Sequence[Any], keeps: bool = False, also: Sequence[Any] = ()) -> Any:
-    """Runs an executable on `storage.array` and more, and stores its first result there, by one call into C.
+def run_into(
+    storage: Any, counter: Any, entry: Entry, operands: Sequence[Any], also: Sequence[Any] = ()
+) -> Sequence[Any]:
+    """Runs an executable on `storage.array` and more, stores its first result there, and counts that as a write.
 
     Args:
       storage: The storage.
-      entry: The way into the executable, which returns a tuple.
+      counter: The write counter.
+      entry: The way into the executable.
       operands: What it takes after the array.
-      keeps: Whether its second result is needed.
-      also: What the same call changes: (object, attribute, value) each.
+      also: What changes with it: (object, attribute, value) each.
 
     Returns:
-      The second result if it is needed.
+      All its results.
     """
     signals, run = None, entry.ready
-    if run is None or not is_outermost():
-        signals, run = entry.begin((storage.array, *operands))
+    given: list[Any] = []  # not that of the entry: several threads may use one kernel
+    if run is None or not (entry.is_anywhere or is_outermost()):
+        signals, given, runs = entry.begin((storage.array, *operands))
+    else:
+        runs = starmap(run, given)
     try:
-        given: list[Any] = []
-        results = starmap(run, given)
-        kept = None
-        if also:
-            owners, names, values = zip(*also, strict=True)
-            stores = map(setattr, (storage, *owners), (*_ARRAY, *names), chain(map(_FIRST, results), values))
-        elif keeps:
-            kept = _Kept()
-            stores = map(setattr, (storage, kept), _ARRAY_AND_MORE, _flat(map(_TWO, results)))
-        else:
-            stores = map(setattr, (storage,), _ARRAY, map(_FIRST, results))
-        given += ((storage.array, *operands),)  # between this and the call no handler of a signal runs
-        any(stores)
-        return None if kept is None else kept.more
+        moves = starmap(setattr, also) if also else None
+        given += ((storage.array, *operands),)  # from here on no handler of a signal runs
+        for results in runs:
+            counter.n += 1
+            storage.array = results[0]
+            storage.is_shared = False
+            break
+        if moves is not None:
+            any(moves)
+        return results
     finally:
         if signals is not None:
             signals.release()

@@ -174,6 +174,11 @@ class Executable:
             run = self._run = self._chosen(args)
         return run(*args)
 
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether what runs it alone runs it inside of transformations too."""
+        return "_jitted" in self.__dict__ and self.call is self._jitted
+
     def prepare(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
         """Compiles the graph for some arrays, and returns what runs it outside of transformations of JAX."""
         run = self._run

@@ -50,6 +50,11 @@ class Program:
 
     call = __call__
 
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether what runs it alone runs it inside of transformations too."""
+        return self.alone is self.inside
+
     def _first(self, *args: Any) -> Any:
         alone = self.alone = self._chosen(self.inside.trace(*args))
         return alone(*args)

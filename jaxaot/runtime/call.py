@@ -119,7 +119,7 @@ class _Writer:
             "HOOKS": program.key.hooks, "pack_arrays": pack_arrays, "version_of": version_of,
             "AUTOCAST": self.traced.call.autocast, "WATCHES": program.key.watches,
             "forward": program.forward, "FORWARD": program.entry, "DONATED": program.entry_donated,
-            "backward": program.backward, "is_outermost": is_outermost, "setattribute": object.__setattr__, **SCOPE,
+            "backward": program.backward, "is_outermost": is_outermost, **SCOPE,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
             "hold": hold, "release": release, "take": take,
@@ -220,13 +220,10 @@ class _Writer:
         return f"({''.join(f'{self.source.storage(i)}, ' for i in storages)})"
 
     def _run_and_store(self, draws: Sequence[tuple[str, str, int]]) -> None:
-        """Runs it.
-
-        Draws and writes are counted before: an interrupt may leave a count that is ahead, and never one that is behind.
-        """
-        source, program, alias = self.source, self.program, self.traced.alias
+        """Runs it. Keys are taken before: an interrupt may leave some unused."""
+        source, program = self.source, self.program
         self._note("note")
-        arguments: list[str] | None = [name for name in self.operands if name != "None"]
+        arguments: list[str] = [name for name in self.operands if name != "None"]
         if program.links:
             for line in self.kept_inputs:
                 source.add(line)
@@ -245,35 +242,41 @@ class _Writer:
             for offset, generator, n in draws:
                 source.add(f"{offset} = {generator}.take({n})")
         text = ", ".join(self.places.in_runs(arguments)) if program.has_work else None
-        self._count("+=")
-        source.add("held = Results()")
-        source.add("signals = None")
+        source.add("signals = out = None")
         with source.block("try:"):
             if text is not None:
                 self._begin(text)
             with source.block("with TRACING:"):  # a trace of another thread has symbols in storages
-                changes = self._changes()
-                self._share()
-                put = "setattribute" if self.traced.places.writes else "setattr"
-                write_store(source, changes, self.kept_inputs, text, put)
-                if program.links:
-                    source.add("last = held.out")
-                    source.add(f"out = [{', '.join(map(self._output, range(len(program.sources))))}]")
-                else:
-                    source.add("out = held.out")
-                for write in alias.writes:
-                    if not self._is_shared(write.output):
-                        source.add(f"{source.storage(write.storage)}.is_shared = False")
-                self._make()
-                self.places.write_others()
-        with source.block("except BaseException:"):
-            if draws or alias.bumps:
-                with source.block("if held.out is None:"):  # nothing has changed
+                self._store(text)
+        if draws:
+            with source.block("except BaseException:"):
+                with source.block("if out is None:"):  # nothing has changed
                     self._give_back(draws)
-                    self._count("-=")
-            source.add("raise")
+                source.add("raise")
         with source.block("finally:"):
             source.add("if signals is not None: signals.release()")
+
+    def _store(self, text: str | None) -> None:
+        source, program = self.source, self.program
+        counts = []
+        for tensor, n in self.traced.alias.bumps:
+            name = source.tensor(tensor)
+            source.add(f"k{tensor} = {name}._counter or counter_of({name})")
+            counts.append(f"k{tensor}.n += {n}")
+        if self._is_early:
+            self._objects()
+        changes = [f"{c.owner}.{c.name} = {self._text(c.value)}" for c in self._changes()]
+        write_store(
+            source, text, self.kept_inputs, [*counts, *self._shared(), *changes], self.places.changes(self._source_of)
+        )
+        if program.links:
+            source.add("last = out")
+            source.add(f"out = [{', '.join(map(self._output, range(len(program.sources))))}]")
+        self._make()
+        self.places.write_others()
+
+    def _text(self, value: str | int) -> str:
+        return f"out[{value}]" if isinstance(value, int) else value
 
     def _begin(self, text: str) -> None:
         """Chooses what runs, and runs at once what runs through Python."""
@@ -282,12 +285,13 @@ class _Writer:
             source.add("entry = FORWARD")
         else:
             source.add(f"entry = FORWARD if {self._is_held()} else DONATED")
-        source.add("run = entry.ready")
+        source.add("given, runs = entry.given, entry.runs")
         waits = not self.places.changes_attributes_only  # for values that Python puts together
-        with source.block("if True:" if waits else "if run is None or not is_outermost():"):
+        test = "runs is None or not (entry.is_anywhere or is_outermost())"
+        with source.block("if True:" if waits else f"if {test}:"):
             for line in self.kept_inputs:
                 source.add(line)
-            source.add(f"signals, run = entry.begin(({text}{', ' if text else ''}), {waits})")
+            source.add(f"signals, given, runs = entry.begin(({text}{', ' if text else ''}), {waits})")
 
     def _is_held(self) -> str:
         """Returns the expression that says whether somebody else holds an array that is to be donated."""
@@ -399,62 +403,47 @@ class _Writer:
         return isinstance(origin, HistoryOfNode) and origin.tensor is not None
 
     def _changes(self) -> list[Change]:
-        """Returns all that the call changes outside, and writes what makes the objects for it."""
+        """Returns what the call changes in tensors, storages and histories that were there before."""
         source, alias, call = self.source, self.traced.alias, self.traced.call
         changes = []
         for write in alias.writes:
             name = source.storage(write.storage)
             changes.append(Change(name, "array", "None" if write.output is None else self._source_of(write.output)))
+            changes.append(Change(name, "is_shared", repr(self._is_shared(write.output))))
             if write.layout is not call.storages[write.storage].layout:
                 changes.append(Change(name, "layout", source.constant(write.layout)))
                 changes.append(Change(name, "n_written", repr(write.n_written)))
-        if self._is_early:
-            self._objects()
-            for i, fresh in enumerate(alias.fresh):
-                if fresh.output is not None:
-                    changes.append(Change(f"f{i}", "array", self._source_of(fresh.output)))
-            for i, history in enumerate(alias.histories):
-                if self._is_moved(history):
-                    source.add(f"b{i}, i{i} = g{i}.node, g{i}.index")
-                    fields = {"node": "node", "index": str(history.output), "requires_grad": "True"}
-                    fields["accumulator"] = "None"
-                    changes += [Change(f"g{i}", name, value) for name, value in fields.items()]
-            for change in alias.changes:
-                name = source.tensor(change.tensor)
-                spec, tensor = change.spec, call.tensors[change.tensor]
-                if (spec.storage, spec.layout, spec.offset) != (tensor.storage, tensor.layout, tensor.offset):
-                    changes.append(Change(name, "_storage", self._storage(spec.storage)))
-                    changes.append(Change(name, "_layout", source.constant(spec.layout)))
-                    changes.append(Change(name, "_offset", str(spec.offset)))
-                changes += [Change(name, field, value) for field, value in self._fields(spec, is_new=False)]
-            for grad in alias.grads:
-                value = "None" if grad.grad is None else self._tensor(grad.grad)
-                changes.append(Change(source.tensor(grad.tensor), "_grad", value))
-        return changes + self.places.changes(self._source_of)
+        if not self._is_early:
+            return changes
+        for i, fresh in enumerate(alias.fresh):
+            if fresh.output is not None:
+                changes.append(Change(f"f{i}", "array", self._source_of(fresh.output)))
+        for i, history in enumerate(alias.histories):
+            if isinstance(history, HistoryOfNode) and self._is_moved(history):
+                source.add(f"b{i}, i{i} = g{i}.node, g{i}.index")
+                fields = {"node": "node", "index": f"{history.output}", "requires_grad": "True", "accumulator": "None"}
+                changes += [Change(f"g{i}", name, value) for name, value in fields.items()]
+        for change in alias.changes:
+            name = source.tensor(change.tensor)
+            spec, tensor = change.spec, call.tensors[change.tensor]
+            if (spec.storage, spec.layout, spec.offset) != (tensor.storage, tensor.layout, tensor.offset):
+                changes.append(Change(name, "_storage", self._storage(spec.storage)))
+                changes.append(Change(name, "_layout", source.constant(spec.layout)))
+                changes.append(Change(name, "_offset", str(spec.offset)))
+            changes += [Change(name, field, value) for field, value in self._fields(spec, is_new=False)]
+        for grad in alias.grads:
+            value = "None" if grad.grad is None else self._tensor(grad.grad)
+            changes.append(Change(source.tensor(grad.tensor), "_grad", value))
+        return changes
 
-    def _share(self) -> None:
-        """Notes which storages hold what others will hold too; where nothing comes of it, that does no harm."""
-        source, alias = self.source, self.traced.alias
-        kept, written = set(self.program.held_inputs), {w.storage for w in alias.writes}
-        for i, storage in enumerate(self.traced.call.storages):
-            if not self.program.makes_fresh_outputs or (storage.graph_input in kept and i not in written):
-                source.add(f"{source.storage(i)}.is_shared = True")
-        for write in alias.writes if self.program.makes_fresh_outputs else ():
-            if self._is_shared(write.output):
-                source.add(f"{source.storage(write.storage)}.is_shared = True")
-
-    def _count(self, how: str) -> None:
-        """Counts the writes, or takes them back."""
-        source, alias = self.source, self.traced.alias
-        counts = {n for _, n in alias.bumps}
-        if len(alias.bumps) > _MANY and len(counts) == 1:
-            with source.block(f"for t in [{', '.join(source.tensor(tensor) for tensor, _ in alias.bumps)}]:"):
-                source.add("c = t._counter")
-                source.add("if c is None: c = t._counter = WriteCounter()")
-                source.add(f"c.n {how} {counts.pop()}")
-        else:
-            for tensor, n in alias.bumps:
-                source.add(f"counter_of({source.tensor(tensor)}).n {how} {n}")
+    def _shared(self) -> list[str]:
+        """Returns the lines that note which storages hold what the tape or a backend holds too."""
+        kept, written = set(self.program.held_inputs), {w.storage for w in self.traced.alias.writes}
+        return [
+            f"{self.source.storage(i)}.is_shared = True"
+            for i, storage in enumerate(self.traced.call.storages)
+            if not self.program.makes_fresh_outputs or (storage.graph_input in kept and i not in written)
+        ]
 
     # -- what is made --------------------------------------------------------------------------------------------------
 
@@ -463,7 +452,8 @@ class _Writer:
         source, alias = self.source, self.traced.alias
         if not self._is_early:
             if not self._changes_outside():
-                self._share()
+                for line in self._shared():
+                    source.add(line)
             self._objects()
         if alias.differentiable and self.tape.plan is not None:
             self.tape.versions()

@@ -15,7 +15,7 @@ from jaxaot.plan.difference import CallKey, differences
 from jaxaot.runtime.call import MISS
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
-from jaxaot.runtime.recovery import is_passing
+from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.tensor.iterated import has_iterators, read_iterators
 from jaxaot.tensor.tracing import RUNNING, TRACING
 
@@ -92,8 +92,10 @@ class CompiledFunction:
             args, kwargs = read_iterators(args, kwargs)
         try:
             result = self._latest(self.fn, args, kwargs)
-        except Exception:  # nothing has changed yet: what is wrong shows at the second try
-            return self._look_up(self.programs, args, kwargs)
+        except Exception as error:
+            if not may_be_tried_again(error):
+                raise
+            return self._look_up(self.programs, args, kwargs)  # what is wrong shows at the second try
         if result is MISS:
             return self._look_up(self.programs[1:], args, kwargs)
         self._hits += 1
@@ -119,6 +121,8 @@ class CompiledFunction:
             try:
                 return program.enter(self.fn, args, kwargs, *walk)
             except Exception as another:
+                if not may_be_tried_again(another):
+                    raise
                 error = another
         raise error
 
@@ -126,6 +130,8 @@ class CompiledFunction:
         try:
             return program.enter(self.fn, args, kwargs, *walk)
         except Exception as error:
+            if not may_be_tried_again(error):
+                raise
             return self._again(program, error, args, kwargs, *walk)
 
     def _move_to_front(self, program: Program) -> None:

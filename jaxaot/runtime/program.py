@@ -10,6 +10,7 @@ from typing import Any
 from jaxaot._jax import has_side_effects
 from jaxaot.ir.gate import hold_fills
 from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
+from jaxaot.ir.walk import sub_jaxprs
 from jaxaot.lower.entry import Entry
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
@@ -103,7 +104,7 @@ class Program:
         self.executables = {"forward": plain}
         self.makes_fresh_outputs = getattr(plain, "makes_fresh_outputs", False)
         self.forward = plain.call
-        has_effects = any(map(has_side_effects, jaxpr.jaxpr.eqns))
+        has_effects = any(map(has_side_effects, jaxpr.jaxpr.eqns)) or calls_python(jaxpr.jaxpr)
         self.entry = self.entry_donated = Entry(plain, False, has_effects)
         if positions:
             donating = self.executables["forward_donated"] = make_executable(jaxpr, positions, "forward")
@@ -161,6 +162,11 @@ class Program:
         """Returns whether an object that it was made for is gone, so that no call fits it any more."""
         held = (*(s.value for s in self.key.call.statics), *(g.value for g in self.key.call.python))
         return any(isinstance(value, weakref.ref) and value() is None for value in held)
+
+
+def calls_python(jaxpr: Any) -> bool:
+    """Returns whether an open jaxpr calls functions of Python when it runs."""
+    return any("callback" in eqn.primitive.name or any(map(calls_python, sub_jaxprs(eqn))) for eqn in jaxpr.eqns)
 
 
 def forward_graph(traced: Traced, partition: Partition | None) -> Any:

@@ -167,13 +167,14 @@ class SegmentedFunction(CompiledFunction):
         """Runs the function itself, and as in a trace the compiled functions that it calls."""
         args = tuple(map(opened, args))
         kwargs = {name: opened(value) for name, value in kwargs.items()}
-        RUNNING.append(self)  # so that they look
-        state.inlines = True
         try:
+            RUNNING.append(self)  # so that they look
+            state.inlines = True
             return self.fn(*args, **kwargs)
         finally:
             state.inlines = False
-            RUNNING.remove(self)
+            if self in RUNNING:
+                RUNNING.remove(self)
 
     def _follow(self, walk: Walk, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that a program fits to its end, or `MISS`."""

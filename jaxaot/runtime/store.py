@@ -1,8 +1,15 @@
-"""Writes the one call into C that runs a graph and stores what it returns.
+"""Writes the lines of a call that run a graph and store what it returns.
 
-No handler of a signal runs inside of it, so a call that is interrupted has changed nothing yet or all that others see:
-values, layouts, gradients and histories. The arrays of its inputs are read immediately before, with nothing in between
-that a handler could run in, so that what a handler writes counts too.
+CPython runs the handlers of signals when a call has returned, where a function begins and where a loop turns back, and
+nowhere else. So what runs the graph is no call but an iterator that calls it, and what follows are assignments: an
+interrupt comes before or after all of it. The arrays of the inputs are read immediately before, so that what a handler
+writes counts too.
+
+    given += ((s0.array, s1.array, ),)
+    for out in runs:
+        k0.n += 1
+        s0.array = out[0]
+        break
 """
 
 from __future__ import annotations
@@ -10,22 +17,9 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jaxaot.runtime.source import Source
-
-
-class Results:
-    """What a run returned.
-
-    Attributes:
-      out: Its outputs; None before.
-    """
-
-    __slots__ = ("out",)
-
-    def __init__(self) -> None:
-        self.out: Any = None
 
 
 class Change(NamedTuple):
@@ -34,7 +28,7 @@ class Change(NamedTuple):
     Attributes:
       owner: The expression of the object.
       name: Of the attribute.
-      value: The expression of the value, known before the run; or the number of an output of what runs.
+      value: The expression of the value; or the number of an output of what runs.
     """
 
     owner: str
@@ -43,48 +37,60 @@ class Change(NamedTuple):
 
 
 SCOPE = {
-    "Results": Results,
-    "starmap": itertools.starmap,
-    "chain": itertools.chain,
-    "flat": itertools.chain.from_iterable,
-}
+    "chain": itertools.chain, "flat": itertools.chain.from_iterable, "setattribute": object.__setattr__,
+}  # fmt: skip
+"""What the lines below name."""
 
 
 def write_store(
-    source: Source, changes: Sequence[Change], before: Sequence[str], arguments: str | None, put: str = "setattr"
+    source: Source, arguments: str | None, before: Sequence[str], changes: Sequence[str], elsewhere: Sequence[Change]
 ) -> None:
-    """Writes the call.
+    """Writes the lines; afterwards `out` is what the run returned.
 
     Args:
       source: Where to.
-      changes: What it does.
+      arguments: What the graph is run on; None if nothing runs.
       before: Lines that come immediately before it: assignments, and no calls.
-      arguments: What `run` is called with; None if nothing runs.
-      put: What sets an attribute.
+      changes: Assignments that change what others see.
+      elsewhere: What changes in objects of others, whose classes may refuse an assignment: one call does it all.
     """
-    made = [c for c in changes if isinstance(c.value, int)]
-    known = [c for c in changes if not isinstance(c.value, int)]
-    first = Change("held", "out", "()")
-    ordered = [*made, *known]
-    owners = ", ".join(_in_runs(["held", *(c.owner for c in ordered)]))
-    names = source.constant(tuple(c.name for c in (first, *ordered)))
-    rest = f"({''.join(f'{c.value}, ' for c in known)})"
-    if arguments is None:
-        values = f"chain(((),), {rest})"
-    else:
-        source.add("given = []")
-        values = "starmap(run, given)"
-        if made:
-            pick = operator.itemgetter(slice(None), *(c.value for c in made))
-            values = f"flat(map({source.constant(pick)}, {values}))"
-        if known:
-            values = f"chain({values}, {rest})"
-    source.add(f"stores = map({put}, ({owners},), {names}, {values})")
+    if elsewhere:
+        _prepare(source, elsewhere)
     for line in before:
         source.add(line)
-    if arguments is not None:
-        source.add(f"given += (({arguments}{', ' if arguments else ''}),)")
-    source.add("any(stores)")
+    if arguments is None:
+        source.add("out = ()")
+        _add(source, changes, bool(elsewhere))
+        return
+    source.add(f"given += (({arguments}{', ' if arguments else ''}),)")
+    with source.block("for out in runs:"):
+        _add(source, changes, bool(elsewhere))
+        source.add("break")
+
+
+def _add(source: Source, changes: Sequence[str], is_elsewhere: bool) -> None:
+    for line in changes:
+        source.add(line)
+    if is_elsewhere:
+        source.add("done += (out,)")
+        source.add("any(stores)")
+
+
+def _prepare(source: Source, elsewhere: Sequence[Change]) -> None:
+    """Writes what makes `stores`, which sets attributes once `done` holds the outputs."""
+    made = [c for c in elsewhere if isinstance(c.value, int)]
+    known = [c for c in elsewhere if not isinstance(c.value, int)]
+    ordered = [*made, *known]
+    values = f"({''.join(f'{c.value}, ' for c in known)})"
+    source.add("done = []")
+    if made:
+        places = [int(c.value) for c in made]
+        pick = operator.itemgetter(*places) if len(places) > 1 else operator.itemgetter(slice(places[0], places[0] + 1))
+        picked = f"flat(map({source.constant(pick)}, done))"
+        values = f"chain({picked}, {values})" if known else picked
+    names = source.constant(tuple(c.name for c in ordered))
+    owners = ", ".join(_in_runs([c.owner for c in ordered]))
+    source.add(f"stores = map(setattribute, ({owners},), {names}, {values})")
 
 
 def _in_runs(texts: Sequence[str]) -> list[str]:

@@ -41,8 +41,3 @@ def count_write(tensor: Any) -> None:
         state.trace.note(tensor)
         state.trace.counters.setdefault(id(counter), (counter, counter.n))
     counter.n += 1
-
-
-def uncount_write(tensor: Any) -> None:
-    """Takes back the count of a write that did not happen."""
-    tensor._counter.n -= 1

@@ -25,7 +25,7 @@ from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, flatten
 from jaxaot.tensor.casting import call_cast, without_autocast
 from jaxaot.tensor.chains import clear_chains
-from jaxaot.tensor.counter import count_write, uncount_write
+from jaxaot.tensor.counter import counter_of
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
@@ -488,22 +488,14 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
             program = kernel.run
         else:
             program = kernel.run_donated
-        before = id(storage.array)
-        count_write(target)  # first: a count that is behind would hide the write
-        try:
-            more = run_into(storage, program.entry, operands[1:], bool(spec.schema.written))
-        except BaseException:
-            if id(storage.array) == before:
-                uncount_write(target)
-            raise
-        storage.is_shared = False
+        results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
     finally:
         if lock is not None:
             release_one(storage, lock)
     if fresh:
         remember(_write_kernels, cache_key, kernel, MOST_KERNELS)
     if spec.schema.written:
-        _store_written(spec, flat, more[max(spec.schema.n_results, 1) - 1 :])
+        _store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :])
     return target
 
 

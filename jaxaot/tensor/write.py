@@ -150,27 +150,36 @@ def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_do
         history, node, index = _next_node(target, edge)
         before, place = history.node, history.index
         moves = history.moves(node, index)
-    count_write(target)  # first: a count that is behind would hide the write
-    if target._layout is storage.layout:
-        if is_shared or is_tracer(value):
-            storage.is_shared = True
-        set_together(((storage, "array", value), *moves))
-        storage.is_shared = is_shared or is_tracer(value)
+    counter = counter_of(target)
+    is_whole, is_symbol = target._layout is storage.layout, is_tracer(value)
+    if is_whole or (is_symbol and target._layout.numel):
+        counter.n += 1  # first: a count that is behind would hide the write
+        storage.is_shared = True
+        set_together(((storage, "array", value if is_whole else _scattered(target, storage.array, value)), *moves))
+        storage.is_shared = is_shared or (is_symbol and is_whole)
     elif target._layout.numel:
         if storage.array is None:
             storage.array = jnp.zeros(storage.layout.size, storage.layout.dtype)
             storage.is_shared = False
         window, starts = find_window(storage.layout, target._layout, target._offset)
-        if is_tracer(value):
-            set_together(((storage, "array", window.scatter(storage.array, value, starts)), *moves))
-        else:
-            run_into(storage, storing_through(window, may_donate()), (value, starts), also=moves)
-        storage.is_shared = False
+        run_into(storage, counter, storing_through(window, may_donate()), (value, starts), moves)
     else:
+        counter.n += 1
         set_together(moves)
     storage.note_write(target._layout, target._offset)
     if edge is not None:
         history.carry_hooks(before, place)
+
+
+def _scattered(target: Any, base: Any, value: Any) -> Any:
+    """Returns the value of a storage whose present one is `base`, once a tensor on it shows `value`."""
+    storage, layout = target._storage, target._layout
+    if base is None:
+        base = jnp.zeros(storage.layout.size, storage.layout.dtype)
+    if not layout.numel:
+        return base
+    window, starts = find_window(storage.layout, layout, target._offset)
+    return window.scatter(base, value, starts)
 
 
 def record_write(target: Any, value: Any, edge: Edge) -> None:
@@ -193,14 +202,8 @@ def _stored_traced(target: Any, value: Array, records: bool) -> Array:
     storage = target._storage
     if target._layout is storage.layout:
         return value
-    if storage.array is None:
-        base = jnp.zeros(storage.layout.size, storage.layout.dtype)
-    else:
-        base = state.trace.read(storage, target._history, records)
-    if not target._layout.numel:
-        return base
-    window, starts = find_window(storage.layout, target._layout, target._offset)
-    return window.scatter(base, value, starts)
+    base = None if storage.array is None else state.trace.read(storage, target._history, records)
+    return _scattered(target, base, value)
 
 
 def _move_history(target: Any, edge: Edge) -> None:

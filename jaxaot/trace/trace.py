@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object, trace_level
+from jaxaot._signals import finish
 from jaxaot._typing import Shape
 from jaxaot.autograd.modes import state
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
@@ -197,18 +198,31 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
     if before is not None:
         raise TraceError("A trace is already running in this thread; call the function itself inside it.")
     # what a checkpointed function around it does is the call, not the trace
-    region, state.region, state.trace = state.region, None, trace
-    anomaly, state.anomaly = state.anomaly, state.anomaly or watch_outside_of_the_mode()
-    RUNNING.append(trace)
-    try:
-        closed = jax.make_jaxpr(staged)()
-    finally:
-        state.region, state.trace, state.anomaly = region, None, anomaly
+    region, anomaly, is_restored = state.region, state.anomaly, False
+
+    def restore() -> None:
+        nonlocal is_restored
+        if is_restored:
+            return
         state.grad_enabled, state.autocast = grad_enabled, autocast
         del state.autocast_before[n_contexts:]
         places.close()
         trace.restore()
-        RUNNING.remove(trace)
+        if trace in RUNNING:
+            RUNNING.remove(trace)
+        state.region, state.trace, state.anomaly = region, None, anomaly
+        is_restored = True
+
+    try:
+        state.region, state.trace = None, trace
+        state.anomaly = anomaly or watch_outside_of_the_mode()
+        RUNNING.append(trace)
+        closed = jax.make_jaxpr(staged)()
+    finally:
+        try:
+            finish(restore)
+        finally:
+            restore()  # if an interrupt came before it was done
         if put_back is not None and trace.is_broken:  # the function will run again
             put_back()
     check_forward_mode(closed)
