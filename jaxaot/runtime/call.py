@@ -4,7 +4,8 @@ What a call costs beside the executable is a headline figure, so the plans are n
 function of its own. It returns `MISS` if the call does not fit the program, before anything is changed.
 
 Calls may come from several threads. A call that writes holds its function's lock, so that no other call of the function
-sees half of what it does; and while it writes back no trace runs, because a trace puts symbols into storages.
+sees half of what it does; and while it writes back no trace runs, because a trace puts symbols into storages. Where
+several threads use tensors, it holds the locks of the storages that it writes too, see `tensor/locks.py`.
 """
 
 from __future__ import annotations

@@ -4,17 +4,16 @@ PyTorch promises that threads may write disjoint elements of one memory, and tha
 Here any write replaces the array of the storage, and mostly gives the old one away to the executable. So, once several
 threads use tensors, a writer
 
-1. reads all that it needs from other storages;
-2. takes the locks of the storages that it writes, in one order, that of their ids;
-3. takes their arrays out of them, gives these away if nobody else holds them, and puts the new ones in.
+1. takes the locks of the storages that it writes, in one order, that of their ids;
+2. takes their arrays out of them, if nobody else holds these and they may be given away;
+3. runs, and puts the new arrays in.
 
-Reading takes no lock and costs nothing: whoever took an array before step 3 holds it, so it is copied rather than given
+Reading takes no lock and costs nothing: whoever took an array before step 2 holds it, so it is copied rather than given
 away; whoever comes between finds no array, and Python then calls what stands below, which waits for the lock.
 
-What may be waited for while holding what, which excludes deadlocks: a thread that traces holds `TRACING` and waits for
-locks of storages; a writer that holds some waits for others of a higher id and for arrays of other storages as long as
-it has taken none out; who has taken an array out waits for its executable alone. Nobody who holds the lock of a storage
-waits for `TRACING`, nor for the lock of a function, which is taken before both.
+The order of locks, which excludes deadlocks: that of a compiled function, `TRACING`, those of storages by id. An eager
+write takes only the last kind; it waits for a trace before, and reads its operands before. A compiled call may wait for
+an operand after it has taken arrays out, because `TRACING` keeps other compiled calls from doing so at the same time.
 """
 
 from __future__ import annotations
