@@ -10,8 +10,9 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot.api import compile as compile_function
-from jaxaot.autograd.modes import state, threads
+from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
+from jaxaot.autograd.threads import threads
 from jaxaot.errors import JaxaotError, UsageError
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tensor.grad import run_engine

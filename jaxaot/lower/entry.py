@@ -57,6 +57,11 @@ class Entry:
         self._has_effects = has_effects
         self._n = 0
 
+    def compile(self, args: Sequence[Any]) -> None:
+        """Compiles the executable for some arrays, unless it has run; it deletes none of them."""
+        if not self._n and is_outermost() and hasattr(self.executable, "prepare"):
+            self.executable.prepare(args)
+
     def begin(self, args: Sequence[Any], waits: bool = False) -> tuple[WaitingSignals | None, list[Any], Iterator[Any]]:
         """Runs the executable, where it is not ready or a transformation of JAX is running.
 

@@ -4,14 +4,15 @@ What a call costs beside the executable is a headline figure, so the plans are n
 function of its own. It returns `MISS` if the call does not fit the program, before anything is changed.
 
 Calls may come from several threads. A call that writes holds its function's lock, so that no other call of the function
-sees half of what it does; and while it writes back no trace runs, because a trace puts symbols into storages.
+sees half of what it does; and while it writes back no trace runs, because a trace puts symbols into storages. Where
+several threads use tensors, it holds the locks of the storages that it writes too, see `tensor/locks.py`.
 """
 
 from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +20,8 @@ import jax
 
 from jaxaot import config
 from jaxaot._jax import is_outermost
-from jaxaot.autograd.modes import state, threads
+from jaxaot.autograd.modes import state
+from jaxaot.autograd.threads import threads
 from jaxaot.config import Config
 from jaxaot.partition.segments import FromInput, ValueSource
 from jaxaot.plan.alias import (
@@ -45,10 +47,13 @@ from jaxaot.runtime.tape import TapeWriter, freed_storages
 from jaxaot.tensor.counter import WriteCounter, counter_of
 from jaxaot.tensor.generator import DRAWING, default_generator
 from jaxaot.tensor.history import History
+from jaxaot.tensor.locks import hold, release, take
 from jaxaot.tensor.saved import pack_arrays, version_of
 from jaxaot.tensor.storage import HELD_ONCE, Storage
 from jaxaot.tensor.tensor import Tensor, history_edge, wrap
 from jaxaot.tensor.tracing import TRACING
+
+threads.note_file(SOURCE_NAME)
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
 """What a program returns for a call that does not fit it."""
@@ -118,6 +123,7 @@ class _Writer:
             "backward": program.backward, "is_outermost": is_outermost, **SCOPE,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
+            "hold": hold, "release": release, "take": take,
             "WriteCounter": WriteCounter, "Refilled": Refilled, "DRAWING": DRAWING, "is_any_held": _is_any_held,
         })  # fmt: skip
         self.places = PlaceWriter(self.source, program.traced.places, program.donated_places)
@@ -143,7 +149,7 @@ class _Writer:
     def _call(self, changes_outside: bool) -> None:
         _write_tests(self.source, self.traced, self.places)
         if changes_outside:
-            self._run_and_store()
+            self._take_turns()
         else:
             self._run()
             self._make()
@@ -191,11 +197,33 @@ class _Writer:
         for offset, generator, n in reversed(draws):
             self.source.add(f"{generator}.give_back({offset}, {n})")
 
-    def _run_and_store(self) -> None:
-        """Runs what changes something outside. Keys are taken before: an interrupt may leave some unused."""
+    def _take_turns(self) -> None:
+        """Runs what changes something outside: of several threads one after the other, see `tensor/locks.py`."""
+        source, program = self.source, self.program
+        storages = self._listed(write.storage for write in self.traced.alias.writes)
+        draws = self._gather()
+        source.add("locks = []")
+        with source.block("try:"):
+            with source.block("if threads.are_several:"):
+                if program.has_work and not program.links:  # nobody waits for a compilation
+                    now = {offset: f"{generator}.offset_word()" for offset, generator, _ in draws}
+                    texts = [now.get(text, text) for text in self.operands if text != "None"]
+                    kept = dict(line.split(" = ", 1) for line in self.kept_inputs)
+                    given = ", ".join(self.places.in_runs([kept.get(text, text) for text in texts]))
+                    source.add(f"if DONATED.ready is None: DONATED.compile(({given}{', ' if given else ''}))")
+                source.add(f"hold({storages}, TRACING, locks)")
+            self._run_and_store(draws)
+        with source.block("finally:"):
+            source.add(f"if locks: release({storages}, locks)")
+
+    def _listed(self, storages: Iterable[int]) -> str:
+        """Returns the expression of a tuple of storages."""
+        return f"({''.join(f'{self.source.storage(i)}, ' for i in storages)})"
+
+    def _run_and_store(self, draws: Sequence[tuple[str, str, int]]) -> None:
+        """Runs it. Keys are taken before: an interrupt may leave some unused."""
         source, program = self.source, self.program
         self._note("note")
-        draws = self._gather()
         arguments: list[str] = [name for name in self.operands if name != "None"]
         if program.links:
             for line in self.kept_inputs:
@@ -272,10 +300,11 @@ class _Writer:
         tests = []
         for i in program.donated:
             name = source.storage(i)
-            tests.append(f"({name}.is_shared or threads.are_several) and getrefcount({name}.array) > HELD_ONCE")
+            tests.append(f"{name}.is_shared and getrefcount({name}.array) > HELD_ONCE")
         if len(tests) > _MANY:
-            picked = ", ".join(source.storage(i) for i in program.donated)
-            tests = [f"is_any_held(({picked}))"]
+            tests = [f"is_any_held({self._listed(program.donated)})"]
+        if tests:
+            tests = [f"(not take({self._listed(program.donated)}) if locks else {' or '.join(tests)})"]
         if program.donated_places:
             tests.append(self.places.held())
         return f"({' or '.join(tests)})"
@@ -529,5 +558,4 @@ class _Writer:
 
 def _is_any_held(storages: Sequence[Storage]) -> bool:
     """Returns whether the array of any storage is held by somebody else."""
-    several = threads.are_several
-    return any((s.is_shared or several) and sys.getrefcount(s.array) > HELD_ONCE for s in storages)
+    return any(s.is_shared and sys.getrefcount(s.array) > HELD_ONCE for s in storages)

@@ -7,7 +7,6 @@ words and JAX's runs here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import ref
@@ -18,16 +17,19 @@ import numpy as np
 from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state
-from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError, TensorValueError
+from jaxaot.autograd.threads import threads
+from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
 from jaxaot.lower.entry import run_into
-from jaxaot.ops.promotion import default_int, fits_default_int, is_inexact
+from jaxaot.ops.promotion import fits_default_int, is_inexact
 from jaxaot.ops.table import OpSpec
+from jaxaot.tensor.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, flatten
 from jaxaot.tensor.casting import call_cast, without_autocast
 from jaxaot.tensor.chains import clear_chains
 from jaxaot.tensor.counter import counter_of
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
+from jaxaot.tensor.locks import hold_alive, release_one, take
 from jaxaot.tensor.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.tensor.saved import check_saveable, note_written, save_specially
 from jaxaot.tensor.storage import Storage
@@ -39,17 +41,6 @@ from jaxaot.views.window import AbstractWindow, find_window
 _kernels: dict[Any, Kernel] = {}
 _grad_kernels: dict[Any, GradKernel] = {}
 _write_kernels: dict[Any, WriteKernel] = {}
-
-_NUMBERS = (bool, int, float, complex)
-_SURELY_INT = 1 << 31
-"""Whole numbers below it fit `int32`, and so any default dtype of integers."""
-
-STAND_INS: dict[type, Any] = {}
-"""What stands for a tensor in a trace, such as `x[mask]`: type → how an op runs on it, with the arguments of `call`.
-
-Such a type has a method `settled(what)`, which returns the tensor, or raises for whatever it cannot do.
-"""
-
 
 MOST_KERNELS = 2048  # of each kind; an executable takes about a megabyte
 
@@ -283,11 +274,11 @@ def _gather(
         elif value is None:
             key.append(None)
             step = ("none",)
-        elif kind in _NUMBERS:
+        elif kind in NUMBERS:
             if defaults and value is defaults[position]:
                 key.append(_DEFAULT)
                 step = ("constant", value)
-            elif kind is int and not -_SURELY_INT <= value < _SURELY_INT and not fits_default_int(value):
+            elif kind is int and not -SURELY_INT <= value < SURELY_INT and not fits_default_int(value):
                 return -1
             else:
                 key.append(kind)
@@ -322,69 +313,9 @@ def _operand_layouts(spec: OpSpec, flat: Sequence[Any]) -> list[Layout]:
     layouts = [value._layout for value in flat if isinstance(value, Tensor)]
     if layouts and not spec.has_lists and len(layouts) < len(flat):
         for value, parameter in zip(flat, spec.schema.dynamic, strict=True):
-            if parameter.type == "Tensor" and isinstance(value, _NUMBERS):
+            if parameter.type == "Tensor" and isinstance(value, NUMBERS):
                 layouts.append(contiguous((), layouts[0].dtype))
     return layouts
-
-
-def flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int | None, ...]]:
-    """Returns the arguments of an op with its lists opened, and the lengths of these; None for what is no list."""
-    flat: list[Any] = []
-    lengths: list[int | None] = []
-    for value, parameter in zip(dynamic, spec.schema.dynamic, strict=True):
-        if parameter.is_list and value is not None:
-            if not isinstance(value, (list, tuple)):
-                raise ArgumentError(
-                    f"{spec.name}(): argument '{parameter.name}' must be tuple of Tensors, not {type(value).__name__}"
-                )
-            flat.extend(value)
-            lengths.append(len(value))
-        else:
-            flat.append(value)
-            lengths.append(None)
-    return flat, tuple(lengths)
-
-
-def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> list[Any]:
-    """Returns dynamic arguments with jax and NumPy values as tensors and numbers.
-
-    A whole number too large for JAX's integers is a float where the result is one.
-    """
-    from jaxaot.tensor.create import from_jax
-
-    def convert(value: Any, name: str) -> Any:
-        if isinstance(value, np.generic):
-            value = value.item()
-        if type(value) is int and not fits_default_int(value):
-            return _as_float(value, name)
-        if value is None or type(value) in _NUMBERS or type(value) is Tensor:
-            return value
-        if isinstance(value, (jax.Array, np.ndarray)):
-            return from_jax(jax.numpy.asarray(value))
-        if type(value) in STAND_INS:
-            return value.settled(f"`{spec.name}`")
-        raise ArgumentError(
-            f"{spec.name}(): argument '{name}' must be Tensor, not {type(value).__name__}. The signature is "
-            f"`{spec.schema}`."
-        )
-
-    def _as_float(value: int, name: str) -> float:
-        leaves = [v for given in dynamic for v in (given if isinstance(given, (list, tuple)) else (given,))]
-        dtypes = [v.dtype for v in leaves if isinstance(v, Tensor)] + [v for v in static if isinstance(v, np.dtype)]
-        if not any(map(is_inexact, dtypes)):
-            raise TensorValueError(
-                f"{spec.name}(): argument '{name}' is {value}, which {default_int()} cannot hold. Write it as a float, "
-                "or give JAX 64 bits: `jax.config.update('jax_enable_x64', True)`."
-            )
-        try:
-            return float(value)
-        except OverflowError:
-            return math.copysign(math.inf, value)
-
-    return [
-        [convert(v, p.name) for v in value] if isinstance(value, (list, tuple)) else convert(value, p.name)
-        for value, p in zip(dynamic, spec.schema.dynamic, strict=True)
-    ]
 
 
 def _wrap_results(
@@ -490,6 +421,7 @@ def _evaluate_traced(
 # -- in place ----------------------------------------------------------------------------------------------------------
 
 
+@threads.writing
 def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Tensor:
     """Runs an op and writes its result to the first argument.
 
@@ -549,12 +481,20 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if fresh:
         recipe = _recipe(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
-    is_operand = False
-    for i in range(1, len(operands)):
-        is_operand = is_operand or operands[i] is array
-    operands[0] = array = None  # so that the storage alone holds it
-    program = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
-    results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
+    lock = hold_alive(storage) if threads.are_several else None
+    try:
+        is_operand = False
+        for i in range(1, len(operands)):
+            is_operand = is_operand or operands[i] is array
+        operands[0] = array = None  # so that the storage alone holds it
+        if is_operand or not (storage.may_donate() if lock is None else take((storage,))):
+            program = kernel.run
+        else:
+            program = kernel.run_donated
+        results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
+    finally:
+        if lock is not None:
+            release_one(storage, lock)
     if fresh:
         remember(_write_kernels, cache_key, kernel, MOST_KERNELS)
     if spec.schema.written:

@@ -24,8 +24,9 @@ from jaxaot.autograd.modes import state
 from jaxaot.errors import DtypeError, DualTensorError, ShapeMismatchError, TensorTypeError, TensorValueError
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.ops.table import OpSpec, lookup, op_of
+from jaxaot.tensor.arguments import converted, flatten
 from jaxaot.tensor.casting import call_cast
-from jaxaot.tensor.dispatch import call, call_inplace, call_out, converted, flatten
+from jaxaot.tensor.dispatch import call, call_inplace, call_out
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.kernels import Recipe, backward_name
 from jaxaot.tensor.nodes import OpNode, TracedOpNode, WriteNode, materialize, pull_op

@@ -15,8 +15,9 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.autograd.hooks import LeafHooks, NodeHooks
-from jaxaot.autograd.modes import state, threads
+from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge, Node, next_number
+from jaxaot.autograd.threads import threads
 from jaxaot.errors import AutogradError, BackwardTwiceError
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
 from jaxaot.ops.promotion import is_inexact

@@ -12,7 +12,8 @@ from jax import ad_checkpoint
 from jaxaot._jax import mark_p
 from jaxaot.ir.regions import MUST_RECOMPUTE, MUST_SAVE
 from jaxaot.ops.table import lookup
-from jaxaot.tensor.dispatch import STAND_INS, call
+from jaxaot.tensor.arguments import STAND_INS
+from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.tensor import Tensor
 
 

@@ -17,7 +17,8 @@ from jaxaot._jax import is_tracer
 from jaxaot.autograd.modes import state
 from jaxaot.errors import ConcretizationError
 from jaxaot.ops.table import OpSpec, lookup, rows
-from jaxaot.tensor.dispatch import STAND_INS, call
+from jaxaot.tensor.arguments import STAND_INS
+from jaxaot.tensor.dispatch import call
 from jaxaot.tensor.nonzero import may_ask, true_places
 from jaxaot.tensor.tensor import Tensor, wrap_array
 from jaxaot.tensor.where import user_line

@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxaot._typing import Array
 from jaxaot._util import set_together
-from jaxaot.autograd.modes import state, threads
+from jaxaot.autograd.modes import state
 from jaxaot.errors import LeakedTensorError, StorageSizeError
 from jaxaot.views.layout import Layout, contiguous
 
@@ -42,9 +42,16 @@ class Storage:
       trace: The trace that the value is a symbol of, or None.
       writer: In a trace, the history whose gradients flow through `array`; None if none do.
       was_read: In a trace, whether the value was read as a constant for gradients.
+      lock: Held by a write where several threads use tensors, see `locks.py`; made at the first one.
+      taken: The array that such a write has taken out for as long as it runs.
     """
 
-    __slots__ = ("__weakref__", "array", "is_shared", "layout", "n_written", "trace", "was_read", "writer")
+    __slots__ = (
+        "__weakref__", "array", "is_shared", "layout", "lock", "n_written", "taken", "trace", "was_read", "writer",
+    )  # fmt: skip
+
+    lock: Any
+    taken: Array | None
 
     def __init__(self, array: Array | None, layout: Layout, trace: Any = None):
         self.array = array
@@ -152,8 +159,8 @@ class Storage:
             set_together([(self, "n_written", n), (self, "layout", layout)])
 
     def may_donate(self) -> bool:
-        """Returns whether the array's buffer may be reused: nobody else holds it."""
-        return not (self.is_shared or threads.are_several) or sys.getrefcount(self.array) <= HELD_ONCE
+        """Returns whether the array's buffer may be reused: only this storage holds it. See `locks.py` for threads."""
+        return not self.is_shared or sys.getrefcount(self.array) <= HELD_ONCE
 
     def check_alive(self) -> None:
         """Raises if the value is a symbol of a trace that has ended, and waits for one that runs in another thread."""

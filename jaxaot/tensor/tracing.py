@@ -21,6 +21,7 @@ from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array
 from jaxaot.autograd.hooks import hook_numbers
 from jaxaot.autograd.node import next_number
+from jaxaot.autograd.threads import threads
 from jaxaot.errors import LastingHookError
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.where import user_line
@@ -149,11 +150,18 @@ class TraceState:
         if storage.trace is self:
             return
         storage.check_alive()
+        if threads.are_several:
+            with storage.lock:  # a write that has begun is waited for
+                self._adopt(storage)
+        else:
+            self._adopt(storage)
+
+    def _adopt(self, storage: Storage) -> None:
         fields = ("array", "layout", "is_shared", "n_written", "trace", "writer", "was_read")
         self.storages[id(storage)] = (storage, {name: getattr(storage, name) for name in fields})
+        storage.trace = self  # before the symbol, which another thread that reads it must know for one
         if storage.array is not None:
             storage.array = self.symbol_of(storage)
-        storage.trace = self
         storage.writer = None
         storage.was_read = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,11 +12,13 @@ from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.autograd.modes import state
 from jaxaot.autograd.node import Edge
+from jaxaot.autograd.threads import threads
 from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, OverlappingWriteError
 from jaxaot.lower.entry import run_into
 from jaxaot.tensor.counter import count_write, counter_of
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import storing_through
+from jaxaot.tensor.locks import hold_alive, release_one, take
 from jaxaot.tensor.nodes import ViewNode, WriteNode
 from jaxaot.tensor.tensor import INFERENCE, history_edge, wrap
 from jaxaot.views.window import find_window
@@ -120,6 +122,7 @@ def write_value(target: Any, value: Array) -> None:
     write_array(target, value, None)
 
 
+@threads.writing
 def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = False) -> None:
     """Stores a value of the target's size and dtype, and moves the history on if the write is recorded.
 
@@ -145,6 +148,17 @@ def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = 
         storage.note_write(target._layout, target._offset)
         count_write(target)
         return
+    lock = hold_alive(storage) if threads.are_several else None
+    try:
+        _store(target, value, edge, is_shared, storage.may_donate if lock is None else lambda: take((storage,)))
+    finally:
+        if lock is not None:
+            release_one(storage, lock)
+
+
+def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_donate: Callable[[], bool]) -> None:
+    """Stores a value eagerly, see `write_array`."""
+    storage = target._storage
     moves: Sequence[Any] = ()
     if edge is not None:
         history, node, index = _next_node(target, edge)
@@ -162,8 +176,7 @@ def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = 
             storage.array = jnp.zeros(storage.layout.size, storage.layout.dtype)
             storage.is_shared = False
         window, starts = find_window(storage.layout, target._layout, target._offset)
-        entry = storing_through(window, storage.may_donate())
-        run_into(storage, counter, entry, (value, starts), moves)
+        run_into(storage, counter, storing_through(window, may_donate()), (value, starts), moves)
     else:
         counter.n += 1
         set_together(moves)

@@ -30,7 +30,7 @@ from jaxaot.plan.alias import (
 )
 from jaxaot.plan.call import Path
 from jaxaot.plan.places import OutsideObject, PlaceWrite
-from jaxaot.tensor.dispatch import STAND_INS
+from jaxaot.tensor.arguments import STAND_INS
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.tracing import TraceState

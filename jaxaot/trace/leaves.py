@@ -13,8 +13,8 @@ import numpy as np
 from jaxaot.autograd.modes import state
 from jaxaot.errors import ControlFlowMismatchError, TensorTypeError
 from jaxaot.ops.promotion import can_store, is_bool
+from jaxaot.tensor.arguments import STAND_INS
 from jaxaot.tensor.create import from_jax, tensor
-from jaxaot.tensor.dispatch import STAND_INS
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.views import clone
 from jaxaot.views.memory_format import MemoryFormat
