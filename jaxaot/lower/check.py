@@ -78,7 +78,7 @@ _MOVES = frozenset(
 )
 """Operations that give values of their operands, or whole numbers: they do not round."""
 
-_SCATTERS = {
+_SCATTERS: dict[str, Callable[..., Any]] = {
     "scatter": lax.scatter,
     "scatter-add": lax.scatter_add,
     "scatter_add": lax.scatter_add,
