@@ -78,7 +78,7 @@ _MOVES = frozenset(
 )
 """Operations that give values of their operands, or whole numbers: they do not round."""
 
-_SCATTERS = {
+_SCATTERS: dict[str, Callable[..., Any]] = {
     "scatter": lax.scatter,
     "scatter-add": lax.scatter_add,
     "scatter_add": lax.scatter_add,
@@ -203,8 +203,9 @@ def require_right(
     also = f" So are {', '.join(name_of(d.output) for d in others)}." if others else ""
     place = f" at {list(first.place)}" if first.place else ""
     raise WrongExecutableError(
-        f"XLA's program for `{name}` does not compute what its graph says: {name_of(first.output)} is {first.got}{place},"
-        f" and the same equations one by one give {first.right}. {first.n_wrong} of {first.size} elements are wrong.{also}"
+        f"XLA's program for `{name}` does not compute what its graph says: {name_of(first.output)} is {first.got}"
+        f"{place}, and the same equations one by one give {first.right}. {first.n_wrong} of {first.size} elements are "
+        f"wrong.{also}"
         f"\n{where}docs/xla_faults.md lists the known faults of XLA. Write that operation in another way, try "
         "`ja.config(exact_rounding=True)`, or run the function by equations: `ja.compile(…, backend='interpret')`."
     )
@@ -220,8 +221,8 @@ def checked(
 ) -> Callable[..., Any]:
     """Returns a function that looks at what a program returns when it is called for the first time.
 
-    The first call runs the program on copies of what it may delete, so that nothing is lost if it is wrong. A graph with
-    side effects is not looked at, as they would happen twice.
+    The first call runs the program on copies of what it may delete, so that nothing is lost if it is wrong. A graph
+    with side effects is not looked at, as they would happen twice.
 
     Args:
       closed: The graph, a ClosedJaxpr.
@@ -306,7 +307,7 @@ def _samples(closed: Any, args: Sequence[Any]) -> list[list[Any]]:
 
 
 def _is_fault(got: np.ndarray, right: np.ndarray, samples: list[np.ndarray], tolerance: float) -> np.ndarray:
-    """Returns which elements of an output are none that rounding could give, and further off than those by equations."""
+    """Returns which elements of an output no rounding could give, further off than those by equations."""
     exact = samples[0]
     if not jnp.issubdtype(got.dtype, jnp.inexact):
         return ~np.any([got == sample for sample in samples], axis=0)

@@ -18,6 +18,9 @@ FLOATS = ("float32", "float32", "float32", "bfloat16", "float16")
 INTEGERS = ("int32", "int32", "int8")
 DTYPES = (*FLOATS, *INTEGERS, "bool")
 
+BLOCK = 50
+"""How many seeds one after the other have inputs of the same types, so that they share equations."""
+
 
 def is_float(x):
     return jnp.issubdtype(x.dtype, jnp.floating)
@@ -31,7 +34,7 @@ def _same_size(shape):
     return [s for s in SHAPES if np.prod(s) == np.prod(shape) and s != shape]
 
 
-# each step takes (rng, x, pick), where `pick(like)` is another value of the shape and type of x, to a value or None
+# each step takes (rng, x, pick), where `pick(like)` is a value of the shape and type of x, to a value or None
 def _unary(rng, x, pick):
     if is_float(x):
         ops = (
@@ -75,7 +78,7 @@ def _select(rng, x, pick):
 
 
 def _cast(rng, x, pick):
-    dtype = rng.choice(DTYPES)
+    dtype = rng.choice(("float32", "bool", pick.dtypes[0], pick.dtypes[2]))
     if is_float(x) and dtype in INTEGERS:  # other values have no defined result
         x = jnp.clip(x, 0, 100)
     return lax.convert_element_type(x, dtype)
@@ -239,12 +242,18 @@ _CHOICES = [step for step, n in (*STEPS, *WITH_NUMBERS) for _ in range(n)]
 _NUMBERED = {step for step, _ in WITH_NUMBERS}
 
 
+def types(seed):
+    """Returns the shape and the dtypes of the arrays that the graph of a seed takes, alike for `BLOCK` seeds."""
+    rng = random.Random(seed // BLOCK)
+    return rng.choice(SHAPES), (rng.choice(FLOATS), rng.choice(DTYPES), rng.choice(INTEGERS))
+
+
 def inputs(seed):
     """Returns the arrays that the graph of a seed takes: three of them, and three numbers."""
     rng, values = random.Random(seed), np.random.default_rng(seed)
-    shape = rng.choice(SHAPES)
+    shape, dtypes = types(seed)
     made = []
-    for dtype in (rng.choice(FLOATS), rng.choice(DTYPES), rng.choice(INTEGERS)):
+    for dtype in dtypes:
         if dtype == "bool":
             value = values.integers(0, 2, shape)
         elif dtype in INTEGERS:
@@ -267,6 +276,7 @@ def program(seed, n_steps=7):
             fitting = [v for v in values if v.shape == like.shape and v.dtype == like.dtype]
             return rng.choice(fitting[-4:])
 
+        pick.dtypes = types(seed)[1]
         for _ in range(n_steps):
             step, x = rng.choice(_CHOICES), values[-rng.randint(1, min(3, len(values)))]
             made = step(rng, x, pick, numbers) if step in _NUMBERED else step(rng, x, pick)

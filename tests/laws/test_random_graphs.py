@@ -31,7 +31,7 @@ def check(seed, n_steps):
 
 @pytest.mark.parametrize("start", CHUNKS)
 def test_executables_of_random_graphs(start):
-    n_steps = 5 if start < N_QUICK else 8
+    n_steps = 4 if start < N_QUICK else 8
     wrong = {seed: found for seed in range(start, start + CHUNK) if (found := check(seed, n_steps))}
     assert not wrong, wrong
 
