@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 
@@ -183,7 +183,9 @@ class PlaceWriter:
           source_of: Takes a graph output to what a `Change` has for it.
         """
         found = []
-        for write in filter(_is_simple, self.plan.writes):
+        for write in self.plan.writes:
+            if not _is_simple(write) or write.value is None:
+                continue
             (leaf,) = write.value.leaves
             value = source_of(leaf.output) if isinstance(leaf, BuiltArray) else self._built_leaf(leaf)
             if isinstance(write, CellWrite):
@@ -239,7 +241,7 @@ class PlaceWriter:
         return "None" if leaf.value is None else self.source.constant(leaf.value)
 
 
-def _is_simple(write: PlaceWrite) -> bool:
+def _is_simple(write: PlaceWrite) -> TypeGuard[CellWrite | AttributeWrite]:
     """Returns whether a write gives an attribute a value that is one leaf."""
     return isinstance(write, CellWrite | AttributeWrite) and write.value is not None and write.value.tree == SINGLE
 

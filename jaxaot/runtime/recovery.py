@@ -28,7 +28,7 @@ from jaxaot.tensor.tracing import RUNNING, TRACING
 
 _PAUSE_SECONDS = 0.0005
 
-_OURS = tuple(f"{pathlib.Path(module.__file__).parent}{os.sep}" for module in (jax, jaxlib, jaxaot.errors))
+_OURS = tuple(f"{pathlib.Path(str(module.__file__)).parent}{os.sep}" for module in (jax, jaxlib, jaxaot.errors))
 """Where the code of JAX and of this package lies."""
 
 
