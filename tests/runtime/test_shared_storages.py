@@ -215,7 +215,8 @@ def test_functions_that_are_traced_beside_writers(writer):
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_thread_that_begins_beside_a_write(writer, monkeypatch):
     x, write = ja.zeros(N), WRITERS[writer]()
-    write(x), x.numpy()
+    write(x)
+    x.numpy()
     n_written = 1
     for _ in range(60):
         monkeypatch.setattr(threads, "_n", 1)
