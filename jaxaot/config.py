@@ -35,7 +35,7 @@ class Config:
         eagerly.
       fuse_backward: Whether the backward kernels of small eager ops that run one directly after the other become one
         kernel, once they did so often.
-      check_graphs: Whether every stage checks its graph; slow, for debugging.
+      check_graphs: Whether every stage checks its graph, and a pass that fails raises; slow, for debugging.
     """
 
     policy: str = "min_cut"
