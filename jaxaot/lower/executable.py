@@ -18,6 +18,7 @@ from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector
 from jaxaot.errors import SettingsChangedError
+from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.counts import costs_of
 from jaxaot.lower.crew import Crew, plan_crew
@@ -98,7 +99,11 @@ class Executable:
           donated: The positions of the inputs whose buffers the call may reuse.
           name: What profiles and HLO call it.
           compiler_options: Options for XLA.
+
+        Raises:
+          StorageSizeError: If memory has no addresses for an array of the graph.
         """
+        check_sizes(jaxpr.jaxpr)
         self.jaxpr = jaxpr
         self.name = name
         self.settings: Any = None

@@ -10,7 +10,7 @@ import jax
 from jaxaot import config
 from jaxaot._jax import is_outermost, jaxpr_as_fun
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import aval_bytes, sub_jaxprs
+from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.options import compiling_quickly
 from jaxaot.lower.tune import is_worth_tuning, tune
@@ -50,7 +50,12 @@ class Program:
         return alone(*args)
 
     def _chosen(self, traced: Any) -> Callable[..., Any]:
-        """Returns what runs a graph, a `jax.stages.Traced`."""
+        """Returns what runs a graph, a `jax.stages.Traced`.
+
+        Raises:
+          StorageSizeError: If memory has no addresses for an array of it.
+        """
+        check_sizes(traced.jaxpr.jaxpr)
         if is_small(traced.jaxpr.jaxpr):
             options = compiling_quickly()
             return jax.jit(self._fn, **self._options, compiler_options=options) if options else self.inside

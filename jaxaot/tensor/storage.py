@@ -18,7 +18,7 @@ import numpy as np
 from jaxaot._typing import Array
 from jaxaot.autograd.modes import state, threads
 from jaxaot.errors import LeakedTensorError, StorageSizeError
-from jaxaot.views.layout import Layout, contiguous
+from jaxaot.views.layout import Layout, check_addressable, contiguous
 
 
 @functools.lru_cache(maxsize=4096)
@@ -80,7 +80,11 @@ class Storage:
 
         Args:
           nbytes: New size in bytes.
+
+        Raises:
+          StorageSizeError: If memory has no addresses for them.
         """
+        check_addressable((int(nbytes),), 1)
         if state.trace is not None:
             state.trace.adopt(self)
         n = -(-int(nbytes) // self.dtype.itemsize)
