@@ -33,7 +33,7 @@ for _path in OWN_PATHS:
     source_info_util.register_exclusion(_path)
 
 Jaxpr = jex.Jaxpr
-ClosedJaxpr = jex.ClosedJaxpr
+ClosedJaxpr = jex.ClosedJaxpr  # pyright: ignore[reportPrivateImportUsage]  # it is public, says the documentation
 DropVar = jex.DropVar
 JaxprEqn = jex.JaxprEqn
 Literal = jex.Literal
@@ -123,7 +123,7 @@ def check_types(jaxpr: Any) -> str | None:
 
 def close_jaxpr(jaxpr: Any, consts: Sequence[Any] = ()) -> Any:
     """Returns `jaxpr` with its constants attached."""
-    return jex.ClosedJaxpr(jaxpr, list(consts))
+    return ClosedJaxpr(jaxpr, list(consts))
 
 
 def name_stack(eqn: Any) -> str:

@@ -14,7 +14,7 @@ OLDEST_JAX, NEWEST_JAX = (0, 10, 2), (0, 12)
 """The tests pass with these, and run with no others; see `.ci/run`."""
 
 
-def check_versions(jax: str, python: Sequence[int] = sys.version_info) -> None:
+def check_versions(jax: str, python: Sequence[int] = tuple(sys.version_info[:3])) -> None:
     """Warns of versions that nothing was tried with.
 
     Args:

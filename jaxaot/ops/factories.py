@@ -184,7 +184,7 @@ def _spaced_dtype(steps: Any, dtype: Any, *bounds: Any) -> np.dtype:
         raise ArgumentError(f"argument 'steps' must be int, not {type(steps).__name__}")
     if steps < 0:
         raise TensorError("number of steps must be non-negative")
-    check_addressable((steps,), _WIDEST)
+    check_addressable((int(steps),), _WIDEST)
     held = dtype_or(dtype, np.complex64 if any(map(jnp.iscomplexobj, bounds)) else default_float())
     if any(map(jnp.iscomplexobj, bounds)) and not is_complex(held):
         raise DtypeError(f"linspace(): inferred dtype complex64 can't be safely cast to passed dtype {held}")
