@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import inspect
 import math
@@ -78,6 +79,26 @@ def signature_of(fn: Callable[..., Any]) -> inspect.Signature | None:
         return inspect.signature(fn)
     except (TypeError, ValueError):
         return None
+
+
+def shown(fn: Any) -> str:
+    """Returns the text of a function, or of an object that can be called, whose own `__repr__` may raise."""
+    try:
+        return repr(fn)
+    except Exception:
+        return object.__repr__(fn)
+
+
+def referable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function, or the same wrapped if nothing can refer to it weakly, as `jax.jit` has to.
+
+    Such are the functions of NumPy and objects with slots. JAX raises a TypeError for the first, crashes at the second.
+    """
+    try:
+        weakref.ref(fn)
+    except TypeError:
+        return functools.wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs))
+    return fn
 
 
 class _Collector:

@@ -278,7 +278,7 @@ def _given_text(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
-def trace(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
+def trace(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)`; nothing is changed by it.
 
     Args:
@@ -521,7 +521,7 @@ def explain_stages(traced: Traced, partition: stages.Partition | None) -> str:
     return "\n\n".join(parts)
 
 
-def pareto(fn: Callable[..., Any], *args: Any, policy: Any = None, n: int = 24, **kwargs: Any) -> Pareto:
+def pareto(fn: Callable[..., Any], /, *args: Any, policy: Any = None, n: int = 24, **kwargs: Any) -> Pareto:
     """Returns bytes against time over all memory budgets of a function: as data, `.table()` and `.plot()`.
 
     Nothing is compiled or run; times are by the costs of the settings, `ja.config(costs=…)`.

@@ -35,7 +35,7 @@ class Config:
         eagerly.
       fuse_backward: Whether the backward kernels of small eager ops that run one directly after the other become one
         kernel, once they did so often.
-      check_graphs: Whether every stage checks its graph; slow, for debugging.
+      check_graphs: Whether every stage checks its graph, and a pass that fails raises; slow, for debugging.
       check_executables: Whether what a program of XLA returns at its first call is compared with what the equations of
         its graph give one by one; slow, for debugging. A difference that rounding does not explain is a
         `WrongExecutableError`, see `docs/xla_faults.md`. Programs with side effects are not looked at.

@@ -11,7 +11,7 @@ import jaxaot
 ROOT = pathlib.Path(jaxaot.__file__).parent
 
 LAYERS = [
-    ("errors", "config", "_typing", "_util", "_signals", "_jax"),
+    ("errors", "config", "_typing", "_util", "_signals", "_jax", "_versions"),
     ("views",),
     ("ir", "ops"),
     ("plan", "autograd"),
@@ -45,6 +45,7 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
     ("config", "errors"),  # an unknown setting is an error
+    ("_versions", "errors"),  # an untried version is a warning
     ("autograd_api", "graph_api"),  # `ja.autograd.graph`
     ("autograd_api", "tape_api"),  # `ja.autograd.TapeCompiler`
     ("autograd_api", "forward_ad_api"),  # `ja.autograd.forward_ad`

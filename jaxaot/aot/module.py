@@ -57,7 +57,7 @@ class AotModule:
         args, kwargs = lifted.inputs(args, kwargs)
         return tuple(lifted.parameters.values()), tuple(lifted.buffers.values()), depends_on, args, kwargs
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         result = self._compiled(*self._arguments(args, kwargs))
         self._lifted.store()
         return result
@@ -99,11 +99,11 @@ class AotModule:
         for tensor in self._lifted.parameters.values():
             tensor.grad = None
 
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""
         return self._compiled.trace(*self._arguments(args, kwargs))
 
-    def explain(self, *args: Any, **kwargs: Any) -> None:
+    def explain(self, /, *args: Any, **kwargs: Any) -> None:
         """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward."""
         self._compiled.explain(*self._arguments(args, kwargs))
 

@@ -22,6 +22,7 @@ from jaxaot.lower.options import keeping_barriers, on_one_core, with_eigen_convo
 from jaxaot.lower.relay import Relay, explain_tuned, is_free_of_effects
 from jaxaot.lower.shares import Shares, plan_shares
 from jaxaot.lower.tune import Tuned, tune
+from jaxaot.passes.attempt import attempt
 from jaxaot.passes.spread import n_cores
 from jaxaot.passes.table import FOR_ALL_CORES, SHARES
 
@@ -124,7 +125,7 @@ def plan_crew(closed: Any, passes: Sequence[str], checks: bool = False) -> Crew 
     n = n_cores()
     if SHARES not in passes or n > MOST_CORES or not _is_free() or not is_free_of_effects(closed):
         return None
-    shares = plan_shares(closed, n)
+    shares = attempt("The search for shares", lambda: plan_shares(closed, n), None, checks)
     return None if shares is None else Crew(shares, passes, checks)
 
 

@@ -17,6 +17,7 @@ from jaxaot import config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector
+from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import refuse_other_settings
 from jaxaot.lower.check import checked
 from jaxaot.lower.counts import costs_of
@@ -83,7 +84,11 @@ class Executable:
           donated: The positions of the inputs whose buffers the call may reuse.
           name: What profiles and HLO call it.
           compiler_options: Options for XLA.
+
+        Raises:
+          StorageSizeError: If memory has no addresses for an array of the graph.
         """
+        check_sizes(jaxpr.jaxpr)
         self.jaxpr = jaxpr
         self.name = name
         self.settings: Any = None

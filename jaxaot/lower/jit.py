@@ -7,6 +7,7 @@ compiles that. Where one program would need too much memory at once, a call runs
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import types
 import weakref
@@ -17,11 +18,12 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot import config
-from jaxaot._jax import as_one_call, is_outermost, is_tracer
-from jaxaot._util import KeptWith, collector, frozen, signature_of
+from jaxaot._jax import as_one_call, is_outermost, is_tracer, needs_lowering
+from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
 from jaxaot.config import Config
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
+from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.crew import Crew, plan_crew
@@ -79,11 +81,13 @@ class Objects(NamedTuple):
 
 
 class Static:
-    """Which arguments of a function are static: positions and names, each said by the other as in `jax.jit`."""
+    """Which arguments of a function are static: positions and names, one said by the other as in `jax.jit`."""
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
-        self._numbers = set(_several(options.get("static_argnums")))
-        self._names = set(_several(options.get("static_argnames")))
+        given = options.get("static_argnums"), options.get("static_argnames")
+        self._numbers, self._names = (set(_several(values)) for values in given)
+        if None not in given:  # one may be said of fewer arguments than the other
+            return
         signature = signature_of(fn)
         parameters = [] if signature is None else list(signature.parameters.values())
         for i, parameter in enumerate(parameters):
@@ -101,6 +105,21 @@ class Static:
         for name in sorted(kwargs):
             (static if name in self._names else moving)[name] = kwargs[name]
         return moving, static
+
+
+def _counted_from_first(fn: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Returns options of `jax.jit` whose static positions are not negative, if static names are given besides.
+
+    Of those, versions of JAX differ in where they count from if a call passes arguments by name.
+    """
+    numbers, names, signature = options.get("static_argnums"), options.get("static_argnames"), signature_of(fn)
+    if numbers is None or names is None or signature is None:
+        return options
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    n = sum(kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds)
+    if not n or inspect.Parameter.VAR_POSITIONAL in kinds:
+        return options
+    return {**options, "static_argnums": tuple(i + n if -n <= i < 0 else i for i in _several(numbers))}
 
 
 def _several(value: Any) -> tuple[Any, ...]:
@@ -128,9 +147,9 @@ class _TunedFunction:
         self._platform, self._needs_another_way, self._may_be_shared = platform, needs_another_way, may_be_shared
 
     def __repr__(self) -> str:
-        return repr(self._fn)
+        return shown(self._fn)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         moving, _ = self._static.split(args, kwargs)
         leaves = jax.tree.leaves(list(moving.values()))
         if not any(map(is_tracer, leaves)):  # nothing is traced, such as under `jax.disable_jit`
@@ -141,6 +160,9 @@ class _TunedFunction:
     def _tuned(self, leaves: list[Any], args: Any, kwargs: Any) -> Any:
         traced = self._traced.trace(*args, **kwargs)  # as `jax.jit` traces it, whose messages name the user's arguments
         closed = traced.jaxpr
+        if len(closed.in_avals) > len(leaves) or needs_lowering(closed):
+            return self._fn(*args, **kwargs)  # JAX says where a tracer leaked from, and lowers what only it can
+        check_sizes(closed.jaxpr)
         opened = inline(closed, also_custom=True)
         checks, exact = self._settings.check_graphs, self._settings.exact_rounding
         if not self._passes or not is_worth_tuning(opened):
@@ -195,14 +217,14 @@ class _Checked:
             self._found = lambda: fn
 
     def __repr__(self) -> str:
-        return repr(self.__wrapped__)
+        return shown(self.__wrapped__)
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
         """The function, whose signature and place messages of JAX name."""
         return self._found()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self._objects.are_in((args, kwargs)):
             raise _HasObjects
         return self.__wrapped__(*args, **kwargs)
@@ -285,7 +307,7 @@ class _Version:
     def _whole_by_eigen(self) -> Any:
         return self._jit(_needs_nothing, with_eigen_convolutions(self._compiler_options))
 
-    def _run_relays(self, *args: Any, **kwargs: Any) -> Any:
+    def _run_relays(self, /, *args: Any, **kwargs: Any) -> Any:
         """Carries out a call by the legs or shares of its graph if it has some."""
         call = self._described(args, kwargs)
         recent = self._recent
@@ -419,9 +441,10 @@ class Jitted:
         """
         functools.update_wrapper(self, fn)
         self.__signature__ = signature_of(fn)
+        options = _counted_from_first(fn, options)
         self._fn, self._options, self._objects = fn, options, objects
         self._of_objects: Callable[..., Any] | None = None  # made at the first call that needs it
-        self._inside: Any = jax.jit(fn, **options)
+        self._inside: Any = jax.jit(referable(fn), **options)
         self._versions = _versions_of(fn, options)  # made at the first call: what XLA needs depends on the backend
         self._latest: tuple[Config | None, Any] = None, None  # one value, as other threads may have other settings
 
@@ -437,7 +460,7 @@ class Jitted:
         self._latest = settings, version
         return version
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if not is_outermost():
             if self._objects.are_in((args, kwargs)):  # `jax.jit` would drop what the function changes in them
                 return self._fn(*args, **kwargs)
@@ -467,11 +490,11 @@ class Jitted:
     def __reduce__(self) -> Any:
         return type(self), (self._fn, self._options, self._objects)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
+    def lower(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`."""
         return self._staged("lower", args, kwargs)
 
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the function traced for some arguments or types, as one program, a `jax.stages.Traced`."""
         return self._staged("trace", args, kwargs)
 
@@ -495,12 +518,12 @@ class Jitted:
                 f"`ja.compile({name})`, whose `explain(...)` shows all that a call does."
             )
 
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+    def eval_shape(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the types of the results for some arguments or types."""
         self._check_plain("eval_shape", args, kwargs)
         return self._inside.eval_shape(*args, **kwargs)
 
-    def explain(self, *args: Any, **kwargs: Any) -> None:
+    def explain(self, /, *args: Any, **kwargs: Any) -> None:
         """Prints what the passes for the platform do to the graph of a call; nothing is compiled or run by it."""
         self._check_plain("explain", args, kwargs)
         opened = inline(self._inside.trace(*args, **kwargs).jaxpr, also_custom=True)
@@ -513,4 +536,4 @@ class Jitted:
             version.clear()
 
     def __repr__(self) -> str:
-        return f"<ja.jit of {self._fn!r}>"
+        return f"<ja.jit of {shown(self._fn)}>"

@@ -13,7 +13,7 @@ from jaxaot import config
 from jaxaot._jax import is_outermost, jaxpr_as_fun
 from jaxaot.config import Config
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import aval_bytes, sub_jaxprs
+from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.entry import Entry, compile_for
 from jaxaot.lower.options import compiling_quickly
@@ -94,7 +94,12 @@ class Program:
         return run(*args)
 
     def _chosen(self, traced: Any, settings: Config) -> Callable[..., Any]:
-        """Returns what runs a graph, a `jax.stages.Traced`, and others of other types."""
+        """Returns what runs a graph, a `jax.stages.Traced`, and others of other types.
+
+        Raises:
+          StorageSizeError: If memory has no addresses for an array of it.
+        """
+        check_sizes(traced.jaxpr.jaxpr)
         is_quick = is_small(traced.jaxpr.jaxpr)
         passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
 

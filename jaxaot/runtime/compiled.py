@@ -82,7 +82,7 @@ class CompiledFunction:
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if RUNNING:
             if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
@@ -184,11 +184,11 @@ class CompiledFunction:
         fn = copy.deepcopy(self.fn, memo)  # a method is then that of a copied object
         return type(self)(fn, self._given_build, self._inspect, self.max_programs)
 
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""
         return self._inspect.trace(self.fn, args, kwargs)
 
-    def explain(self, *args: Any, **kwargs: Any) -> None:
+    def explain(self, /, *args: Any, **kwargs: Any) -> None:
         """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward."""
         print(self._inspect.explain(self.fn, args, kwargs))
 

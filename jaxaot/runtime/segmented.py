@@ -150,7 +150,7 @@ class SegmentedFunction(CompiledFunction):
         self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if RUNNING:
             if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced

@@ -25,7 +25,7 @@ from jaxaot.ops.table import OpSpec
 from jaxaot.tensor.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, flatten
 from jaxaot.tensor.casting import call_cast, without_autocast
 from jaxaot.tensor.chains import clear_chains
-from jaxaot.tensor.counter import counter_of
+from jaxaot.tensor.counter import count_write, counter_of
 from jaxaot.tensor.generator import default_generator
 from jaxaot.tensor.history import History
 from jaxaot.tensor.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts

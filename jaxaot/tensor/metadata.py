@@ -19,7 +19,7 @@ from jaxaot.tensor.counter import WriteCounter, count_write, counter_of
 from jaxaot.tensor.history import History
 from jaxaot.tensor.storage import Storage
 from jaxaot.tensor.tensor import Tensor
-from jaxaot.views.layout import Layout, contiguous, contiguous_stride, layout_of
+from jaxaot.views.layout import Layout, check_addressable, contiguous, contiguous_stride, layout_of
 
 
 def _check_leaf(tensor: Tensor) -> None:
@@ -90,6 +90,7 @@ def resize_(self: Tensor, *size: Any) -> Tensor:
         raise ShapeMismatchError(f"resize_: negative dimension in {list(wanted)}")
     if wanted == self._layout.size:
         return self
+    check_addressable(wanted, self.dtype.itemsize)
     self._touch()
     layout = contiguous(wanted, self.dtype)
     needed = (self._offset + layout.reach) * self.dtype.itemsize

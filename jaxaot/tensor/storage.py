@@ -19,7 +19,7 @@ from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.autograd.modes import state
 from jaxaot.errors import LeakedTensorError, StorageSizeError
-from jaxaot.views.layout import Layout, contiguous
+from jaxaot.views.layout import Layout, check_addressable, contiguous
 
 
 @functools.lru_cache(maxsize=4096)
@@ -88,7 +88,11 @@ class Storage:
 
         Args:
           nbytes: New size in bytes.
+
+        Raises:
+          StorageSizeError: If memory has no addresses for them.
         """
+        check_addressable((int(nbytes),), 1)
         if state.trace is not None:
             state.trace.adopt(self)
         n = -(-int(nbytes) // self.dtype.itemsize)

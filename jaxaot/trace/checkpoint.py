@@ -21,6 +21,7 @@ from jaxaot.tensor.tensor import Tensor
 
 def checkpoint(
     fn: Callable[..., Any] | None = None,
+    /,
     *args: Any,
     policy: Any = None,
     memory_budget: Any = None,

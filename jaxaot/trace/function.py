@@ -83,7 +83,7 @@ class Function:
         )
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, /, *args: Any, **kwargs: Any) -> Any:
         """Returns what `forward` returns, recorded; its gradients are those of `backward`."""
         has_setup = cls.setup_context is not None
         if kwargs:
