@@ -170,6 +170,11 @@ class Storage:
         """Raises if the value is a symbol of a trace that has ended, and waits for one that runs in another thread."""
         if self.trace is None or self.trace.is_mine():
             return
+        if self.trace.is_apart:
+            raise LeakedTensorError(
+                "A handler of a signal uses a tensor that a function is being traced with, so it has no value at "
+                "present. Set a flag in the handler, and use the tensor where the program looks at the flag."
+            )
         self.trace.wait()
         if self.trace is not None:
             raise LeakedTensorError(

@@ -50,6 +50,7 @@ from jaxaot.tensor.iterated import Iterated, is_iterator
 from jaxaot.tensor.tensor import Tensor
 from jaxaot.tensor.tracing import RUNNING, TRACING, TraceState, ValueAsked, lift_p
 from jaxaot.trace.alias import Escapes, collect_escapes, no_aliases, plan_aliases
+from jaxaot.trace.apart import HandlersApart
 from jaxaot.trace.forward_mode import check_forward_mode
 from jaxaot.trace.grad_hooks import refuse_lasting_hooks
 from jaxaot.trace.guards import PLAIN, Reached, python_guards
@@ -213,6 +214,8 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
         state.region, state.trace, state.anomaly = region, None, anomaly
         is_restored = True
 
+    handlers = HandlersApart(trace)
+    trace.entry = staged.__code__
     try:
         state.region, state.trace = None, trace
         state.anomaly = anomaly or watch_outside_of_the_mode()
@@ -223,6 +226,7 @@ def _trace(fn: Any, args: Any, kwargs: Any, leaves: Sequence[Any], in_tree: Any,
             finish(restore)
         finally:
             restore()  # if an interrupt came before it was done
+            handlers.put_back()
         if put_back is not None and trace.is_broken:  # the function will run again
             put_back()
     check_forward_mode(closed)
