@@ -188,6 +188,8 @@ class Executable:
 
     def prepare(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
         """Compiles the graph for some arrays, and returns what runs it outside of transformations of JAX."""
+        if self.call is not self.unchecked:  # whose first call is looked at
+            return self.call
         run = self._run
         if run is None:
             run = self._run = self._chosen(args) if self._passes else self._jitted

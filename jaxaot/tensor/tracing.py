@@ -164,9 +164,9 @@ class TraceState:
     def _adopt(self, storage: Storage) -> None:
         fields = ("array", "layout", "is_shared", "n_written", "trace", "writer", "was_read")
         self.storages[id(storage)] = (storage, {name: getattr(storage, name) for name in fields})
+        symbol = None if storage.array is None else self.symbol_of(storage)
         storage.trace = self  # before the symbol, which another thread that reads it must know for one
-        if storage.array is not None:
-            storage.array = self.symbol_of(storage)
+        storage.array = symbol
         storage.writer = None
         storage.was_read = False
 
