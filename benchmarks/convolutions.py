@@ -19,9 +19,9 @@ import numpy as np
 
 import jaxaot as ja
 from benchmarks.runner import Result, arguments, find_torch, measure, report
+from jaxaot.backend.cpu.pipeline import DEFAULTS
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
-from jaxaot.passes.table import DEFAULTS
 
 NAMED = ("winograd", "unfold_stems")
 """Passes that run only where they are named."""

@@ -20,7 +20,7 @@ import numpy as np
 
 import jaxaot as ja
 from benchmarks.runner import Result, arguments, find_torch, measure, report
-from jaxaot.lower.options import compiling_quickly
+from jaxaot.backend.cpu.options import compiling_quickly
 
 BASES = (("1 KB", 256), ("1 MB", 2**18), ("64 MB", 2**24))
 

@@ -17,16 +17,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.random_models import compare, options_of
+from jaxaot.backend.cpu.kernels.share import share
+from jaxaot.backend.cpu.memory.relay import can_be_cut
+from jaxaot.backend.cpu.tune import is_worth_tuning, tune
 from jaxaot.errors import AutogradError
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes
-from jaxaot.lower.relay import can_be_cut
-from jaxaot.lower.tune import is_worth_tuning, tune
 from jaxaot.ops.schema import REQUIRED
 from jaxaot.ops.table import rows
 from jaxaot.passes.dce import dce
 from jaxaot.passes.pipeline import lowered_passes
-from jaxaot.passes.share import share
 
 SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
     ((64, 128, 128),),

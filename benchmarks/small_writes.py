@@ -20,8 +20,8 @@ import jaxaot as ja
 from benchmarks.op_table import operands
 from benchmarks.runner import settle
 from jaxaot.errors import JaxaotError
+from jaxaot.facade.dispatch import call_inplace
 from jaxaot.ops.table import rows
-from jaxaot.tensor.dispatch import call_inplace
 
 SIZES = (16 << 10, 256 << 20)
 """Bytes of the bases."""

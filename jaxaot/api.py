@@ -15,8 +15,10 @@ import numpy as np
 from jaxaot import config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._util import format_bytes, signature_of
-from jaxaot.autograd.modes import state
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError, UsageError
+from jaxaot.facade.anomaly import is_anomaly_check_nan_enabled
+from jaxaot.facade.iterated import read_iterators
+from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.tape import runs_backward
 from jaxaot.ir.text import to_text
@@ -45,13 +47,11 @@ from jaxaot.runtime.program import Program, forward_graph
 from jaxaot.runtime.recovery import is_deleted, refuse_without_values
 from jaxaot.runtime.segmented import ExecutableCache, SegmentedFunction, ask, make_linker, trace_through
 from jaxaot.runtime.watched import watching
-from jaxaot.tensor.anomaly import is_anomaly_check_nan_enabled
-from jaxaot.tensor.iterated import read_iterators
-from jaxaot.tensor.tensor import Tensor
-from jaxaot.trace.hooks import trace_hooks
-from jaxaot.trace.pure import run_pure
-from jaxaot.trace.snapshot import Undo, snapshot
-from jaxaot.trace.trace import roots, trace_call
+from jaxaot.tape.modes import state
+from jaxaot.tracer.hooks import trace_hooks
+from jaxaot.tracer.pure import run_pure
+from jaxaot.tracer.snapshot import Undo, snapshot
+from jaxaot.tracer.trace import roots, trace_call
 
 
 class Traced(stages.Traced):

@@ -16,8 +16,8 @@ from jaxaot.api import compile
 from jaxaot.demo.model import Shape
 from jaxaot.demo.text import load_text
 from jaxaot.errors import JaxaotError, UsageError
+from jaxaot.facade.create import find_device
 from jaxaot.partition.budget import check_budget
-from jaxaot.tensor.create import find_device
 
 
 class _Parser(argparse.ArgumentParser):

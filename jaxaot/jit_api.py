@@ -12,8 +12,8 @@ import numpy as np
 
 from jaxaot.api import compile as compile_function
 from jaxaot.errors import UsageError
+from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
-from jaxaot.tensor.cells import cell_kinds, is_cell, is_leaf, kind_of
 
 _NUMBERS = (bool, int, float, complex, np.ndarray, np.generic)
 

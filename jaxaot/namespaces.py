@@ -6,7 +6,7 @@ import sys
 import types
 
 from jaxaot.errors import SingularMatrixError
-from jaxaot.tensor.methods import FUNCTIONS
+from jaxaot.facade.methods import FUNCTIONS
 
 
 def namespace(name: str, doc: str) -> types.ModuleType:

@@ -10,17 +10,17 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot.api import compile as compile_function
-from jaxaot.autograd.modes import state
-from jaxaot.autograd.node import Edge
-from jaxaot.autograd.threads import threads
 from jaxaot.errors import JaxaotError, UsageError
+from jaxaot.facade.grad import run_engine
+from jaxaot.facade.hooks import wrap_gradient
+from jaxaot.facade.nodes import ADDING
+from jaxaot.facade.tape import NotCompilable, Tape, read_tape
+from jaxaot.facade.tensor import Tensor
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.tensor.grad import run_engine
-from jaxaot.tensor.hooks import wrap_gradient
-from jaxaot.tensor.nodes import ADDING
-from jaxaot.tensor.tape import NotCompilable, Tape, read_tape
-from jaxaot.tensor.tensor import Tensor
-from jaxaot.trace.snapshot import Undo, snapshot
+from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge
+from jaxaot.tape.threads import threads
+from jaxaot.tracer.snapshot import Undo, snapshot
 
 _MOST_TAPES = 64
 _MOST_NODES = 20_000

@@ -52,7 +52,7 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture(autouse=True)
 def _same_random_numbers():
     """Tests do not depend on what was drawn before them."""
-    from jaxaot.tensor.generator import manual_seed
+    from jaxaot.facade.generator import manual_seed
 
     manual_seed(0)
 
@@ -87,7 +87,7 @@ def _compiled_tape(request):
 @pytest.fixture
 def own_kernels(monkeypatch):
     """The test compiles eager kernels of its own, and leaves those of others alone."""
-    from jaxaot.tensor import dispatch
+    from jaxaot.facade import dispatch
 
     for name in ("_kernels", "_grad_kernels", "_write_kernels"):
         monkeypatch.setattr(dispatch, name, {})
@@ -96,8 +96,10 @@ def own_kernels(monkeypatch):
 @pytest.fixture
 def everything_is_large(monkeypatch):
     """The speed passes, the tuner and eager kernels take every value for large, and every product for worth it."""
-    from jaxaot.lower import program, tune
-    from jaxaot.passes import hold, select_scatters, spread
+    from jaxaot.backend.cpu import tune
+    from jaxaot.backend.cpu.kernels import hold, select_scatters
+    from jaxaot.backend.cpu.products import spread
+    from jaxaot.lower import program
 
     monkeypatch.setattr(select_scatters, "LEAST_BYTES", 0)
     for module in (hold, tune):
@@ -114,9 +116,10 @@ def everything_is_large(monkeypatch):
 @pytest.fixture
 def everything_is_cut(monkeypatch):
     """Graphs are cut wherever that leaves less in memory at once, however little they hold, and what can wait does."""
-    from jaxaot.lower import executable, jit, temporaries
-    from jaxaot.lower.relay import is_free_of_effects
-    from jaxaot.lower.tune import Tuned
+    from jaxaot.backend.cpu.memory import temporaries
+    from jaxaot.backend.cpu.memory.relay import is_free_of_effects
+    from jaxaot.backend.cpu.tune import Tuned
+    from jaxaot.lower import executable, jit
 
     for module in (executable, jit):
         monkeypatch.setattr(module, "can_be_cut", is_free_of_effects)

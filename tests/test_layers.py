@@ -14,9 +14,12 @@ LAYERS = [
     ("errors", "config", "_typing", "_util", "_signals", "_jax", "_versions"),
     ("views",),
     ("ir", "ops"),
-    ("plan", "autograd"),
-    ("tensor", "joint", "passes", "partition", "lower"),
-    ("trace", "runtime", "remat"),
+    ("plan", "tape"),
+    ("joint", "passes", "partition"),
+    ("backend",),
+    ("lower",),
+    ("facade",),
+    ("tracer", "runtime", "rematerialize"),
     ("api",),
     (
         "amp",
@@ -29,11 +32,6 @@ LAYERS = [
         "jit_api",
         "forward_ad_api",
         "aot",
-        "export",
-        "distributed",
-        "profile",
-        "viz",
-        "testing",
         "demo",
     ),
     ("cli",),
@@ -49,10 +47,8 @@ WITHIN_A_ROW = {
     ("autograd_api", "graph_api"),  # `ja.autograd.graph`
     ("autograd_api", "tape_api"),  # `ja.autograd.TapeCompiler`
     ("autograd_api", "forward_ad_api"),  # `ja.autograd.forward_ad`
-    ("remat", "trace"),  # hooks on saved tensors are traced
-    ("tensor", "lower"),  # an eager kernel is compiled under the options of a graph like it
-    ("lower", "passes"),  # how a graph is rewritten for speed depends on where it will run
-    ("demo", "viz"),  # the demo's report is drawn by viz
+    ("rematerialize", "tracer"),  # hooks on saved tensors are traced
+    ("passes", "backend"),  # the pipeline knows the passes of each platform
 }
 
 PRIVATE = re.compile(r"jax\._src|jax\.interpreters|jax\.core|jax\.extend")
@@ -145,13 +141,13 @@ def test_the_picture_shows_every_unit():
 @pytest.mark.parametrize(
     ("file", "line", "words"),
     [
-        ("views/chain.py", "from jaxaot.tensor.tensor import Tensor", "above it"),
+        ("views/chain.py", "from jaxaot.facade.tensor import Tensor", "above it"),
         ("views/chain.py", "def f():\n    from jaxaot.ops import table", "above it"),
         ("views/chain.py", "from ..ops import table", "above it"),
         ("ops/table.py", "import jaxaot.ir.walk", "beside it"),
-        ("trace/call.py", "from jaxaot.runtime.call import flatten", "beside it"),
-        ("tensor/tensor.py", "import jaxaot", "name the unit"),
-        ("tensor/tensor.py", "from jaxaot import trace", "above it"),
+        ("tracer/call.py", "from jaxaot.runtime.call import flatten", "beside it"),
+        ("facade/tensor.py", "import jaxaot", "name the unit"),
+        ("facade/tensor.py", "from jaxaot import tracer", "above it"),
         ("surprise/x.py", "", "no place"),
     ],
 )
@@ -165,8 +161,8 @@ def test_the_check_fails_on_a_planted_import(tmp_path, file, line, words):
 
 def test_the_check_passes_imports_that_point_down(tmp_path):
     root = tmp_path / "jaxaot"
-    (root / "tensor").mkdir(parents=True)
-    path = root / "tensor" / "x.py"
+    (root / "facade").mkdir(parents=True)
+    path = root / "facade" / "x.py"
     path.write_text("import jax\nfrom jaxaot.ops import table\nfrom .tensor import Tensor\nfrom ..views import chain\n")
     assert problems(path, root) == []
 

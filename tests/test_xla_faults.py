@@ -11,7 +11,8 @@ import pytest
 from jax import lax
 
 import jaxaot as ja
-from jaxaot.lower import executable, jit, tune
+from jaxaot.backend.cpu import tune
+from jaxaot.lower import executable, jit
 
 PAGE = (pathlib.Path(__file__).parents[1] / "docs" / "xla_faults.md").read_text()
 ROW = re.compile(r"^\| \[(?P<name>[^]]+)\]\(#[a-z0-9-]+\) \|(?P<cells>.*)\|$", re.MULTILINE)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot.autograd.autocast import autocast, get_autocast_dtype, is_autocast_enabled
-from jaxaot.tensor.casting import cast
-from jaxaot.tensor.dispatch import call
+from jaxaot.facade.casting import cast
+from jaxaot.facade.dispatch import call
+from jaxaot.tape.autocast import autocast, get_autocast_dtype, is_autocast_enabled
 
 
 def custom_fwd(

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot.autograd.modes import no_grad, state
 from jaxaot.errors import ArgumentError, DtypeError, ScalerOrderError, TensorValueError
-from jaxaot.tensor.create import tensor
-from jaxaot.tensor.methods import FUNCTIONS
-from jaxaot.tensor.tensor import Tensor
-from jaxaot.trace.control_flow import cond
+from jaxaot.facade.create import tensor
+from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.tensor import Tensor
+from jaxaot.tape.modes import no_grad, state
+from jaxaot.transforms.control_flow import cond
 
 _isfinite, _where = FUNCTIONS[""]["isfinite"], FUNCTIONS[""]["where"]
 

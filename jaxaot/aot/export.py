@@ -18,8 +18,9 @@ from jaxaot.aot.module import lift, lifted_function
 from jaxaot.aot.signature import BackwardSignature, GraphSignature
 from jaxaot.aot.values import changed_tensors, compute_values, require_values
 from jaxaot.api import JointGraph, Traced, array_of, require_inputs, trace
-from jaxaot.autograd.modes import enable_grad, no_grad
 from jaxaot.errors import ExportError, LossError, NoGradPathError, OptionError
+from jaxaot.facade.generator import default_generator
+from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roles import Output, Primal
 from jaxaot.ir.text import to_text, unique_names
@@ -30,9 +31,8 @@ from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.alias import ConstantOutput, HistoryOfInput, HistoryOfNode, TensorOutput
 from jaxaot.plan.call import follow
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.tensor.generator import default_generator
-from jaxaot.tensor.tensor import Tensor
-from jaxaot.trace.trace import flatten_arguments, is_array_argument, is_number_argument, roots
+from jaxaot.tape.modes import enable_grad, no_grad
+from jaxaot.tracer.trace import flatten_arguments, is_array_argument, is_number_argument, roots
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

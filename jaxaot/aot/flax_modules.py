@@ -17,16 +17,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot.aot.lift import AbstractLifted
-from jaxaot.autograd.modes import no_grad, state
 from jaxaot.errors import ModuleLiftError
+from jaxaot.facade.counter import counter_of
+from jaxaot.facade.create import from_jax
+from jaxaot.facade.dispatch import call
+from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.trees import pack_keys, unpack_keys
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.schema import parse_schema
 from jaxaot.ops.table import OpSpec
-from jaxaot.tensor.counter import counter_of
-from jaxaot.tensor.create import from_jax
-from jaxaot.tensor.dispatch import call
-from jaxaot.tensor.tensor import Tensor
-from jaxaot.tensor.trees import pack_keys, unpack_keys
+from jaxaot.tape.modes import no_grad, state
 
 _SCHEMA = parse_schema("module(Tensor[] inputs) -> Tensor[]")
 

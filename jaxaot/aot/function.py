@@ -13,13 +13,13 @@ from jaxaot import config
 from jaxaot.aot.compilers import Compiler, as_backend
 from jaxaot.aot.partitions import PartitionFunction, default_partition, run_partition
 from jaxaot.api import Inspector, Traced, make_program, trace_for_call, with_hooks
-from jaxaot.autograd.saved_hooks import without_saved_hooks
 from jaxaot.errors import OptionError
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import run_passes
 from jaxaot.plan.stages import Partition
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.program import Program
+from jaxaot.tape.saved_hooks import without_saved_hooks
 
 _log = logging.getLogger("jaxaot.aot")
 _functions: weakref.WeakSet[CompiledFunction] = weakref.WeakSet()

@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from jaxaot.errors import ModuleLiftError
-from jaxaot.tensor.cells import CODE, children_of
-from jaxaot.tensor.tensor import Tensor
+from jaxaot.facade.cells import CODE, children_of
+from jaxaot.facade.tensor import Tensor
 
 _PLAIN = (bool, int, float, complex, str, type(None))
 

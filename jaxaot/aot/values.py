@@ -18,9 +18,9 @@ import jax.numpy as jnp
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Array
 from jaxaot.errors import ExportError
+from jaxaot.facade.tracing import graft
 from jaxaot.plan.alias import ArrayOutput, HistoryOfInput, HistoryOfNode, TensorOutput, TensorSpec
 from jaxaot.plan.stages import Traced
-from jaxaot.tensor.tracing import graft
 from jaxaot.views.chain import apply_chain
 from jaxaot.views.layout import Layout, layout_of
 from jaxaot.views.window import find_window

@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from jaxaot.autograd.modes import no_grad
-from jaxaot.tensor.foreach import FOREACH
-from jaxaot.tensor.methods import FUNCTIONS
-from jaxaot.tensor.tensor import Tensor
+from jaxaot.facade.foreach import FOREACH
+from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.tensor import Tensor
+from jaxaot.tape.modes import no_grad
 
 zeros, ones, randn, cat = (FUNCTIONS[""][name] for name in ("zeros", "ones", "randn", "cat"))
 zeros_like, arange = FUNCTIONS[""]["zeros_like"], FUNCTIONS[""]["arange"]

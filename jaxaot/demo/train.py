@@ -13,12 +13,12 @@ from rich.table import Table
 
 from jaxaot._util import format_bytes
 from jaxaot.api import Partition, Traced, compile, trace
-from jaxaot.autograd.modes import no_grad
 from jaxaot.demo.model import GPT, AdamW, Shape
 from jaxaot.demo.plain import PlainTrainer
 from jaxaot.demo.text import Corpus, perplexity
-from jaxaot.tensor.create import from_jax, tensor
-from jaxaot.tensor.generator import manual_seed
+from jaxaot.facade.create import from_jax, tensor
+from jaxaot.facade.generator import manual_seed
+from jaxaot.tape.modes import no_grad
 
 BATCH = 8
 TURN = 10  # steps of ours before plain jax.jit's turn

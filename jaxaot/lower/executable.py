@@ -17,15 +17,15 @@ from jaxaot import config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector
+from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
+from jaxaot.backend.cpu.counts import costs_of
+from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, explain_tuned
+from jaxaot.backend.cpu.options import without_options_inside
+from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import refuse_other_settings
 from jaxaot.lower.check import checked
-from jaxaot.lower.counts import costs_of
-from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.entry import compile_for
-from jaxaot.lower.options import without_options_inside
-from jaxaot.lower.relay import Relay, can_be_cut, explain_tuned
-from jaxaot.lower.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.passes.pipeline import lowered_passes
 
 

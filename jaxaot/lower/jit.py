@@ -20,17 +20,17 @@ import jax.numpy as jnp
 from jaxaot import config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer, needs_lowering
 from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
+from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
+from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, is_free_of_effects
+from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
+from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.config import Config
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
-from jaxaot.lower.crew import Crew, plan_crew
 from jaxaot.lower.executable import Executable
-from jaxaot.lower.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
-from jaxaot.lower.relay import Relay, can_be_cut, is_free_of_effects
-from jaxaot.lower.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.passes.pipeline import lowered_passes
 
 PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes")

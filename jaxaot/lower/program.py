@@ -11,13 +11,13 @@ import jax.numpy as jnp
 
 from jaxaot import config
 from jaxaot._jax import is_outermost, jaxpr_as_fun
+from jaxaot.backend.cpu.options import compiling_quickly
+from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
 from jaxaot.config import Config
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.entry import Entry, compile_for
-from jaxaot.lower.options import compiling_quickly
-from jaxaot.lower.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.pipeline import lowered_passes
 
 SMALL_BYTES = 16 * 1024

@@ -24,8 +24,8 @@ from typing import Any
 import jax
 
 from jaxaot.errors import UnsupportedVariableError
-from jaxaot.remat.remat import register_class_lift, remat
-from jaxaot.tensor.cells import CellKind, register_cell_kind
+from jaxaot.facade.cells import CellKind, register_cell_kind
+from jaxaot.rematerialize.remat import register_class_lift, remat
 
 
 class NnxKind(CellKind):

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot.errors import ArgumentError, ShapeMismatchError
+from jaxaot.facade.dispatch import call
+from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.table import lookup
-from jaxaot.tensor.dispatch import call
-from jaxaot.tensor.methods import FUNCTIONS
-from jaxaot.tensor.tensor import Tensor
 
 globals().update(FUNCTIONS["nn.functional"])
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 
+from jaxaot.backend.cpu.pipeline import DEFAULTS, JOINT, LOWERED, ORDER, REASSOCIATING, SWITCHES
 from jaxaot.errors import CompilerError, GraphCheckError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
@@ -20,7 +21,6 @@ from jaxaot.passes.attempt import attempt
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 from jaxaot.passes.fold import fold
-from jaxaot.passes.table import DEFAULTS, JOINT, LOWERED, ORDER, REASSOCIATING, SWITCHES
 from jaxaot.plan.stages import JointGraph
 
 Pass = Callable[[Any], Any]

@@ -10,14 +10,14 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
-from jaxaot.autograd.modes import state
-from jaxaot.autograd.node import Edge, Node
 from jaxaot.errors import BackwardTwiceError, StorageSizeError
+from jaxaot.facade.kernels import conjugate, read_through
+from jaxaot.facade.pulls import cut_by, pull_by, storage_edge
+from jaxaot.facade.saved import FREED, Version
+from jaxaot.facade.storage import HELD_ONCE, Storage
 from jaxaot.ir.reach import Apart, without_unreached
-from jaxaot.tensor.kernels import conjugate, read_through
-from jaxaot.tensor.pulls import cut_by, pull_by, storage_edge
-from jaxaot.tensor.saved import FREED, Version
-from jaxaot.tensor.storage import HELD_ONCE, Storage
+from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge, Node
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 

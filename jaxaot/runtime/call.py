@@ -5,7 +5,7 @@ function of its own. It returns `MISS` if the call does not fit the program, bef
 
 Calls may come from several threads. A call that writes holds its function's lock, so that no other call of the function
 sees half of what it does; and while it writes back no trace runs, because a trace puts symbols into storages. Where
-several threads use tensors, it holds the locks of the storages that it writes too, see `tensor/locks.py`.
+several threads use tensors, it holds the locks of the storages that it writes too, see `facade/locks.py`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,15 @@ import jax
 
 from jaxaot import config
 from jaxaot._jax import is_outermost
-from jaxaot.autograd.modes import state
-from jaxaot.autograd.threads import threads
 from jaxaot.config import Config
+from jaxaot.facade.counter import WriteCounter, counter_of
+from jaxaot.facade.generator import DRAWING, default_generator
+from jaxaot.facade.history import History
+from jaxaot.facade.locks import hold, release, take
+from jaxaot.facade.saved import pack_arrays, version_of
+from jaxaot.facade.storage import HELD_ONCE, Storage
+from jaxaot.facade.tensor import Tensor, history_edge, wrap
+from jaxaot.facade.tracing import TRACING
 from jaxaot.partition.segments import FromInput, ValueSource
 from jaxaot.plan.alias import (
     ArrayOutput,
@@ -44,14 +50,8 @@ from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.runtime.store import SCOPE, Change, write_store
 from jaxaot.runtime.tape import TapeWriter, freed_storages
-from jaxaot.tensor.counter import WriteCounter, counter_of
-from jaxaot.tensor.generator import DRAWING, default_generator
-from jaxaot.tensor.history import History
-from jaxaot.tensor.locks import hold, release, take
-from jaxaot.tensor.saved import pack_arrays, version_of
-from jaxaot.tensor.storage import HELD_ONCE, Storage
-from jaxaot.tensor.tensor import Tensor, history_edge, wrap
-from jaxaot.tensor.tracing import TRACING
+from jaxaot.tape.modes import state
+from jaxaot.tape.threads import threads
 
 threads.note_file(SOURCE_NAME)
 
@@ -198,7 +198,7 @@ class _Writer:
             self.source.add(f"{generator}.give_back({offset}, {n})")
 
     def _take_turns(self) -> None:
-        """Runs what changes something outside: of several threads one after the other, see `tensor/locks.py`."""
+        """Runs what changes something outside: of several threads one after the other, see `facade/locks.py`."""
         source, program = self.source, self.program
         storages = self._listed(write.storage for write in self.traced.alias.writes)
         draws = self._gather()

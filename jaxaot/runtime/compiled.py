@@ -9,15 +9,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jaxaot._util import collector, signature_of
-from jaxaot.autograd.modes import state
 from jaxaot.errors import SettingsChangedError, TraceError
+from jaxaot.facade.iterated import has_iterators, read_iterators
+from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.runtime.call import MISS
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
-from jaxaot.tensor.iterated import has_iterators, read_iterators
-from jaxaot.tensor.tracing import RUNNING, TRACING
+from jaxaot.tape.modes import state
 
 MAX_PROGRAMS = 128
 N_BUILDS, _N_TRIES = 3, 10_000

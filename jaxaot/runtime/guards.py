@@ -13,13 +13,13 @@ import jax
 import numpy as np
 
 from jaxaot._jax import canonical_dtype
+from jaxaot.facade.cells import array_content, is_leaf
+from jaxaot.facade.generator import Generator
 from jaxaot.plan.call import CallPlan, Path, PythonGuard, Seen, TensorInput, ValueInput, differs
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.source import Source
-from jaxaot.tensor.cells import array_content, is_leaf
-from jaxaot.tensor.generator import Generator
 
 _PAIRWISE = 4
 """Up to so many things are told apart in pairs, which is faster; more by the size of a set."""

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 import jax
 
 from jaxaot._jax import ShapedArray
+from jaxaot.facade.cells import CellKind, cell_kinds
 from jaxaot.plan.places import (
     AttributeWrite,
     BuiltArray,
@@ -27,7 +28,6 @@ from jaxaot.plan.places import (
 )
 from jaxaot.runtime.source import Source
 from jaxaot.runtime.store import Change
-from jaxaot.tensor.cells import CellKind, cell_kinds
 
 SINGLE = jax.tree.structure(0)
 """The tree of a value that is one leaf."""

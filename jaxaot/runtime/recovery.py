@@ -20,11 +20,11 @@ import jaxlib
 import jaxaot.errors
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DeletedArrayError, SignatureMismatchError
+from jaxaot.facade.cells import is_leaf
+from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.plan.call import CallPlan, Path, follow
 from jaxaot.plan.difference import leaf_name, place_name
 from jaxaot.runtime.source import SOURCE_NAME
-from jaxaot.tensor.cells import is_leaf
-from jaxaot.tensor.tracing import RUNNING, TRACING
 
 _PAUSE_SECONDS = 0.0005
 

@@ -13,6 +13,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot.facade.anomaly import describe, has_nan
+from jaxaot.facade.kernels import conjugate, pull_row
+from jaxaot.facade.where import with_source
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice, forward_index, is_backward, source_line, variables
 from jaxaot.joint import build_joint
@@ -21,9 +24,6 @@ from jaxaot.ops.table import OpSpec
 from jaxaot.passes.finish import finish_backward
 from jaxaot.plan.saved import FromPrimal
 from jaxaot.plan.stages import Partition, Traced
-from jaxaot.tensor.anomaly import describe, has_nan
-from jaxaot.tensor.kernels import conjugate, pull_row
-from jaxaot.tensor.where import with_source
 
 
 def needed_primals(partition: Partition) -> tuple[int, ...]:

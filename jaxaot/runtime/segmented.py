@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from jaxaot import config
-from jaxaot.autograd.modes import state
 from jaxaot.errors import RecompileWarning
+from jaxaot.facade.iterated import opened, read_iterators
+from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
@@ -27,8 +28,7 @@ from jaxaot.runtime.call import MISS, generate, generate_test
 from jaxaot.runtime.compiled import MAX_PROGRAMS, N_BUILDS, CompiledFunction, unsettled
 from jaxaot.runtime.links import InputKey, Linker, SharedSegment, Walk, input_keys
 from jaxaot.runtime.program import Program
-from jaxaot.tensor.iterated import opened, read_iterators
-from jaxaot.tensor.tracing import RUNNING, TRACING
+from jaxaot.tape.modes import state
 
 
 class TooManyBreaks(Exception):

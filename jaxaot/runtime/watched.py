@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jaxaot.errors import AnomalyError
+from jaxaot.facade.anomaly import describe, has_nan
+from jaxaot.facade.where import with_source
 from jaxaot.ir.tape import gradient_variables, node_of, runs_backward
 from jaxaot.ir.walk import source_line, sub_jaxprs
 from jaxaot.lower.interpret import Interpreter
-from jaxaot.tensor.anomaly import describe, has_nan
-from jaxaot.tensor.where import with_source
 
 Backend = Callable[..., Any]
 

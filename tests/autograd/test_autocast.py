@@ -10,8 +10,8 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
-from jaxaot.autograd.modes import state
 from jaxaot.ops.casting import FLOAT32, LOWER, WIDEST, casting_of
+from jaxaot.tape.modes import state
 
 F = ja.nn.functional
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.autograd.chain import LONGEST
-from jaxaot.tensor import chains, kernels
+from jaxaot.facade import chains, kernels
+from jaxaot.tape.chain import LONGEST
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def ran(monkeypatch):
             lengths.append(len(chain.nodes))
         return gradients
 
-    grad = sys.modules["jaxaot.tensor.grad"]
+    grad = sys.modules["jaxaot.facade.grad"]
     monkeypatch.setattr(grad, "_IN_CHAINS", grad._IN_CHAINS._replace(run_chain=counting))
     return lengths
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.autograd.node import Node
+from jaxaot.tape.node import Node
 from tests.seeds import seeds, some
 
 X, W = [0.3, 1.2, -0.7], [1.3, 0.2, -0.4]

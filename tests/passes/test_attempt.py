@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.lower import crew, relay
+from jaxaot.backend.cpu.batch import crew
+from jaxaot.backend.cpu.memory import relay
 from jaxaot.passes import pipeline
 from jaxaot.passes.pipeline import register_pass, run_passes
 

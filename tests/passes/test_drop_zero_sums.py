@@ -11,11 +11,11 @@ import pytest
 
 import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot.backend.cpu.kernels.share import share
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.sums import Rows
 from jaxaot.ir.walk import producers
 from jaxaot.passes.drop_zero_sums import drop_zero_sums
-from jaxaot.passes.share import share
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 

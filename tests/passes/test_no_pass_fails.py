@@ -13,14 +13,14 @@ from jax import lax
 
 from benchmarks import models
 from benchmarks.op_table import SLOW, functions_of
+from jaxaot.backend.cpu.batch.shares import plan_shares
+from jaxaot.backend.cpu.memory.delay import delay
+from jaxaot.backend.cpu.memory.relay import can_be_cut
+from jaxaot.backend.cpu.pipeline import ORDER, SWITCHES
+from jaxaot.backend.cpu.tune import is_worth_tuning, tune
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
-from jaxaot.lower.delay import delay
-from jaxaot.lower.relay import can_be_cut
-from jaxaot.lower.shares import plan_shares
-from jaxaot.lower.tune import is_worth_tuning, tune
 from jaxaot.ops.table import rows
-from jaxaot.passes.table import ORDER, SWITCHES
 from tests.seeds import seeds, some
 
 

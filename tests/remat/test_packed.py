@@ -11,7 +11,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
-from jaxaot.remat.remat import _graphs
+from jaxaot.rematerialize.remat import _graphs
 
 graph = ja.autograd.graph
 W = [jax.random.normal(jax.random.key(i), (64, 64)) * 0.15 for i in range(4)]

@@ -13,7 +13,7 @@ from jax.sharding import PartitionSpec as P
 
 import jaxaot as ja
 from jaxaot.partition.policies import policy_names
-from jaxaot.remat.remat import _graphs
+from jaxaot.rematerialize.remat import _graphs
 from tests.partition.programs import random_arguments, random_program
 from tests.seeds import seeds, some
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.autograd.modes import state
-from jaxaot.tensor.tracing import RUNNING
+from jaxaot.facade.tracing import RUNNING
+from jaxaot.tape.modes import state
 from tests.interrupts import Injector, Watchdog, count_instants
 
 

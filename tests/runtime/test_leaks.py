@@ -8,9 +8,9 @@ import resource
 import pytest
 
 import jaxaot as ja
-from jaxaot.autograd.node import Node
-from jaxaot.tensor.history import History
-from jaxaot.tensor.storage import Storage
+from jaxaot.facade.history import History
+from jaxaot.facade.storage import Storage
+from jaxaot.tape.node import Node
 from tests.seeds import some
 
 N_CALLS = 10_000

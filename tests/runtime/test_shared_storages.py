@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.autograd.threads import threads
-from jaxaot.tensor import dispatch
+from jaxaot.facade import dispatch
+from jaxaot.tape.threads import threads
 from tests.runtime.test_threads import together
 
 
@@ -249,7 +249,7 @@ def test_one_thread_that_uses_tensors_locks_nothing():
     code = """
         import threading
         import jaxaot as ja
-        from jaxaot.autograd.threads import threads
+        from jaxaot.tape.threads import threads
 
         is_done = threading.Event()
         for _ in range(3):  # as in a notebook

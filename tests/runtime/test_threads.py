@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.tensor.tracing import RUNNING, TRACING
+from jaxaot.facade.tracing import RUNNING, TRACING
 
 
 def together(*bodies, timeout=120):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-import jaxaot.lower.options as options_module
-from jaxaot.lower.options import compiling_quickly
+import jaxaot.backend.cpu.options as options_module
+from jaxaot.backend.cpu.options import compiling_quickly
+from jaxaot.facade.dispatch import clear_kernels
 from jaxaot.lower.program import SMALL_BYTES, Program, is_small
-from jaxaot.tensor.dispatch import clear_kernels
 from tests.seeds import some
 
 EMITTERS = "xla_cpu_use_fusion_emitters"

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.autograd.modes import state
 from jaxaot.errors import (
     AutogradError,
     BackwardTwiceError,
@@ -20,6 +19,7 @@ from jaxaot.errors import (
 )
 from jaxaot.joint import build_joint
 from jaxaot.partition.partition import partition
+from jaxaot.tape.modes import state
 from tests.seeds import some
 
 F = ja.nn.functional

@@ -1,0 +1,1 @@
+"""What is there for one platform alone: a folder for each."""

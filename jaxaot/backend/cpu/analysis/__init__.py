@@ -1,0 +1,1 @@
+"""What a graph shows of masks, kernels, windows and parts."""

@@ -1,0 +1,607 @@
+"""Skipping what a mask discards: the half of an attention that looks ahead is not computed.
+
+Where a mask does not depend on the inputs, such as a causal one, rows are computed in blocks, each with only the
+columns that the mask leaves to some of its rows, from the products before the mask to those behind the softmax, and
+in the gradients. A *field* is a value with the rows and the columns of the mask. Of a block, the columns *inside* are
+computed. One of them, the *witness*, is discarded by all rows of the block, as those *outside* are: the mask writes the
+same number to all of these, and what is computed from it, such as its exponential, is the same for all. So the witness
+tells what is outside, which counts as it did, NaN and infinities included: zero times the sum of values that the mask
+hides is not zero if one of these is infinite.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxaot._jax import Literal, ShapedArray, make_literal, make_var
+from jaxaot.backend.cpu.analysis.blocks import Block, cut_in_blocks
+from jaxaot.backend.cpu.analysis.fields import SHAPES, Fields, Graph, Step
+from jaxaot.backend.cpu.analysis.masks import Seed, seeds, small_constants
+from jaxaot.ir.axes import Way, params_of_part
+from jaxaot.ir.build import Drafts
+from jaxaot.ir.rewrite import rebuild
+from jaxaot.passes.dce import dce
+
+LEAST_ROWS = 128
+"""Rows of a block: with 64, the kernels of an attention over 128 positions took longer than what they saved."""
+
+MOST_BLOCKS = 4
+"""Twice as many save an eighth more at most, and take twice as long to compile."""
+
+ALIGNED = 16
+"""Columns inside start and end at multiples of this, the elements of the widest registers."""
+
+LEAST_SKIPPED = 0.15
+"""The part of a mask that has to be skipped."""
+
+FLOPS_PER_KERNEL = 3_500_000
+"""What is computed in the time that another kernel costs: one of a few rows uses the cores less well."""
+
+FLOPS_PER_KIND = 25_000_000
+"""What more than two blocks have to save for each kernel that they add, in all fields that are alike.
+
+Kernels of blocks of other sizes are of another kind, which XLA takes 20 ms to compile. It takes no longer for more
+layers. So 4 layers of a GPT with a batch of 1,024 positions are computed in two blocks, 8 in four.
+"""
+
+MOST_REFUSED = 16
+"""How many fields are computed as a whole, one after the other, before the mask is left as it is."""
+
+
+def skip_masked(closed: Any) -> Any:
+    """Returns the graph with masked attentions in blocks of rows, without what the mask discards.
+
+        s: f32[256,256] = dot_general q k                     s0: f32[127,128] = dot_general q[:127] k[:128]
+        m: f32[256,256] = select_n (i >= j) -1e9 s            s1: f32[129,256] = dot_general q[127:] k
+        e: f32[256,256] = exp m                        →      m0 = select_n (i >= j)[:127,:128] -1e9 s0;  m1 = ...
+        t: f32[256] = reduce_sum[axes=(1,)] e                 e0 = exp m0;  e1 = exp m1
+        return t                                              t0 = reduce_sum e0 + 128 * e0[:,127]
+                                                              t1 = reduce_sum e1
+                                                              t = concatenate t0 t1
+                                                              return t
+
+    Blocks have about `LEAST_ROWS` rows or more. Where what is outside of them is needed and no witness tells it, as
+    with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
+    integers.
+    """
+    search = _Search(dict(small_constants(closed)))
+    while (changed := search.with_one_less(closed)) is not None:
+        closed = changed
+    return closed
+
+
+class _NotUniform(Exception):
+    """What is outside of a block is not known by one column.
+
+    Attributes:
+      field: The field that has to be whole, if that is why it should be known.
+    """
+
+    def __init__(self, field: Any = None):
+        super().__init__()
+        self.field = field
+
+
+@dataclasses.dataclass(frozen=True)
+class _Uniform:
+    """Columns outside that are all like one.
+
+    Attributes:
+      column: Returns the atom: that one column.
+    """
+
+    column: Callable[[], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Same:
+    """Truth values outside that are all the same."""
+
+    value: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class _Products:
+    """Columns outside that are sums of matrix products, each times a column, and of a column.
+
+    Attributes:
+      terms: For each product whether it is subtracted, the column or None, and how its sum over columns is computed.
+      rest: The column that is added, or None.
+    """
+
+    terms: tuple[tuple[bool, Any, Callable[[], Any]], ...]
+    rest: Any = None
+
+
+class _Search:
+    """The masks of a graph, one after the other.
+
+    Attributes:
+      known: The values of its small constants.
+    """
+
+    def __init__(self, known: dict[Any, Any]):
+        self.known = known
+        self._tried: set[Any] = set()
+        self._all: list[Seed] | None = None  # those of the graph as it was given
+        self._drafts = Drafts()
+
+    def with_one_less(self, closed: Any) -> Any:
+        """Returns the graph with one mask less whose field is computed as a whole, or None if none is left."""
+        graph = Graph(closed.jaxpr, self.known)
+        if self._all is None:
+            self._all = list(seeds(graph, 2 * LEAST_ROWS))
+        for seed in seeds(graph, 2 * LEAST_ROWS):
+            if seed.result in self._tried:
+                continue
+            self._tried.add(seed.result)
+            for rows, columns in (seed.axes, seed.axes[::-1]):
+                changed = self._skipped(closed, graph, seed, rows, columns)
+                if changed is not None:
+                    return changed
+        return None
+
+    def _skipped(self, closed: Any, graph: Graph, seed: Seed, rows: int, columns: int) -> Any:
+        """Returns the graph with the field of a mask in blocks; None if that is not possible, or does not pay."""
+        mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
+        for discarded in seed.discards:
+            kept = (mask != discarded).reshape(*mask.shape[:2], -1).any(-1)
+            if _part_skipped(_most_blocks(kept), kept) < LEAST_SKIPPED:
+                continue
+            refused: set[Any] = set()
+            while True:
+                fields = Fields(graph, seed.result, rows, columns, refused)
+                blocks = self._chosen(fields, kept) if fields.are_exact else None
+                if blocks is None:
+                    break
+                try:
+                    return _Writer(closed, fields, blocks, mask.shape[1], self._drafts).rebuild()
+                except _NotUniform as error:
+                    if error.field is None or error.field in refused or len(refused) == MOST_REFUSED:
+                        break
+                    refused.add(error.field)
+        return None
+
+    def _chosen(self, fields: Fields, kept: Any) -> list[Block] | None:
+        """Returns in which blocks fields are to be computed: as many as pay, or None if not even two do.
+
+        Args:
+          fields: The fields.
+          kept: What the mask keeps, by row and column.
+        """
+        flops, n_steps = fields.flops(), len(fields.steps)
+        two, most = _blocks(kept, 2), _most_blocks(kept)
+        gained = flops * self._n_alike(fields) * (_part_skipped(most, kept) - _part_skipped(two, kept))
+        pays = gained > n_steps * (len(most) - len(two)) * FLOPS_PER_KIND
+        for blocks in (most, two) if pays else (two,):
+            skipped = _part_skipped(blocks, kept)
+            if skipped >= LEAST_SKIPPED and flops * skipped > n_steps * (len(blocks) - 1) * FLOPS_PER_KERNEL:
+                return blocks
+        return None
+
+    def _n_alike(self, fields: Fields) -> float:
+        """Returns how many such fields the graph had at first: XLA compiles the kernels of all of them once."""
+        own = [seed.result.aval for seed in self._all or () if seed.result in fields.axes]
+        return sum(seed.result.aval == own[0] for seed in self._all or ()) / own.count(own[0]) if own else 1
+
+
+def _blocks(kept: Any, n_blocks: int) -> list[Block]:
+    return cut_in_blocks(kept, n_blocks, ALIGNED)
+
+
+def _most_blocks(kept: Any) -> list[Block]:
+    return _blocks(kept, min(MOST_BLOCKS, len(kept) // LEAST_ROWS))
+
+
+def _part_skipped(blocks: Sequence[Block], kept: Any) -> float:
+    return 1 - sum(block.n_rows * block.n_columns for block in blocks) / kept.size
+
+
+class _Writer:
+    """Writes the graph with fields in blocks."""
+
+    def __init__(self, closed: Any, fields: Fields, blocks: Sequence[Block], n_columns: int, drafts: Drafts):
+        """Wraps a graph; nothing is written yet.
+
+        Args:
+          closed: The graph.
+          fields: The fields.
+          blocks: The blocks of rows.
+          n_columns: How many columns the mask has.
+          drafts: What is added.
+        """
+        self._closed, self._fields, self._blocks, self._n_columns = closed, fields, blocks, n_columns
+        self._drafts = drafts
+        self._eqns: list[Any] = []
+        self._eqn: Any = None  # whose place new ones take
+        self._inside: dict[tuple[Any, int], Any] = {}
+        self._outside: dict[tuple[Any, int], Any] = {}
+        self._by_row: dict[Any, tuple[int, list[Any]]] = {}  # axis and parts
+        self._apart: dict[Any, Callable[[Any], None]] = {}  # what is not whole yet → what makes it so
+        self._cut: dict[Any, Any] = {}
+
+    def rebuild(self) -> Any:
+        """Returns the graph.
+
+        Raises:
+          _NotUniform: If what is outside has to be known, and is not known by one column.
+        """
+        jaxpr = self._closed.jaxpr
+        for i, eqn in enumerate(jaxpr.eqns):
+            self._eqn = eqn
+            if (step := self._fields.steps.get(i)) is not None:
+                self._write(eqn, step)
+            elif i in self._fields.between:
+                self._write_rows(eqn, self._fields.between[i])
+            else:
+                for atom in eqn.invars:
+                    self._whole(atom)
+                self._eqns.append(eqn)
+        for atom in jaxpr.outvars:
+            self._whole(atom)
+        return dce(rebuild(self._closed, self._eqns, jaxpr.outvars))
+
+    def _write_rows(self, eqn: Any, way: Way) -> None:
+        (target,) = eqn.outvars
+        parts = []
+        for k, block in enumerate(self._blocks):
+            operands = [self._rows(atom, axis, k) for atom, axis in zip(eqn.invars, way.operands, strict=True)]
+            parts.append(self._part(eqn, operands, {way.result: block.n_rows}))
+        self._keep_rows(target, way.result, parts)
+
+    def _write(self, eqn: Any, step: Step) -> None:
+        (target,) = eqn.outvars
+        inside, outside = [], []
+        for k, block in enumerate(self._blocks):
+            sizes = {step.rows.result: block.n_rows, step.columns.result: block.n_columns}
+            here = self._part(eqn, self._operands(eqn, step, k), sizes)
+            rest = None
+            if block.n_columns < self._n_columns:
+                if step.columns.result is not None:
+                    rest = self._beside(eqn, step, k, here)
+                elif step.columns.combine is lax.add_p:
+                    here = self._add(lax.add_p, {}, [here, self._over_columns(eqn, step, k)], here.aval.shape)
+                else:  # the witness takes part
+                    self._require_uniform(eqn, step, k)
+            inside.append(here)
+            outside.append(rest)
+        if step.columns.result is None:
+            self._keep_rows(target, step.rows.result, inside)
+        elif step.rows.result is None:
+            self._join_columns(target, step.columns.result, step.rows.combine, inside, outside)
+        else:
+            for k, (here, rest) in enumerate(zip(inside, outside, strict=True)):
+                self._inside[target, k], self._outside[target, k] = here, rest
+            self._apart[target] = self._join
+
+    # operands
+
+    def _operands(self, eqn: Any, step: Step, k: int) -> list[Any]:
+        """Returns what an equation reads inside a block."""
+        found = []
+        for atom, row, column in step.operands(eqn):
+            if row is not None and column is not None:
+                found.append(self._inside_of(atom, row, column, k))
+            elif column is not None:
+                found.append(self._slice(self._whole(atom), {column: self._blocks[k].columns}))
+            else:
+                found.append(self._rows(atom, row, k))
+        return found
+
+    def _inside_of(self, atom: Any, row: int, column: int, k: int) -> Any:
+        block = self._blocks[k]
+        fill = self._fields.graph.fill(atom)
+        if fill is not None:
+            shape = list(atom.aval.shape)
+            shape[row], shape[column] = block.n_rows, block.n_columns
+            return self._do(jnp.broadcast_to, fill, shape=tuple(shape))
+        if (atom, k) not in self._inside:
+            self._inside[atom, k] = self._slice(self._whole(atom), {row: block.rows, column: block.columns})
+        return self._inside[atom, k]
+
+    def _outside_of(self, atom: Any, row: int, column: int, k: int) -> Any:
+        """Returns what is known of an operand outside of a block: how it looks there, or None."""
+        if (atom, k) in self._outside:
+            return self._outside[atom, k]
+        if self._fields.graph.fill(atom) is not None:
+            return _Uniform(lambda: self._witness(self._inside_of(atom, row, column, k), column, k))
+        value = self._fields.graph.mask(atom)
+        if value is None:
+            return None
+        (start, end), inside, witness = self._blocks[k]
+        rows = np.moveaxis(value, (row, column), (0, 1))
+        beyond = rows if len(rows) == 1 else rows[start:end]  # one row, or column, if all are the same
+        if beyond.shape[1] > 1:
+            beyond = np.concatenate([beyond[:, : inside[0]], beyond[:, [witness]], beyond[:, inside[1] :]], 1)
+        if (beyond != beyond[:, :1]).any():
+            return None
+        if beyond.dtype == bool and (beyond == beyond.flat[0]).all():
+            return _Same(bool(beyond.flat[0]))
+        return _Uniform(lambda: self._witness(self._inside_of(atom, row, column, k), column, k))
+
+    def _witness(self, inside: Any, axis: int, k: int) -> Any:
+        """Returns the column of a block that is like those outside."""
+        at = self._blocks[k].witness - self._blocks[k].columns[0]
+        return self._slice(inside, {axis: (at, at + 1)})
+
+    def _rows(self, atom: Any, axis: int | None, k: int) -> Any:
+        """Returns the rows of a block, of a value that has any."""
+        if axis is None:
+            return self._whole(atom)
+        if atom in self._by_row and self._by_row[atom][0] == axis:
+            return self._by_row[atom][1][k]
+        return self._slice(self._whole(atom), {axis: self._blocks[k].rows})
+
+    def _slice(self, atom: Any, cut: dict[int, tuple[int, int]]) -> Any:
+        cut = {axis: bounds for axis, bounds in cut.items() if bounds != (0, atom.aval.shape[axis])}
+        if not cut:
+            return atom
+        key = (atom, *sorted(cut.items()))
+        if key not in self._cut:
+            bounds = [cut.get(axis, (0, size)) for axis, size in enumerate(atom.aval.shape)]
+            starts, limits = zip(*bounds, strict=True)
+            params = {"start_indices": starts, "limit_indices": limits, "strides": None}
+            self._cut[key] = self._add(lax.slice_p, params, [atom], [end - start for start, end in bounds])
+        return self._cut[key]
+
+    # what is outside
+
+    def _beside(self, eqn: Any, step: Step, k: int, here: Any) -> Any:
+        """Returns what is known of a result outside of a block, which is `here` inside."""
+        name = eqn.primitive.name
+        operands = []
+        for atom, row, column in step.operands(eqn):
+            if row is not None and column is not None:
+                operands.append(self._outside_of(atom, row, column, k))
+            elif column is not None:
+                operands.append(None)
+            else:
+                operands.append(_Uniform(lambda a=atom, r=row: self._rows(a, r, k)))
+        flags = [operand.value for operand in operands if isinstance(operand, _Same)]
+        if flags:
+            if name == "select_n" and isinstance(operands[0], _Same):
+                return operands[1 + operands[0].value]
+            if name in ("and", "or") and (name == "or") in flags:
+                return _Same(name == "or")
+            if name == "not" or name in SHAPES:
+                return _Same(flags[0] != (name == "not"))
+        sizes = {step.rows.result: self._blocks[k].n_rows, step.columns.result: 1}
+        are_fields = [None not in cut for _, *cut in step.operands(eqn)]
+        if name == "dot_general" and step.rows.result is not None and not any(are_fields):
+            return self._product(eqn, step, k, sizes)
+        if any(operand is None for operand in operands):
+            return None
+        if any(isinstance(operand, _Products) for operand in operands):
+            return self._of_products(eqn, operands, sizes) if step.rows.result is not None else None
+        axis: Any = step.columns.result
+        return _Uniform(lambda: self._witness(here, axis, k))
+
+    def _product(self, eqn: Any, step: Step, k: int, sizes: dict[Any, int]) -> _Products:
+        """Returns a product of values by row and by column, outside; its sum over columns is the product of a sum."""
+        at, column = next((i, axis) for i, axis in enumerate(step.columns.operands) if axis is not None)
+        by_row: Any = step.rows.operands[1 - at]
+        row = self._rows(eqn.invars[1 - at], by_row, k)
+
+        def summed() -> Any:
+            operands = [row, row]
+            operands[at] = self._sum_outside(eqn.invars[at], column, k)
+            return self._part(eqn, operands, sizes)
+
+        return _Products(((False, None, summed),))
+
+    def _of_products(self, eqn: Any, operands: Sequence[Any], sizes: dict[Any, int]) -> _Products | None:
+        """Returns a result outside where an operand is a sum of products; None unless it is one again."""
+        name = eqn.primitive.name
+        shape = tuple(sizes.get(axis, size) for axis, size in enumerate(eqn.outvars[0].aval.shape))
+        if name in SHAPES:
+
+            def shaped(column: Any) -> Any:
+                return column if column is None or not column.aval.shape else self._part(eqn, [column], sizes)
+
+            (products,) = operands
+            terms = tuple((minus, shaped(c), lambda s=s: shaped(s())) for minus, c, s in products.terms)
+            return _Products(terms, shaped(products.rest))
+        if name == "neg":
+            return self._signed(operands[0], True)
+        if name in ("add", "add_any", "sub"):
+            left, right = (o if isinstance(o, _Products) else _Products((), o.column()) for o in operands)
+            right = self._signed(right, name == "sub")
+            rests = [rest for rest in (left.rest, right.rest) if rest is not None]
+            rest = self._do(_combined, *rests, combine=lax.add_p, shape=shape) if rests else None
+            return _Products((*left.terms, *right.terms), rest)
+        if name in ("mul", "div"):
+            products, by = operands
+            if isinstance(by, _Products) and name == "mul":
+                products, by = by, products
+            if isinstance(by, _Products):
+                return None
+            factor = by.column()
+            one = make_literal(np.ones((), eqn.outvars[0].aval.dtype), ShapedArray((), eqn.outvars[0].aval.dtype))
+
+            def scaled(column: Any) -> Any:
+                is_scalar = not column.aval.shape and not factor.aval.shape
+                common = () if is_scalar else shape
+                return self._do(_combined, column, factor, combine=eqn.primitive, shape=common)
+
+            terms = tuple((minus, scaled(one if c is None else c), summed) for minus, c, summed in products.terms)
+            return _Products(terms, None if products.rest is None else scaled(products.rest))
+        return None
+
+    def _signed(self, products: _Products, is_minus: bool) -> _Products:
+        if not is_minus:
+            return products
+        rest = None if products.rest is None else self._do(operator.neg, products.rest)
+        return _Products(tuple((not minus, column, summed) for minus, column, summed in products.terms), rest)
+
+    def _over_columns(self, eqn: Any, step: Step, k: int) -> Any:
+        """Returns what an equation that sums makes of all columns outside together."""
+        block = self._blocks[k]
+        n_outside = self._n_columns - block.n_columns
+        operands, times = [], n_outside
+        for atom, row, column in step.operands(eqn):
+            if row is not None and column is not None:
+                known = self._outside_of(atom, row, column, k)
+                if isinstance(known, _Products) and eqn.primitive.name == "reduce_sum":
+                    operands.append(self._summed(known, atom, n_outside))
+                    times = 1
+                elif isinstance(known, _Uniform):
+                    operands.append(known.column())
+                else:
+                    raise _NotUniform
+            elif column is not None:
+                operands.append(self._sum_outside(atom, column, k))
+                times = 1
+            else:
+                operands.append(self._rows(atom, row, k))
+        result = self._part(eqn, operands, {step.rows.result: block.n_rows})
+        return result if times == 1 else self._do(_times, result, n=times)
+
+    def _require_uniform(self, eqn: Any, step: Step, k: int) -> None:
+        for atom, row, column in step.operands(eqn):
+            if row is None or column is None:
+                continue
+            if not isinstance(self._outside_of(atom, row, column, k), _Uniform | _Same):
+                raise _NotUniform
+
+    def _summed(self, products: _Products, atom: Any, n: int) -> Any:
+        """Returns the sum of sums of products over `n` columns, with the axes of their field."""
+        dtype = atom.aval.dtype
+        total = None if products.rest is None else self._do(_times, products.rest, n=n, dtype=dtype)
+        for is_minus, column, summed in products.terms:
+            term = summed() if column is None else self._do(operator.mul, summed(), column)
+            if total is None:
+                total = self._do(operator.neg, term) if is_minus else term
+            else:
+                total = self._do(operator.sub if is_minus else operator.add, total, term)
+        return total
+
+    def _sum_outside(self, atom: Any, axis: int, k: int) -> Any:
+        """Returns the sum of a value by column over the columns outside, one column."""
+        first, last = self._blocks[k].columns
+        whole, size = self._whole(atom), self._n_columns
+        parts = [self._slice(whole, {axis: b}) for b in ((0, first), (last, size)) if b[0] < b[1]]
+        key = (atom, axis, first, last, "sum")
+        if key not in self._cut:
+            self._cut[key] = self._do(_sums_along, *parts, axis=axis)
+        return self._cut[key]
+
+    # what is whole
+
+    def _keep_rows(self, target: Any, axis: Any, parts: list[Any]) -> None:
+        self._by_row[target] = (axis, parts)
+        self._apart[target] = self._join_rows
+
+    def _join_rows(self, var: Any) -> None:
+        axis, parts = self._by_row[var]
+        self._concatenate(parts, axis, var)
+
+    def _join_columns(self, target: Any, axis: int, combine: Any, inside: list[Any], outside: list[Any]) -> None:
+        """Makes a value by column of what each block has for its columns inside, and for all others."""
+        bounds = sorted({0, self._n_columns, *(bound for block in self._blocks for bound in block.columns)})
+        pieces = []
+        for start, end in itertools.pairwise(bounds):
+            found = []
+            for k, block in enumerate(self._blocks):
+                first, last = block.columns
+                if first <= start and end <= last:
+                    found.append(self._slice(inside[k], {axis: (start - first, end - first)}))
+                else:
+                    known = outside[k]
+                    if not isinstance(known, _Uniform):
+                        raise _NotUniform
+                    found.append(known.column())
+            shape = list(target.aval.shape)
+            shape[axis] = end - start
+            pieces.append(self._do(_combined, *found, combine=combine, shape=tuple(shape)))
+        self._concatenate(pieces, axis, target)
+
+    def _join(self, var: Any) -> None:
+        """Makes a field whole."""
+        row, column = self._fields.axes[var]
+        n_columns, strips = self._n_columns, []
+        for k, ((start, end), (first, last), _) in enumerate(self._blocks):
+            pieces = [self._inside[var, k]]
+            if last - first < n_columns:
+                known = self._outside_of(var, row, column, k)
+                if not isinstance(known, _Uniform | _Same):
+                    raise _NotUniform(var)
+                for at, width in ((0, first), (1, n_columns - last)):
+                    shape = list(var.aval.shape)
+                    shape[row], shape[column] = end - start, width
+                    if width and isinstance(known, _Same):
+                        piece = self._do(lax.full, shape=tuple(shape), fill_value=known.value)
+                    elif width:
+                        piece = self._do(jnp.broadcast_to, known.column(), shape=tuple(shape))
+                    else:
+                        continue
+                    pieces.insert(0 if at == 0 else len(pieces), piece)
+            strips.append(self._concatenate(pieces, column))
+        self._concatenate(strips, row, var)
+
+    def _whole(self, atom: Any) -> Any:
+        """Returns an atom after it was put together, if it is in blocks."""
+        if not isinstance(atom, Literal) and atom in self._apart:
+            self._apart.pop(atom)(atom)
+        return atom
+
+    def _concatenate(self, parts: Sequence[Any], axis: int, target: Any = None) -> Any:
+        if target is None and len(parts) == 1:
+            return parts[0]
+        shape = list(parts[0].aval.shape)
+        shape[axis] = sum(part.aval.shape[axis] for part in parts)
+        return self._add(lax.concatenate_p, {"dimension": axis}, parts, shape, target)
+
+    # equations
+
+    def _part(self, eqn: Any, operands: Sequence[Any], sizes: dict[Any, int]) -> Any:
+        """Adds an equation like another whose result has other sizes along some axes, and returns the result."""
+        like = eqn.outvars[0].aval
+        sizes = {axis: size for axis, size in sizes.items() if axis is not None}
+        shape = tuple(sizes.get(axis, size) for axis, size in enumerate(like.shape))
+        result = make_var(ShapedArray(shape, like.dtype, weak_type=like.weak_type))
+        params = params_of_part(eqn, sizes)
+        self._eqns.append(eqn.replace(invars=list(operands), outvars=[result], params=params))
+        return result
+
+    def _add(
+        self, primitive: Any, params: Any, operands: Sequence[Any], shape: Sequence[int], target: Any = None
+    ) -> Any:
+        """Adds an equation with a result of the dtype of its first operand, and returns it."""
+        if target is None:
+            like = operands[0].aval
+            target = make_var(ShapedArray(tuple(shape), like.dtype, weak_type=like.weak_type))
+        made = self._eqn.replace(
+            primitive=primitive, params=params, invars=list(operands), outvars=[target], effects=set()
+        )
+        self._eqns.append(made)
+        return target
+
+    def _do(self, fn: Callable[..., Any], *atoms: Any, **static: Any) -> Any:
+        """Adds the equations of a function of atoms, and of what is the same each time, and returns its result."""
+        eqns, (result,), _ = self._drafts.placed(fn, atoms, self._eqn, **static)
+        self._eqns += eqns
+        return result
+
+
+# what a writer adds
+
+
+def _times(x: Any, n: int, dtype: Any = None) -> Any:
+    return x * jnp.asarray(n, dtype or x.dtype)
+
+
+def _sums_along(*values: Any, axis: int) -> Any:
+    return sum(x.sum(axis, keepdims=True) for x in values)
+
+
+def _combined(*values: Any, combine: Any, shape: tuple[int, ...]) -> Any:
+    return functools.reduce(combine.bind, [jnp.broadcast_to(value, shape) for value in values])

@@ -1,0 +1,1 @@
+"""Graphs as one program for each core."""

@@ -1,0 +1,1 @@
+"""Rewrites of what XLA:CPU makes slow kernels of."""

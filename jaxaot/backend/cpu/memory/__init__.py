@@ -1,0 +1,1 @@
+"""Graphs as several executables, and what the allocator keeps."""

@@ -1,0 +1,219 @@
+"""Cells: mutable places outside tensors that hold bare arrays, and the kinds of objects that hold cells.
+
+A library whose objects are mutated in place (flax's nnx) has a *kind*, which says what its cells and objects are and
+how they are read, written and opened to the code of a trace. Kinds are registered from above by the name of the module
+that they need, and made when that module is there: nothing is imported for their sake.
+
+An *object* is anything passed to a compiled function that is found by attribute rather than by value: an object of a
+kind, or an instance of a user's class that is compared by identity.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import enum
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot._typing import Shape
+from jaxaot.facade.generator import Generator
+from jaxaot.facade.tensor import Tensor
+
+TOOLS = frozenset({
+    "pytest", "_pytest", "pluggy", "hypothesis", "IPython", "ipykernel", "traitlets", "matplotlib", "pandas",
+    "pygments", "rich", "tqdm", "wandb", "mlflow", "tensorboard", "tensorboardX", "absl",
+})  # fmt: skip
+"""Packages whose objects lead to nothing that a function computes with."""
+FOREIGN = frozenset({
+    "jax", "jaxlib", "numpy", "builtins", "jaxaot", "torch", "typing", "collections", "functools", "scipy", "flax",
+    "optax", "orbax", "chex", "treescope", "ml_dtypes", "abc", "enum", "threading", "logging", "io", "weakref",
+    "contextlib", "contextvars", *TOOLS,
+})  # fmt: skip
+"""Packages whose code and objects hold nothing that decides what a function computes, or nothing of the user's."""
+
+
+class CellKind(abc.ABC):
+    """The cells and objects of one library.
+
+    Attributes:
+      name: What plans call it.
+      cell_types: Classes of its cells.
+      object_types: Classes of its objects, whose attributes lead to cells.
+      value_attribute: Attribute of a cell with its value, a pytree of arrays.
+      metadata_attribute: Attribute of a cell with a dict of plain values.
+      usual_metadata: Names in that dict that every cell has.
+      write: Puts a value into a cell, `write(cell, value)`, whatever trace is running; a C function, for speed.
+    """
+
+    name: str
+    cell_types: tuple[type, ...]
+    object_types: tuple[type, ...]
+    value_attribute: str
+    metadata_attribute: str
+    usual_metadata: frozenset[str]
+    write: Callable[[Any, Any], None]
+
+    @abc.abstractmethod
+    def check(self, cell: Any) -> None:
+        """Raises if a cell is of a sort that cannot be lifted."""
+
+    @abc.abstractmethod
+    def is_hidden(self, name: str) -> bool:
+        """Returns whether an attribute of an object is the library's own bookkeeping, which is not guarded."""
+
+    @abc.abstractmethod
+    def open(self, value: Any) -> Any:
+        """Lets the trace that is running write to a cell or object; returns what `close` needs."""
+
+    @abc.abstractmethod
+    def close(self, value: Any, opened: Any) -> None:
+        """Undoes `open`."""
+
+    @abc.abstractmethod
+    def take_apart(self, objects: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Returns what some cells and objects are made of: their structure, and the arrays in them, each once."""
+
+    @abc.abstractmethod
+    def leaves(self, structure: Any) -> Sequence[tuple[str, bool]]:
+        """Returns of each array of one object its name in that object, `linear.kernel`, and whether it is trained."""
+
+    @abc.abstractmethod
+    def put_together(self, structure: Any, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Returns cells and objects of a structure with other arrays."""
+
+    @abc.abstractmethod
+    def write_arrays(self, objects: Sequence[Any], structure: Any, arrays: Mapping[int, Any]) -> None:
+        """Writes arrays, by their position in what `take_apart` returned, to the cells that they came from."""
+
+    @abc.abstractmethod
+    def check_writable(self, cell: Any) -> None:
+        """Raises the library's own error if a cell cannot be written at present."""
+
+
+_waiting: dict[str, Callable[[], CellKind]] = {}
+_kinds: dict[str, CellKind] = {}
+
+
+def register_cell_kind(module: str, make: Callable[[], CellKind]) -> None:
+    """Registers a kind that is made by `make()` once `module` has been imported by someone."""
+    _waiting[module] = make
+
+
+def cell_kinds() -> dict[str, CellKind]:
+    """Returns the kinds whose libraries are there, by name."""
+    for module in [name for name in _waiting if name in sys.modules]:
+        kind = _waiting.pop(module)()
+        _kinds[kind.name] = kind
+        _kind_of_type.cache_clear()
+    return _kinds
+
+
+@functools.lru_cache(maxsize=4096)
+def _kind_of_type(cls: type) -> tuple[CellKind | None, bool]:
+    for kind in _kinds.values():
+        if issubclass(cls, kind.cell_types):
+            return kind, True
+        if issubclass(cls, kind.object_types):
+            return kind, False
+    return None, False
+
+
+def kind_of(value: Any) -> CellKind | None:
+    """Returns the kind of a cell or object; None for anything else."""
+    return _kind_of_type(type(value))[0]
+
+
+def kind_of_cell(cell: Any) -> CellKind:
+    """Returns the kind of a cell."""
+    kind = kind_of(cell)
+    assert kind is not None, "a cell has a kind"
+    return kind
+
+
+def is_cell(value: Any) -> bool:
+    """Returns whether a value is a cell."""
+    return _kind_of_type(type(value))[1]
+
+
+def is_leaf(value: Any) -> bool:
+    """Returns whether the flattening of arguments stops at a value: None, and cells and objects of a kind."""
+    return value is None or (bool(_kinds) and _kind_of_type(type(value))[0] is not None)
+
+
+def is_object(value: Any) -> bool:
+    """Returns whether a leaf of the arguments is found by its attributes."""
+    if kind_of(value) is not None:
+        return True
+    if isinstance(value, (type, types.ModuleType, types.FunctionType, types.MethodType, functools.partial, enum.Enum)):
+        return False
+    if isinstance(value, (Tensor, jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct)):
+        return False
+    cls = type(value)
+    if cls.__module__.partition(".")[0] in FOREIGN or not has_attributes(value):
+        return False
+    # what says itself when it is equal is compared, unless it is a bag of fields that may hold tensors
+    is_compared = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
+    return not is_compared or (dataclasses.is_dataclass(cls) and _holds_arrays(value))
+
+
+def has_attributes(value: Any) -> bool:
+    """Returns whether a value has attributes of its own."""
+    return hasattr(value, "__dict__") or any("__slots__" in owner.__dict__ for owner in type(value).__mro__)
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Returns the attributes of an object by name: its `__dict__`, then its slots."""
+    found = dict(getattr(value, "__dict__", ()))
+    for owner in type(value).__mro__:
+        slots = owner.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                found[name] = getattr(value, name)
+    return found
+
+
+CODE = (
+    type, types.ModuleType, types.FunctionType, types.MethodType, types.BuiltinFunctionType, np.ndarray, jax.Array, str,
+    bytes, int, float, complex, bool, type(None), range, slice, Generator,
+)  # fmt: skip
+"""What no tensor is looked for in."""
+
+
+def children_of(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yields what an object holds: the items of a dict or list, the attributes of anything else, each with its name."""
+    if isinstance(value, Mapping):
+        yield from ((str(key), child) for key, child in list(value.items()))
+    elif isinstance(value, (list, tuple)):
+        yield from ((str(i), child) for i, child in enumerate(value))
+    else:
+        yield from ((name, child) for name, child in attributes_of(value).items() if isinstance(name, str))
+
+
+def array_content(array: np.ndarray) -> tuple[Any, Shape, bytes]:
+    """Returns what a NumPy array that is part of a program has to be at a later call."""
+    return array.dtype, array.shape, _fingerprint(array)
+
+
+def _fingerprint(array: np.ndarray) -> bytes:
+    """Returns what tells whether a NumPy array still holds the same; of more than a MiB, where it lies and a sample."""
+    if array.nbytes <= 2**20:
+        return array.tobytes()
+    step = -(-array.nbytes // 2**20)
+    sample = array[::step] if array.ndim == 1 else array[tuple(slice(None, None, step) for _ in array.shape)]
+    return array.ctypes.data.to_bytes(8) + sample.tobytes()
+
+
+def _holds_arrays(value: Any) -> bool:
+    """Returns whether fields of a dataclass lead to tensors, arrays or objects."""
+    for child in attributes_of(value).values():
+        leaves = jax.tree.leaves(child, is_leaf=is_leaf)
+        if any(isinstance(leaf, (Tensor, jax.Array, np.ndarray)) or is_object(leaf) for leaf in leaves):
+            return True
+    return False

@@ -1,0 +1,174 @@
+"""Makes tensors: from Python data, from arrays, and from the factory rows of the op table."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot.errors import DtypeError, TensorTypeError, TensorValueError
+from jaxaot.facade.tensor import INFERENCE, Tensor, wrap_array
+from jaxaot.ops.promotion import default_float, default_int, is_inexact, is_integral, kind
+from jaxaot.tape.modes import state
+
+_warned: set[str] = set()
+
+
+def as_dtype(dtype: Any) -> np.dtype | None:
+    """Returns a dtype as the facade holds it; with JAX's x64 off, 64-bit ones as 32-bit ones, with one warning each.
+
+    Raises:
+      DtypeError: If it is not one.
+    """
+    if dtype is None:
+        return None
+    if dtype is float:
+        return default_float()
+    if dtype is int:
+        return default_int()
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError as error:
+        raise DtypeError(f"`{dtype!r}` is not a dtype; write for instance `ja.float32`.") from error
+    held = np.dtype(jax.dtypes.canonicalize_dtype(wanted))
+    if held != wanted and wanted.name not in _warned:
+        _warned.add(wanted.name)
+        warnings.warn(
+            f"{wanted.name} was asked for, but JAX's x64 mode is off, so tensors hold {held.name}. Call "
+            "`jax.config.update('jax_enable_x64', True)` for 64-bit types.",
+            stacklevel=3,
+        )
+    return held
+
+
+def _data_array(data: Any) -> Any:
+    """Returns Python data as an array or number, with any tensors in it read."""
+    if isinstance(data, Tensor):
+        return data.detach().jax()
+    if isinstance(data, (list, tuple)) and any(isinstance(i, (Tensor, list, tuple, jax.Array)) for i in data):
+        items = [_data_array(item) for item in data]
+        if any(isinstance(item, jax.Array) for item in items):
+            return jnp.stack([jnp.asarray(item) for item in items])
+        return items
+    return data
+
+
+def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Returns a leaf with a copy of `data`: numbers, nested lists, arrays or a tensor.
+
+    Raises:
+      TensorTypeError: If `data` is not made of numbers.
+    """
+    wanted = as_dtype(dtype)
+    values = _data_array(data)
+    if isinstance(values, (jax.Array, np.ndarray, np.generic)):
+        array = jnp.array(values, dtype=wanted if wanted is not None else None, copy=True)
+        array = jax.lax.convert_element_type(array, array.dtype) if array.weak_type else array
+    else:
+        try:
+            plain = np.array(values)
+        except ValueError as error:
+            raise TensorValueError(f"expected sequences of equal length: {error}") from error
+        if plain.dtype == object and all(type(value) is int for value in plain.flat):
+            pass  # numbers of more than 64 bits
+        elif plain.dtype == object or plain.dtype.kind in "USMm":
+            raise TensorTypeError(f"could not infer dtype of {type(data).__name__}; a tensor is made of numbers")
+        if wanted is None:
+            empty = plain.size == 0
+            wanted = (np.dtype(bool), default_int(), default_float(), np.dtype(np.complex64))[
+                2 if empty else 1 if plain.dtype == object else kind(plain.dtype)
+            ]
+        if is_integral(wanted):
+            _check_holds(wanted, plain)
+        array = jnp.asarray(plain.astype(wanted))
+    array = _placed(array, device)
+    return _leaf(wrap_array(array), requires_grad)
+
+
+def _check_holds(dtype: np.dtype, numbers: np.ndarray) -> None:
+    """Raises if integers of a dtype cannot hold numbers; negative ones count from the end of unsigned dtypes.
+
+    Raises:
+      TensorValueError: If they cannot.
+    """
+    info = np.iinfo(dtype)
+    least, most = int(info.min) or -int(info.max), int(info.max)
+    for number in (numbers.min(), numbers.max()) if numbers.size and numbers.dtype.kind != "c" else ():
+        if not least <= number <= most:
+            raise TensorValueError(
+                f"value cannot be converted to type {dtype} without overflow: {number}. Pass a dtype that holds it; "
+                "64 bits need `jax.config.update('jax_enable_x64', True)`."
+            )
+
+
+def _leaf(made: Tensor, requires_grad: bool) -> Tensor:
+    if state.infers:
+        made._creation = INFERENCE
+    if requires_grad:
+        if not is_inexact(made.dtype):
+            raise DtypeError("only Tensors of floating point and complex dtype can require gradients")
+        made.requires_grad_()
+    return made
+
+
+def _placed(array: Any, device: Any) -> Any:
+    if device is None or (isinstance(device, str) and device in ("cpu", "meta") and jax.default_backend() == "cpu"):
+        return array
+    return jax.device_put(array, find_device(device))
+
+
+def find_device(device: Any) -> Any:
+    """Returns the jax device that `device` names: `"cpu"`, `"cuda:0"`, `"tpu"`, or one itself.
+
+    Raises:
+      TensorTypeError: If there is none.
+    """
+    if not isinstance(device, str):
+        return device
+    name, _, index = device.partition(":")
+    try:
+        found = jax.devices({"cuda": "gpu"}.get(name, name))
+        return found[int(index or 0)]
+    except (RuntimeError, ValueError, IndexError) as error:
+        here = sorted({f"{d.platform}:{d.id}" for d in jax.devices()})
+        raise TensorTypeError(f"there is no device `{device}`; here are: {', '.join(here)}") from error
+
+
+def from_jax(array: Any) -> Tensor:
+    """Returns a tensor on a jax array, without a copy; the array itself is never changed or donated."""
+    array = jnp.asarray(array)
+    if array.weak_type:
+        array = jax.lax.convert_element_type(array, array.dtype)
+    made = wrap_array(array)
+    made._storage.is_shared = True
+    return made
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """Returns `data` as a tensor: itself if it is one of that dtype, without a copy where it is an array."""
+    wanted = as_dtype(dtype)
+    if isinstance(data, Tensor):
+        return data if wanted is None or wanted == data.dtype else data.to(wanted)
+    if isinstance(data, jax.Array) and (wanted is None or wanted == data.dtype):
+        return from_jax(data)
+    return tensor(data, dtype=dtype, device=device)
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """Returns a tensor with the values of a NumPy array; unlike PyTorch's, it does not share the array's memory."""
+    if not isinstance(array, np.ndarray):
+        raise TensorTypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return tensor(array)
+
+
+def from_dlpack(source: Any) -> Tensor:
+    """Returns a tensor on the memory of another library's tensor, through dlpack."""
+    return from_jax(jnp.from_dlpack(source))
+
+
+def scalar_tensor(value: Any) -> Tensor:
+    """Returns a 0-d tensor that promotes like a Python number, as traced Python floats do."""
+    return wrap_array(jnp.asarray(value))

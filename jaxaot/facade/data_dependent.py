@@ -1,0 +1,162 @@
+"""Ops whose result's shape depends on values: they run eagerly, and say what to write instead in a trace."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorValueError
+from jaxaot.facade.dispatch import call, call_out
+from jaxaot.facade.indexing import getitem
+from jaxaot.facade.nonzero import true_places
+from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.ops.dims import broadcast_shapes, normalize_dim
+from jaxaot.ops.promotion import default_float, default_int, is_bool, is_complex, is_inexact, is_integral
+from jaxaot.ops.table import lookup
+
+
+def _indices(values: Any) -> Tensor:
+    return wrap_array(jnp.asarray(values.astype(default_int())))
+
+
+def _stored(result: Tensor, out: Tensor | None) -> Tensor:
+    """Returns `result`, or `out` with it."""
+    return result if out is None else call_out(lookup("contiguous_copy_of"), (result,), (), out)
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """Returns where elements are not zero: (n, dims), or a tensor for each dim if `as_tuple`."""
+    flat = input.reshape(1) if input.ndim == 0 else input
+    places = true_places(flat.detach(), "`nonzero` (how many elements there are)")
+    if as_tuple:
+        return tuple(_indices(place) for place in places)
+    return _stored(_indices(jnp.stack(places, axis=1)[:, : input.ndim]), out)
+
+
+def argwhere(input: Tensor) -> Tensor:
+    """Returns where elements are not zero: (n, dims)."""
+    return nonzero(input)
+
+
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Returns the elements where a mask that broadcasts with them is true, as one dim."""
+    if not is_bool(mask.dtype):
+        raise DtypeError(f"masked_select: expected BoolTensor for mask, got {mask.dtype}")
+    size = broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    return _stored(getitem(input.expand(size), mask.expand(size)), out)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Returns the distinct elements, or slices along `dim`, in ascending order; with where and how often if asked."""
+    values, axis = _comparable("unique", input, dim)
+    found, inverse, counts = np.unique(values, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
+    return _distinct(input, found, inverse, counts, dim, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Returns the elements, or slices along `dim`, that differ from those before; with where and how often if asked."""
+    values, axis = _comparable("unique_consecutive", input, dim)
+    rows = values.reshape(-1, 1) if axis is None else np.moveaxis(values, axis, 0)
+    rows = rows.reshape(len(rows), math.prod(rows.shape[1:]))
+    begins = np.concatenate([np.ones(min(len(rows), 1), bool), (rows[1:] != rows[:-1]).any(1)])
+    starts = np.nonzero(begins)[0]
+    counts = np.diff(np.append(starts, len(rows)))
+    found = np.take(values.reshape(-1) if axis is None else values, starts, axis=axis or 0)
+    return _distinct(input, found, np.cumsum(begins) - 1, counts, dim, return_inverse, return_counts)
+
+
+def _comparable(name: str, input: Tensor, dim: int | None) -> tuple[np.ndarray, int | None]:
+    """Returns the values to compare, and the axis along which slices of them are, if any."""
+    if is_complex(input.dtype):
+        raise DtypeError(f'"{name}" not implemented for {input.dtype}')
+    values = np.asarray(input._concrete(f"`{name}` (how many elements there are)"))
+    if values.dtype.kind not in "biuf":  # numpy sorts no bfloat16
+        values = values.astype(np.float32)
+    if dim is None:
+        return values, None
+    if not values.ndim:
+        raise DimError(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = normalize_dim(dim, values.ndim)
+    empty = [n == 0 for n in values.shape]
+    if sum(empty) > 1:
+        raise ShapeMismatchError("Number of zero sized dimensions is more than one, so unique cannot be applied")
+    if any(empty) and not empty[axis]:
+        raise ShapeMismatchError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    return values, axis
+
+
+def _distinct(
+    input: Tensor, found: Any, inverse: Any, counts: Any, dim: int | None, return_inverse: bool, return_counts: bool
+) -> Any:
+    results = [wrap_array(jnp.asarray(found, input.dtype))]
+    if return_inverse:
+        results.append(_indices(inverse.reshape(tuple(input.shape) if dim is None else -1)))
+    if return_counts:
+        results.append(_indices(counts))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def repeat_interleave(
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Returns each element repeated, along `dim` if given: `repeats` times, or as often as its entry in `repeats` says.
+
+    Given counts alone, it returns indices: i as often as the i-th count says. With counts in a tensor, a trace needs
+    `output_size`, their sum.
+    """
+    if repeats is None:
+        if input.ndim != 1:
+            raise ShapeMismatchError("repeat_interleave only accept 1D vector as repeat")
+        places = wrap_array(jnp.arange(input.numel(), dtype=default_int()))
+        return repeat_interleave(places, input, 0, output_size=output_size)
+    if isinstance(repeats, (list, tuple)):
+        repeats = wrap_array(jnp.asarray(repeats, default_int()))
+    if not isinstance(repeats, Tensor):
+        return call(lookup("repeat_interleave"), (input,), (repeats, dim, output_size))
+    if output_size is None:
+        counts = repeats._concrete("`repeat_interleave` without `output_size` (how many elements there are)")
+        if (np.asarray(counts) < 0).any():
+            raise ArgumentError("repeats can not be negative")
+        n = input.numel() if dim is None else input.shape[dim] if input.ndim else 1
+        output_size = int(counts.sum()) * (n if counts.size == 1 else 1)
+    return call(lookup("repeat_interleave_each"), (input, repeats), (dim, output_size))
+
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """Returns how often each number from 0 on occurs, or the sums of the weights of its places.
+
+    Raises:
+      DtypeError: If `input` does not hold integers.
+      ShapeMismatchError: If it is not of one dim, or `weights` has another shape.
+      TensorValueError: If a number or `minlength` is negative.
+    """
+    if not is_integral(input.dtype):
+        raise DtypeError(f"bincount(): expected integers, got {input.dtype}")
+    if input.ndim != 1 or (weights is not None and tuple(weights.shape) != tuple(input.shape)):
+        raise ShapeMismatchError("bincount only supports 1-d non-negative integral inputs, and weights of their shape.")
+    values = input._concrete("`bincount` (how many numbers there are)")
+    if minlength < 0 or (values.size and values.min() < 0):
+        raise TensorValueError("bincount only supports 1-d non-negative integral inputs, and minlength should be >= 0")
+    length = max(minlength, int(values.max()) + 1 if values.size else 0)
+    if weights is None:
+        return wrap_array(jnp.asarray(np.bincount(values, minlength=length).astype(default_int())))
+    given = weights._concrete("`bincount` (its weights)")
+    counted = np.bincount(values, given, minlength=length)
+    return wrap_array(jnp.asarray(counted.astype(given.dtype if is_inexact(given.dtype) else default_float())))
+
+
+FUNCTIONS = {
+    fn.__name__: fn
+    for fn in (nonzero, argwhere, masked_select, unique, unique_consecutive, repeat_interleave, bincount)
+}

@@ -1,0 +1,584 @@
+"""How an op reaches its tensors: read, compute, wrap or write, record.
+
+`call` runs an op out of place, `call_inplace` writes its result to the first argument, `call_out` to tensors given as
+`out=`. Each has two ways through: eagerly by a cached kernel, and in a trace on symbols. The border between PyTorch's
+words and JAX's runs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import ref
+
+import jax
+import numpy as np
+
+from jaxaot._jax import is_outermost, is_tracer
+from jaxaot._typing import Array
+from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
+from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, flatten
+from jaxaot.facade.casting import call_cast, without_autocast
+from jaxaot.facade.chains import clear_chains
+from jaxaot.facade.counter import count_write, counter_of
+from jaxaot.facade.generator import default_generator
+from jaxaot.facade.history import History
+from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
+from jaxaot.facade.locks import hold_alive, release_one, take
+from jaxaot.facade.nodes import OpNode, TracedOpNode, materialize
+from jaxaot.facade.saved import check_saveable, note_written, save_specially
+from jaxaot.facade.storage import Storage
+from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
+from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, write_array, write_value
+from jaxaot.lower.entry import run_into
+from jaxaot.ops.promotion import fits_default_int, is_inexact
+from jaxaot.ops.table import OpSpec
+from jaxaot.tape.modes import state
+from jaxaot.tape.threads import threads
+from jaxaot.views.layout import Layout, contiguous, indexed_operands
+from jaxaot.views.window import AbstractWindow, find_window
+
+_kernels: dict[Any, Kernel] = {}
+_grad_kernels: dict[Any, GradKernel] = {}
+_write_kernels: dict[Any, WriteKernel] = {}
+
+MOST_KERNELS = 2048  # of each kind; an executable takes about a megabyte
+
+
+def clear_kernels() -> None:
+    """Forgets all compiled kernels, and with them the memory of their executables."""
+    for kernels in (_kernels, _grad_kernels, _write_kernels):
+        kernels.clear()
+    clear_chains()
+
+
+def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
+    """Runs an op out of place.
+
+    Args:
+      spec: Its row.
+      dynamic: Tensors, numbers, None, and lists of tensors, in schema order.
+      static: Hashable values, in schema order.
+      generator: Where a random op draws its key; the default generator if None.
+
+    Returns:
+      A tensor, or a tuple or list of them.
+    """
+    if state.dual is not None:
+        return state.dual.call(spec, dynamic, static, generator)
+    if state.trace is not None:
+        return _call_traced(spec, dynamic, static, generator)
+    if state.region is not None:
+        state.region.watch(dynamic)
+    if spec.has_prelude:
+        if spec.is_cast and state.autocast is not None:
+            return call_cast(call, spec, dynamic, static, generator)
+        if spec.check is not None:
+            return _call_checked(call, spec, dynamic, static, generator)
+    flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
+    key: list[Any] = [spec, static, lengths]
+    if spec.has_any:
+        key.append(tuple(map(type, static)))
+    operands: list[Any] = []
+    mask = _gather(spec, flat, key, operands)
+    if mask < 0:
+        return call(spec, converted(spec, dynamic, static), static, generator)
+    if spec.is_random:
+        operands.append((generator or default_generator).draw())
+    if mask and spec.is_differentiable and state.grad_enabled:
+        key.append(mask)
+        return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
+    cache_key = tuple(key)
+    kernel = _kernels.get(cache_key)
+    if kernel is None:
+        recipe = _recipe(spec, flat, lengths)
+        kernel = Kernel(spec, static, recipe)
+        results = kernel.run(*operands)
+        kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
+        remember(_kernels, cache_key, kernel, MOST_KERNELS)
+    else:
+        results = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
+    if len(results) == 1 and spec.schema.n_results == 1:
+        layout: Any = kernel.layouts[0]
+        made = wrap(Storage(results[0], layout), layout)
+        if state.infers:
+            made._creation = INFERENCE
+        return made
+    return _wrap_results(spec, flat, results, kernel.layouts)
+
+
+def _call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
+    """Runs an op out of place, for a form of it that autocast leaves alone: in place and with `out=`."""
+    if state.autocast is None:
+        return call(spec, dynamic, static, generator)
+    with without_autocast():
+        return call(spec, dynamic, static, generator)
+
+
+def _call_checked(run: Callable[..., Any], spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Any:
+    """Runs an op out of place or in place, with its check of values where the values are at hand."""
+    check = spec.check
+    tensors = [v for value in dynamic for v in (value if isinstance(value, (list, tuple)) else (value,))]
+    if jax.default_backend() != "cpu" or any(isinstance(t, Tensor) and is_tracer(t._storage.array) for t in tensors):
+        return run(spec.unchecked, dynamic, static, generator)
+    assert check is not None
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [shown(v) for v in value]
+        return np.asarray(materialize(value)) if isinstance(value, Tensor) else value
+
+    parameters = spec.schema.dynamic
+    given = {p.name: v if p.name not in check.reads else shown(v) for p, v in zip(parameters, dynamic, strict=True)}
+    given.update(zip((p.name for p in spec.schema.static), static, strict=True))
+    if not check.of_results:
+        check.fn(**given)
+    results = run(spec.unchecked, dynamic, static, generator)
+    if check.of_results:
+        check.fn(*map(shown, results if isinstance(results, tuple) else (results,)), **given)
+    return results
+
+
+def _call_recorded(
+    spec: OpSpec, flat: Sequence[Any], static: Any, lengths: Any, cache_key: Any, operands: list[Any]
+) -> Any:
+    kernel = _grad_kernels.get(cache_key)
+    if kernel is None:
+        recipe = _recipe(spec, flat, lengths)
+        wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
+        kernel = GradKernel(spec, static, recipe, wanted)
+        outputs = kernel.run(*operands)
+        kernel.layouts = result_layouts(spec, outputs[: len(kernel.differentiable)], recipe.layouts, static)
+        kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
+        remember(_grad_kernels, cache_key, kernel, MOST_KERNELS)
+    else:
+        outputs = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
+    leaves = kernel.pick_leaves((*operands, *outputs))
+    if kernel.is_plain and state.saves_plainly:  # as below, without the loops
+        for i in kernel.held_arguments:
+            flat[i]._storage.is_shared = True
+        layout: Any = kernel.layouts[0]
+        storage = Storage(outputs[0], layout)
+        if kernel.held_results:
+            storage.is_shared = True
+        made = wrap(storage, layout)
+        node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
+        made._history = History(layout, 0, True, node)
+        if kernel.is_saving:
+            node.originals = _originals(kernel, flat, made)
+        return made
+    tensors = _wrap_results(spec, flat, outputs[: kernel.n_outputs], kernel.layouts, as_tuple=True)
+    if not kernel.is_recorded:
+        return _unpack(spec, tensors)
+    for i in kernel.held_arguments:
+        flat[i]._storage.is_shared = True
+    for i in kernel.held_results:
+        tensors[i]._storage.is_shared = True
+    node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
+    for index, tensor in enumerate(tensors):
+        if kernel.recorded[index]:
+            tensor._history = History(tensor._layout, 0, True, node, index)
+    if kernel.is_saving:
+        node.originals = _originals(kernel, flat, tensors[kernel.held_results[0]] if kernel.held_results else None)
+    if not state.saves_plainly:
+        save_specially(node, flat, tensors)
+    return _unpack(spec, tensors)
+
+
+def _originals(kernel: GradKernel, flat: Sequence[Any], result: Any) -> list[Any]:
+    """Returns weak references to the tensors that are saved."""
+    if not kernel.tensor_arguments:
+        return [ref(result)]
+    originals = []
+    for i in kernel.tensor_arguments:
+        tensor = flat[i]
+        if tensor._creation is not None:
+            check_saveable(tensor)
+        originals.append(ref(tensor))
+    if kernel.held_results:
+        originals.append(ref(result))
+    return originals
+
+
+_READ, _BASE, _TARGET, _DEFAULT = "read", "base", "target", "default"  # marks in the keys of kernels
+
+
+def _gather(
+    spec: OpSpec,
+    flat: Sequence[Any],
+    key: list[Any],
+    operands: list[Any],
+    target: Tensor | None = None,
+    window: AbstractWindow | None = None,
+    steps: list[tuple[Any, ...]] | None = None,
+) -> int:
+    """Appends what a kernel is compiled for to `key`, and what it is called with to `operands`.
+
+    Args:
+      spec: The row.
+      flat: Its dynamic arguments.
+      key: Gets layouts, windows and kinds of number.
+      operands: Gets arrays, starts of windows and numbers. In place they begin with the array of the target's storage
+        and, if the target shows a part of it, with the starts of its window.
+      target: The tensor that is written in place.
+      window: Of the target; None if it shows all of its storage.
+      steps: If given, gets the steps of a `Recipe`, by which the kernel finds its arguments in the operands.
+
+    Returns:
+      A bit for each argument that requires grad; -1 if one has to be converted first.
+    """
+    base = None if target is None else target._storage
+    defaults = () if spec.has_lists else spec.dynamic_defaults
+    mask, bit = 0, 1
+    for position, value in enumerate(flat):
+        kind = type(value)
+        step: tuple[Any, ...] | None = None  # the last operand
+        if kind is Tensor:
+            storage = value._storage
+            layout = value._layout
+            array = storage.array
+            key.append(layout)
+            if layout is storage.layout and array is not None:
+                if storage.trace is not None:
+                    storage.check_alive()
+                    array = storage.array
+                if storage is base:
+                    key.append(_BASE)
+                    step = ("operand", 0)
+                else:
+                    operands.append(array)
+            elif array is None or storage.n_written is not None or layout.numel == 0:
+                # an empty view, or memory that is not all there: rare, so read at once
+                storage.check_alive()
+                key.append(_READ)
+                operands.append(value._read())
+            elif value is target:
+                key.append(_TARGET)
+                step = ("window", 0, window, 1)
+            else:
+                storage.check_alive()
+                storage.check_reach(layout, value._offset, is_write=False)
+                shown, starts = find_window(storage.layout, layout, value._offset)
+                key.append(shown)
+                key.append(storage.layout)
+                if storage is base:
+                    key.append(_BASE)
+                    step = ("window", 0, shown, len(operands))
+                else:
+                    step = ("window", len(operands), shown, len(operands) + 1)
+                    operands.append(array)
+                operands.append(starts)
+            history = value._history
+            if history is not None and history.requires_grad:
+                mask |= bit
+        elif value is None:
+            key.append(None)
+            step = ("none",)
+        elif kind in NUMBERS:
+            if defaults and value is defaults[position]:
+                key.append(_DEFAULT)
+                step = ("constant", value)
+            elif kind is int and not -SURELY_INT <= value < SURELY_INT and not fits_default_int(value):
+                return -1
+            else:
+                key.append(kind)
+                operands.append(value)
+        else:
+            return -1
+        bit <<= 1
+        if steps is not None:
+            steps.append(step or ("operand", len(operands) - 1))
+    return mask
+
+
+def _recipe(
+    spec: OpSpec,
+    flat: Sequence[Any],
+    lengths: Any,
+    target: Tensor | None = None,
+    window: AbstractWindow | None = None,
+) -> Recipe:
+    """Returns how the operands that `_gather` finds become arguments again."""
+    steps: list[tuple[Any, ...]] = []
+    before = [] if target is None else [None] if window is None else [None, None]
+    _gather(spec, flat, [], before, target, window, steps)
+    return Recipe(steps, lengths, _operand_layouts(spec, flat), spec.is_random)
+
+
+def _operand_layouts(spec: OpSpec, flat: Sequence[Any]) -> list[Layout]:
+    """Returns the layouts of an op's tensor operands; a number in place of a tensor counts as a 0-d one."""
+    if spec.layout == "indexed":
+        source, *indices = (None if value is None else value._layout for value in flat)
+        return list(indexed_operands(source, tuple(indices)))
+    layouts = [value._layout for value in flat if isinstance(value, Tensor)]
+    if layouts and not spec.has_lists and len(layouts) < len(flat):
+        for value, parameter in zip(flat, spec.schema.dynamic, strict=True):
+            if parameter.type == "Tensor" and isinstance(value, NUMBERS):
+                layouts.append(contiguous((), layouts[0].dtype))
+    return layouts
+
+
+def _wrap_results(
+    spec: OpSpec, flat: Sequence[Any], results: Sequence[Any], layouts: Sequence[Any], as_tuple: bool = False
+) -> Any:
+    """Returns the declared results as tensors, and stores the new values of written parameters."""
+    n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
+    tensors = [wrap(Storage(result, layout), layout) for result, layout in zip(results[:n], layouts[:n], strict=True)]
+    if state.infers:
+        for tensor in tensors:
+            tensor._creation = INFERENCE
+    _store_written(spec, flat, results[n:])
+    return tensors if as_tuple else _unpack(spec, tensors)
+
+
+def _store_written(spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> None:
+    if not spec.schema.written:
+        return
+    position = {p.name: i for i, p in enumerate(spec.schema.dynamic)}
+    for parameter, value in zip(spec.schema.written, values, strict=True):
+        target = flat[position[parameter.name]]
+        if target is not None and value is not None:
+            write_value(target, value)
+
+
+def _unpack(spec: OpSpec, tensors: list[Tensor]) -> Any:
+    if spec.schema.n_results == 1:
+        return tensors[0]
+    return spec.pack(tensors)
+
+
+# -- in a trace --------------------------------------------------------------------------------------------------------
+
+
+def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
+    if spec.is_cast and state.autocast is not None:
+        return call_cast(call, spec, dynamic, static, generator)
+    for value in dynamic:
+        if type(value) in STAND_INS:
+            return STAND_INS[type(value)](spec, dynamic, static, generator)
+    flat, values, lengths, records, key = _read_traced(spec, dynamic, static, generator)
+    results, node = _evaluate_traced(spec, flat, values, lengths, static, records, key)
+    trace = state.trace
+    n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
+    layouts: Any = result_layouts(spec, results, _operand_layouts(spec, flat), static)
+    tensors = []
+    for index, (result, layout) in enumerate(zip(results[:n], layouts[:n], strict=True)):
+        storage = trace.new_storage(result, layout)
+        tensor = wrap(storage, layout, 0, trace)
+        if node is not None and node.recorded[index]:
+            tensor._history = History(layout, 0, True, node, index, trace)
+            tensor._history.ghost = result
+            storage.writer = tensor._history
+        tensors.append(tensor)
+    _store_written(spec, flat, results[n:])
+    return _unpack(spec, tensors)
+
+
+def _read_traced(spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Any:
+    dynamic = converted(spec, dynamic, static)
+    flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
+    records = (
+        state.grad_enabled
+        and spec.is_differentiable
+        and any(isinstance(v, Tensor) and v.requires_grad and is_inexact(v.dtype) for v in flat)
+    )
+    if spec.overwrites:  # the target may hold no values yet
+        target = flat[0]
+        values = [jax.numpy.zeros(target._layout.size, target._layout.dtype)]
+    else:
+        values = []
+    values += [_read_for(v, records) if isinstance(v, Tensor) else v for v in flat[len(values) :]]
+    key = (generator or default_generator).draw() if spec.is_random else None
+    return flat, values, lengths, records, key
+
+
+def _read_for(tensor: Tensor, records: bool) -> Array:
+    if records == state.grad_enabled:
+        return tensor._read()
+    before = state.grad_enabled
+    state.grad_enabled = records
+    try:
+        return tensor._read()
+    finally:
+        state.grad_enabled = before
+
+
+def _evaluate_traced(
+    spec: OpSpec, flat: Sequence[Any], values: Sequence[Any], lengths: Any, static: Any, records: bool, key: Any
+) -> tuple[tuple[Any, ...], TracedOpNode | None]:
+    nest = Recipe((), lengths, (), False).nest
+    with jax.named_scope(spec.name):
+        results = spec.evaluate(nest(values), static, key)
+    if not records:
+        return results, None
+    mask = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v.dtype) for v in flat]
+    edges = [v._gradient_edge() for v, wanted in zip(flat, mask, strict=True) if wanted]
+    n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
+    node = TracedOpNode(spec, edges, values, nest, static, key, mask, results[:n])
+    return results, node if any(node.recorded) else None
+
+
+# -- in place ----------------------------------------------------------------------------------------------------------
+
+
+@threads.writing
+def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Tensor:
+    """Runs an op and writes its result to the first argument.
+
+    Raises:
+      LeafWriteError: If the target is a leaf that requires grad and the write would be recorded.
+      OverlappingWriteError: If elements of the target share memory.
+    """
+    target = dynamic[0]
+    if not isinstance(target, Tensor):
+        raise ArgumentError(f"{spec.name}_(): argument 'self' must be Tensor, not {type(target).__name__}")
+    if state.dual is not None:
+        return state.dual.call_inplace(spec, dynamic, static, generator)
+    flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
+    records = False
+    if state.grad_enabled and spec.is_differentiable:
+        for value in flat:
+            if isinstance(value, Tensor) and value._history is not None and value._history.requires_grad:
+                records = True
+                break
+    check_writable(target, records)
+    if state.region is not None:
+        state.region.watch(dynamic)
+    if spec.name == "copy" and isinstance(dynamic[1], Tensor) and is_itself(target, dynamic[1]):
+        count_write(target)
+        return target
+    if spec.check is not None and state.trace is None:
+        return _call_checked(call_inplace, spec, dynamic, static, generator)
+    if state.trace is not None:
+        return _call_inplace_traced(spec, target, dynamic, static, generator)
+    if records and is_inexact(target.dtype):
+        return _call_inplace_recorded(spec, target, flat, lengths, static, generator)
+    storage, layout = target._storage, target._layout
+    array = storage.array
+    if array is None or storage.n_written is not None or layout.numel == 0:
+        if spec.overwrites:
+            dynamic = [wrap_array(jax.numpy.zeros(layout.size, layout.dtype)), *dynamic[1:]]
+        result = _detached_result(spec, dynamic, static, generator)
+        write_value(target, fit_into(result, layout.size, layout.dtype))
+        return target
+    window: AbstractWindow | None = None
+    operands: list[Any] = [array]
+    if layout is not storage.layout:
+        storage.check_alive()
+        storage.check_reach(layout, target._offset, is_write=True)
+        window, starts = find_window(storage.layout, layout, target._offset)
+        operands.append(starts)
+    key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
+    if spec.has_any:
+        key.append(tuple(map(type, static)))
+    if _gather(spec, flat, key, operands, target, window) < 0:
+        return call_inplace(spec, converted(spec, dynamic, static), static, generator)
+    if spec.is_random:
+        operands.append((generator or default_generator).draw())
+    cache_key = tuple(key)
+    kernel = _write_kernels.get(cache_key)
+    fresh = kernel is None
+    if fresh:
+        recipe = _recipe(spec, flat, lengths, target, window)
+        kernel = WriteKernel(spec, static, recipe, layout, window)
+    lock = hold_alive(storage) if threads.are_several else None
+    try:
+        is_operand = False
+        for i in range(1, len(operands)):
+            is_operand = is_operand or operands[i] is array
+        operands[0] = array = None  # so that the storage alone holds it
+        if is_operand or not (storage.may_donate() if lock is None else take((storage,))):
+            program = kernel.run
+        else:
+            program = kernel.run_donated
+        results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
+    finally:
+        if lock is not None:
+            release_one(storage, lock)
+    if fresh:
+        remember(_write_kernels, cache_key, kernel, MOST_KERNELS)
+    if spec.schema.written:
+        _store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :])
+    return target
+
+
+def _detached_result(spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Array:
+    before = state.grad_enabled
+    state.grad_enabled = False
+    try:
+        result = _call_uncast(spec, dynamic, static, generator)
+    finally:
+        state.grad_enabled = before
+    return (result if isinstance(result, Tensor) else result[0])._read()
+
+
+def _call_inplace_recorded(
+    spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any
+) -> Tensor:
+    dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
+    result = _call_uncast(spec, dynamic, static, generator)
+    result = result if isinstance(result, Tensor) else result[0]
+    value = fit_into(result._read(), target._layout.size, target.dtype)
+    edge = result._gradient_edge()
+    if result.dtype != target.dtype:
+        edge = call(_cast_row(), (result,), (target.dtype,))._gradient_edge()
+    node = None if result._history is None else result._history.node
+    # the node may hold its result
+    write_array(target, value, edge, is_shared=result._storage.is_shared and value is result._storage.array)
+    if type(node) is OpNode:
+        note_written(node, target)
+    return target
+
+
+def _cast_row() -> OpSpec:
+    from jaxaot.ops.table import lookup
+
+    return lookup("cast")
+
+
+def _call_inplace_traced(spec: OpSpec, target: Tensor, dynamic: Sequence[Any], static: Any, generator: Any) -> Tensor:
+    flat, values, lengths, records, key = _read_traced(spec, dynamic, static, generator)
+    operands = (apart_from_hooks(target), *flat[1:]) if records else flat
+    results, node = _evaluate_traced(spec, operands, values, lengths, static, records, key)
+    value = fit_into(results[0], target._layout.size, target.dtype)
+    from jaxaot.tape.node import Edge
+
+    edge = None if node is None or not is_inexact(target.dtype) else Edge(node, 0)
+    write_array(target, value, edge)
+    n = max(spec.schema.n_results, 1)
+    _store_written(spec, flat, results[n:])
+    return target
+
+
+# -- out= --------------------------------------------------------------------------------------------------------------
+
+
+def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out: Any, generator: Any = None) -> Any:
+    """Runs an op and stores its results in the tensors given as `out=`, which are resized to fit.
+
+    Raises:
+      AutogradError: If the op would be recorded.
+      DtypeError: If `out` cannot hold the results' kind of number.
+    """
+    if state.dual is not None:
+        return state.dual.call_out(spec, dynamic, static, out, generator)
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    flat, _ = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
+    if state.grad_enabled and any(isinstance(v, Tensor) and v.requires_grad for v in (*flat, *outs)):
+        raise AutogradError(
+            f"{spec.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    results = _call_uncast(spec, dynamic, static, generator)
+    values = results if isinstance(results, (tuple, list)) else (results,)
+    if len(outs) != len(values):
+        raise ArgumentError(f"{spec.name}() returns {len(values)} tensors, but out= names {len(outs)}.")
+    for target, result in zip(outs, values, strict=True):
+        if not isinstance(target, Tensor):
+            raise TensorTypeError(f"{spec.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
+        value = fit_into(result._read(), tuple(result.shape), target.dtype)
+        if target._layout.size != tuple(result.shape):
+            target.resize_(tuple(result.shape))
+        check_writable(target, False)
+        write_value(target, value)
+    return outs[0] if spec.schema.n_results == 1 else spec.pack(outs)

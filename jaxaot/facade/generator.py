@@ -1,0 +1,210 @@
+"""Random numbers: a generator is a seed and an offset; each draw takes the key of the next offset.
+
+Eager and compiled programs draw the same keys in the same order, so they give the same numbers. In a graph, seed and
+offset are inputs, and the runtime advances the offset afterwards.
+
+How much a branch or a loop draws may depend on values. So `cond`, `while_loop`, `scan` and `map` take one key each, and
+what they run draws from *streams of its own*: a branch or a turn begins a stream whose seed is that key folded with the
+number of the turn. Afterwards the generator goes on where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot.tape.modes import state
+
+DRAWING = threading.RLock()
+"""Held while draws are taken, so that two threads never take the same."""
+
+
+class Generator:
+    """A stream of random keys (`torch.Generator`)."""
+
+    def __init__(self, device: Any = None):
+        self.device = device
+        self._begin(*_stream_of(67280421310721))  # PyTorch's default seed
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Starts the stream of `seed` from its beginning."""
+        if state.streams is not None:
+            state.streams.enter(self)
+        self._begin(*_stream_of(seed))
+        return self
+
+    @property
+    def position(self) -> tuple[int, np.ndarray, int]:
+        """Seed, its words and offset of the stream, whichever streams are in force."""
+        return self.seed_value, self._stream_words, self._stream_offset
+
+    @position.setter
+    def position(self, position: tuple[int, np.ndarray, int]) -> None:
+        self._begin(*position)
+
+    def _begin(self, seed_value: int, words: np.ndarray, offset: int) -> None:
+        self.seed_value = seed_value
+        self._stream_words = words
+        self._stream_offset = offset
+
+    @property
+    def _words(self) -> np.ndarray:
+        """The seed as a graph takes it: that of the stream that numbers come from now."""
+        if state.streams is not None:
+            state.streams.enter(self)
+        return self._stream_words
+
+    @property
+    def offset(self) -> int:
+        """How many keys were taken."""
+        if state.streams is not None:
+            state.streams.enter(self)
+        return self._stream_offset
+
+    @offset.setter
+    def offset(self, offset: int) -> None:
+        if state.streams is not None:
+            state.streams.enter(self)
+        self._stream_offset = offset
+
+    def initial_seed(self) -> int:
+        """Returns the seed."""
+        return self.seed_value
+
+    def seed(self) -> int:
+        """Starts the stream of a seed from the operating system, and returns the seed."""
+        return self.manual_seed(secrets.randbits(63)).seed_value
+
+    def get_state(self) -> tuple[int, int]:
+        """Returns what `set_state` takes to continue from here."""
+        return self.seed_value, self.offset
+
+    def set_state(self, state: tuple[int, int]) -> None:
+        """Continues from a state that `get_state` returned."""
+        self.manual_seed(state[0])
+        self.offset = state[1]
+
+    def offset_word(self) -> np.uint32:
+        """Returns the offset of the next draw as a graph takes it."""
+        return np.uint32(self.offset & 0xFFFFFFFF)
+
+    def take(self, n_draws: int) -> np.uint32:
+        """Returns the offset of the next draw as a graph takes it, and moves on by a number of draws."""
+        with DRAWING:
+            offset = self.offset
+            self.offset = offset + n_draws
+        return np.uint32(offset & 0xFFFFFFFF)
+
+    def give_back(self, offset: np.uint32, n_draws: int) -> None:
+        """Undoes a `take` whose draws did not happen, unless others were made since."""
+        with DRAWING:
+            if (self.offset - n_draws) & 0xFFFFFFFF == int(offset):
+                self.offset -= n_draws
+
+    def draw(self) -> Any:
+        """Returns the next key: in a trace a symbol, eagerly the words (seed, seed, offset) that a kernel folds."""
+        if state.trace is not None:
+            return state.trace.draw(self)
+        words = self._words
+        return np.array([words[0], words[1], self.take(1)], np.uint32)
+
+
+def _stream_of(seed: int) -> tuple[int, np.ndarray, int]:
+    """Returns the beginning of the stream of a seed: the seed, its words, the offset."""
+    seed = int(seed) & 0xFFFFFFFFFFFFFFFF
+    return seed, np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32), 0
+
+
+class Streams:
+    """The streams that the branch or the turns of one eager control flow call draw from.
+
+    What a turn does to a generator, such as a `manual_seed`, ends with the turn.
+    """
+
+    def __init__(self) -> None:
+        self._outer = state.streams
+        self._turn = -1
+        self._keys = {default_generator: default_generator.draw()}  # taken whether or not it is used
+        self._before: dict[Generator, tuple[int, np.ndarray, int]] = {}
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Inside, generators draw from the streams of the next turn."""
+        self._turn += 1
+        state.streams = self
+        try:
+            yield
+        finally:
+            state.streams = self._outer
+            for generator, before in self._before.items():
+                generator._begin(*before)
+            self._before.clear()
+
+    def enter(self, generator: Generator) -> None:
+        """Makes a generator draw from its stream of this turn."""
+        if generator in self._before:
+            return
+        if generator not in self._keys:
+            state.streams = self._outer
+            self._keys[generator] = generator.draw()
+            state.streams = self
+        before = (generator.seed_value, generator._stream_words, generator._stream_offset)
+        with jax.ensure_compile_time_eval():
+            words = np.asarray(_fold(self._keys[generator], np.uint32(self._turn)))
+        self._before[generator] = before
+        generator._begin(generator.seed_value, words, 0)
+
+
+@jax.jit
+def _fold(words: Any, turn: Any) -> Any:
+    return fold_turn(jax.random.fold_in(words[:2], words[2]), turn)
+
+
+def fold_turn(key: Any, turn: Any) -> Any:
+    """Returns the seed of the stream of a turn.
+
+    Args:
+      key: What the control flow call took.
+      turn: The number of the turn, from 0; a branch is turn 0.
+    """
+    return jax.random.fold_in(key, turn)
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Starts the default generator's stream of `seed`."""
+    return default_generator.manual_seed(seed)
+
+
+def initial_seed() -> int:
+    """Returns the default generator's seed."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> tuple[int, int]:
+    """Returns the default generator's state."""
+    return default_generator.get_state()
+
+
+def set_rng_state(state: tuple[int, int]) -> None:
+    """Sets the default generator's state."""
+    default_generator.set_state(state)
+
+
+@contextlib.contextmanager
+def fork_rng() -> Iterator[None]:
+    """Restores the default generator's state after the block."""
+    generator = default_generator
+    before = (generator.seed_value, generator._words, generator.offset)
+    try:
+        yield
+    finally:
+        generator._begin(*before)

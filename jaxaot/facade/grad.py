@@ -1,0 +1,340 @@
+"""Backward: from tensors to their gradients, and hooks on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot import config
+from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
+from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError
+from jaxaot.facade.chains import run_chain
+from jaxaot.facade.dispatch import call
+from jaxaot.facade.hooks import (
+    GradientEdge,
+    call_node_hooks,
+    call_post_hooks,
+    call_prehooks,
+    edge_of,
+    retain_grad,
+    wrap_gradient,
+)
+from jaxaot.facade.kernels import add_kernel
+from jaxaot.facade.nodes import materialize
+from jaxaot.facade.pulls import standing
+from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.table import lookup
+from jaxaot.tape.engine import Calls, nodes_in_order, run_backward
+from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge
+from jaxaot.views.layout import Layout
+
+
+class recording:
+    """Inside, operations are recorded or not; cheaper than `no_grad`."""
+
+    def __init__(self, enabled: bool):
+        self._enabled = enabled
+
+    def __enter__(self) -> None:
+        self._before = state.grad_enabled
+        state.grad_enabled = self._enabled
+
+    def __exit__(self, *_: Any) -> None:
+        state.grad_enabled = self._before
+
+
+def _add(a: Any, b: Any) -> Any:
+    if is_tracer(a) or is_tracer(b) or isinstance(a, Tensor):
+        return a + b
+    return add_kernel(a, b)
+
+
+_ONE_BY_ONE = Calls(_add, call_node_hooks, call_prehooks, call_post_hooks)
+_IN_CHAINS = _ONE_BY_ONE._replace(run_chain=run_chain)
+
+
+def _calls(create_graph: bool) -> Calls:
+    """Returns what the engine calls; straight chains are run at once where nothing is recorded or traced."""
+    if state.trace is None and not create_graph and config.get().fuse_backward:
+        return _IN_CHAINS
+    return _ONE_BY_ONE
+
+
+def _run(
+    roots: Sequence[tuple[Edge, Any]],
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Edge] | None,
+    accumulates: bool,
+) -> dict[Edge, Any]:
+    """Runs the tape backward as `run_backward` does, or as a program where that is asked for."""
+    if state.trace is not None:
+        _check_own(roots, inputs)
+    elif state.compiles_tape is not None and state.anomaly is None and not create_graph:
+        return state.compiles_tape.run(roots, keep_graph, inputs, accumulates)
+    return run_engine(roots, keep_graph, create_graph, inputs, accumulates)
+
+
+def _check_own(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None) -> None:
+    """Raises if a traced function runs operations backward that were recorded before it: their values are no inputs.
+
+    Raises:
+      AutogradError: If it does.
+    """
+    trace = state.trace
+    for node in nodes_in_order(roots, inputs):
+        if node.sequence_number < trace.first_node and node not in trace.own_nodes:
+            raise AutogradError(
+                f"A backward inside a traced function reached {node.name()}, which was recorded before the function "
+                "was called: what it saved is another value at each call, and no input of the graph. Run the forward "
+                "inside of the function as well; or the backward outside of it, where `with ja.compiled_autograd():` "
+                "compiles it."
+            )
+
+
+def run_engine(
+    roots: Sequence[tuple[Edge, Any]],
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Edge] | None,
+    accumulates: bool,
+) -> dict[Edge, Any]:
+    """Runs the tape backward node by node, see `run_backward`."""
+    return run_backward(roots, _calls(create_graph), keep_graph, create_graph, inputs, accumulates)
+
+
+_ones_of: dict[Layout, Array] = {}
+
+
+def _ones(layout: Layout) -> Array:
+    """Returns ones, which as an immutable array may be shared by all backward passes."""
+    if state.trace is not None:
+        return jnp.ones(layout.size, layout.dtype)
+    ones = _ones_of.get(layout)
+    if ones is None:
+        ones = jnp.ones(layout.size, layout.dtype)
+        if not is_tracer(ones):  # inside `jax.jit` it is a symbol, which must not outlive the trace
+            _ones_of[layout] = ones
+    return ones
+
+
+def _roots(
+    tensors: Sequence[Tensor], gradients: Sequence[Tensor | None] | None, create_graph: bool
+) -> list[tuple[Edge, Any]]:
+    """Returns where to start, each with its cotangent: an array, or a tensor if the backward is recorded."""
+    gradients = [None] * len(tensors) if gradients is None else list(gradients)
+    if len(gradients) != len(tensors):
+        raise AutogradError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
+    roots = []
+    for index, (tensor, gradient) in enumerate(zip(tensors, gradients, strict=True)):
+        edge = edge_of(tensor)
+        if edge is None:
+            raise NoGradPathError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+        if gradient is None:
+            if tensor._layout.numel != 1:
+                raise AutogradError("grad can be implicitly created only for scalar outputs")
+            value: Any = _ones(tensor._layout)
+            if create_graph:
+                value = standing(value, None)
+        else:
+            if tuple(gradient.shape) != tuple(tensor.shape):
+                raise ShapeMismatchError(
+                    f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient.shape)} and "
+                    f"output[{index}] has a shape of {list(tensor.shape)}."
+                )
+            if create_graph:
+                roots.append((edge, gradient))
+                continue
+            with recording(False):
+                value = materialize(gradient)
+            if gradient._layout is gradient._storage.layout:
+                gradient._storage.is_shared = True
+        roots.append((edge, value))
+    return roots
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Adds the gradients of `tensors` to the `.grad` of the leaves they depend on.
+
+    Args:
+      tensors: Where to start.
+      grad_tensors: Cotangent of each; ones for a tensor of one element by default.
+      retain_graph: Whether the graph can be run backward again; by default as `create_graph`.
+      create_graph: Whether the backward is recorded, so that the gradients can be differentiated again.
+      inputs: If given, only these tensors get gradients.
+
+    Raises:
+      NoGradPathError: If a tensor does not require grad.
+    """
+    tensors = _listed(tensors)
+    if grad_tensors is not None and isinstance(grad_tensors, Tensor):
+        grad_tensors = [grad_tensors]
+    edges = None if inputs is None else _target_edges(_listed(inputs))
+    carries = create_graph or state.dual is not None
+    roots = _roots(tensors, grad_tensors, carries)
+    before = state.grad_enabled
+    state.grad_enabled = create_graph
+    try:
+        keep_graph = create_graph if retain_graph is None else retain_graph
+        _run(roots, keep_graph, carries, edges, True)
+    finally:
+        state.grad_enabled = before
+
+
+def _listed(tensors: Any) -> list[Any]:
+    return [tensors] if isinstance(tensors, (Tensor, GradientEdge)) else list(tensors)
+
+
+def _target_edges(inputs: Sequence[Any]) -> list[Edge]:
+    """Returns where `backward(inputs=…)` adds gradients up; tensors that are not leaves keep theirs from then on.
+
+    Raises:
+      AutogradError: If there are none, or if one does not require grad.
+    """
+    if not inputs:
+        raise AutogradError("`inputs` argument to `backward()` cannot be empty. Leave it out to reach all leaves.")
+    for tensor in inputs:
+        if isinstance(tensor, Tensor):
+            retain_grad(tensor)
+    return [edge for edge in map(edge_of, inputs) if edge is not None]
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+    is_grads_batched: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Returns the gradients of `outputs` with respect to `inputs`, without touching any `.grad`.
+
+    Args:
+      outputs: What is differentiated.
+      inputs: With respect to what.
+      grad_outputs: Cotangent of each output; ones for one of one element by default.
+      retain_graph: Whether the graph can be run backward again; by default as `create_graph`.
+      create_graph: Whether the backward is recorded, so that the gradients can be differentiated again.
+      allow_unused: Whether the gradient of an input that is not used may be None.
+      materialize_grads: Whether it is zeros instead.
+      is_grads_batched: Whether `grad_outputs` have a first dim more, for each index of which there is a backward; so
+        have the gradients then.
+
+    Raises:
+      UnusedInputError: If an input is not used and neither `allow_unused` nor `materialize_grads` is set.
+    """
+    outputs, inputs = _listed(outputs), _listed(inputs)
+    if grad_outputs is not None and isinstance(grad_outputs, Tensor):
+        grad_outputs = [grad_outputs]
+    if is_grads_batched:
+        return _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
+    edges = []
+    for tensor in inputs:
+        edge = edge_of(tensor)
+        if edge is None:
+            raise AutogradError("One of the differentiated Tensors does not require grad")
+        edges.append(edge)
+    carries = create_graph or state.dual is not None  # tensors, whose tangents are computed on the way
+    roots = _roots(outputs, grad_outputs, carries)
+    with recording(create_graph):
+        found = _run(roots, create_graph if retain_graph is None else retain_graph, carries, edges, False)
+        results: list[Tensor | None] = []
+        for tensor, edge in zip(inputs, edges, strict=True):
+            gradient = found.get(edge)
+            if gradient is None and materialize_grads and isinstance(tensor, Tensor):
+                gradient = jnp.zeros(tensor._layout.size, tensor.dtype)
+            if gradient is None and not allow_unused:
+                raise UnusedInputError(
+                    "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                    "allow_unused=True if this is the desired behavior."
+                )
+            results.append(
+                None if gradient is None else wrap_gradient(gradient, tensor if isinstance(tensor, Tensor) else None)
+            )
+    return tuple(results)
+
+
+def _batched(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    cotangents: Sequence[Tensor] | None,
+    retain_graph: bool | None,
+    create_graph: bool,
+    *options: Any,
+) -> tuple[Tensor | None, ...]:
+    """Returns the gradients for each index of the cotangents' first dim, stacked."""
+    sizes = {g.shape[0] if g.ndim else 0 for g in cotangents or () if g is not None}
+    if len(sizes) != 1 or 0 in sizes:
+        raise ShapeMismatchError(
+            "`is_grads_batched=True` needs `grad_outputs` whose first dim, the same for all and not 0, counts the "
+            "backwards: for an output of shape [3] and 5 of them a tensor of shape [5, 3]."
+        )
+    (n,) = sizes
+    keeps = create_graph if retain_graph is None else retain_graph
+    mapped = None if create_graph else _mapped(outputs, inputs, cotangents or (), keeps, *options)
+    if mapped is not None:
+        return mapped
+    rows = []
+    for i in range(n):
+        chosen = [None if g is None else g[i] for g in cotangents or ()]
+        rows.append(grad(outputs, inputs, chosen, keeps or i + 1 < n, create_graph, *options))
+    with recording(create_graph):
+        stack = lambda found: None if found[0] is None else call(lookup("stack"), (list(found),), (0,))
+        return tuple(map(stack, zip(*rows, strict=True)))
+
+
+def _mapped(
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    cotangents: Sequence[Tensor | None],
+    keeps: bool,
+    allow_unused: bool | None,
+    materialize_grads: bool,
+) -> tuple[Tensor | None, ...] | None:
+    """Returns stacked gradients by one backward that JAX maps; None where that cannot be.
+
+    Hooks may keep what they see, and a custom backward may ask for values, so these run once for each index; and so
+    does what is not plainly eager, and what is wrong, so that the error is that of a single backward.
+    """
+    is_plain = state.trace is None and state.dual is None and state.anomaly is None and state.compiles_tape is None
+    roots = [edge_of(y) for y in outputs]
+    edges = [edge_of(x) for x in inputs]
+    pairs = list(zip(outputs, cotangents, strict=False))
+    if not is_plain or len(pairs) < len(roots) or any(edge is None for edge in (*roots, *edges)):
+        return None
+    if any(ct is None or not isinstance(y, Tensor) or ct.shape[1:] != y.shape for y, ct in pairs):
+        return None
+    targets = [edge for edge in edges if edge is not None]
+    starts = [(edge, None) for edge in roots if edge is not None]
+    nodes = nodes_in_order(starts, targets)
+    if any(node.hooks is not None or getattr(node, "is_watched", False) for node in nodes):
+        return None
+
+    def run(rows: Sequence[Any]) -> list[Any]:
+        begun = [(edge, row) for (edge, _), row in zip(starts, rows, strict=True)]
+        found = run_engine(begun, True, False, targets, False)
+        return [found.get(edge) for edge in targets]
+
+    try:
+        with recording(False):
+            found = jax.vmap(run)([materialize(ct) for _, ct in pairs if ct is not None])
+    except Exception:  # what cannot be mapped, such as a hook that asks for values; an error comes again one by one
+        return None
+    if any(gradient is None for gradient in found) and (materialize_grads or not allow_unused):
+        return None
+    for node in () if keeps else nodes:
+        node.release()
+    return tuple(None if gradient is None else wrap_gradient(gradient) for gradient in found)

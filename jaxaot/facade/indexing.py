@@ -1,0 +1,281 @@
+"""`x[index]` and `x[index] = value`: views where PyTorch makes views, copies by index tensors elsewhere."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import is_tracer
+from jaxaot._typing import Shape
+from jaxaot.errors import DimError, ShapeMismatchError, TensorTypeError
+from jaxaot.facade import selection
+from jaxaot.facade.dispatch import call, call_inplace
+from jaxaot.facade.nonzero import true_places
+from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.views import make_view, slice_step, view_through
+from jaxaot.ops.promotion import canonical_dtype, is_bool, is_integral
+from jaxaot.ops.table import lookup
+from jaxaot.tape.modes import state
+from jaxaot.views.chain import AbstractViewOp, Geometry, Reshape, Select, Unsqueeze
+from jaxaot.views.layout import broadcast_size
+
+
+def _parts(index: Any) -> list[Any]:
+    parts = list(index) if isinstance(index, tuple) else [index]
+    for position, part in enumerate(parts):
+        if isinstance(part, (list, np.ndarray, jax.Array, range)):
+            array: Any = part if is_tracer(part) else np.asarray(_plain(part))
+            if array.size == 0 and not isinstance(part, (np.ndarray, jax.Array)):
+                array = array.astype(np.int32)
+            if not is_tracer(part):  # in a trace it stays a NumPy array, so that its values are known
+                array = array.astype(canonical_dtype(array.dtype), copy=False)
+            parts[position] = wrap_array(array if state.trace is not None else jnp.asarray(array))
+    return parts
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, (list, tuple, range)):
+        return [_plain(p) for p in part]
+    return part.numpy() if isinstance(part, Tensor) else part
+
+
+def _consumed(part: Any) -> int:
+    """Returns how many dims a part of an index takes."""
+    if part is None or part is Ellipsis or isinstance(part, (bool, np.bool_)):
+        return 0
+    if isinstance(part, Tensor) and is_bool(part.dtype):
+        return part.ndim
+    return 1
+
+
+def _basic(tensor: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
+    """Returns the view that the ints, slices, None and Ellipsis of an index make, and the index tensors left over.
+
+    The index tensors stand at the dims of the view that they take; None elsewhere.
+    """
+    parts = _parts(index)
+    n_dims = 0
+    for part in parts:
+        n_dims += _consumed(part)
+    if n_dims > tensor.ndim:
+        raise DimError(f"too many indices for tensor of dimension {tensor.ndim} (got {n_dims})")
+    geometry, steps = tensor._geometry, []
+    dim = source_dim = 0  # of the view, and of `tensor`, which errors speak of
+    seen_ellipsis = False
+    indices: list[Tensor | None] = []
+
+    def take(step: AbstractViewOp) -> None:
+        nonlocal geometry
+        geometry = step.geometry(geometry)
+        steps.append(step)
+
+    def place(part: Tensor) -> None:
+        indices.extend([None] * (dim - len(indices)))
+        indices.append(part)
+
+    for part in parts:
+        if isinstance(part, slice):
+            if part.start is not None or part.stop is not None or part.step is not None:
+                take(slice_step(dim, _plain_slice(part), geometry.size[dim]))
+            dim += 1
+            source_dim += 1
+        elif part is None:
+            take(Unsqueeze(dim))
+            dim += 1
+        elif part is Ellipsis:
+            if seen_ellipsis:
+                raise DimError("an index can only have a single ellipsis ('...')")
+            seen_ellipsis = True
+            dim += tensor.ndim - n_dims
+            source_dim += tensor.ndim - n_dims
+        elif isinstance(part, (bool, np.bool_)):
+            take(Unsqueeze(dim))
+            place(wrap_array(jnp.asarray(np.array([bool(part)]))))
+            dim += 1
+        elif isinstance(part, Tensor):
+            if not (is_bool(part.dtype) or is_integral(part.dtype)):
+                raise DimError("tensors used as indices must be long, int, byte or bool tensors")
+            if part.ndim == 0 and is_integral(part.dtype) and not is_tracer(part._read()):
+                take(_select(geometry, dim, int(part.item()), source_dim))
+                source_dim += 1
+                continue
+            source_dim += _consumed(part)
+            if is_bool(part.dtype):
+                _check_mask(part, geometry.size, dim)
+                if part.ndim == 0:
+                    take(Unsqueeze(dim))
+                    part = wrap_array(part._read().reshape(1))
+                for piece in _nonzero(part):
+                    place(piece)
+                    dim += 1
+            else:
+                place(part)
+                dim += 1
+        else:
+            try:
+                number = operator.index(part)
+            except TypeError:
+                raise TensorTypeError(
+                    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+                    f"(got {type(part).__name__})"
+                ) from None
+            take(_select(geometry, dim, number, source_dim))
+            source_dim += 1
+    return (view_through(tensor, tuple(steps), geometry) if steps else tensor), indices
+
+
+def _plain_slice(part: slice) -> slice:
+    """Returns a slice whose bounds are Python numbers."""
+    plain = lambda bound: bound if bound is None or type(bound) is int else operator.index(bound)
+    return slice(plain(part.start), plain(part.stop), plain(part.step))
+
+
+def _select(geometry: Geometry, dim: int, index: int, source_dim: int) -> Select:
+    n = geometry.size[dim]
+    if not -n <= index < n:
+        raise DimError(f"index {index} is out of bounds for dimension {source_dim} with size {n}")
+    return Select(dim, index % n)
+
+
+def _check_mask(mask: Tensor, size: Shape, dim: int) -> None:
+    for axis, n in enumerate(mask.shape):
+        if size[dim + axis] != n:
+            raise DimError(
+                f"The shape of the mask {list(mask.shape)} at index {axis} does not match the shape of the indexed "
+                f"tensor {list(size)} at index {dim + axis}"
+            )
+
+
+def _nonzero(mask: Tensor) -> list[Tensor]:
+    places = true_places(mask, "Indexing with a boolean mask (how many elements it selects)")
+    return [wrap_array(jnp.asarray(place.astype(np.int32))) for place in places]
+
+
+def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
+    for dim, index in enumerate(indices):
+        if index is None or is_tracer(index._storage.array) or index.numel() == 0:
+            continue
+        values = np.asarray(index._read())
+        n = view._layout.size[dim]
+        if values.min() < -n or values.max() >= n:
+            worst = int(values.min()) if values.min() < -n else int(values.max())
+            raise DimError(f"index {worst} is out of bounds for dimension {dim} with size {n}")
+    sizes = [tuple(i.shape) for i in indices if i is not None]
+    if broadcast_size(sizes) is None:
+        shapes = ", ".join(str(list(s)) for s in sizes)
+        raise DimError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}")
+
+
+def getitem(tensor: Tensor, index: Any) -> Any:
+    """Returns `tensor[index]`: a view for ints, slices, None and Ellipsis, a copy where index tensors take part."""
+    if state.trace is not None:
+        masked = _by_mask(tensor, index)
+        if masked is not None and masked[2] == 0:
+            return selection.select(*masked[:2])
+    view, indices = _basic(tensor, index)
+    if not indices:
+        # an index always makes a new handle, even `x[...]`
+        return make_view(tensor, Reshape(tensor._layout.size), "AliasBackward0") if view is tensor else view
+    _check_bounds(view, indices)
+    return call(lookup("index"), (view, indices), ())
+
+
+def setitem(tensor: Tensor, index: Any, value: Any) -> None:
+    """Carries out `tensor[index] = value`."""
+    masked = None if isinstance(index, (int, slice)) else _by_mask(tensor, index)
+    if masked is not None and _set_by_mask(*masked, value):
+        return
+    view, indices = _basic(tensor, index)
+    if not indices:
+        if not isinstance(value, Tensor) and _fills(value):
+            call_inplace(lookup("fill"), (view, value), ())
+            return
+        value = _value(value)
+        call_inplace(lookup("copy"), (view, _without_leading_ones(value, view)), (False,))
+        return
+    _check_bounds(view, indices)
+    value = _value(value)
+    if value.dtype != tensor.dtype:
+        value = call(lookup("cast"), (value,), (tensor.dtype,))
+    call_inplace(lookup("index_put"), (view, indices, value), (False,))
+
+
+def _by_mask(tensor: Tensor, index: Any) -> tuple[Tensor, Tensor, int] | None:
+    """Returns (view, mask, first dim of the mask) if an index is one mask beside ints and slices, else None.
+
+    Eagerly only a mask that stands alone counts; the others go by the places where they are true.
+    """
+    parts = index if isinstance(index, tuple) else (index,)
+    masks = [part for part in parts if isinstance(part, Tensor) and is_bool(part.dtype)]
+    if len(masks) != 1 or any(isinstance(p, (list, np.ndarray, jax.Array)) for p in parts):
+        return None
+    (mask,) = masks
+    if not selection.is_needed(mask):
+        alone = len(parts) == 1 and mask.ndim and tuple(mask.shape) == tuple(tensor.shape)[: mask.ndim]
+        return (tensor, mask, -1) if alone else None
+    if any(isinstance(part, Tensor) and part is not mask for part in parts):
+        return None
+    dim = 0
+    for part in parts:  # the mask's dims are taken whole, and come after those of the parts before it
+        if part is mask:
+            break
+        if part is Ellipsis:
+            dim += tensor.ndim - sum(_consumed(p) for p in parts)
+        else:
+            dim += part is None or isinstance(part, slice)
+    taken = [slice(None)] * mask.ndim if mask.ndim else [None]  # a mask without dims selects all or nothing
+    whole = [part for p in parts for part in (taken if p is mask else [p])]
+    view, _ = _basic(tensor, tuple(whole))
+    if not mask.ndim:
+        return view, mask.reshape(1), dim
+    _check_mask(mask, tuple(view.shape), dim)
+    return view, mask, dim
+
+
+def _set_by_mask(view: Tensor, mask: Tensor, dim: int, value: Any) -> bool:
+    """Carries out `view[mask] = value` if that can be done whatever the number of elements selected."""
+    first = max(dim, 0)
+    rest = view.ndim - first - mask.ndim
+    wide = mask.reshape((*mask.shape, *(1,) * rest)) if rest else mask
+    if _fills(value):
+        call_inplace(lookup("masked_fill"), (view, wide, value), ())
+        return True
+    if not isinstance(value, (Tensor, selection.MaskedSelection)):
+        value = _value(value)
+    if isinstance(value, selection.MaskedSelection) or value.ndim > rest:
+        value = selection.spread(value, mask, view.shape) if dim == 0 else None
+        if value is None:
+            return False
+    value = value if value.dtype == view.dtype else call(lookup("cast"), (value,), (view.dtype,))
+    call_inplace(lookup("copy"), (view, call(lookup("where"), (wide, value, view), ())), (False,))
+    return True
+
+
+def _fills(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex)) or (isinstance(value, Tensor) and value.ndim == 0)
+
+
+def _value(value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (jax.Array, np.ndarray, np.generic, bool, int, float, complex)):
+        return wrap_array(jnp.asarray(value))
+    raise TensorTypeError(f"can't assign a {type(value).__name__} to a tensor")
+
+
+def _without_leading_ones(value: Tensor, view: Tensor) -> Tensor:
+    """Returns `value` without leading dims of size 1 that the target does not have, as PyTorch's assignment does."""
+    extra = value.ndim - view.ndim
+    if extra <= 0:
+        return value
+    size = tuple(value.shape)
+    if any(n != 1 for n in size[:extra]):
+        raise ShapeMismatchError(
+            f"shape mismatch: value tensor of shape {list(size)} cannot be broadcast to indexing result of shape "
+            f"{list(view.shape)}"
+        )
+    return value.reshape(size[extra:])

@@ -1,0 +1,207 @@
+"""In-place changes of what a tensor shows: `t_`, `unsqueeze_`, `resize_`, `set_`, `.data =`, `detach_`.
+
+None of them moves a value, and none ever reaches a graph.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from jaxaot._typing import Shape
+from jaxaot._util import set_together
+from jaxaot.errors import AutogradError, DtypeError, LeafWriteError, ShapeMismatchError, TensorTypeError, ViewError
+from jaxaot.facade import views
+from jaxaot.facade.counter import WriteCounter, count_write, counter_of
+from jaxaot.facade.history import History
+from jaxaot.facade.storage import Storage
+from jaxaot.facade.tensor import Tensor
+from jaxaot.tape.modes import state
+from jaxaot.views.layout import Layout, check_addressable, contiguous, contiguous_stride, layout_of
+
+
+def _check_leaf(tensor: Tensor) -> None:
+    history = tensor._history
+    if state.grad_enabled and history is not None and history.requires_grad and history.node is None:
+        kind = "a view of a leaf Variable" if tensor._chain else "a leaf Variable"
+        raise LeafWriteError(
+            f"{kind} that requires grad is being used in an in-place operation. Write inside `with ja.no_grad():`."
+        )
+
+
+def become(tensor: Tensor, view: Tensor) -> Tensor:
+    """Turns a tensor into a view of itself, in place."""
+    _check_leaf(tensor)
+    if view is tensor:
+        return tensor
+    tensor._touch()
+    if state.trace is not None:
+        state.trace.adopt(tensor._storage)
+    count_write(tensor)
+    changes = {"_layout": view._layout, "_offset": view._offset}
+    if view._history is tensor._history:
+        changes |= {"_chain": view._chain, "_view_node": view._view_node, "_view_parent": view._view_parent}
+    else:
+        changes |= _beginning(tensor, view._layout, view._offset)
+    _change(tensor, changes)
+    return tensor
+
+
+def _change(tensor: Tensor, fields: dict[str, Any]) -> None:
+    """Sets several attributes of a tensor: none or all, if an interrupt comes."""
+    set_together([(tensor, name, value) for name, value in fields.items()])
+
+
+def _beginning(tensor: Tensor, layout: Layout, offset: int) -> dict[str, Any]:
+    """Returns what changes in a tensor whose history starts again at a layout, with the same gradient."""
+    old = tensor._history
+    if old is None:
+        return {}
+    trace = old.trace if old.requires_grad else state.trace
+    new = History(layout, offset, old.requires_grad, old.node, old.index, trace)
+    new.leaf, new.accumulator, new.ghost = old.leaf, old.accumulator, old.ghost
+    return {"_history": new, "_chain": (), "_view_node": None}
+
+
+def _inplace_view(name: str) -> Any:
+    view_op = views.VIEWS[name]
+
+    def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return become(self, view_op(self, *args, **kwargs))
+
+    inplace.__name__ = f"{name}_"
+    inplace.__doc__ = f"Does `{name}` in place: changes what this tensor shows, and no values."
+    return inplace
+
+
+def as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """Shows another strided view of the storage, in place."""
+    return become(self, views.as_strided(self, size, stride, storage_offset))
+
+
+def resize_(self: Tensor, *size: Any) -> Tensor:
+    """Changes the shape in place, growing the storage where needed; what is new must be written before it is read."""
+    if self.requires_grad and state.grad_enabled:
+        raise AutogradError("cannot resize variables that require grad")
+    wanted: Shape = views._sizes(size)
+    if any(n < 0 for n in wanted):
+        raise ShapeMismatchError(f"resize_: negative dimension in {list(wanted)}")
+    if wanted == self._layout.size:
+        return self
+    check_addressable(wanted, self.dtype.itemsize)
+    self._touch()
+    layout = contiguous(wanted, self.dtype)
+    needed = (self._offset + layout.reach) * self.dtype.itemsize
+    if state.trace is not None:
+        state.trace.adopt(self._storage)
+    if needed > self._storage.nbytes():
+        self._storage.resize_(needed)
+    count_write(self)
+    _change(self, {"_layout": layout, **_beginning(self, layout, self._offset)})
+    return self
+
+
+def resize_as_(self: Tensor, other: Tensor) -> Tensor:
+    """Resizes to the shape of another tensor, in place."""
+    return resize_(self, tuple(other.shape))
+
+
+def set_(
+    self: Tensor,
+    source: Any = None,
+    storage_offset: int = 0,
+    size: Any = None,
+    stride: Any = None,
+) -> Tensor:
+    """Makes this tensor show another storage: that of a tensor, or a part of a storage.
+
+    Args:
+      source: A tensor, a storage, or None for an empty storage.
+      storage_offset: With a storage: where to begin.
+      size: With a storage: the shape; by default all of it.
+      stride: With a storage: the strides; by default contiguous ones.
+    """
+    if self.requires_grad and state.grad_enabled and self.is_leaf:
+        raise LeafWriteError("a leaf Variable that requires grad is being used in an in-place operation.")
+    self._touch()
+    if source is None:
+        storage, layout, offset = _empty_storage(self.dtype), contiguous((0,), self.dtype), 0
+    elif isinstance(source, Storage):
+        n = source.nbytes() // self.itemsize
+        shape = (n,) if size is None else views._sizes((size,))
+        strides = contiguous_stride(shape) if stride is None else views._sizes((stride,))
+        layout, offset = layout_of(shape, strides, self.dtype), operator.index(storage_offset)
+        source.check_reach(layout, offset, is_write=True)
+        storage = source
+    elif isinstance(source, Tensor):
+        if state.trace is not None:
+            state.trace.note(source)
+        if source.dtype != self.dtype:
+            raise DtypeError(f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")
+        storage, layout, offset = source._storage, source._layout, source._offset
+        if size is not None:
+            shape = views._sizes((size,))
+            strides = contiguous_stride(shape) if stride is None else views._sizes((stride,))
+            layout, offset = layout_of(shape, strides, source.dtype), operator.index(storage_offset)
+    else:
+        raise TensorTypeError(f"set_(): argument 'source' must be Tensor or storage, not {type(source).__name__}")
+    if state.trace is not None:
+        state.trace.adopt(storage)
+    count_write(self)
+    _show(self, storage, layout, offset)
+    return self
+
+
+def _show(tensor: Tensor, storage: Storage, layout: Layout, offset: int) -> None:
+    counter_of(tensor)  # it stays the tensor's, apart from those of the storage's other tensors
+    changes = {"_storage": storage, "_layout": layout, "_offset": offset, "_base_tensor": None, "_creation": None}
+    _change(tensor, {**changes, **_beginning(tensor, layout, offset)})
+
+
+def _empty_storage(dtype: np.dtype) -> Storage:
+    storage = Storage(None, contiguous((0,), dtype))
+    if state.trace is not None:
+        storage.trace = state.trace
+    return storage
+
+
+def get_data(self: Tensor) -> Tensor:
+    """Returns a tensor on the same memory through which no gradient flows."""
+    made = views.detached(self)
+    made._counter = WriteCounter()
+    return made
+
+
+def set_data(self: Tensor, value: Tensor) -> None:
+    """Makes this tensor show the memory of another; its `.grad` and place in the graph stay."""
+    if not isinstance(value, Tensor):
+        raise TensorTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    self._touch()
+    if state.trace is not None:
+        state.trace.note(value)
+    _show(self, value._storage, value._layout, value._offset)
+
+
+def detach_(self: Tensor) -> Tensor:
+    """Cuts this tensor off from its history, in place."""
+    if self._base_tensor is not None and self._chain:
+        raise ViewError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+            "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+            "detach_() cannot be called on these gradients."
+        )
+    self._touch()
+    if state.dual is not None:
+        state.dual.drop(self)
+    _change(self, {"_history": None, "_chain": (), "_view_node": None})
+    return self
+
+
+METHODS = {
+    **{f"{name}_": _inplace_view(name) for name in (
+        "t", "transpose", "unsqueeze", "squeeze", "swapaxes", "swapdims",
+    )},
+    "as_strided_": as_strided_, "resize_": resize_, "resize_as_": resize_as_, "set_": set_, "detach_": detach_,
+}  # fmt: skip

@@ -1,0 +1,563 @@
+"""Derives from the op table what users call: functions, methods, `name_`, `out=` and operators.
+
+Every form has a signature of its own, generated from the schema, so that wrong arguments get Python's own errors and
+`help()` shows PyTorch's parameters.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+import jaxaot.ops.load  # noqa: F401  fills the table
+from jaxaot.errors import ArgumentError, TensorTypeError, TensorValueError
+from jaxaot.facade import (
+    casts,
+    copying,
+    data_dependent,
+    grad,
+    hooks,
+    indexing,
+    metadata,
+    queries,
+    selection,
+    splits,
+    strided,
+    view_copies,
+    views,
+)
+from jaxaot.facade.create import as_dtype
+from jaxaot.facade.dispatch import call, call_inplace, call_out
+from jaxaot.facade.printing import set_printoptions
+from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.promotion import is_bool, is_integral
+from jaxaot.ops.schema import REQUIRED, Parameter
+from jaxaot.ops.table import OpSpec, lookup, overloads, rows
+
+# -- generated forms ---------------------------------------------------------------------------------------------------
+
+
+def static_value(value: Any) -> Any:
+    """Returns a static argument in hashable form."""
+    if isinstance(value, (list, tuple)):
+        return tuple(static_value(v) for v in value)
+    if isinstance(value, Tensor):
+        return value.item()
+    return value
+
+
+_CONVERT: dict[str, Callable[[Any], Any]] = {"Dtype": as_dtype}
+
+
+def _default_text(parameter: Parameter) -> str:
+    return "" if parameter.default is REQUIRED else f"={parameter.default!r}".replace("=inf", "=float('inf')")
+
+
+def _public(parameter: Parameter) -> str:
+    """Returns what users call a parameter: `self` of a schema is `input`, as in PyTorch's functions."""
+    return "input" if parameter.name == "self" else parameter.name
+
+
+_NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
+"""Parameter → NumPy's name for it, which PyTorch takes too."""
+
+
+def _numpy_names(spec: OpSpec) -> dict[str, str]:
+    """Returns which parameters of a row have a second name."""
+    ordinary = [p for p in spec.schema.parameters if not p.is_keyword_only]
+    return {
+        p.name: _NUMPY_NAMES[p.name]
+        for i, p in enumerate(ordinary)
+        if p.name in _NUMPY_NAMES and all(later.default is not REQUIRED for later in ordinary[i + 1 :])
+    }
+
+
+def _signature(spec: OpSpec, extra: str) -> str:
+    parts, starred = [], False
+    second = _numpy_names(spec)
+    for parameter in spec.schema.parameters:
+        if parameter.is_keyword_only and not starred:
+            parts.append("*")
+            starred = True
+        is_needed = parameter.name in second and parameter.default is REQUIRED
+        parts.append(_public(parameter) + ("=_required" if is_needed else _default_text(parameter)))
+    if extra or second:
+        parts += [] if starred else ["*"]
+        parts += [extra] if extra else []
+        parts += [f"{name}=_required" for name in second.values()]
+    return ", ".join(parts)
+
+
+def _choices(spec: OpSpec) -> str:
+    """Returns the lines of a function that take the second names of parameters."""
+    lines = ""
+    for name, other in _numpy_names(spec).items():
+        lines += f"    if {other} is not _required:\n        {name} = {other}\n"
+        if any(p.name == name and p.default is REQUIRED for p in spec.schema.parameters):
+            message = f"{spec.name}() missing 1 required positional argument: '{name}'"
+            lines += f"    elif {name} is _required:\n        raise TypeError({message!r})\n"
+    return lines
+
+
+def _arguments(spec: OpSpec) -> tuple[str, str, str]:
+    dynamic = "".join(f"{_public(p)}, " for p in spec.schema.dynamic)
+    static, generator = "", "None"
+    for parameter in spec.schema.static:
+        if parameter.type == "Generator":
+            static += "None, "
+            generator = parameter.name
+        elif parameter.type == "Dtype":
+            static += f"None if {parameter.name} is None else _dtype({parameter.name}), "
+        elif parameter.type in ("bool", "str") and not parameter.is_list:
+            static += f"{parameter.name}, "
+        else:
+            static += f"_static({parameter.name}), "
+    return f"({dynamic})", f"({static})", generator
+
+
+def _compile(name: str, source: str, spec: OpSpec, doc: str) -> Callable[..., Any]:
+    scope: dict[str, Any] = {
+        "_call": call, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
+        "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
+        "_required": REQUIRED,
+    }  # fmt: skip
+    # a file name inside the package, so that user lines are looked for above it
+    exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
+    fn = scope[name]
+    fn.__doc__ = doc
+    fn.__module__ = "jaxaot"
+    return fn
+
+
+def function_of(spec: OpSpec) -> Callable[..., Any]:
+    """Returns the function form of a row, with `out=` where it has one."""
+    dynamic, static, generator = _arguments(spec)
+    doc = f"{spec.schema}\n\n{(spec.fn.__doc__ or '').strip()}"
+    if spec.is_factory or not any(p.type == "Tensor" for p in spec.schema.dynamic):
+        return _factory_of(spec, dynamic, static, generator, doc)
+    run = f"{_choices(spec)}    return _call(_spec, {dynamic}, {static}, {generator})\n"
+    if not spec.has_out:
+        source = f"def {spec.name}({_signature(spec, '')}):\n{run}"
+    else:
+        source = (
+            f"def {spec.name}({_signature(spec, 'out=None')}):\n{_choices(spec)}"
+            f"    if out is not None:\n"
+            f"        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n"
+            f"    return _call(_spec, {dynamic}, {static}, {generator})\n"
+        )
+    return _compile(spec.name, source, spec, doc)
+
+
+def _factory_of(spec: OpSpec, dynamic: str, static: str, generator: str, doc: str) -> Callable[..., Any]:
+    """Returns the function of a row that makes tensors: sizes as varargs, `device=`, `requires_grad=` and the like."""
+    extra, order = "device=None, requires_grad=False, layout=None, pin_memory=False", ""
+    if spec.name == "empty" or spec.name.endswith("_like"):
+        extra, order = f"{extra}, memory_format=None", ", memory_format"
+    body = f"    return _finish(_call(_spec, {dynamic}, {static}, {generator}), device, requires_grad{order})\n"
+    if not any(p.type == "Tensor" for p in spec.schema.dynamic):
+        extra += ", out=None"
+        body = (
+            f"    if out is not None:\n        return _call_out(_spec, {dynamic}, {static}, out, {generator})\n{body}"
+        )
+    positional = [_public(p) for p in spec.schema.parameters if not p.is_keyword_only]
+    if positional in (["size"], ["input", "size"]):
+        rest = [p.name + _default_text(p) for p in spec.schema.parameters if p.is_keyword_only]
+        head = ", ".join([*positional[:-1], "*sizes", "size=None", *rest, extra])
+        body = f"    size = _varargs(sizes) if size is None else size\n{body}"
+    else:
+        head = _signature(spec, extra)
+        body = _choices(spec) + body
+    return _compile(spec.name, f"def {spec.name}({head}):\n{body}", spec, doc)
+
+
+def _varargs(size: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        return tuple(size[0])
+    return size
+
+
+def _finish_factory(made: Tensor, device: Any, requires_grad: bool, memory_format: Any = None) -> Tensor:
+    if device is not None and not (device == "cpu" and jax.default_backend() == "cpu"):
+        made = casts.to(made, device)
+    if memory_format is not None:
+        made = casts.laid_out(made, memory_format)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _finished(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Returns a function that makes tensors with the options of one."""
+
+    @functools.wraps(function)
+    def made(
+        *args: Any, device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
+        **kwargs: Any,
+    ) -> Tensor:  # fmt: skip
+        return _finish_factory(function(*args, **kwargs), device, requires_grad)
+
+    return made
+
+
+def inplace_of(spec: OpSpec) -> Callable[..., Any]:
+    """Returns the in-place form of a row."""
+    dynamic, static, generator = _arguments(spec)
+    name = str(spec.inplace_name)
+    run = f"{_choices(spec)}    return _call_inplace(_spec, {dynamic}, {static}, {generator})\n"
+    source = f"def {name}({_signature(spec, '')}):\n{run}"
+    return _compile(name, source, spec, f"In-place form of `{spec.schema}`.")
+
+
+def _first_that_fits(variants: Sequence[OpSpec], form: Callable[[OpSpec], Callable[..., Any]]) -> Callable[..., Any]:
+    """Returns a function that takes the arguments of any of several signatures."""
+    if len(variants) == 1:
+        return form(variants[0])
+    forms = [(spec, fn, inspect.signature(fn)) for spec, fn in ((spec, form(spec)) for spec in variants)]
+
+    def fn(*args: Any, **kwargs: Any) -> Any:
+        for spec, variant, signature in forms:
+            try:
+                given = signature.bind(*args, **kwargs).arguments
+            except TypeError:
+                continue
+            for name, other in _numpy_names(spec).items():
+                if other in given:
+                    given[name] = given[other]
+            if all(
+                _fits(parameter, given[_public(parameter)])
+                for parameter in spec.schema.parameters
+                if _public(parameter) in given
+            ) and all(p.default is not REQUIRED or _public(p) in given for p in spec.schema.parameters):
+                return variant(*args, **kwargs)
+        shown = "\n  ".join(str(spec.schema) for spec in variants)
+        raise ArgumentError(
+            f"{variants[0].name}() takes none of these arguments together. Its signatures are:\n  {shown}"
+        )
+
+    fn.__name__ = fn.__qualname__ = forms[0][1].__name__
+    fn.__doc__ = "\n".join(str(spec.schema) for spec in variants)
+    return fn
+
+
+_TENSORS = (Tensor, selection.MaskedSelection, jax.Array, np.ndarray)
+
+
+def _fits(parameter: Parameter, value: Any) -> bool:
+    if value is None:
+        return parameter.is_optional or parameter.default is None
+    if parameter.type == "Tensor" and not parameter.is_list:
+        return isinstance(value, _TENSORS)
+    if parameter.type == "Tensor":
+        return isinstance(value, (list, tuple)) and all(item is None or isinstance(item, _TENSORS) for item in value)
+    if parameter.type == "Scalar":
+        return isinstance(value, (bool, int, float, complex)) or (isinstance(value, Tensor) and value.ndim == 0)
+    if parameter.type == "int" and (not parameter.is_list or isinstance(value, bool)):
+        return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    several = value if isinstance(value, (list, tuple)) else (value,)
+    return not any(isinstance(item, Tensor) for item in several)
+
+
+def _with_inplace(function: Callable[..., Any], write: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Returns an activation of `nn.functional` that also takes `inplace=`."""
+
+    @functools.wraps(function)
+    def fn(input: Tensor, *args: Any, inplace: bool = False, **kwargs: Any) -> Tensor:
+        if not inplace:
+            return function(input, *args, **kwargs)
+        if write is not None:
+            return write(input, *args, **kwargs)
+        return input.copy_(function(input, *args, **kwargs))
+
+    return fn
+
+
+def _with_indices(spec: OpSpec, function: Callable[..., Any], both: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a pooling function that also takes `return_indices`, after its other public parameters."""
+    position = sum(not parameter.name.startswith("_") for parameter in spec.schema.parameters)
+
+    @functools.wraps(function)
+    def fn(*args: Any, **kwargs: Any) -> Any:
+        if args[position] if len(args) > position else kwargs.get("return_indices", False):
+            return both(*args, **kwargs)
+        kwargs.pop("return_indices", None)
+        return function(*args[:position], *args[position + 1 :], **kwargs)
+
+    return fn
+
+
+def _with_varargs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function of a list of tensors that also takes them one by one."""
+
+    @functools.wraps(function)
+    def fn(*tensors: Any, **kwargs: Any) -> Any:
+        listed = len(tensors) == 1 and isinstance(tensors[0], (list, tuple))
+        return function(tensors[0] if listed else list(tensors), **kwargs)
+
+    return fn
+
+
+def _einsum(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `einsum`, which takes its operands as a list or one by one."""
+
+    @functools.wraps(function)
+    def fn(equation: str, *operands: Any) -> Tensor:
+        listed = len(operands) == 1 and isinstance(operands[0], (list, tuple))
+        return function(equation, list(operands[0] if listed else operands))
+
+    return fn
+
+
+def _histogramdd(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `histogramdd`, whose second result is the edges of all dims."""
+
+    @functools.wraps(function)
+    def fn(*args: Any, **kwargs: Any) -> tuple[Tensor, tuple[Tensor, ...]]:
+        counts, *edges = function(*args, **kwargs)
+        return counts, tuple(edges)
+
+    return fn
+
+
+def _with_from(write: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Returns a fill that also takes its lower bound as `from`, PyTorch's name, which is a word of Python."""
+
+    @functools.wraps(write)
+    def fn(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if "from" in kwargs:
+            kwargs["low"] = kwargs.pop("from")
+            if write.__name__ == "random_" and "to" not in kwargs:
+                raise ArgumentError("random_() takes `from` together with `to`: `random_(from, to)` or `random_(to)`")
+        return write(self, *args, **kwargs)
+
+    return fn
+
+
+_TAKES_INPLACE = (
+    "relu", "relu6", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardtanh", "hardswish", "hardsigmoid",
+    "threshold", "dropout", "rrelu", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
+)  # fmt: skip
+
+
+# -- methods written by hand -------------------------------------------------------------------------------------------
+
+
+def _write_real(self: Tensor, value: Any) -> None:
+    views.real(self).copy_(value)
+
+
+def _write_imag(self: Tensor, value: Any) -> None:
+    views.imag(self).copy_(value)
+
+
+def backward(
+    self: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """Adds the gradients of this tensor to the `.grad` of the leaves it depends on."""
+    grad.backward(self, None if gradient is None else [gradient], retain_graph, create_graph, inputs)
+
+
+def _truth(self: Tensor) -> bool:
+    if self.numel() != 1:
+        raise TensorValueError(f"Boolean value of Tensor with {self.numel()} values is ambiguous")
+    return bool(self._concrete("A Python `if`, `while` or `bool()`").reshape(()).item())
+
+
+def _python_number(kind: type) -> Callable[[Tensor], Any]:
+    def convert(self: Tensor) -> Any:
+        if self.numel() != 1:
+            raise TensorValueError(f"only one element tensors can be converted to Python scalars (got {self.numel()})")
+        return kind(self._concrete(f"`{kind.__name__}()`").reshape(()).item())
+
+    return convert
+
+
+def _index_number(self: Tensor) -> int:
+    if self.numel() != 1 or not (is_integral(self.dtype) or is_bool(self.dtype)):
+        raise TensorTypeError("only integer tensors of a single element can be converted to an index")
+    return int(self._concrete("Use as a Python index").reshape(()).item())
+
+
+def _iterate(self: Tensor) -> Any:
+    if self.ndim == 0:
+        raise TensorTypeError("iteration over a 0-d tensor")
+    return iter(splits.unbind(self, 0))
+
+
+def _contains(self: Tensor, item: Any) -> bool:
+    return bool((self == item).any().item())
+
+
+def _formatted(self: Tensor, spec: str) -> str:
+    return format(self.item(), spec) if self.ndim == 0 and spec else repr(self)
+
+
+def repeat(self: Tensor, *sizes: Any) -> Tensor:
+    """Returns copies of the tensor laid side by side along each dim."""
+    return call(lookup("repeat"), (self,), (views._sizes(sizes),))
+
+
+def _dim_or_dims(name: str) -> Callable[..., Any]:
+    row = lookup(name)
+
+    def method(self: Tensor, *dims: Any) -> Tensor:
+        return call(row, (self,), (views._sizes(dims),))
+
+    method.__doc__ = str(row.schema)
+    return method
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Returns whether all elements are close."""
+    return bool(FUNCTIONS[""]["isclose"](input, other, rtol=rtol, atol=atol, equal_nan=equal_nan).all().item())
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Returns whether two tensors have the same shape and elements."""
+    return tuple(input.shape) == tuple(other.shape) and bool((input == other).all().item())
+
+
+# -- binding -----------------------------------------------------------------------------------------------------------
+
+_OPERATORS = {
+    "__add__": "add", "__sub__": "sub", "__mul__": "mul", "__truediv__": "div", "__floordiv__": "floor_divide",
+    "__mod__": "remainder", "__pow__": "pow", "__matmul__": "matmul", "__and__": "bitwise_and",
+    "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__lshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift",
+    "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
+}  # fmt: skip
+_REFLECTED = {
+    "__radd__": "add", "__rsub__": "sub", "__rmul__": "mul", "__rtruediv__": "div", "__rdiv__": "div",
+    "__rfloordiv__": "floor_divide", "__rmod__": "remainder", "__rpow__": "pow", "__rmatmul__": "matmul",
+    "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__rlshift__": "bitwise_left_shift",
+    "__rrshift__": "bitwise_right_shift",
+}  # fmt: skip
+_INPLACE = {
+    "__iadd__": "add", "__isub__": "sub", "__imul__": "mul", "__itruediv__": "div", "__ifloordiv__": "floor_divide",
+    "__imod__": "remainder", "__ipow__": "pow", "__iand__": "bitwise_and", "__ior__": "bitwise_or",
+    "__ixor__": "bitwise_xor", "__ilshift__": "bitwise_left_shift", "__irshift__": "bitwise_right_shift",
+}  # fmt: skip
+_OPERANDS = (*_TENSORS, bool, int, float, complex, np.generic)
+
+
+def _binary(name: str, reflected: bool) -> Callable[[Tensor, Any], Any]:
+    row = lookup(name)
+    static = tuple(p.default for p in row.schema.static)
+    more = tuple(p.default for p in row.schema.dynamic[2:])
+
+    def forward(self: Tensor, other: Any) -> Any:
+        return call(row, (self, other, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
+
+    def backward(self: Tensor, other: Any) -> Any:
+        return call(row, (other, self, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return backward if reflected else forward
+
+
+def _augmented(name: str) -> Callable[[Tensor, Any], Any]:
+    row = lookup(name)
+    static = tuple(p.default for p in row.schema.static)
+    more = tuple(p.default for p in row.schema.dynamic[2:])
+
+    def write(self: Tensor, other: Any) -> Any:
+        return call_inplace(row, (self, other, *more), static) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return write
+
+
+FUNCTIONS: dict[str, dict[str, Callable[..., Any]]] = {}
+"""Namespace → name → function; `""` is `ja` itself."""
+
+
+def _bind() -> None:
+    for spec in rows():
+        if spec.overload_of is not None:
+            continue
+        variants = overloads(spec.name)
+        first = spec.schema.parameters[0] if spec.schema.parameters else None
+        takes_tensor = first is not None and first.type == "Tensor" and not first.is_list
+        function = _first_that_fits(variants, function_of) if not spec.is_inplace_only else None
+        if function is not None and spec.is_function:
+            for namespace in spec.namespaces:
+                for name in (spec.name_in(namespace), *spec.aliases):
+                    FUNCTIONS.setdefault(namespace, {})[name] = function
+        if takes_tensor and spec.has_method and function is not None:
+            for name in (spec.name, *spec.aliases):
+                setattr(Tensor, name, function)
+        writable = [variant for variant in variants if variant.has_inplace]
+        if writable and takes_tensor:
+            inplace = _first_that_fits(writable, inplace_of)
+            for name in (spec.inplace_name, *(f"{alias}_" for alias in spec.aliases)):
+                setattr(Tensor, str(name), inplace)
+                for namespace in () if spec.is_inplace_only else spec.namespaces:
+                    FUNCTIONS.setdefault(namespace, {}).setdefault(str(name), inplace)
+    functional = FUNCTIONS["nn.functional"]
+    for name in set(_TAKES_INPLACE) & set(functional):
+        functional[name] = _with_inplace(functional[name], getattr(Tensor, f"{name}_", None))
+    for both in [name for name in functional if name.endswith("_with_indices")]:
+        pool = both.removesuffix("_with_indices")
+        functional[pool] = _with_indices(lookup(pool), functional[pool], functional[both])
+    functional["unfold"] = function_of(lookup("unfold_patches"))
+    here = FUNCTIONS.setdefault("", {})
+    here.update(views.VIEWS | views.FUNCTIONS | splits.SPLITS)
+    here.update(data_dependent.FUNCTIONS)
+    for name, fn in data_dependent.FUNCTIONS.items():
+        setattr(Tensor, name, fn)
+    here.update(view_copies.FUNCTIONS)
+    here.update({name: _with_varargs(here[name]) for name in ("block_diag", "cartesian_prod", "chain_matmul")})
+    here["einsum"] = _einsum(here["einsum"])
+    here["histogramdd"] = _histogramdd(here["histogramdd"])
+    FUNCTIONS["linalg"]["diagonal"] = views.matrix_diagonal
+    here.update({name: metadata.METHODS[name] for name in ("as_strided_", "detach_", "resize_as_")})
+    here.update(zero_=Tensor.zero_)
+    here.update(empty_strided=_finished(strided.empty_strided), as_strided_scatter=strided.as_strided_scatter)
+    here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)
+    for name, fn in {**views.VIEWS, **splits.SPLITS, **views.METHODS, **metadata.METHODS, **queries.BOTH}.items():
+        setattr(Tensor, name, fn)
+    for name, row in _OPERATORS.items():
+        setattr(Tensor, name, _binary(row, False))
+    for name, row in _REFLECTED.items():
+        setattr(Tensor, name, _binary(row, True))
+    for name, row in _INPLACE.items():
+        setattr(Tensor, name, _augmented(row))
+    by_hand: dict[str, Any] = {
+        "polygamma": lambda self, n: FUNCTIONS[""]["polygamma"](n, self),
+        "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
+        "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
+        "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
+        "__iter__": _iterate, "__contains__": _contains, "__format__": _formatted, "__getitem__": indexing.getitem,
+        "__setitem__": indexing.setitem, 
+        "backward": backward, "register_hook": hooks.register_hook,
+        "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
+        "retain_grad": hooks.retain_grad, "allclose": allclose, "equal": equal,
+        "as_strided_scatter": strided.as_strided_scatter, "uniform_": _with_from(Tensor.uniform_),
+        "new_empty_strided": _finished(strided.new_empty_strided), "random_": _with_from(Tensor.random_),
+        "repeat": repeat, "data": property(metadata.get_data, metadata.set_data),
+        "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
+        "mT": property(views.matrix_transpose), "mH": property(views.adjoint), "H": property(views.matrix_adjoint),
+        "real": property(views.real, _write_real), "imag": property(views.imag, _write_imag), "new_tensor": _new_tensor,
+    }  # fmt: skip
+    for name, asks in queries.PROPERTIES.items():
+        setattr(Tensor, name, property(asks))
+    for name, value in (by_hand | casts.METHODS | view_copies.METHODS).items():
+        setattr(Tensor, name, value)
+    for name in ("flip", "tile", "sum_to_size"):
+        if any(row.name == name for row in rows()):
+            setattr(Tensor, name, _dim_or_dims(name))
+
+
+def _new_tensor(self: Tensor, data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Returns a leaf with a copy of `data`, by default of this tensor's dtype."""
+    from jaxaot.facade.create import tensor
+
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+
+
+_bind()
+for _kind, _methods in copying.PROTOCOLS.items():
+    for _name, _method in _methods.items():
+        setattr(_kind, _name, _method)
+selection.bind(tuple(_OPERATORS), tuple(_REFLECTED), {i: f"__{i[3:]}" for i in _INPLACE})

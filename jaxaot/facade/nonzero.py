@@ -1,0 +1,35 @@
+"""Where elements are true: known eagerly; in a trace that may ask for values, by asking for their number alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import is_tracer
+from jaxaot.facade.tensor import Tensor
+from jaxaot.tape.modes import state
+
+
+def may_ask() -> bool:
+    """Returns whether Python may ask for the values of traced tensors now."""
+    return state.trace is not None and state.trace.known is not None
+
+
+def true_places(tensor: Tensor, what: str) -> tuple[Any, ...]:
+    """Returns the indices of the elements that are not zero, an array for each dim.
+
+    Args:
+      tensor: Of at least one dim.
+      what: Who asks, for the error.
+
+    Raises:
+      ConcretizationError: If the elements are symbols and nobody may ask how many they are.
+    """
+    array = tensor._read()
+    if is_tracer(array) and may_ask():
+        number = state.trace.ask(jnp.count_nonzero(array))
+        if number is not None:
+            return jnp.nonzero(array, size=int(number))
+    return np.nonzero(tensor._concrete(what) if is_tracer(array) else np.asarray(array))

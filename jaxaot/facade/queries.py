@@ -1,0 +1,188 @@
+"""What tensors and dtypes say of themselves: functions that ask and never compute or write a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot.errors import ArgumentError, TensorValueError
+from jaxaot.facade.create import as_dtype, from_jax, tensor
+from jaxaot.facade.storage import Storage
+from jaxaot.facade.tensor import INFERENCE, Size, Tensor
+from jaxaot.ops import dims
+from jaxaot.ops.promotion import can_store, default_float, is_bool, result_dtype
+
+
+def is_tensor(obj: Any) -> bool:
+    """Returns whether `obj` is a tensor of jaxaot."""
+    return isinstance(obj, Tensor)
+
+
+def is_storage(obj: Any) -> bool:
+    """Returns whether `obj` is a storage of jaxaot."""
+    return isinstance(obj, Storage)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Returns whether the elements are floats."""
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Returns whether the elements are complex numbers."""
+    return input.is_complex()
+
+
+def is_signed(input: Tensor) -> bool:
+    """Returns whether the elements can be negative."""
+    return not is_bool(input.dtype) and input.dtype.kind != "u"
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Returns whether the only element is not zero.
+
+    Raises:
+      TensorValueError: If there is not exactly one element.
+    """
+    if input.numel() != 1:
+        some = "more than one value" if input.numel() else "no values"
+        raise TensorValueError(f"Boolean value of Tensor with {some} is ambiguous")
+    return bool(input._concrete("`is_nonzero`").reshape(()).item())
+
+
+def is_conj(input: Tensor) -> bool:
+    """Returns whether the tensor shows the conjugates of what its memory holds."""
+    return input._layout.is_conj
+
+
+def is_neg(input: Tensor) -> bool:
+    """Returns False: negation is computed at once here, not kept as a mark on the tensor."""
+    return False
+
+
+def is_inference(input: Tensor) -> bool:
+    """Returns whether the tensor was made in `inference_mode`, so that it cannot be saved for a backward."""
+    return input._creation == INFERENCE
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Returns whether two tensors have the same shape."""
+    return tuple(input.shape) == tuple(other.shape)
+
+
+def is_set_to(input: Tensor, tensor: Tensor) -> bool:
+    """Returns whether two tensors show the same elements of the same storage in the same way."""
+    return input._storage is tensor._storage and input._layout is tensor._layout and input._offset == tensor._offset
+
+
+def numel(input: Tensor) -> int:
+    """Returns the number of elements."""
+    return input.numel()
+
+
+def get_device(input: Tensor) -> int:
+    """Returns the number of the accelerator that holds the tensor, or -1 on the CPU."""
+    device = input.device
+    return -1 if getattr(device, "platform", "cpu") == "cpu" else int(device.id)
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """Returns the shape to which tensors of these shapes broadcast; a number stands for a shape of one dim.
+
+    Raises:
+      ShapeMismatchError: If they do not.
+    """
+    return Size(dims.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes)))
+
+
+def typename(obj: Any) -> str:
+    """Returns the name of the type of `obj`, with that of its module."""
+    kind = obj if isinstance(obj, type) else type(obj)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _retains_grad(tensor: Tensor) -> bool:
+    edge = None if tensor.is_leaf else tensor._gradient_edge()
+    return edge is not None and edge.node.hooks is not None and edge.index in edge.node.hooks.retained
+
+
+# -- dtypes ------------------------------------------------------------------------------------------------------------
+
+
+def get_default_dtype() -> np.dtype:
+    """Returns the dtype of floats that name none: float32."""
+    return default_float()
+
+
+def promote_types(type1: Any, type2: Any) -> np.dtype:
+    """Returns the smallest dtype to which both can be converted."""
+    return np.dtype(jnp.promote_types(np.dtype(as_dtype(type1)), np.dtype(as_dtype(type2))))
+
+
+def result_type(tensor1: Any, tensor2: Any) -> np.dtype:
+    """Returns the dtype in which an op on two tensors or numbers is computed."""
+    plain = lambda value: jax.ShapeDtypeStruct(value.shape, value.dtype) if isinstance(value, Tensor) else value
+    return result_dtype(plain(tensor1), plain(tensor2))
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """Returns whether an in-place op may store results of one dtype in a tensor of another."""
+    return can_store(as_dtype(from_), as_dtype(to))
+
+
+def finfo(dtype: Any = None) -> Any:
+    """Returns the limits of a float dtype: `bits`, `eps`, `max`, `min`, `tiny`, …"""
+    return jnp.finfo(default_float() if dtype is None else as_dtype(dtype))
+
+
+def iinfo(dtype: Any) -> Any:
+    """Returns the limits of an integer dtype: `bits`, `max`, `min`."""
+    return jnp.iinfo(as_dtype(dtype))
+
+
+# -- other libraries' data ---------------------------------------------------------------------------------------------
+
+
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
+    """Returns `obj` as a tensor: a tensor itself, a jax array without a copy, anything else copied.
+
+    Raises:
+      ArgumentError: If `copy=False` and the data has to be copied.
+    """
+    wanted = as_dtype(dtype)
+    if isinstance(obj, Tensor) and not copy and wanted in (None, obj.dtype):
+        return obj
+    if isinstance(obj, jax.Array) and not copy and wanted in (None, obj.dtype):
+        return from_jax(obj)
+    if copy is False:
+        raise ArgumentError(f"can't alias the memory of a {type(obj).__name__} without a copy; leave out `copy=False`")
+    return obj.to(wanted) if isinstance(obj, Tensor) and wanted != obj.dtype else tensor(obj, dtype, device)
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """Returns a tensor with a copy of the bytes of a buffer."""
+    return tensor(np.frombuffer(buffer, np.dtype(dtype), count, offset), requires_grad=requires_grad)
+
+
+BOTH = {fn.__name__: fn for fn in (
+    is_signed, is_nonzero, is_conj, is_neg, is_inference, is_same_size, is_set_to, get_device,
+)}  # fmt: skip
+"""Functions of `ja` that are methods too."""
+
+FUNCTIONS = BOTH | {fn.__name__: fn for fn in (
+    is_tensor, is_storage, is_floating_point, is_complex, numel, broadcast_shapes, typename, get_default_dtype,
+    promote_types, result_type, can_cast, finfo, iinfo, asarray, frombuffer,
+)}  # fmt: skip
+
+PROPERTIES = {
+    "is_cpu": lambda self: get_device(self) < 0,
+    "is_cuda": lambda self: getattr(self.device, "platform", "cpu") in ("gpu", "cuda", "rocm"),
+    "is_meta": lambda self: False,
+    "is_sparse": lambda self: False,
+    "is_quantized": lambda self: False,
+    "is_nested": lambda self: False,
+    "retains_grad": _retains_grad,
+}

@@ -1,0 +1,366 @@
+"""Eager checkpointing: a function whose operations keep no residuals, and that is run again when a backward needs them.
+
+While the function runs the tape is made as usual, but each node hands over what it saved and gets a `Dropped` in place
+of it. The first node whose backward asks has the function run again, from the values that its tensors had when it
+began and with the same random numbers; each node then takes the residuals of the node that was made in its place. What
+the function does to tensors it does again to what they were, and then a `Journal` puts back how they are. So hooks,
+gradients of tensors that the function reaches, several backwards and nested regions are those of the tape.
+
+Hooks on saved tensors that are around the call pack the tensors that are passed by position, which the second run
+needs; there is nothing else to pack. What is saved under hooks that the function sets up is packed by them, and not
+dropped.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from jaxaot.errors import AutogradError, RecomputeMismatchError
+from jaxaot.facade.generator import Generator
+from jaxaot.facade.nodes import AccumulateGrad, ViewNode, materialize
+from jaxaot.facade.pulls import standing
+from jaxaot.facade.saved import Packed, is_packed, pack
+from jaxaot.facade.storage import Storage
+from jaxaot.facade.tensor import Tensor
+from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge, Node, next_number
+from jaxaot.tape.saved_hooks import HookPair, without_saved_hooks
+from jaxaot.views.layout import dense_like
+
+_STORAGE_FIELDS = ("array", "layout", "is_shared", "n_written")
+_TAKEN = object()
+
+
+class Journal:
+    """How storages and tensors, with their histories and write counters, were when they were noted.
+
+    It keeps none of them alive.
+    """
+
+    def __init__(self) -> None:
+        self._storages: dict[int, tuple[weakref.ref[Storage], dict[str, Any]]] = {}
+        self._tensors: dict[int, tuple[weakref.ref[Tensor], dict[str, Any], list[tuple[Any, dict[str, Any]]]]] = {}
+
+    def note(self, tensor: Tensor) -> None:
+        """Notes a tensor, unless that was done before, with all that a write to it changes."""
+        self.note_storage(tensor._storage)
+        if not _has(self._tensors, tensor):
+            also = [] if tensor._history is None else [(tensor._history, tensor._history.snapshot())]
+            also += [] if tensor._counter is None else [(tensor._counter, {"n": tensor._counter.n})]
+            self._tensors[id(tensor)] = (weakref.ref(tensor), tensor._snapshot(), also)
+
+    def note_storage(self, storage: Storage) -> None:
+        """Notes a storage, unless that was done before; from now on its array is held here too."""
+        if not _has(self._storages, storage):
+            storage.is_shared = True
+            fields = {name: getattr(storage, name) for name in _STORAGE_FIELDS}
+            self._storages[id(storage)] = (weakref.ref(storage), fields)
+
+    def forget_dead(self) -> None:
+        """Forgets what nobody else holds any more."""
+        self._tensors = {i: entry for i, entry in self._tensors.items() if entry[0]() is not None}
+        self._storages = {i: entry for i, entry in self._storages.items() if entry[0]() is not None}
+
+    def restore(self) -> Journal:
+        """Makes everything as it was noted, and returns how it was before this."""
+        present = Journal()
+        tensors = [(tensor, entry) for entry in self._tensors.values() if (tensor := entry[0]()) is not None]
+        storages = [(storage, fields) for ref, fields in self._storages.values() if (storage := ref()) is not None]
+        for tensor, _ in tensors:
+            present.note(tensor)
+        for storage, _ in storages:
+            present.note_storage(storage)
+        # those noted first, last: a history that tensors share was noted again after it had moved on
+        for tensor, (_, fields, also) in reversed(tensors):
+            tensor._restore(fields)
+            for thing, was in also:
+                for name, value in was.items():
+                    setattr(thing, name, value)
+        for storage, fields in storages:
+            for name, value in fields.items():
+                setattr(storage, name, value)
+        return present
+
+
+def _has(entries: dict[int, Any], thing: Any) -> bool:
+    entry = entries.get(id(thing))
+    return entry is not None and entry[0]() is thing
+
+
+class Dropped:
+    """Stands for what a node saved, until it is computed again."""
+
+    __slots__ = ("_index", "_region")
+
+    def __init__(self, region: Region, index: int):
+        self._region = region
+        self._index = index
+
+    def again(self) -> Any:
+        """Returns what it stands for."""
+        return self._region.take(self._index)
+
+
+class _Draws:
+    """Notes where generators are when they are first drawn from.
+
+    Attributes:
+      began: Generator → the seed, its words and the offset.
+    """
+
+    def __init__(self) -> None:
+        self._outer = state.streams
+        self.began: dict[Generator, tuple[Any, Any, int]] = {}
+
+    def enter(self, generator: Generator) -> None:
+        """Notes where a generator is."""
+        if generator in self.began:
+            return
+        if self._outer is not None:
+            state.streams = self._outer
+            self._outer.enter(generator)
+            state.streams = self
+        self.began[generator] = generator.position
+
+
+class _Run:
+    """One run of a region's function: what `state.region` is meanwhile.
+
+    Attributes:
+      outer: The run within which this one is.
+      journal: How tensors from outside were.
+      start: Nodes with a larger sequence number were made since.
+    """
+
+    def __init__(self, outer: _Run | None) -> None:
+        self.outer = outer
+        self.journal = Journal()
+        self.start = next_number()
+
+    def note(self, tensors: Sequence[Any]) -> None:
+        """Notes tensors that are about to be written, if they came from outside."""
+        if self.outer is not None:
+            self.outer.note(tensors)
+        for tensor in tensors:
+            history = tensor._history
+            if history is None or history.node is None or history.node.sequence_number < self.start:
+                self.journal.note(tensor)
+
+    def watch(self, values: Iterable[Any]) -> None:
+        """Notes which tensors are read."""
+
+    def add(self, holder: Any) -> None:
+        """Adds a node, or a region within this one."""
+        raise NotImplementedError  # every run is a first one or a second one
+
+
+class _SecondRun(_Run):
+    """A run that makes again what was dropped.
+
+    Attributes:
+      holders: The nodes and regions made.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.holders: list[Any] = []
+
+    def add(self, holder: Any) -> None:
+        self.holders.append(holder)
+
+
+class _PackedArgument(NamedTuple):
+    """An argument that a pair of hooks packed, and where its gradients go."""
+
+    packed: Packed
+    edge: Edge | None
+
+    def unpack(self) -> Tensor:
+        """Returns a tensor in its place."""
+        return standing(self.packed.array(), self.edge, self.packed.layout)
+
+
+def _packed(value: Any, hooks: HookPair) -> Any:
+    """Returns an argument as a region keeps it."""
+    if not isinstance(value, Tensor):
+        return value
+    packed = pack(hooks, materialize(value), dense_like(value._layout, value.dtype))
+    return _PackedArgument(packed, value._gradient_edge() if value.requires_grad else None)
+
+
+class Region(_Run):
+    """A call of a function whose residuals are dropped; a first run, and what later runs start from.
+
+    Attributes:
+      inputs: The function with its arguments, and how tensors were; a `Dropped` where that was dropped itself.
+    """
+
+    holds_residuals = True
+
+    def __init__(self, fn: Callable[..., Any], args: Any, kwargs: Any, is_strict: bool):
+        super().__init__(state.region)
+        hooks = state.saved_hooks
+        kept = args if hooks is None else tuple(_packed(value, hooks) for value in args)
+        self.inputs: Any = (fn, kept, kwargs, self.journal)
+        self._is_strict = is_strict
+        self._packed = {id(x) for x, held in zip(args, kept, strict=True) if isinstance(held, _PackedArgument)}
+        self._read: dict[int, weakref.ref[Storage]] = {}
+        self._draws = _Draws()
+        self._grad_enabled, self._autocast = state.grad_enabled, state.autocast
+        self._names: list[Any] = []
+        self._last: Any = None
+        self._held: list[Any] | None = None
+        self._is_running = True
+
+    def run(self, args: Any) -> Any:
+        """Returns the results of the function, run for the first time."""
+        fn, _, kwargs, journal = self.inputs
+        streams = state.streams
+        for leaf in jax.tree.leaves((args, kwargs)):
+            if isinstance(leaf, Tensor) and id(leaf) not in self._packed:
+                journal.note(leaf)
+        state.region, state.streams = self, self._draws
+        try:
+            with without_saved_hooks():
+                results = fn(*args, **kwargs)
+        finally:
+            state.region, state.streams = self.outer, streams
+        self._drop_last()
+        self._is_running = False
+        self._finish(results)
+        if self.outer is not None:
+            self.outer.add(self)
+            self.outer = None
+        return results
+
+    def watch(self, values: Iterable[Any]) -> None:
+        if self.outer is not None:
+            self.outer.watch(values)
+        for value in values:
+            if isinstance(value, Tensor):
+                if id(value) not in self._packed and id(value._base_tensor) not in self._packed:
+                    self._read[id(value._storage)] = weakref.ref(value._storage)
+            elif isinstance(value, (list, tuple)):
+                self.watch(value)
+
+    def add(self, holder: Any) -> None:
+        self._drop_last()
+        self.watch(tuple(_leaves_of(holder)))
+        self._last = holder
+
+    def _drop_last(self) -> None:
+        if self._last is not None:
+            held = self._last.swap_held(Dropped(self, len(self._names)))
+            if is_packed(held):
+                self._last.swap_held(held)
+            else:
+                self._names.append(_name_of(self._last, held))
+            self._last = None
+
+    def _finish(self, results: Any) -> None:
+        """Notes what the function read, and others still hold; of the rest nothing is kept."""
+        self.journal.forget_dead()
+        made = {id(leaf._storage) for leaf in jax.tree.leaves(results) if isinstance(leaf, Tensor)}
+        for ref in self._read.values():
+            storage = ref()
+            if storage is not None and id(storage) not in made:
+                self.journal.note_storage(storage)
+        self._read.clear()
+        self._packed.clear()
+
+    def swap_held(self, held: Any, is_same: bool = False) -> Any:
+        """Puts something in place of the inputs, and returns these."""
+        before, self.inputs = self.inputs, held
+        self.journal = Journal()
+        return before
+
+    def take(self, index: int) -> Any:
+        """Returns what a node saved, computed again.
+
+        Raises:
+          AutogradError: If the function is still running.
+          RecomputeMismatchError: If it does something else when it runs again.
+        """
+        if self._is_running:
+            raise AutogradError(
+                "A backward inside a function that is run by `ja.checkpoint` needs what that function does not keep. "
+                "Call `backward` or `ja.autograd.grad` after it, on what it returns, or without `ja.checkpoint`."
+            )
+        if self._held is None or self._held[index] is _TAKEN:
+            self._held = self._run_again()
+        held, self._held[index] = self._held[index], _TAKEN
+        if all(one is _TAKEN for one in self._held):
+            self._held = None
+        return held
+
+    def _run_again(self) -> list[Any]:
+        if isinstance(self.inputs, Dropped):
+            self.inputs = self.inputs.again()
+        fn, args, kwargs, journal = self.inputs
+        args = tuple(value.unpack() if isinstance(value, _PackedArgument) else value for value in args)
+        before = state.region, state.streams, state.trace, state.grad_enabled, state.autocast
+        run = _SecondRun()
+        positions = {generator: generator.position for generator in self._draws.began}
+        present = journal.restore()
+        state.region, state.streams, state.trace = run, None, None
+        state.grad_enabled, state.autocast = self._grad_enabled, self._autocast
+        try:
+            for generator, position in self._draws.began.items():
+                generator.position = position
+            with without_saved_hooks():
+                fn(*args, **kwargs)
+        finally:
+            run.journal.restore()
+            present.restore()
+            for generator, position in positions.items():
+                generator.position = position
+            state.region, state.streams, state.trace, state.grad_enabled, state.autocast = before
+        made = [(holder, holder.swap_held(None)) for holder in run.holders]
+        made = [(holder, held) for holder, held in made if not is_packed(held)]
+        self._check([_name_of(*pair) for pair in made])
+        return [held for _, held in made]
+
+    def _check(self, names: Sequence[Any]) -> None:
+        pick = (lambda name: name) if self._is_strict else (lambda name: name[0])
+        if list(map(pick, names)) == list(map(pick, self._names)):
+            return
+        pairs = zip([*self._names, None], [*names, None], strict=False)
+        place, (first, second) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
+        shown = lambda name: "nothing" if name is None else " ".join(map(str, name))
+        raise RecomputeMismatchError(
+            f"A function that is run by `ja.checkpoint` did something else when the backward ran it again: operation "
+            f"{place} was {shown(first)} at first, and then {shown(second)} ({len(self._names)} operations, and then "
+            f"{len(names)}). It has to do the same for the same arguments: do not let it depend on time, on a counter, "
+            "or on Python objects that change between forward and backward; pass such values as arguments."
+        )
+
+
+def _name_of(holder: Any, held: Any) -> tuple[Any, ...]:
+    if isinstance(holder, Node):
+        return (holder.name(), *(f"{x.dtype}{list(x.shape)}" for x in held or () if hasattr(x, "shape")))
+    return ("a nested region",)
+
+
+def _leaves_of(holder: Any) -> Iterator[Tensor]:
+    """Yields the leaves from which an operation takes operands."""
+    for edge in getattr(holder, "edges", ()):
+        while edge is not None and isinstance(edge.node, ViewNode):
+            edge = edge.node.edges[0]
+        if edge is not None and isinstance(edge.node, AccumulateGrad):
+            yield edge.node.variable
+
+
+def run_dropping(fn: Callable[..., Any], args: Any, kwargs: Any, is_strict: bool = True) -> Any:
+    """Returns `fn(*args, **kwargs)`; what its operations save for a backward is dropped, and computed again by that.
+
+    Args:
+      fn: A function of tensors.
+      args: Its arguments; tensors among them, in containers too, are kept as they are now.
+      kwargs: Its keyword arguments.
+      is_strict: Whether the second run has to give residuals of the same types, not just do the same operations.
+    """
+    return Region(fn, args, kwargs, is_strict).run(args) if state.grad_enabled else fn(*args, **kwargs)

@@ -1,0 +1,133 @@
+"""Functions that return several views of one tensor."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from jaxaot.errors import ArgumentError, DimError, ShapeMismatchError
+from jaxaot.facade import views
+from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.promotion import is_integral
+from jaxaot.views.chain import Select, Slice
+
+
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """Returns the views at each index of a dim."""
+    axis = views._axis(input, dim)
+    if input.ndim == 0:
+        raise DimError("unbind() expects a tensor with at least one dimension")
+    several = lambda i: views.make_view(input, Select(axis, i), "UnbindBackward0", "several")
+    return tuple(several(i) for i in range(input._layout.size[axis]))
+
+
+def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Returns views of equal pieces of a dim, the last one smaller, or of pieces of given sizes."""
+    axis = views._axis(input, dim)
+    n = input._layout.size[axis] if input.ndim else 1
+    if isinstance(split_size_or_sections, (tuple, list)):
+        sizes = [operator.index(s) for s in split_size_or_sections]
+        if sum(sizes) != n or any(s < 0 for s in sizes):
+            raise ShapeMismatchError(
+                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension "
+                f"{axis}), but got split_sizes={sizes}"
+            )
+    else:
+        size = operator.index(split_size_or_sections)
+        if size < 0 or (size == 0 and n != 0):
+            raise ShapeMismatchError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+        sizes = [min(size, n - start) for start in range(0, n, size)] if n else [0]
+    pieces, start = [], 0
+    for size in sizes:
+        pieces.append(views.make_view(input, Slice(axis, start, size), "SplitBackward0", "several"))
+        start += size
+    return tuple(pieces)
+
+
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Returns views of pieces of a dim of given sizes."""
+    return split(input, tuple(split_sizes), dim)
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Returns views of at most `chunks` equal pieces of a dim."""
+    if chunks <= 0:
+        raise ShapeMismatchError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    axis = views._axis(input, dim)
+    n = input._layout.size[axis]
+    size = -(-n // chunks)
+    if size == 0:
+        return split(input, (0,) * (chunks - 1) + (n,), dim)
+    return split(input, size, dim)
+
+
+def _at(input: Tensor, bounds: Sequence[int], axis: int) -> tuple[Tensor, ...]:
+    """Returns views of the pieces between bounds, each by the rules of a Python slice."""
+    n = input._layout.size[axis]
+    pieces = []
+    for start, stop in zip((0, *bounds), (*bounds, n), strict=True):
+        first, last, _ = slice(start, stop).indices(n)
+        step = Slice(axis, first, max(0, last - first))
+        pieces.append(views.make_view(input, step, "SliceBackward0"))
+    return tuple(pieces)
+
+
+def tensor_split(
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
+) -> tuple[Tensor, ...]:
+    """Returns views of a given number of pieces of a dim, as equal as possible, or of the pieces between indices."""
+    given = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
+    if input.ndim == 0:
+        raise DimError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    axis = views._axis(input, dim)
+    if isinstance(given, Tensor):
+        if not is_integral(given.dtype) or given.ndim > 1:
+            raise ArgumentError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor "
+                f"of integers, but got a tensor with {given.ndim} dims and dtype {given.dtype}"
+            )
+        given = given.tolist()
+    if isinstance(given, (tuple, list)):
+        return _at(input, [operator.index(i) for i in given], axis)
+    if given is None:
+        raise ArgumentError("tensor_split() needs the number of pieces, or the indices between them.")
+    pieces = operator.index(given)
+    if pieces <= 0:
+        raise ArgumentError(f"number of sections must be larger than 0, got {pieces}")
+    size, more = divmod(input._layout.size[axis], pieces)
+    bounds = [i * size + min(i, more) for i in range(1, pieces)]
+    return _at(input, bounds, axis)
+
+
+def _named_split(name: str, axis_of: Any, least: int) -> Any:
+    def split_along(x: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Any:
+        given = next((v for v in (indices_or_sections, indices, sections) if v is not None), None)
+        if x.ndim < least:
+            raise ArgumentError(
+                f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, but got a tensor "
+                f"with {x.ndim} dimensions!"
+            )
+        axis = axis_of(x)
+        if isinstance(given, int) and (given <= 0 or x._layout.size[axis] % given):
+            raise ArgumentError(
+                f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension "
+                f"{x._layout.size[axis]} is not divisible by the split_size {given}!"
+            )
+        return tensor_split(x, given, axis)
+
+    split_along.__name__ = split_along.__qualname__ = name
+    split_along.__doc__ = "Returns views of equal pieces of a dim, or of the pieces between indices."
+    return split_along
+
+
+hsplit = _named_split("hsplit", lambda x: 0 if x.ndim == 1 else 1, 1)
+vsplit = _named_split("vsplit", lambda x: 0, 2)
+dsplit = _named_split("dsplit", lambda x: 2, 3)
+
+SPLITS = {fn.__name__: fn for fn in (unbind, split, split_with_sizes, chunk, tensor_split, hsplit, vsplit, dsplit)} | {
+    "unsafe_split": split,
+    "unsafe_chunk": chunk,
+    "unsafe_split_with_sizes": split_with_sizes,
+}
+"""Functions of `ja` and methods."""

@@ -1,0 +1,494 @@
+"""Tensor: a handle on a storage, and what gradients need to know about it.
+
+Terms: the *base* is the tensor that a view was taken from; the *chain* are the steps from where its history began to
+the view, empty for a tensor that is not a differentiable view. Operations live in `dispatch.py`, methods are bound from
+the op table by `methods.py`; this module holds what a tensor *is*.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
+from jaxaot.errors import (
+    AutogradError,
+    ConcretizationError,
+    DtypeError,
+    InferenceTensorError,
+    StorageSizeError,
+    TensorTypeError,
+)
+from jaxaot.facade.counter import WriteCounter
+from jaxaot.facade.history import History
+from jaxaot.facade.storage import Storage
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.tape.hooks import carry_retained
+from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge, Node, edge_of
+from jaxaot.views.chain import Geometry, ViewChain
+from jaxaot.views.layout import Layout, contiguous
+from jaxaot.views.memory_format import MemoryFormat, has_format
+from jaxaot.views.window import find_window
+
+INFERENCE = "inference"
+"""`_creation` of a tensor that was made in `inference_mode`, and of its views."""
+
+
+class Size(tuple):
+    """A shape (`torch.Size`)."""
+
+    def numel(self) -> int:
+        """Returns the number of elements."""
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __repr__(self) -> str:
+        return f"ja.Size({list(self)})"
+
+
+class Tensor:
+    """A mutable tensor with PyTorch's semantics on an immutable jax array.
+
+    Make one with `ja.tensor`, `ja.from_jax` or a factory such as `ja.zeros`.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_base_tensor",
+        "_chain",
+        "_counter",
+        "_creation",
+        "_grad",
+        "_history",
+        "_hooks",
+        "_layout",
+        "_offset",
+        "_storage",
+        "_trace",
+        "_view_node",
+        "_view_parent",
+    )
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        raise TensorTypeError(
+            f"`{cls.__qualname__}` is a subclass of `ja.Tensor`. Operations make plain tensors, so a subclass would be "
+            "lost at the first one. Write a class that holds tensors: compiled functions reach them through attributes."
+        )
+
+    _storage: Storage
+    _layout: Layout
+    _offset: int
+    _history: History | None
+    _base_tensor: Tensor | None
+    _chain: ViewChain
+    _counter: WriteCounter | None
+    _creation: str | None
+    _grad: Tensor | None
+    _hooks: Any
+    _trace: Any
+    _view_node: Node | None
+    _view_parent: Any
+
+    __array_priority__ = 1000
+
+    if TYPE_CHECKING:  # bound from the op table by `methods.py`
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+
+    def __init__(self, data: Any = None):
+        from jaxaot.facade.create import tensor
+
+        made = tensor([] if data is None else data)
+        self._restore(made._snapshot())
+
+    # -- state -----------------------------------------------------------------------------------------------------
+
+    def _snapshot(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    def _restore(self, snapshot: dict[str, Any]) -> None:
+        for name, value in snapshot.items():
+            setattr(self, name, value)
+
+    def _touch(self) -> None:
+        """Notes, in a trace or a checkpointed function, how this tensor was before its metadata change."""
+        if state.trace is not None:
+            state.trace.touch(self)
+        elif state.region is not None:
+            state.region.note((self,))
+
+    @property
+    def _geometry(self) -> Geometry:
+        return Geometry(self._layout.size, self._layout.stride, self._offset)
+
+    # -- looking ---------------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        return Size(self._layout.size)
+
+    def size(self, dim: int | None = None) -> Any:
+        """Returns the shape, or the size of one dim."""
+        return self.shape if dim is None else self._layout.size[self._dim(dim)]
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Returns the strides in elements, or that of one dim."""
+        return self._layout.stride if dim is None else self._layout.stride[self._dim(dim)]
+
+    def _dim(self, dim: int) -> int:
+        from jaxaot.ops.dims import normalize_dim
+
+        return normalize_dim(dim, len(self._layout.size))
+
+    def storage_offset(self) -> int:
+        """Returns the element of the storage at which this tensor begins."""
+        return self._offset
+
+    def numel(self) -> int:
+        """Returns the number of elements."""
+        return self._layout.numel
+
+    def nelement(self) -> int:
+        """Returns the number of elements."""
+        return self._layout.numel
+
+    def dim(self) -> int:
+        """Returns the number of dims."""
+        return len(self._layout.size)
+
+    def ndimension(self) -> int:
+        """Returns the number of dims."""
+        return len(self._layout.size)
+
+    @property
+    def ndim(self) -> int:
+        return len(self._layout.size)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._layout.dtype
+
+    @property
+    def itemsize(self) -> int:
+        return self._layout.dtype.itemsize
+
+    def element_size(self) -> int:
+        """Returns the bytes of one element."""
+        return self._layout.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self._layout.nbytes
+
+    @property
+    def device(self) -> Any:
+        """The jax device that holds the values, or its platform's name in a trace."""
+        array = self._storage.array
+        if is_tracer(array) or array is None:
+            return jax.devices()[0]
+        devices = array.devices()  # type: ignore[union-attr]
+        return next(iter(devices))
+
+    def is_contiguous(self, memory_format: MemoryFormat = MemoryFormat.contiguous_format) -> bool:
+        """Returns whether the elements lie in memory so, by default in row-major order."""
+        return has_format(self._layout, memory_format)
+
+    def is_floating_point(self) -> bool:
+        """Returns whether the dtype is a float."""
+        return jax.numpy.issubdtype(self._layout.dtype, jax.numpy.floating)
+
+    def is_complex(self) -> bool:
+        """Returns whether the dtype is complex."""
+        return jax.numpy.issubdtype(self._layout.dtype, jax.numpy.complexfloating)
+
+    @property
+    def _version(self) -> int:
+        if self._creation == INFERENCE:
+            raise InferenceTensorError("Inference tensors do not track version counter.")
+        return 0 if self._counter is None else self._counter.n
+
+    @property
+    def _base(self) -> Tensor | None:
+        return self._base_tensor
+
+    def _is_view(self) -> bool:
+        return self._base_tensor is not None
+
+    def untyped_storage(self) -> Storage:
+        """Returns the storage: one object for all tensors that share memory."""
+        return self._storage
+
+    def storage(self) -> Storage:
+        """Returns the storage."""
+        return self._storage
+
+    def data_ptr(self) -> int:
+        """Returns a number that is equal for tensors that begin at the same element of one storage."""
+        return self._storage.data_ptr() + self._offset * self.itemsize
+
+    # -- values ----------------------------------------------------------------------------------------------------
+
+    def _read(self) -> Array:
+        """Returns the values as a jax array or symbol; whoever keeps it has to mark the storage as shared."""
+        storage = self._storage
+        trace = state.trace
+        if trace is not None:
+            trace.note(self)
+            array = trace.read(storage, self._history, state.grad_enabled)
+        else:
+            if storage.trace is not None:
+                storage.check_alive()
+            array = storage.array
+        if self._layout is storage.layout and array is not None:
+            return array
+        storage.check_reach(self._layout, self._offset, is_write=False)
+        if array is None:
+            return jax.numpy.zeros(self._layout.size, self._layout.dtype)
+        window, starts = find_window(storage.layout, self._layout, self._offset)
+        return window.apply(array, starts)
+
+    def jax(self) -> Array:
+        """Returns the values as a jax array (in a trace: a tracer)."""
+        array = self._read()
+        if array is self._storage.array:
+            self._storage.is_shared = True
+        return array
+
+    def __jax_array__(self) -> Array:
+        return self.jax()
+
+    def _concrete(self, what: str) -> np.ndarray:
+        array = self._read()
+        if is_tracer(array):
+            known = None if state.trace is None else state.trace.ask(array)
+            if known is not None:
+                return known
+            from jaxaot.facade.where import user_line
+
+            raise ConcretizationError(
+                f"{what} needs the value of a traced tensor of shape {list(self._layout.size)}, and while a function "
+                f"is traced there is none.\n\n    {user_line()}\n\n"
+                "Python cannot branch on values that are only known when the compiled graph runs. Compute with tensors:"
+                "\n\n    y = ja.where(x > 0, a, b)"
+                "\n    y = ja.cond(x.sum() > 0, true_fn, false_fn, (x,))"
+                "\n    (x,) = ja.while_loop(lambda x: x.sum() > 1, lambda x: (x / 2,), (x,))"
+                "\n\nor make the value a static Python argument, for each of which the function is compiled on its own:"
+                "\n\n    fn(x, 3)        # an int, bool or string rather than ja.tensor(3)"
+                "\n\nor let Python have the value, between two compiled segments of the function (but not in a branch "
+                "of `ja.cond`, nor in a turn of a loop such as `ja.scan`):"
+                "\n\n    fn = ja.compile(fn, segments=True)"
+            )
+        return np.asarray(array)
+
+    def numpy(self) -> np.ndarray:
+        """Returns the values as a NumPy array.
+
+        Raises:
+          AutogradError: If gradients are tracked.
+        """
+        if self.requires_grad and state.grad_enabled:
+            raise AutogradError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        values = self._concrete("`.numpy()`")
+        self._storage.is_shared = True
+        return values
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Returns a dlpack capsule of the values, for `torch.from_dlpack` and others."""
+        return self.jax().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        """Returns the dlpack device of the values."""
+        return self.jax().__dlpack_device__()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        values = self._concrete("Conversion to a NumPy array")
+        self._storage.is_shared = True
+        return values if dtype is None else values.astype(dtype)
+
+    def item(self) -> Any:
+        """Returns the value of a tensor of one element as a Python number."""
+        if self._layout.numel != 1:
+            raise AutogradError(f"a Tensor with {self._layout.numel} elements cannot be converted to Scalar")
+        return self._concrete("`.item()`").reshape(()).item()
+
+    def tolist(self) -> Any:
+        """Returns the values as nested lists."""
+        return self._concrete("`.tolist()`").tolist()
+
+    # -- gradients -------------------------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        history = self._history
+        return history is not None and history.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Says whether gradients of this leaf are wanted, in place."""
+        if requires_grad == self.requires_grad:
+            return self
+        if not self.is_leaf:
+            raise AutogradError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
+                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if requires_grad and not is_inexact(self._layout.dtype):
+            raise DtypeError("only Tensors of floating point and complex dtype can require gradients")
+        if requires_grad and self._creation == INFERENCE and not state.infers:
+            raise InferenceTensorError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. Make a normal "
+                "tensor of it: `x.clone().requires_grad_()`."
+            )
+        self._touch()
+        # a leaf view has a history of its own: later writes to its base do not pass gradients to it
+        self._history = History(self._layout, self._offset, requires_grad, trace=state.trace)
+        self._history.leaf = weakref.ref(self)
+        self._chain = ()
+        if state.trace is not None and requires_grad:
+            trace, storage = state.trace, self._storage
+            trace.adopt(storage)
+            value = storage.array if storage.writer is None else jax.lax.stop_gradient(storage.array)
+            self._history.ghost = value
+            if storage.writer is None and id(storage) not in trace.storages:
+                storage.writer = self._history
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.requires_grad or self.grad_fn is None
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that produced this tensor; None for a leaf."""
+        history = self._history
+        if history is None or not history.requires_grad:
+            return None
+        return self._view_edge(history).node if self._chain else history.node
+
+    def _view_edge(self, history: History) -> Edge:
+        """Returns the edge of a view, made anew after a recorded write moved the history on."""
+        parent = (history.node, history.index)
+        if self._view_node is None or self._view_parent != parent:
+            from jaxaot.facade.nodes import ViewNode
+
+            self._touch()
+            before, self._view_node = self._view_node, ViewNode(self._chain, history.layout, history_edge(history))
+            self._view_parent = parent
+            if before is not None and before.hooks is not None:
+                carry_retained(before, 0, self._view_node, 0, self._trace is state.trace)
+        return edge_of((self._view_node, 0))
+
+    def _gradient_edge(self) -> Edge | None:
+        """Returns where gradients of this tensor go, or None if they are not wanted."""
+        history = self._history
+        if history is None or not history.requires_grad:
+            return None
+        return self._view_edge(history) if self._chain else history_edge(history)
+
+    @property
+    def output_nr(self) -> int:
+        history = self._history
+        return 0 if history is None or self._chain else history.index
+
+    @property
+    def grad(self) -> Tensor | None:
+        if state.trace is not None:
+            state.trace.read_grad(self)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise DtypeError(f"assigned grad expected to be a Tensor or None but got {type(value).__name__}")
+            if value._layout.size != self._layout.size:
+                raise StorageSizeError(
+                    f"assigned grad has data of a different size: {list(value.shape)} for a tensor of "
+                    f"{list(self.shape)}"
+                )
+            if value.dtype != self.dtype:
+                raise DtypeError(f"assigned grad has data of a different type: {value.dtype} for {self.dtype}")
+        self._touch()
+        if state.trace is not None:
+            state.trace.write_grad(self)
+        self._grad = value
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __len__(self) -> int:
+        if not self._layout.size:
+            raise DtypeError("len() of a 0-d tensor")
+        return self._layout.size[0]
+
+    def __repr__(self) -> str:
+        from jaxaot.facade.printing import tensor_repr
+
+        return tensor_repr(self)
+
+    def _repr_html_(self) -> str:
+        from jaxaot.facade.printing import tensor_html
+
+        return tensor_html(self)
+
+
+def history_edge(history: History) -> Edge:
+    """Returns where gradients of the base go: to the node that produced it, or to the leaf's `.grad`."""
+    node = history.node
+    if node is not None:
+        return edge_of((node, history.index))
+    accumulator = None if history.accumulator is None else history.accumulator()
+    if accumulator is None:
+        from jaxaot.facade.nodes import AccumulateGrad
+
+        accumulator = AccumulateGrad(history.leaf())
+        history.accumulator = weakref.ref(accumulator)
+    return edge_of((accumulator, 0))
+
+
+_FIELDS = tuple(name for name in Tensor.__slots__ if name != "__weakref__")
+_new = Tensor.__new__
+
+
+def wrap(storage: Storage, layout: Layout, offset: int = 0, trace: Any = None) -> Tensor:
+    """Returns a tensor on a storage, without history."""
+    tensor = _new(Tensor)
+    tensor._storage = storage
+    tensor._layout = layout
+    tensor._offset = offset
+    tensor._trace = trace
+    tensor._chain = ()
+    tensor._history = tensor._base_tensor = tensor._counter = tensor._creation = tensor._grad = tensor._hooks = None
+    tensor._view_node = tensor._view_parent = None
+    return tensor
+
+
+def wrap_array(array: Array, layout: Layout | None = None) -> Tensor:
+    """Returns a tensor that owns a fresh array, on a storage of its own."""
+    if layout is None:
+        layout = contiguous(tuple(array.shape), np.dtype(array.dtype))
+    trace = state.trace
+    if trace is not None:
+        return wrap(trace.new_storage(array, layout), layout, 0, trace)
+    return wrap(Storage(array, layout), layout)

@@ -1,0 +1,383 @@
+"""What a trace has to know while a function runs: which storages it reached, and how everything was before.
+
+In a trace the same operations run on symbols. A storage from outside is *adopted* when it is first touched: its value
+becomes a graph input, and how it was is noted, so that at the end everything can be put back. Gradients obey the tape's
+rules in the graph too, because values carry them: a value read as a constant passes `stop_gradient`, and where a write
+was not recorded (`no_grad`, `.detach()`), a later read is *grafted*: the new value with the gradient of the old one.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
+from jaxaot._typing import Array
+from jaxaot.errors import LastingHookError, TraceError
+from jaxaot.facade.storage import Storage
+from jaxaot.facade.where import user_line
+from jaxaot.tape.hooks import hook_numbers
+from jaxaot.tape.node import next_number
+from jaxaot.tape.threads import threads
+from jaxaot.views.layout import Layout
+from jaxaot.views.window import find_window
+
+TRACING = threading.RLock()
+"""Held while a function is traced: storages hold symbols then, so nobody else may write to them."""
+
+RUNNING: list[Any] = []
+"""The traces that run, in any thread, and whatever else makes compiled functions run as the functions themselves."""
+
+lift_p = Primitive("lift")
+"""A graph input in the making: `lift` equations become the invars of the traced graph."""
+lift_p.def_abstract_eval(lambda *, index, aval: aval)
+
+
+class ValueAsked(BaseException):
+    """Ends a trace at a value that Python asks for and that is not known yet; no `except Exception` stops it."""
+
+
+@jax.custom_jvp
+def graft(value: Array, history: Array) -> Array:
+    """Returns `value`, with the gradient of `history`."""
+    return value
+
+
+@graft.defjvp
+def _graft_jvp(primals: Any, tangents: Any) -> Any:
+    return graft(*primals), tangents[1]
+
+
+class TraceState:
+    """The state of one trace.
+
+    Attributes:
+      is_alive: Whether the traced function is still running.
+      thread: Where it runs.
+      lifted: What each graph input is: `("storage", storage)`, `("ghost", history, storage)`, `("value", position)`,
+        `("cell", number, leaf)`, `("slot", number)`, `("seed", generator)` or `("offset", generator)`.
+      storages: Adopted storages, by id, with how they were: (storage, saved fields).
+      noted: Tensors from outside that were reached, by id, with how they were when that happened.
+      tensors: Those whose metadata changed, by id, with how they were.
+      histories: Adopted histories, by id, with how they were.
+      created: Weak references to the storages made in this trace.
+      draws: Generator → number of keys taken.
+      seeds: Generator → the symbols of its seed and offset, once a key that was taken is used.
+      reached: By id, the histories that gradients flow to: (history, storage, index of its graph input or None if
+        that is the storage's own).
+      written: Ids of the storages that were written.
+      filled: By id, the symbols that filled a storage from outside after it had grown.
+      freed: By id of a storage from outside, what it held when its size became zero, and how that lay in memory.
+      counters: Write counters that grew, by id, with what they were.
+      grad_reads: Tensors from outside whose `.grad` decided what was traced, by id, with what it was.
+      grad_writes: Tensors from outside whose `.grad` was replaced, by id.
+      hook_reads: Id of each tensor from outside that a gradient was added to → numbers of the hooks that saw it.
+      known: The values that Python may ask for, as far as they are known; None if it may not ask.
+      asked: The symbols that it asked for, each with the user's line.
+      is_broken: Whether it asked for a value that is not known.
+      level: The JAX trace that the symbols belong to.
+      hooked: Hooks that the traced function registered, by number or as what keeps a gradient, with the user's line.
+      first_node: Nodes from this number on were made by the traced function.
+      own_nodes: Those from before that it may run backward, because what they hold are inputs of the graph.
+      casts: Weights that `autocast` cast; see `facade/casting.py`.
+      first_hook: Hooks from this number on were registered by the traced function.
+      is_apart: Whether a handler of a signal is running, which is no part of the traced function.
+      entry: The code from which the traced function is called.
+    """
+
+    def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
+        """Begins a trace.
+
+        Args:
+          known: Values for Python to use where it asks for them, in order; None if it may not ask.
+        """
+        self.is_alive = True
+        self.known = known
+        self.asked: list[tuple[Array, str]] = []
+        self.is_broken = False
+        self.level: Any = None
+        self.thread = threading.get_ident()
+        self.lifted: list[tuple[Any, ...]] = []
+        self.storages: dict[int, tuple[Storage, dict[str, Any]]] = {}
+        self.tensors: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.noted: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.histories: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self.created: list[weakref.ref[Storage]] = []
+        self.draws: dict[Any, int] = {}
+        self.seeds: dict[Any, tuple[Any, Any]] = {}
+        self.reached: dict[int, Any] = {}
+        self.reads: set[int] = set()
+        self.written: set[int] = set()
+        self.filled: dict[int, Array] = {}
+        self.freed: dict[int, tuple[Array, Layout]] = {}
+        self.counters: dict[int, tuple[Any, int]] = {}
+        self.grad_reads: dict[int, Any] = {}
+        self.grad_writes: dict[int, Any] = {}
+        self.hook_reads: dict[int, tuple[int, ...]] = {}
+        self.hooked: dict[Any, str] = {}
+        self._unhooking: list[Callable[[], Any]] = []
+        self.first_node = next_number()
+        self.first_hook = next(hook_numbers)
+        self.own_nodes: frozenset[Any] = frozenset()
+        self.casts: dict[Any, Any] = {}
+        self.is_apart = False
+        self.entry: Any = None
+
+    def is_mine(self) -> bool:
+        """Returns whether this trace is running in the calling thread."""
+        return self.is_alive and not self.is_apart and self.thread == threading.get_ident()
+
+    def wait(self) -> None:
+        """Waits until this trace, which runs in another thread, has put everything back."""
+        with TRACING:
+            return
+
+    def lift(self, shape: tuple[int, ...], dtype: Any, origin: tuple[Any, ...], weak_type: bool = False) -> Array:
+        """Returns the symbol of a new graph input."""
+        index = len(self.lifted)
+        self.lifted.append(origin)
+        dtype = dtype if is_key_dtype(dtype) else np.dtype(dtype)
+        return lift_p.bind(index=index, aval=ShapedArray(shape, dtype, weak_type=weak_type))
+
+    def symbol_of(self, storage: Storage) -> Array:
+        """Returns what stands for the value of a storage from outside."""
+        return self.lift(storage.layout.size, storage.layout.dtype, ("storage", storage))
+
+    def adopt(self, storage: Storage) -> None:
+        """Makes a storage from outside an input of the graph, if it is not one yet."""
+        if storage.trace is self:
+            return
+        storage.check_alive()
+        if threads.are_several:
+            with storage.lock:  # a write that has begun is waited for
+                self._adopt(storage)
+        else:
+            self._adopt(storage)
+
+    def _adopt(self, storage: Storage) -> None:
+        fields = ("array", "layout", "is_shared", "n_written", "trace", "writer", "was_read")
+        self.storages[id(storage)] = (storage, {name: getattr(storage, name) for name in fields})
+        symbol = None if storage.array is None else self.symbol_of(storage)
+        storage.trace = self  # before the symbol, which another thread that reads it must know for one
+        storage.array = symbol
+        storage.writer = None
+        storage.was_read = False
+
+    def adopt_history(self, history: Any, storage: Storage) -> None:
+        """Finds the symbol through which the gradients of an outside tensor flow."""
+        if history.trace is self:
+            return
+        self.histories[id(history)] = (history, history.snapshot())
+        history.trace = self
+        if not history.requires_grad:
+            return
+        before = self.storages.get(id(storage))
+        untouched = before is not None and id(storage) not in self.written
+        is_empty = before is not None and before[1]["array"] is None
+        if is_empty:  # gradients flow to what it holds once it is grown and filled
+            history.ghost = self.lift((history.layout.numel,), history.layout.dtype, ("ghost", history, storage))
+            self.reached[id(history)] = (history, storage, len(self.lifted) - 1)
+        elif storage.writer is None and untouched and not storage.was_read:
+            history.ghost = storage.array
+            storage.writer = history
+            self.reached[id(history)] = (history, storage, None)
+        else:
+            layout = storage.layout if before is None else before[1]["layout"]
+            history.ghost = self.lift(layout.size, layout.dtype, ("ghost", history, storage))
+            self.reached[id(history)] = (history, storage, len(self.lifted) - 1)
+
+    def read(self, storage: Storage, history: Any, records: bool) -> Array:
+        """Returns the value of a storage, as a tensor with that history sees it."""
+        self._refuse_finalizer()
+        if storage.trace is not self:
+            self.adopt(storage)
+        if id(storage) in self.storages:
+            self.reads.add(id(storage))
+        if history is not None and history.requires_grad:
+            if history.trace is not self:
+                self.adopt_history(history, storage)
+            if records:
+                if storage.writer is history:
+                    return storage.array  # type: ignore[return-value]
+                return graft(storage.array, history.ghost)
+        if storage.writer is not None:
+            return jax.lax.stop_gradient(storage.array)  # type: ignore[return-value]
+        storage.was_read = True
+        return storage.array  # type: ignore[return-value]
+
+    def write(self, storage: Storage, history: Any, value: Array, records: bool) -> None:
+        """Puts a new value into a storage."""
+        self._refuse_finalizer()
+        if storage.trace is not self:
+            self.adopt(storage)
+        if history is not None and history.trace is not self:
+            self.adopt_history(history, storage)
+        self.written.add(id(storage))
+        if storage.n_written is not None and id(storage) in self.storages:
+            # a symbol of its own, so that what fills a storage is told apart from what it was copied from
+            value = jax.lax.optimization_barrier(value)
+            self.filled[id(value)] = value
+        storage.array = value
+        if records and history is not None:
+            history.ghost = value
+            storage.writer = history
+        else:
+            storage.writer = None
+
+    def _refuse_finalizer(self) -> None:
+        """Raises if what runs is a `__del__`, which Python calls at any time and which is no part of the function.
+
+        Raises:
+          TraceError: If it is.
+        """
+        frame = sys._getframe(2)
+        while frame is not None and frame.f_code is not self.entry:
+            if frame.f_code.co_name == "__del__":
+                raise TraceError(
+                    "A `__del__` method uses a tensor while a function is being traced, and would become part of its "
+                    f"graph:\n\n    {frame.f_code.co_filename}:{frame.f_lineno}\n\nFree such objects before or after."
+                )
+            frame = frame.f_back
+
+    def carry(self, tensor: Any, history: Any, value: Array) -> None:
+        """Makes a value what carries the gradients of a history that begins with a tensor.
+
+        Args:
+          tensor: The tensor.
+          history: Its history.
+          value: What it shows, with the gradients that it is to have.
+        """
+        storage, layout = tensor._storage, tensor._layout
+        if layout is storage.layout:
+            history.ghost = value
+            if storage.trace is self and storage.writer is None and id(storage) not in self.storages:
+                storage.array, storage.writer = value, history
+            return
+        window, starts = find_window(storage.layout, layout, tensor._offset)
+        history.ghost = window.scatter(jnp.zeros(storage.layout.size, storage.layout.dtype), value, starts)
+
+    def free(self, storage: Storage) -> None:
+        """Notes what a storage from outside holds before its size becomes zero."""
+        array = storage.array
+        was = self.storages.get(id(storage))
+        if was is not None and array is not None and (id(array) in self.filled or id(storage) not in self.written):
+            self.freed[id(storage)] = (array, storage.layout)
+
+    def note(self, tensor: Any) -> None:
+        """Notes that a tensor was reached; those from outside become inputs that a later call has to find again."""
+        if tensor._trace is not self and id(tensor) not in self.noted:
+            self._refuse_finalizer()
+            self.noted.setdefault(id(tensor), (tensor, tensor._snapshot()))
+
+    def touch(self, tensor: Any) -> None:
+        """Notes how a tensor from outside was, before its metadata change."""
+        self.note(tensor)
+        if id(tensor) not in self.tensors and tensor._trace is not self:
+            self.tensors[id(tensor)] = (tensor, tensor._snapshot())
+
+    def read_grad(self, tensor: Any) -> None:
+        """Notes that `.grad` of a tensor from outside decides what is traced."""
+        if tensor._trace is not self and id(tensor) not in self.grad_writes:
+            self.note(tensor)
+            self.grad_reads.setdefault(id(tensor), (tensor, tensor._grad))
+
+    def read_hooks(self, tensor: Any) -> None:
+        """Notes that the hooks of a tensor from outside were called while tracing."""
+        if tensor._trace is not self:
+            self.note(tensor)
+            from_outside = tuple(number for number in tensor._hooks or () if number < self.first_hook)
+            self.hook_reads.setdefault(id(tensor), from_outside)
+
+    def note_hook(self, hook: Any, remove: Callable[[], Any]) -> None:
+        """Notes a hook that the traced function registers, and what takes it away when the trace ends."""
+        self.hooked[hook] = user_line()
+        self._unhooking.append(remove)
+
+    def refuse_removal(self, number: int) -> None:
+        """Raises if a hook was not registered by the traced function, which is about to take it away.
+
+        Raises:
+          LastingHookError: If it was not.
+        """
+        if self.is_mine() and number < self.first_hook:
+            raise LastingHookError(
+                f"A traced function takes away a hook that was registered outside:\n\n    {user_line()}\n\nThat would "
+                "happen once, while tracing, and not at later calls. Take it away outside of the function."
+            )
+
+    def write_grad(self, tensor: Any) -> None:
+        """Notes that `.grad` of a tensor from outside was replaced."""
+        if tensor._trace is not self:
+            self.grad_writes[id(tensor)] = tensor
+
+    def new_storage(self, array: Array, layout: Any) -> Storage:
+        """Returns a storage made in this trace."""
+        storage = Storage(array, layout, self)
+        self.created.append(weakref.ref(storage))
+        return storage
+
+    def ask(self, symbol: Array) -> np.ndarray | None:
+        """Returns the value of a symbol for Python to use; None if this trace knows no values.
+
+        Raises:
+          ValueAsked: If the value is not known yet.
+        """
+        if self.known is None or trace_level() != self.level:
+            return None
+        place = next((i for i, (before, _) in enumerate(self.asked) if before is symbol), len(self.asked))
+        if place == len(self.asked):
+            self.asked.append((symbol, user_line()))
+        if place < len(self.known):
+            return self.known[place]
+        self.is_broken = True
+        raise ValueAsked
+
+    def reserve(self, generator: Any) -> int:
+        """Takes a key of a generator, and returns which one it is."""
+        n = self.draws.get(generator, 0)
+        self.draws[generator] = n + 1
+        return n
+
+    def key(self, generator: Any, n: int) -> Array:
+        """Returns a key that was taken."""
+        if generator not in self.seeds:
+            seed = self.lift((2,), np.uint32, ("seed", generator))
+            offset = self.lift((), np.uint32, ("offset", generator))
+            self.seeds[generator] = (seed, offset)
+        seed, offset = self.seeds[generator]
+        return jax.random.fold_in(seed, offset + jnp.uint32(n))
+
+    def draw(self, generator: Any) -> Array:
+        """Returns the next key of a generator."""
+        return self.key(generator, self.reserve(generator))
+
+    def restore(self) -> None:
+        """Ends the trace: puts every storage, tensor and history back as it was."""
+        self.is_alive = False
+        for unhook in self._unhooking:
+            unhook()
+        self.casts.clear()
+        for reference in self.created:
+            leaked = reference()
+            if leaked is not None:  # no guard of a compiled call takes it, and every read says what happened
+                leaked.layout = _LEAKED
+        for storage, fields in self.storages.values():
+            for name, value in fields.items():
+                setattr(storage, name, value)
+        for tensor, snapshot in self.tensors.values():
+            tensor._restore(snapshot)
+        for history, snapshot in self.histories.values():
+            history.restore(snapshot)
+        for counter, n in self.counters.values():
+            counter.n = n
+
+
+_LEAKED = Layout((0,), (1,), np.dtype(np.float32))
+"""Layout of storages that a trace left behind; identical to no tensor's."""

@@ -1,0 +1,256 @@
+"""A function that is cut in two where it is differentiated: a primitive of one graph.
+
+Undifferentiated, it is its graph. Differentiated, it is the forward of a partition, made for the inputs that have a
+tangent, followed by a linear map (`linear.py`) whose transpose is the backward. Mapped over an axis it is the same
+primitive with the mapped graph, so that the partition is made of what really runs.
+
+Under hooks on saved tensors the two graphs of the partition pack and unpack what crosses (`passes/saved_hooks.py`).
+What was packed has lost its derivative, so such a function has first derivatives only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
+from jaxaot.config import Config
+from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
+from jaxaot.ir.rewrite import inline
+from jaxaot.ir.walk import short_aval
+from jaxaot.joint import build_joint
+from jaxaot.lower.costs import cut_options
+from jaxaot.partition.partition import partition
+from jaxaot.passes.pipeline import joint_passes, run_passes
+from jaxaot.passes.saved_hooks import pack_residuals
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
+from jaxaot.plan.stages import Partition
+from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of
+from jaxaot.tape.saved_hooks import HookPair
+from jaxaot.tracer.hooks import trace_hooks
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Cut:
+    """A function cut for some inputs that have tangents.
+
+    Attributes:
+      parts: The partition.
+      outputs: The positions of the outputs that depend on these inputs.
+      derivative: From (residuals, tangents of these inputs) to tangents of these outputs.
+      is_packed: Whether residuals are packed.
+    """
+
+    parts: Partition
+    outputs: tuple[int, ...]
+    derivative: LinearMap
+    is_packed: bool
+
+    def forward(self, primals: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Returns outputs and residuals."""
+        run = jaxpr_as_fun(self.parts.forward)
+        results = (_differentiated_once(run) if self.is_packed else run)(*primals)
+        n_outputs = self.parts.joint.n_outputs
+        held = {FromPrimal: primals, FromOutput: results[:n_outputs], FromForward: results[n_outputs:]}
+        return list(results[:n_outputs]), [held[type(s)][s.index] for s in self.parts.plan.residuals]
+
+
+class RematCall:
+    """A graph, and how it is cut.
+
+    Attributes:
+      graph: A ClosedJaxpr.
+      policy: What may be saved, see `jaxaot.partition.policies`.
+      memory_budget: The most that may be saved.
+      settings: The settings in force when it was traced.
+      hooks: The pair of hooks on saved tensors in force then, or None.
+    """
+
+    def __init__(self, graph: Any, policy: Any, memory_budget: Any, settings: Config, hooks: HookPair | None):
+        self.graph, self.policy, self.memory_budget, self.settings = graph, policy, memory_budget, settings
+        self.hooks = hooks
+        self._cuts: dict[tuple[int, ...], Cut | None] = {}
+        self._mapped: dict[Any, RematCall] = {}
+
+    @cached_property
+    def is_differentiable(self) -> bool:
+        """Whether there are a float input and a float output."""
+        return any(map(_is_inexact, self.graph.in_avals)) and any(map(_is_inexact, self.graph.out_avals))
+
+    def reached(self, inputs: Sequence[int]) -> tuple[int, ...]:
+        """Returns the positions of the float outputs that depend on some inputs."""
+        return tuple(sorted(i for i in depending(self.graph, inputs) if _is_inexact(self.graph.out_avals[i])))
+
+    def cut(self, perturbed: tuple[int, ...]) -> Cut | None:
+        """Returns the cut for some inputs that have tangents; None if JAX has no reverse mode for them.
+
+        Raises:
+          PolicyError: If the policy returns nonsense.
+          BudgetError: If the budget cannot be met.
+        UntraceableHooksError: If residuals are to be packed by hooks that cannot be part of a graph.
+        """
+        if perturbed not in self._cuts:
+            self._cuts[perturbed] = self._make_cut(perturbed)
+        return self._cuts[perturbed]
+
+    def _make_cut(self, perturbed: tuple[int, ...]) -> Cut | None:
+        outputs = self.reached(perturbed)
+        try:
+            joint = build_joint(self.graph, perturbed, outputs)
+        except (NotDifferentiableError, NotImplementedError):
+            return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
+        joint = run_passes(
+            joint, joint_passes(self.settings.passes, self.settings.exact_rounding), check=self.settings.check_graphs
+        )
+        parts = partition(joint, self.policy, self.memory_budget, **cut_options(self.settings))
+        if self.hooks is not None:
+            parts = _packed(parts, self.hooks)
+        cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
+        n_residuals = len(parts.plan.residuals)
+        derivative = derivative_of(parts.backward, n_residuals, gradients, cotangents)
+        return Cut(parts, outputs, derivative, self.hooks is not None)
+
+    def mapped(self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Any]) -> tuple[Any, list[Any]]:
+        """Returns the same mapped over an axis, and where the axis is in each output.
+
+        Args:
+          axis: The axis.
+          dims: Where it is in each input; None where it is not.
+          avals: The types of the inputs with the axis.
+        """
+        batched = depending(self.graph, [i for i, dim in enumerate(dims) if dim is not None], axis.name)
+        out_dims = [0 if i in batched else None for i in range(len(self.graph.out_avals))]
+        key = axis, dims, tuple(avals)
+        if key not in self._mapped:
+            graph = jax.make_jaxpr(axis.vmap(jaxpr_as_fun(self.graph), dims, out_dims))(*avals)
+            self._mapped[key] = self.like(inline(graph))
+        return self._mapped[key], out_dims
+
+    def like(self, graph: Any) -> RematCall:
+        """Returns another graph, cut as this one is."""
+        return RematCall(graph, self.policy, self.memory_budget, self.settings, self.hooks)
+
+    def __call__(self, *args: Any) -> list[Any]:
+        """Returns the outputs for some inputs."""
+        return list(rematerialized_p.bind(*args, jaxpr=self.graph, call=self))
+
+
+def _packed(parts: Partition, hooks: HookPair) -> Partition:
+    """Returns a partition whose residuals are packed inside the graphs.
+
+    Raises:
+      UntraceableHooksError: If that cannot be.
+    """
+    parts = pack_residuals(parts, hooks, functools.cache(trace_hooks))
+    if parts.plan.packed_between:
+        types = {short_aval(parts.backward.in_avals[i]) for i in parts.plan.packed_between}
+        raise UntraceableHooksError(
+            f"The hooks on saved tensors {hooks} around a function under `ja.remat` cannot be part of its graphs, "
+            f"where they would pack {', '.join(sorted(types))}: they ask for values, keep them elsewhere, draw random "
+            "numbers or use other tensors. JAX runs no Python between a forward and its backward. Write hooks that are "
+            "functions of the tensor alone, such as those of `ja.autograd.graph`: "
+            "`saved_tensors_hooks(*ja.autograd.graph.to_dtype(ja.bfloat16))`."
+        )
+    return parts
+
+
+def _differentiated_once(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a forward that packs; to differentiate it again is an error."""
+
+    @jax.custom_jvp
+    def forward(*primals: Any) -> Any:
+        return run(*primals)
+
+    @forward.defjvp
+    def refuse(primals: Any, tangents: Any) -> Any:
+        raise PackedDerivativeError(
+            "A function under `ja.remat` is differentiated twice while hooks on saved tensors are in force: what they "
+            "packed has lost its derivative. Take derivatives of higher order outside of `saved_tensors_hooks`."
+        )
+
+    return forward
+
+
+def _is_inexact(value: Any) -> bool:
+    return jnp.issubdtype(value.dtype, jnp.inexact)
+
+
+def _evaluate(*args: Any, jaxpr: Any, call: RematCall) -> Any:
+    del call
+    return jaxpr_as_fun(jaxpr)(*args)
+
+
+def _graph(jaxpr: Any, call: RematCall) -> Any:
+    del call
+    return jaxpr
+
+
+def _like(graph: Any, jaxpr: Any, call: RematCall) -> RematCall:
+    del jaxpr
+    return call.like(graph)
+
+
+def _transpose(cotangents: Sequence[Any], args: Sequence[Any], jaxpr: Any, call: RematCall) -> Any:
+    """Transposes a function that is linear in some arguments: there is nothing to save, so JAX does."""
+    del call
+    linear = [i for i, x in enumerate(args) if x is None]
+    used = [i for i, cotangent in enumerate(cotangents) if cotangent is not None]
+
+    def moved(*moving: Any) -> Any:
+        values = list(args)
+        for i, value in zip(linear, moving, strict=True):
+            values[i] = value
+        results = jaxpr_as_fun(jaxpr)(*values)
+        return [results[i] for i in used]
+
+    found: list[Any] = [None] * len(args)
+    pulled = jax.linear_transpose(moved, *(jaxpr.in_avals[i] for i in linear))([cotangents[i] for i in used])
+    for i, cotangent in zip(linear, pulled, strict=True):
+        found[i] = cotangent
+    return found
+
+
+def _types(jaxpr: Any, call: RematCall) -> Any:
+    del call
+    return jaxpr.out_avals, jaxpr.effects
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], jaxpr: Any, call: RematCall) -> Any:
+    perturbed = tuple(i for i, t in enumerate(tangents) if t is not None and _is_inexact(t))
+    found: list[Any] = [None] * len(jaxpr.out_avals)
+    if not perturbed or not call.reached(perturbed):
+        return call(*primals), found
+    cut = call.cut(perturbed)
+    if cut is None:
+        return _plain_jvp(primals, tangents, perturbed, jaxpr)
+    outputs, residuals = cut.forward(primals)
+    results = cut.derivative(*residuals, *(tangents[i] for i in perturbed))
+    for i, tangent in zip(cut.outputs, results, strict=True):
+        found[i] = tangent
+    return [with_type_of(x, aval) for x, aval in zip(outputs, jaxpr.out_avals, strict=True)], found
+
+
+def _plain_jvp(primals: Sequence[Any], tangents: Sequence[Any], perturbed: tuple[int, ...], jaxpr: Any) -> Any:
+    def moved(*moving: Any) -> Any:
+        values = list(primals)
+        for i, value in zip(perturbed, moving, strict=True):
+            values[i] = value
+        return jaxpr_as_fun(jaxpr)(*values)
+
+    outputs, found = jax.jvp(moved, [primals[i] for i in perturbed], [tangents[i] for i in perturbed])
+    return outputs, [t if _is_inexact(t) else None for t in found]
+
+
+def _batch(axis: MappedAxis, args: Sequence[Any], dims: Sequence[Any], jaxpr: Any, call: RematCall) -> Any:
+    del jaxpr
+    mapped, out_dims = call.mapped(axis, tuple(dims), [jax.typeof(x) for x in args])
+    return mapped(*args), out_dims
+
+
+rematerialized_p = make_primitive("rematerialized", Rules(_evaluate, _types, _jvp, _batch, _transpose, _graph, _like))

@@ -1,0 +1,75 @@
+"""grad(fn), value_and_grad(fn): those of JAX, of the function under `remat`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from jaxaot.rematerialize.remat import refuse_tensors, remat
+
+
+def value_and_grad(
+    fn: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    *,
+    policy: Any = None,
+    memory_budget: Any = None,
+) -> Callable[..., Any]:
+    """Returns a function that computes `fn` and its gradient, keeping in between what a policy chooses.
+
+        @ja.jit
+        def step(params, batch):
+            loss, grads = ja.value_and_grad(loss_fn, memory_budget="512MiB")(params, batch)
+            return jax.tree.map(lambda p, g: p - 1e-3 * g, params, grads), loss
+
+    It is `jax.value_and_grad(ja.remat(fn))`. For functions of flax nnx modules write
+    `nnx.value_and_grad(ja.remat(fn))`.
+
+    Args:
+      fn: A function of pytrees of arrays that returns a scalar.
+      argnums: The positions of the arguments to differentiate.
+      has_aux: Whether `fn` returns a pair of a scalar and something that is not differentiated.
+      holomorphic: Whether `fn` is promised to be holomorphic.
+      allow_int: Whether integer arguments may be differentiated, with gradients of dtype float0.
+      policy: What may be saved, see `ja.remat`.
+      memory_budget: The most that may be saved, see `ja.remat`.
+
+    Raises:
+      PolicyError: If there is no such policy.
+      BudgetError: If the budget cannot be read.
+    """
+    cut = remat(fn, policy=policy, memory_budget=memory_budget)
+    return _of_arrays(jax.value_and_grad(cut, argnums, has_aux, holomorphic, allow_int), fn)
+
+
+def grad(
+    fn: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    *,
+    policy: Any = None,
+    memory_budget: Any = None,
+) -> Callable[..., Any]:
+    """Returns the gradient of `fn`, as a function, keeping between forward and backward what a policy chooses.
+
+    It is `jax.grad(ja.remat(fn))`; arguments and errors are those of `ja.value_and_grad`.
+    """
+    cut = remat(fn, policy=policy, memory_budget=memory_budget)
+    return _of_arrays(jax.grad(cut, argnums, has_aux, holomorphic, allow_int), fn)
+
+
+def _of_arrays(derivative: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(derivative)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        refuse_tensors(jax.tree.leaves((args, kwargs)), fn)
+        return derivative(*args, **kwargs)
+
+    return call

@@ -1,0 +1,250 @@
+"""remat(fn): a plain JAX function whose gradient saves what a policy says."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot import config
+from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
+from jaxaot._util import KeptWith
+from jaxaot.errors import ArgumentError, TensorTypeError
+from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
+from jaxaot.facade.tensor import Tensor
+from jaxaot.partition.budget import check_budget
+from jaxaot.partition.policies import get_policy
+from jaxaot.rematerialize.call import RematCall
+from jaxaot.rematerialize.cells import Cells
+from jaxaot.tape.modes import state
+
+MAX_GRAPHS = 64
+"""How many graphs are kept for each function; the least recently used one is dropped."""
+
+_ARRAYS = (jax.Array, np.ndarray, np.generic, float, complex)
+_lock = threading.Lock()
+_lifts: dict[str, Callable[[type, Any, Any], type | None]] = {}
+_graphs = KeptWith()
+"""By what they depend on, the graphs of functions, the last used last."""
+
+
+class _Sort(enum.Enum):
+    """What becomes of a leaf of the arguments."""
+
+    ARRAY = "traced"
+    STATIC = "part of the program"
+    OBJECT = "taken apart"
+
+
+class Graph:
+    """A function traced for some arguments.
+
+    Attributes:
+      call: The graph and how it is cut.
+      closed_over: Arrays that the function uses without being passed; the first inputs of the graph.
+      out_tree: Tree of the result.
+      written: Which of the arrays in cells it writes; their values are the last outputs.
+    """
+
+    def __init__(self, call: RematCall, closed_over: Sequence[Any], out_tree: Any, written: Sequence[int]):
+        self.call, self.closed_over = call, tuple(closed_over)
+        self.out_tree, self.written = out_tree, tuple(written)
+
+
+def remat(fn: Callable[..., Any] | None = None, *, policy: Any = None, memory_budget: Any = None) -> Any:
+    """Returns `fn`, whose gradient keeps between forward and backward only what a policy chooses; else recomputes.
+
+        @ja.jit
+        def step(params, batch):
+            return jax.value_and_grad(ja.remat(loss, memory_budget=0.2))(params, batch)
+
+    Where it is differentiated, the joint graph of forward and backward is cut in two, and what the backward computes
+    again waits for the cotangents, so that XLA cannot compute it early. It works under every transformation of JAX,
+    forward mode and derivatives of any order included.
+
+    On CPU XLA drops the barriers of a plain `jax.jit`, and with them the recomputation: jit the outermost function by
+    `ja.jit`. On GPU and TPU any `jax.jit` will do.
+
+    Where it is called inside of `ja.autograd.graph.saved_tensors_hooks`, what crosses is packed by these hooks;
+    under `jax.jit` those count that are in force when JAX traces.
+
+    Arrays, Python floats and complex numbers among the arguments are traced; ints, strings, None, functions and other
+    objects are part of the program. What `fn` writes to the Variables of flax nnx modules among the arguments is
+    written back. Apart from that `fn` has to be pure, as under `jax.jit`: its graph is kept and used again for
+    arguments of the same types.
+
+    Args:
+      fn: A function of pytrees of arrays, an nnx module or a method of one, or a class of linen modules, for which a
+        class is returned; left out, a decorator is returned.
+      policy: What may be saved: the name of a policy or one itself; by default the setting in force.
+      memory_budget: The most that may be saved: a fraction of what `save_all` would save, bytes such as `"512MiB"`, or
+        what everything has to fit in, such as `"fit:16GiB"`; by default the setting in force.
+
+    Raises:
+      PolicyError: If there is no such policy.
+      BudgetError: If the budget cannot be read.
+      UntraceableHooksError: When it is differentiated under hooks on saved tensors that cannot be part of a graph.
+    """
+    if fn is None:
+        return functools.partial(remat, policy=policy, memory_budget=memory_budget)
+    if not callable(fn):
+        raise TensorTypeError(
+            f"`ja.remat` takes a function, and was given {fn!r}. Write `ja.remat(fn)(x)`, not `ja.remat(fn(x))`."
+        )
+    if policy is not None:
+        get_policy(policy)
+    check_budget(memory_budget)
+    lifted = _lifted_class(fn, policy, memory_budget) if isinstance(fn, type) else None
+    if lifted is not None:
+        return lifted
+    cell_kinds()
+    owner = getattr(fn, "__self__", None) if inspect.ismethod(fn) else fn
+    if kind_of(owner) is not None:
+        method = fn.__func__ if inspect.ismethod(fn) else type(fn).__call__
+        return functools.partial(remat(method, policy=policy, memory_budget=memory_budget), owner)
+    given: Callable[..., Any] = fn
+
+    @functools.wraps(fn)
+    def rematerialized(*args: Any, **kwargs: Any) -> Any:
+        cells = Cells.among((args, kwargs))
+        leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=is_leaf)
+        refuse_tensors(leaves, given)
+        sorts = tuple(map(_sort_of, leaves))
+        values = [_as_array(x) for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.ARRAY]
+        statics = [x for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.STATIC]
+
+        def flat(arrays: Sequence[Any]) -> tuple[Any, list[Any]]:
+            n = len(cells.arrays)
+            objects = cells.put_together(arrays[:n])
+            parts = {_Sort.ARRAY: iter(arrays[n:]), _Sort.STATIC: iter(statics), _Sort.OBJECT: iter(objects)}
+            call_args, call_kwargs = jax.tree.unflatten(tree, [next(parts[sort]) for sort in sorts])
+            result = given(*call_args, **call_kwargs)
+            return result, cells.arrays_after(objects, given)
+
+        settings = config.get()
+        chosen = settings.policy if policy is None else policy
+        budget = settings.memory_budget if memory_budget is None else memory_budget
+        static_key = tuple((type(x), x) for x in statics)
+        # in a compiled function its own graphs pack what crosses
+        hooks = state.saved_hooks if state.trace is None else None
+        key = tree, sorts, cells.structure, static_key, chosen, budget, settings, hooks
+        graph = graph_of(given, flat, [*cells.arrays, *values], key)
+        if not graph.call.is_differentiable:
+            return given(*args, **kwargs)
+        results = graph.call(*graph.closed_over, *cells.arrays, *values)
+        n_results = len(results) - len(graph.written)
+        if graph.written:
+            cells.write(dict(zip(graph.written, results[n_results:], strict=True)))
+        return jax.tree.unflatten(graph.out_tree, results[:n_results])
+
+    return rematerialized
+
+
+def graph_of(
+    fn: Callable[..., Any], flat: Callable[[Sequence[Any]], tuple[Any, list[Any]]], values: Sequence[Any], key: Any
+) -> Graph:
+    """Returns the graph of a function, traced now or before.
+
+    Args:
+      fn: The function, for which graphs are kept.
+      flat: The same from a list of arrays, the first of them those in cells, to its result and what is in cells then.
+      values: The arrays.
+      key: All that the graph depends on besides `fn` and the types of the arrays; its policy, budget, settings and
+        hooks last.
+    """
+    cache_key: Any = (key, tuple(map(jax.typeof, values)), trace_context())
+    try:
+        with _lock:
+            kept = _graphs.of(fn)
+            if cache_key in kept:
+                kept[cache_key] = kept.pop(cache_key)  # the latest comes last
+                return kept[cache_key]
+    except TypeError:  # some arguments have no hash
+        cache_key = None
+    graph = _trace(fn, flat, values, key)
+    if cache_key is not None and not graph.closed_over:  # what is closed over may be another array the next time
+        with _lock:
+            kept[cache_key] = graph
+            if len(kept) > MAX_GRAPHS:
+                del kept[next(iter(kept))]
+    return graph
+
+
+def _trace(fn: Any, flat: Any, values: Sequence[Any], key: Any) -> Graph:
+    out_tree, n_results = None, 0
+
+    def run(*values: Any) -> Any:
+        nonlocal out_tree, n_results
+        result, in_cells = flat(values)
+        leaves, out_tree = jax.tree.flatten(result)
+        n_results = len(leaves)
+        return [*leaves, *in_cells]
+
+    run.__name__ = run.__qualname__ = getattr(fn, "__name__", "fn")
+    closed = jax.make_jaxpr(run)(*values)
+    jaxpr = closed.jaxpr
+    constants = list(zip(jaxpr.constvars, closed.consts, strict=True))
+    held = [(var, value) for var, value in constants if isinstance(value, jax.Array)]
+    fixed = [(var, value) for var, value in constants if not isinstance(value, jax.Array)]
+    after = jaxpr.outvars[n_results:]
+    written = [i for i, (was, var) in enumerate(zip(jaxpr.invars, after, strict=False)) if var is not was]
+    graph = make_jaxpr_object(
+        [*(var for var, _ in held), *jaxpr.invars],
+        [*jaxpr.outvars[:n_results], *(after[i] for i in written)],
+        jaxpr.eqns,
+        [var for var, _ in fixed],
+        jaxpr.effects,
+    )
+    *_, policy, budget, settings, hooks = key
+    call = RematCall(close_jaxpr(graph, [value for _, value in fixed]), policy, budget, settings, hooks)
+    return Graph(call, [value for _, value in held], out_tree, written)
+
+
+def register_class_lift(module: str, lift: Callable[[type, Any, Any], type | None]) -> None:
+    """Registers what makes a class of a library into one whose instances run under `remat`.
+
+    Args:
+      module: The name of the library's module; `lift` is asked once somebody has imported it.
+      lift: Takes a class, a policy and a budget, and returns a class; None if it is not one of the library's.
+    """
+    _lifts[module] = lift
+
+
+def _lifted_class(cls: type, policy: Any, memory_budget: Any) -> type | None:
+    found = (lift(cls, policy, memory_budget) for module, lift in _lifts.items() if module in sys.modules)
+    return next((lifted for lifted in found if lifted is not None), None)
+
+
+def refuse_tensors(leaves: Sequence[Any], fn: Callable[..., Any]) -> None:
+    """Raises if an argument is a tensor.
+
+    Raises:
+      ArgumentError: If one is.
+    """
+    if any(isinstance(leaf, Tensor) for leaf in leaves):
+        name = getattr(fn, "__name__", "fn")
+        raise ArgumentError(
+            f"`{name}` was called with a `ja.Tensor`, and JAX's gradients are those of functions of arrays. Use "
+            f"`ja.compile({name})`, which chooses what to save as well, or make it a function of arrays: "
+            f"`ja.remat(ja.functionalize({name}))(*arrays)`."
+        )
+
+
+def _sort_of(leaf: Any) -> _Sort:
+    if kind_of(leaf) is not None:
+        return _Sort.OBJECT
+    if isinstance(leaf, _ARRAYS) or hasattr(leaf, "__jax_array__"):
+        return _Sort.ARRAY
+    return _Sort.STATIC
+
+
+def _as_array(leaf: Any) -> Any:
+    """Returns a leaf as what JAX takes."""
+    return leaf if isinstance(leaf, _ARRAYS) else leaf.__jax_array__()

@@ -1,0 +1,1 @@
+"""The eager tape: nodes, edges, hooks and modes, over any values."""

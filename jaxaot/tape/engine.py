@@ -1,0 +1,245 @@
+"""The engine: runs the tape backward.
+
+Nodes are run in the order of falling sequence numbers once all cotangents that reach them have arrived; a node's
+cotangents are added up as they come. No recursion, so chains may be any length.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
+
+from jaxaot.tape.chain import Chain, straight_chain
+from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge, Node
+
+
+class Calls(NamedTuple):
+    """What the engine calls of the layer whose values it carries.
+
+    Attributes:
+      add: Adds two cotangents.
+      on_outputs: Takes a node with hooks and its cotangents to those that the hooks on its outputs let through.
+      before: Takes prehooks and cotangents to those that they let through.
+      after: Takes post hooks, gradients, cotangents and the node's `edge_places` to gradients.
+      run_chain: If given, takes a straight chain of nodes and the cotangent of the first to the gradients of the edges
+        that lead out of it, or to None if its nodes are to be run one by one.
+    """
+
+    add: Callable[[Any, Any], Any]
+    on_outputs: Callable[[Node, list[Any]], list[Any]]
+    before: Callable[[Any, list[Any]], list[Any]]
+    after: Callable[[Any, Sequence[Any], Sequence[Any], Sequence[int | None]], Sequence[Any]]
+    run_chain: Callable[[Chain, Any], Sequence[Any] | None] | None = None
+
+
+_NO_EDGES: frozenset[Edge] = frozenset()
+
+
+class BackwardPass:
+    """A run of the engine.
+
+    Attributes:
+      waiting: For each node that the roots lead to, how many edges that lead to it have not been followed yet.
+      entered: If only some gradients are wanted, the nodes that gradients go to.
+      keeps_graph: Whether nodes keep what they saved.
+    """
+
+    __slots__ = ("__weakref__", "entered", "keeps_graph", "waiting")
+
+    def __init__(self, waiting: dict[Node, int], entered: set[Node] | None, keeps_graph: bool):
+        self.waiting = waiting
+        self.entered = entered
+        self.keeps_graph = keeps_graph
+
+    def runs(self, node: Node) -> bool:
+        """Returns whether gradients go to a node."""
+        return node in self.waiting if self.entered is None else node in self.entered
+
+
+def run_backward(
+    roots: Sequence[tuple[Edge, Any]],
+    calls: Calls,
+    keep_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Edge] | None = None,
+    accumulates: bool = True,
+) -> dict[Edge, Any]:
+    """Runs the tape from `roots` backward.
+
+    Args:
+      roots: Edges to start from, each with its cotangent.
+      calls: What is called on the way.
+      keep_graph: Whether nodes keep what they saved.
+      create_graph: Whether values are tensors and the pass itself is recorded.
+      inputs: If given, gradients are only wanted at these edges.
+      accumulates: Whether leaves add their gradients up; otherwise those of `inputs` are returned.
+
+    Returns:
+      The gradients that arrived at `inputs`, if they are not added up.
+    """
+    if inputs is None:
+        waiting, targets, leading, entered = _dependencies(roots), None, None, None
+    else:
+        waiting, targets, leading = _reached(roots, inputs)
+        entered = None if targets is None or leading is None else leading | targets
+    needed = entered if accumulates else leading
+    wanted = _NO_EDGES if accumulates else frozenset(inputs or ())
+    running = BackwardPass(waiting, entered, keep_graph)
+    before, state.backward_pass = state.backward_pass, running
+    try:
+        inner = None if leading is None or targets is None else leading - targets
+        return _run(roots, calls, keep_graph, create_graph, running, needed, leading, inner, wanted)
+    finally:
+        state.backward_pass = before
+
+
+def _run(
+    roots: Sequence[tuple[Edge, Any]],
+    calls: Calls,
+    keep_graph: bool,
+    create_graph: bool,
+    running: BackwardPass,
+    needed: set[Node] | None,
+    leading: set[Node] | None,
+    inner: set[Node] | None,
+    wanted: frozenset[Edge],
+) -> dict[Edge, Any]:
+    """Runs the nodes that are needed, those that lead on computing gradients, and returns what arrived at `wanted`."""
+    waiting, entered = running.waiting, running.entered
+    anomaly = state.anomaly
+    add, run_chain = calls.add, calls.run_chain if anomaly is None else None
+    accumulates = not wanted
+    buffers: dict[Node, list[Any]] = {}
+    found: dict[Edge, Any] = {}
+    ready: list[tuple[int, Node]] = []
+    n_apart = 0  # nodes to come of a chain that is run one by one
+
+    def deliver(node: Node, index: int, cotangent: Any) -> None:
+        buffer = buffers.get(node)
+        if buffer is None:
+            buffer = buffers[node] = [None] * node.n_outputs
+        present = buffer[index]
+        buffer[index] = cotangent if present is None else add(present, cotangent)
+
+    for (node, index), cotangent in roots:
+        if not waiting[node] and node not in buffers:
+            heappush(ready, (-node.sequence_number, node))
+        deliver(node, index, cotangent)
+    while ready:
+        node = heappop(ready)[1]
+        cotangents = buffers.pop(node, None) or [None] * node.n_outputs
+        hooks = node.hooks
+        is_reached = cotangents[0] is not None or any(c is not None for c in cotangents)
+        is_needed = needed is None or node in needed
+        is_wanted = wanted and any((node, index) in wanted for index in range(node.n_outputs))
+        if is_wanted and is_needed:
+            _keep(node, cotangents, wanted, found)
+        if hooks is not None and is_reached:
+            cotangents = calls.on_outputs(node, cotangents)
+        if is_wanted and not is_needed:
+            _keep(node, cotangents, wanted, found)
+        if is_reached and is_needed:
+            edges, gradients = node.edges, None
+            nodes: Sequence[Node] = (node,)
+            if hooks is not None and hooks.pre:
+                cotangents = calls.before(hooks.pre, cotangents)
+            if (leading is not None and node not in leading and not node.is_sink) or (
+                hooks is not None and all(ct is None for ct in cotangents)
+            ):
+                gradients = [None] * len(edges)
+            elif n_apart:
+                n_apart -= 1
+            elif run_chain is not None and (link := node.link) is not None and not (hooks is not None and hooks.post):
+                chain = straight_chain(node, link, waiting, buffers, ready, inner)
+                n_apart = len(chain.positions)
+                if n_apart:
+                    gradients = run_chain(chain, cotangents[0])
+                    if gradients is not None:
+                        edges, nodes, n_apart = chain.outer_edges(), chain.nodes, 0
+            if gradients is None:
+                given = tuple(cotangents) if hooks is not None else ()
+                run = node.backward if anomaly is None else functools.partial(anomaly.run, node)
+                gradients = run(cotangents, create_graph)
+            else:
+                given = tuple(cotangents)
+            if hooks is not None and hooks.post:
+                gradients = calls.after(hooks.post, gradients, given, node.edge_places)
+            if not keep_graph:
+                for done in nodes:
+                    done.release()
+        else:
+            edges, gradients = node.edges, [None] * len(node.edges)
+        cotangents = cotangent = given = None
+        for edge, gradient in zip(edges, gradients, strict=True):
+            if edge is None:
+                continue
+            following, index = edge
+            if entered is not None and following not in entered:
+                continue
+            count = waiting[following] = waiting[following] - 1
+            if count:
+                if gradient is not None:
+                    deliver(following, index, gradient)
+            elif gradient is None or following.n_outputs != 1 or following in buffers:
+                if gradient is not None:
+                    deliver(following, index, gradient)
+                heappush(ready, (-following.sequence_number, following))
+            elif following.is_sink and accumulates:
+                following.backward([gradient], create_graph)
+            else:
+                buffers[following] = [gradient]
+                heappush(ready, (-following.sequence_number, following))
+        gradients = gradient = None
+    return found
+
+
+def nodes_in_order(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None) -> list[Node]:
+    """Returns the nodes that `run_backward` goes to, in the order in which it does."""
+    waiting, targets, leading = _reached(roots, inputs)
+    entered = waiting if targets is None or leading is None else leading | targets
+    return sorted(entered, key=lambda node: -node.sequence_number)
+
+
+def _reached(
+    roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None
+) -> tuple[dict[Node, int], set[Node] | None, set[Node] | None]:
+    """Returns how many edges lead to each node, which of `inputs` are reached, and which nodes lead to these."""
+    waiting = _dependencies(roots)
+    targets = None if inputs is None else {edge.node for edge in inputs} & waiting.keys()
+    return waiting, targets, None if targets is None else _nodes_that_lead_to(waiting, targets)
+
+
+def _keep(node: Node, cotangents: Sequence[Any], wanted: frozenset[Edge], found: dict[Edge, Any]) -> None:
+    for index, cotangent in enumerate(cotangents):
+        edge = Edge(node, index)
+        if cotangent is not None and edge in wanted:
+            found[edge] = node.filter(cotangent)
+
+
+def _dependencies(roots: Sequence[tuple[Edge, Any]]) -> dict[Node, int]:
+    """Returns the nodes that the roots lead to, each with the number of edges that lead to it."""
+    waiting = {edge.node: 0 for edge, _ in roots}
+    stack = list(waiting)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge is not None:
+                node = edge[0]
+                if node in waiting:
+                    waiting[node] += 1
+                else:
+                    waiting[node] = 1
+                    stack.append(node)
+    return waiting
+
+
+def _nodes_that_lead_to(nodes: Iterable[Node], targets: set[Node]) -> set[Node]:
+    """Returns the nodes whose backward is needed: those with a path to a target."""
+    leads: set[Node] = set()
+    # an edge's node always has a smaller sequence number, so this order sees it first
+    for node in sorted(nodes, key=lambda n: n.sequence_number):
+        if any(e is not None and (e.node in leads or e.node in targets) for e in node.edges):
+            leads.add(node)
+    return leads

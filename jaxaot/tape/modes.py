@@ -1,0 +1,167 @@
+"""What is recorded: `no_grad`, `enable_grad`, `inference_mode`, as context managers and decorators."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+from jaxaot.errors import UnknownSettingError
+from jaxaot.tape.threads import threads
+
+
+class _State(threading.local):
+    """What holds for the running thread.
+
+    Attributes:
+      grad_enabled: Whether operations are recorded.
+      trace: The trace in progress, or None.
+      region: The run of a checkpointed function in progress, or None.
+      streams: What generators draw from while a branch or a loop runs eagerly; None outside of them.
+      inlines: Whether compiled functions run as the functions themselves, because one that calls them gave up.
+      checks_versions: Whether a backward refuses when what it saved was written since.
+      saved_hooks: The `HookPair` that packs what is saved, or None.
+      hooks_disabled: What the error says where such hooks are forbidden, or None.
+      saves_plainly: Whether what is saved is neither packed nor checked.
+      anomaly: What notes the lines of nodes and looks at what they compute, in anomaly mode and in traces; else None.
+      backward_pass: The backward in progress, the innermost; None if none is.
+      infers: Whether tensors that are made are inference tensors, which cannot be saved.
+      compiles_tape: What runs backwards as programs, see `tape_api.py`; None if the engine does, node by node.
+      autocast: In which precision listed ops run, an `Autocast`; None as long as nothing was set.
+      autocast_before: What `autocast` was outside of each context that was entered.
+      dual: The level of forward mode, whose tangents are computed; None outside of it.
+      casts: Weights that were cast in the outermost of these contexts; see `facade/casting.py`.
+    """
+
+    grad_enabled: bool = True
+    trace: Any = None
+    region: Any = None
+    streams: Any = None
+    inlines: bool = False
+    checks_versions: bool = False
+    saved_hooks: Any = None
+    hooks_disabled: str | None = None
+    saves_plainly: bool = True
+    infers: bool = False
+    backward_pass: Any = None
+    autocast: Any = None
+    anomaly: Any = None
+    compiles_tape: Any = None
+    dual: Any = None
+
+    def __init__(self) -> None:  # runs once in each thread
+        threads.note()
+        self.autocast_before: list[Any] = []
+        self.casts: dict[Any, Any] = {}
+
+    def note_saving(self) -> None:
+        """Sets `saves_plainly` by what it depends on."""
+        self.saves_plainly = self.saved_hooks is None and not self.checks_versions
+
+
+state = _State()
+
+
+class set_grad_enabled:
+    """Switches recording on or off at once, and as a context manager restores it afterwards."""
+
+    def __init__(self, mode: bool):
+        self._before = state.grad_enabled
+        self._mode = bool(mode)
+        state.grad_enabled = self._mode
+
+    def __enter__(self) -> None:
+        state.grad_enabled = self._mode
+
+    def __exit__(self, *_: Any) -> None:
+        state.grad_enabled = self._before
+
+
+class _Mode:
+    """A context manager, and a decorator, that sets `grad_enabled`."""
+
+    _enabled = True
+
+    def __init__(self) -> None:
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(state.grad_enabled)
+        state.grad_enabled = self._enabled
+
+    def __exit__(self, *_: Any) -> None:
+        state.grad_enabled = self._before.pop()
+
+    def __call__(self, fn: Any) -> Any:
+        @functools.wraps(fn)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with type(self)():
+                return fn(*args, **kwargs)
+
+        return inside
+
+
+class no_grad(_Mode):
+    """Inside, operations are not recorded: results do not require grad."""
+
+    _enabled = False
+
+    def __new__(cls, fn: Any = None) -> Any:
+        return super().__new__(cls) if fn is None else super().__new__(cls)(fn)
+
+    def __init__(self, fn: Any = None) -> None:
+        super().__init__()
+
+
+class enable_grad(no_grad):
+    """Inside, operations are recorded, also within `no_grad`."""
+
+    _enabled = True
+
+
+class inference_mode(no_grad):
+    """As `no_grad`; and what is made inside can never be saved for a backward."""
+
+    _enabled = False
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if callable(mode):
+            return super().__new__(cls)(mode)
+        return super().__new__(cls)
+
+    def __init__(self, mode: Any = True) -> None:
+        super().__init__()
+        self._enabled = not mode if not callable(mode) else False
+        self._inferred: list[bool] = []
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._inferred.append(state.infers)
+        state.infers = not self._enabled
+
+    def __exit__(self, *_: Any) -> None:
+        super().__exit__()
+        state.infers = self._inferred.pop()
+
+
+def is_grad_enabled() -> bool:
+    """Returns whether operations are being recorded."""
+    return state.grad_enabled
+
+
+def set_version_check(mode: str) -> None:
+    """Sets what a backward does when a tensor that it saved was written in place since.
+
+    Values here are immutable, so what was saved cannot change, and the gradient is right whatever is written later.
+    PyTorch refuses instead; `"error"` does so too, for those who port a program and compare.
+
+    Args:
+      mode: `"off"`, the default, or `"error"`.
+
+    Raises:
+      UnknownSettingError: If it is neither.
+    """
+    if mode not in ("off", "error"):
+        raise UnknownSettingError([mode], ["off", "error"])
+    state.checks_versions = mode == "error"
+    state.note_saving()

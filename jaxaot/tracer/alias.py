@@ -1,0 +1,309 @@
+"""Compares storages, handles and histories before and after a traced function: the alias plan."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from jaxaot._jax import is_tracer
+from jaxaot.facade.arguments import STAND_INS
+from jaxaot.facade.storage import Storage
+from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.tracing import TraceState
+from jaxaot.plan.alias import (
+    AliasPlan,
+    ArrayOutput,
+    ConstantOutput,
+    CounterOfInput,
+    FreedStorage,
+    FreshCounter,
+    FreshStorage,
+    GradChange,
+    HistoryOfInput,
+    HistoryOfLeaf,
+    HistoryOfNode,
+    HistorySource,
+    OutputSource,
+    StorageWrite,
+    TensorChange,
+    TensorOutput,
+    TensorSpec,
+)
+from jaxaot.plan.call import Path
+from jaxaot.plan.places import OutsideObject, PlaceWrite
+from jaxaot.views.window import find_window
+
+
+class Escapes:
+    """What outlives a traced function.
+
+    Attributes:
+      leaves: Leaves of its result.
+      out_tree: Their tree.
+      changed: Tensors from outside whose metadata changed.
+      grads: Tensors from outside whose `.grad` was replaced.
+      made: Tensors made inside that outlive the call, bases before views.
+      fresh: Storages made inside that outlive it.
+      storage_ids: Ids of those.
+      asked: Graph outputs that carry the values that Python asked for.
+    """
+
+    def __init__(self, leaves: list[Any], out_tree: Any):
+        self.leaves = leaves
+        self.out_tree = out_tree
+        self.changed: list[Tensor] = []
+        self.grads: list[Tensor] = []
+        self.made: list[Tensor] = []
+        self.fresh: list[Storage] = []
+        self.storage_ids: set[int] = set()
+        self.asked: list[int] = []
+
+
+def collect_escapes(trace: TraceState, result: Any, objects: dict[int, Path]) -> Escapes:
+    """Returns what outlives a traced function that returned `result`.
+
+    Args:
+      trace: Its trace.
+      result: What it returned.
+      objects: Id of each cell and object from outside → its path.
+    """
+    leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
+    leaves = [leaf.settled("Returning the value") if type(leaf) in STAND_INS else leaf for leaf in leaves]
+    escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)
+    seen: set[int] = set()
+
+    for leaf in leaves:
+        if isinstance(leaf, Tensor):
+            _visit(trace, escapes, seen, leaf)
+    escapes.changed = [tensor for tensor, _ in trace.tensors.values()]
+    for tensor in escapes.changed:
+        _visit(trace, escapes, seen, tensor)
+    for tensor in trace.grad_writes.values():
+        escapes.grads.append(tensor)
+        if tensor._grad is not None:
+            _visit(trace, escapes, seen, tensor._grad)
+    return escapes
+
+
+def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) -> None:
+    """Notes a tensor that outlives the call, after the base that it is a view of."""
+    if id(tensor) in seen:
+        return
+    seen.add(id(tensor))
+    base = tensor._base_tensor
+    if base is not None:
+        _visit(trace, escapes, seen, base)
+    if tensor._trace is trace:
+        escapes.made.append(tensor)
+    else:
+        trace.note(tensor)
+        trace.adopt(tensor._storage)
+    storage = tensor._storage
+    if storage.trace is trace and id(storage) not in trace.storages and id(storage) not in escapes.storage_ids:
+        escapes.storage_ids.add(id(storage))
+        escapes.fresh.append(storage)
+
+
+def plan_aliases(
+    trace: TraceState, escapes: Escapes, changes: Callable[[Callable[[Any], int]], tuple[PlaceWrite, ...]]
+) -> tuple[Callable[..., AliasPlan], list[Any], tuple[PlaceWrite, ...]]:
+    """Returns what makes the alias plan once inputs are numbered, the graph's outputs, and the writes to places.
+
+    The plan is completed later, because tensors from outside get their numbers when their paths are known; everything
+    that depends on symbols is read here, while the trace is alive.
+
+    Args:
+      trace: The trace.
+      escapes: What outlives it.
+      changes: Returns the writes to places, given what makes a value an output.
+    """
+    outputs: list[Any] = []
+    placed: dict[int, int] = {}
+
+    def output(value: Any, taken: Any = ()) -> int:
+        """Returns the graph output that carries a value; a new one if the present one is among `taken`."""
+        if id(value) not in placed or placed[id(value)] in taken:
+            placed[id(value)] = len(outputs)
+            outputs.append(value)
+        return placed[id(value)]
+
+    writes = []
+    for storage, was in trace.storages.values():
+        is_resized = storage.layout is not was["layout"] and storage.nbytes() != was["layout"].nbytes
+        is_written = id(storage) in trace.written
+        if not is_written and not is_resized and storage.layout is was["layout"]:
+            continue
+        if storage.array is None and was["array"] is None and storage.layout is was["layout"]:
+            continue
+        place = None if storage.array is None else output(storage.array)
+        writes.append((storage, place, storage.layout, storage.n_written, is_written, is_resized))
+    fresh = [FreshStorage(None if s.array is None else output(s.array), s.layout, s.n_written) for s in escapes.fresh]
+    # histories of everything that escapes, and of everything from outside that a recorded write moved on
+    histories: list[Any] = []
+    index: dict[int, int] = {}
+    owners: dict[int, Any] = {}
+
+    def add(history: Any, storage: Storage) -> int | None:
+        if history is None:
+            return None
+        if id(history) not in index:
+            index[id(history)] = len(histories)
+            histories.append(history)
+            owners[id(history)] = storage
+        return index[id(history)]
+
+    for tensor in (*escapes.made, *escapes.changed):
+        add(tensor._history, tensor._storage)
+    for history, was in trace.histories.values():
+        if history.node is not was["node"] or history.requires_grad != was["requires_grad"]:
+            for _, snapshot in trace.noted.values():
+                if snapshot["_history"] is history:
+                    add(history, snapshot["_storage"])
+                    break
+    differentiable: list[int] = []
+    sources: list[Callable[..., HistorySource]] = []
+    for history in histories:
+        sources.append(_history_source(trace, history, owners[id(history)], output, differentiable, escapes))
+    made_number = {id(tensor): i for i, tensor in enumerate(escapes.made)}
+    fresh_number = {id(storage): i for i, storage in enumerate(escapes.fresh)}
+    counters, counter_number, bumps = _counters(trace, escapes)
+    specs = {
+        id(t): (
+            t._storage,
+            t._layout,
+            t._offset,
+            index.get(id(t._history)),
+            t._base_tensor,
+            t._chain,
+            t._creation,
+            None if t._trace is not trace else counter_number.get(id(t._counter)),
+        )
+        for t in (*escapes.made, *escapes.changed)
+    }
+    grads = [(tensor, tensor._grad) for tensor in escapes.grads]
+    leaves: list[Any] = []
+    for leaf in escapes.leaves:
+        if isinstance(leaf, (Tensor, OutsideObject)):
+            leaves.append(leaf)
+        elif is_tracer(leaf) or isinstance(leaf, jax.Array):
+            leaves.append(ArrayOutput(output(leaf)))
+        else:
+            leaves.append(ConstantOutput(leaf))
+    made, changed = list(escapes.made), list(escapes.changed)
+    place_writes = changes(output)
+    escapes.asked = [output(symbol) for symbol, _ in trace.asked]
+    freed = []  # their outputs come last
+    for storage, _ in trace.storages.values():
+        if id(storage) not in trace.freed or storage.nbytes():
+            continue
+        content, layout = trace.freed[id(storage)]
+        is_filled = id(content) in trace.filled
+        freed.append((storage, len(outputs) if is_filled else None, layout))
+        if is_filled:
+            outputs.append(content)  # an output of its own, even if another one has the same value
+    read = set(trace.reads)
+
+    def finish(number: dict[int, int], storage_number: dict[int, int], tensor_with: Any, reached: Any) -> AliasPlan:
+        n_inputs, n_storages = len(number), len(storage_number)
+        tensor_number = lambda t: None if t is None else number.get(id(t), n_inputs + made_number.get(id(t), 0))
+
+        def storage_place(storage: Storage) -> int:
+            if id(storage) in storage_number:
+                return storage_number[id(storage)]
+            return n_storages + fresh_number[id(storage)]
+
+        def spec(tensor: Any) -> TensorSpec:
+            storage, layout, offset, history, base, chain, creation, counter = specs[id(tensor)]
+            return TensorSpec(
+                storage_place(storage), layout, offset, history, tensor_number(base), chain, creation, counter
+            )
+
+        def result(leaf: Any) -> OutputSource:
+            return TensorOutput(tensor_number(leaf)) if isinstance(leaf, Tensor) else leaf  # type: ignore[arg-type]
+
+        return AliasPlan(
+            writes=tuple(StorageWrite(storage_number[id(s)], *rest) for s, *rest in writes),
+            fresh=tuple(fresh),
+            freed=tuple(FreedStorage(storage_number[id(s)], *rest) for s, *rest in freed),
+            histories=tuple(source(tensor_with, tensor_number) for source in sources),
+            made=tuple(spec(t) for t in made),
+            counters=tuple(c if isinstance(c, FreshCounter) else CounterOfInput(number[id(c)]) for c in counters),
+            bumps=tuple((number[id(t)], n) for t, n in bumps),
+            changes=tuple(TensorChange(number[id(t)], spec(t)) for t in changed),
+            grads=tuple(GradChange(number[id(t)], tensor_number(g)) for t, g in grads),
+            outputs=tuple(result(leaf) for leaf in leaves),
+            differentiable=tuple(differentiable),
+            reached=reached,
+            read=tuple(sorted(storage_number[s] for s in read if s in storage_number)),
+        )
+
+    return finish, outputs, place_writes
+
+
+def no_aliases(escapes: Escapes) -> Callable[..., AliasPlan]:
+    """Returns what makes the plan of a trace that stopped at a value: it changed nothing, and returns that value."""
+    escapes.asked = [0]
+    return lambda *_: AliasPlan(
+        writes=(), fresh=(), freed=(), histories=(), counters=(), bumps=(), made=(), changes=(), grads=(),
+        outputs=(ArrayOutput(0),), differentiable=(), reached=(), read=(),
+    )  # fmt: skip
+
+
+def _counters(
+    trace: TraceState, escapes: Escapes
+) -> tuple[list[Tensor | FreshCounter], dict[int, int], list[tuple[Tensor, int]]]:
+    """Returns the write counters of the tensors made, their numbers by id, and by how much those from outside grew.
+
+    A counter is a tensor from outside that has it, or a fresh one. One that nobody shares and that stands at zero is
+    made when it is needed.
+    """
+    outside: dict[int, Tensor] = {}
+    for tensor, _ in trace.noted.values():
+        if tensor._counter is not None:
+            outside.setdefault(id(tensor._counter), tensor)
+    sharers = collections.Counter(id(t._counter) for t in escapes.made if t._counter is not None)
+    counters: list[Tensor | FreshCounter] = []
+    number: dict[int, int] = {}
+    for tensor in escapes.made:
+        counter = tensor._counter
+        if counter is None or id(counter) in number:
+            continue
+        if id(counter) in outside:
+            number[id(counter)] = len(counters)
+            counters.append(outside[id(counter)])
+        elif counter.n or sharers[id(counter)] > 1:
+            number[id(counter)] = len(counters)
+            counters.append(FreshCounter(counter.n))
+    grown = [(c, c.n - before) for c, before in trace.counters.values()]
+    return counters, number, [(outside[id(c)], n) for c, n in grown if id(c) in outside]
+
+
+def _history_source(
+    trace: TraceState, history: Any, storage: Storage, output: Any, differentiable: list[int], escapes: Escapes
+) -> Callable[..., HistorySource]:
+    was = trace.histories.get(id(history))
+    is_outside = history.trace is not trace or was is not None
+    if is_outside and (
+        was is None or (history.node is was[1]["node"] and history.requires_grad == was[1]["requires_grad"])
+    ):
+        return lambda tensor_with, _: HistoryOfInput(tensor_with(history))
+    layout, offset = history.layout, history.offset
+    if not history.requires_grad or history.node is None:
+        leaf = None if history.leaf is None else history.leaf()
+        requires_grad = history.requires_grad
+        return lambda _, tensor_number: HistoryOfLeaf(requires_grad, layout, offset, tensor_number(leaf))
+    # the gradient arrives in the shape of the base of the history
+    value = history.ghost
+    held = storage.layout
+    shown = (layout.size, layout.stride, layout.dtype, layout.is_conj)
+    if shown != (held.size, held.stride, held.dtype, held.is_conj):
+        window, starts = find_window(storage.layout, layout, offset)
+        value = window.apply(value, starts)
+    place = len(differentiable)
+    differentiable.append(output(value, differentiable))
+    if is_outside:
+        return lambda tensor_with, _: HistoryOfNode(place, tensor_with(history), layout, offset)
+    return lambda _tensor_with, _tensor_number: HistoryOfNode(place, None, layout, offset)

@@ -1,0 +1,437 @@
+"""Finds what a traced function may have read of the Python world: numbers, flags, containers, functions, other tensors.
+
+What Python code reads cannot be watched, but what it *names* can be looked up: from the function one walks its closure
+and globals, the functions and methods that these name, and the attributes of objects that any of this code names. Each
+plain value on the way becomes a guard, and so does what else may decide a trace: the class of an object, the length of
+a list, the code of a function, a second path to a tensor. What nobody names is no reason to compile again.
+
+What a survey of places found is guarded whole, whether it is named or not, and is not looked into again.
+
+Nothing here may keep the user's objects alive: arrays and objects are held by weak references.
+"""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import copy
+import dataclasses
+import dis
+import enum
+import functools
+import inspect
+import itertools
+import sys
+import types
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxaot.facade.cells import array_content, attributes_of, is_leaf
+from jaxaot.facade.generator import default_generator
+from jaxaot.facade.tensor import Tensor
+from jaxaot.plan.call import Path, PythonGuard, Seen, function_behind
+from jaxaot.tracer.paths import KEYS, is_foreign, names_of
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
+CONSTANT = (types.BuiltinFunctionType, np.dtype, np.ufunc, enum.Enum)
+_SEQUENCES = (list, tuple, deque)
+_NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
+_BY_NAME = {"getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", "globals"}
+"""Code that names one of these may read attributes that it does not name."""
+_FAILING = {"AttributeError", "NameError", "Exception", "BaseException"}
+"""Code that names one of these may go on where there is no such attribute or global variable."""
+_UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
+_LOADS = {f"LOAD_{kind}" for kind in ("NAME", "GLOBAL", "DEREF", "CLASSDEREF", "ATTR", "METHOD", "SUPER_ATTR")}
+_LOADS |= {"LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
+_ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
+"""Methods that change a container and tell nothing of it."""
+_GROWING = (list, dict, set, deque)
+"""Containers that have those."""
+_MOST_ITEMS, _MOST_OBJECTS, _MOST_MISSING = 256, 5_000, 1_000
+
+
+def _package(module: str | None) -> str:
+    return (module or "").split(".")[0]
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_installed(module: str | None) -> bool:
+    """Returns whether a module was installed, rather than written where it stands."""
+    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
+    return any(part in file for part in ("site-packages", "dist-packages"))
+
+
+def container_guards(path: Path, value: Any) -> list[PythonGuard]:
+    """Returns the guards on a dict, list or tuple itself."""
+    if isinstance(value, dict) and len(value) <= _MOST_ITEMS and all(isinstance(key, PLAIN) for key in value):
+        return [PythonGuard(path, Seen.TYPE, type(value)), PythonGuard(path, Seen.KEYS, tuple(value))]
+    return [PythonGuard(path, Seen.TYPE, type(value)), PythonGuard(path, Seen.LENGTH, len(value))]
+
+
+class Reached(NamedTuple):
+    """What the call finds by paths and has guards for.
+
+    Attributes:
+      tensors: Id of each tensor → its number.
+      tensor_paths: The path by which each of them is found.
+      arrays: Id of each bare array whose value is an input → the path by which it is found.
+      places: Id of each cell, object and container that was surveyed → its path.
+      objects: Path and object of those with attributes.
+      values: Path and value of what they hold and the survey leaves to be guarded.
+    """
+
+    tensors: Mapping[int, int]
+    tensor_paths: frozenset[Path]
+    arrays: Mapping[int, Path]
+    places: Mapping[int, Path]
+    objects: Sequence[tuple[Path, Any]]
+    values: Sequence[tuple[Path, Any]]
+
+
+def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[PythonGuard, ...]:
+    """Returns the guards on what a traced function may have read.
+
+    Args:
+      roots: Where to start, each with its own path; arguments, whose leaves are guarded already, and the function.
+      reached: What has guards.
+    """
+    roots = list(roots)
+    known = Named()
+    while True:  # code that is found by a name may name more
+        walk = _Walk(known, reached)
+        guards = walk.run(roots)
+        if walk.found == known:
+            return tuple(guards)
+        known = walk.found
+
+
+@dataclasses.dataclass
+class Named:
+    """What code names.
+
+    Attributes:
+      names: The attributes and global variables.
+      read: Those of them that are not only added to.
+      hoped: Those that need not be there.
+      openers: The packages with code that may read attributes that it does not name.
+    """
+
+    names: set[str] = dataclasses.field(default_factory=set)
+    read: set[str] = dataclasses.field(default_factory=set)
+    hoped: set[str] = dataclasses.field(default_factory=set)
+    openers: set[str] = dataclasses.field(default_factory=set)
+
+    def add(self, fn: types.FunctionType, is_certain: bool = True) -> None:
+        """Notes what the code of a function names.
+
+        Args:
+          fn: The function.
+          is_certain: Whether other code names it; operators may be called without.
+        """
+        strings, named = set(_strings(fn.__code__)), set(names_of(fn.__code__))
+        self.names |= strings | named
+        self.read |= strings.union(read_names(fn.__code__))
+        is_installed = _is_installed(fn.__module__)
+        reads_by_name = not _BY_NAME.isdisjoint(named)
+        if reads_by_name and (is_certain or not is_installed):
+            self.openers.add(_package(fn.__module__))
+        if reads_by_name and not is_installed:
+            self.hoped |= strings
+        if not _FAILING.isdisjoint(named) and not is_installed:
+            self.hoped |= named
+
+
+class _Walk:
+    """One pass over what can be reached by some names.
+
+    Attributes:
+      known: What is named by the code that an earlier pass found.
+      found: That, and what is named by the code that this one finds.
+    """
+
+    def __init__(self, known: Named, reached: Reached):
+        self.known, self.found = known, copy.deepcopy(known)
+        self._n_missing = 0
+        self._is_open = functools.cache(self._may_be_read) if known.openers else lambda module: False
+        self._reached = reached
+        self._guards: list[PythonGuard] = []
+        self._queue: deque[tuple[Path, Any]] = deque()
+        self._classes: set[type] = set()
+
+    def run(self, roots: Iterable[tuple[Path, Any]]) -> list[PythonGuard]:
+        """Returns the guards."""
+        seen: dict[int, Path] = {}
+        keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
+        arguments: list[tuple[Path, Any]] = []
+        for path, value in roots:
+            if path[-1][1] == "fn":
+                self._queue.append((path, value))
+            else:
+                arguments.append((path, value))
+        for path, value in arguments:
+            self._argument(path, value)
+        for path, value in self._reached.objects:
+            self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
+            self._missing(path, value)
+        for path, value in self._reached.values:
+            kind, name = path[-1]
+            is_named = name in self.known.names or bool(self.known.openers)
+            if isinstance(value, (Tensor, jax.Array)) and kind == "attr" and not is_named:
+                self._guard(path, Seen.TYPE, type(value))
+            else:
+                self._child(path, value)
+        while self._queue and len(seen) < _MOST_OBJECTS:
+            path, value = self._queue.popleft()
+            place = self._reached.places.get(id(value))
+            if place is not None:
+                if path != place:
+                    self._guard(path, Seen.SAME, place)
+                continue
+            if id(value) in seen:
+                if not isinstance(value, type):
+                    self._guard(path, Seen.SAME, seen[id(value)])
+                continue
+            seen[id(value)] = path
+            keep.append(value)
+            self._look_into(path, value)
+        return self._guards
+
+    def _argument(self, path: Path, value: Any) -> None:
+        """Finds the objects among the arguments; the containers that jax knows are guarded as a whole."""
+        if isinstance(value, dict):
+            for key, child in value.items():
+                self._argument((*path, ("item", key)), child)
+        elif isinstance(value, (list, tuple)):
+            for i, child in enumerate(value):
+                self._argument((*path, ("item", i)), child)
+        elif isinstance(value, (Tensor, jax.Array, np.ndarray, jax.ShapeDtypeStruct, *PLAIN, *CONSTANT)):
+            return
+        elif _is_compared(value) or not (is_leaf(value) or jax.tree_util.all_leaves([value])):  # its fields are leaves
+            self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
+        else:
+            self._queue.append((path, value))
+
+    def _guard(self, path: Path, seen: Seen, value: Any) -> None:
+        self._guards.append(PythonGuard(path, seen, value))
+
+    def _is_named(self, name: Any, module: str | None) -> bool:
+        """Returns whether code may read an attribute of what a module defines."""
+        return name in self.known.names or self._is_open(module)
+
+    def _may_be_read(self, module: str | None) -> bool:
+        """Returns whether attributes are read that are not named: those of packages that do so, and of what is nowhere
+        installed, which are the scripts and packages that belong together."""
+        return _package(module) in self.known.openers or not _is_installed(module)
+
+    def _named(self, path: Path, name: str, value: Any) -> None:
+        """Guards what a variable or an attribute holds."""
+        if type(value) in _GROWING and not self.known.openers and name not in self.known.read:
+            self._guard(path, Seen.TYPE, type(value))
+        else:
+            self._child(path, value)
+
+    def _child(self, path: Path, value: Any) -> None:
+        """Guards what a step leads to, and notes it for a look inside."""
+        if isinstance(value, Tensor):
+            self._tensor(path, value)
+        elif isinstance(value, CONSTANT):
+            self._guard(path, Seen.IDENTITY, value)
+        elif isinstance(value, (np.generic, *PLAIN)):
+            self._guard(path, Seen.VALUE, value)
+        elif isinstance(value, np.ndarray):
+            self._guard(path, Seen.CONTENT, array_content(value))
+        elif isinstance(value, jax.Array):
+            place = self._reached.arrays.get(id(value))
+            if place is None:
+                self._weak(path, value)
+            elif place != path:
+                self._guard(path, Seen.SAME, place)
+        elif value is default_generator:  # any other is found by its path
+            self._guard(path, Seen.IDENTITY, value)
+        elif isinstance(value, types.FunctionType):
+            if is_foreign(value.__module__):
+                self._guard(path, Seen.IDENTITY, value)
+            else:
+                self._guard(path, Seen.CODE, value.__code__)
+                self._queue.append((path, value))
+        elif isinstance(value, type):
+            self._guard(path, Seen.IDENTITY, value)
+            if not is_foreign(value.__module__):
+                self._queue.append((path, value))
+        elif isinstance(value, (set, frozenset)):
+            if len(value) <= _MOST_ITEMS and all(isinstance(member, PLAIN) for member in value):
+                self._guard(path, Seen.MEMBERS, frozenset(value))
+        elif not isinstance(value, types.ModuleType) or not is_foreign(value.__name__):
+            self._queue.append((path, value))
+
+    def _tensor(self, path: Path, value: Tensor) -> None:
+        """Guards a tensor at a path that is not the one by which the call finds it."""
+        if id(value) not in self._reached.tensors:  # whether there is one, and its shape, may have been looked at
+            self._guard(path, Seen.TYPE, type(value))
+            self._guard(path, Seen.LAYOUT, (value._layout, value.requires_grad))
+        elif path not in self._reached.tensor_paths:
+            self._guard(path, Seen.TENSOR, self._reached.tensors[id(value)])
+
+    def _weak(self, path: Path, value: Any) -> None:
+        try:
+            self._guard(path, Seen.WEAK, weakref.ref(value))
+        except TypeError:  # an object that cannot be referred to weakly
+            self._guard(path, Seen.TYPE, type(value))
+
+    def _look_into(self, path: Path, value: Any) -> None:
+        if isinstance(value, types.FunctionType):
+            self._function(path, value)
+        elif isinstance(value, types.MethodType):
+            self._queue.append(((*path, ("attr", "__self__")), value.__self__))
+            self._child((*path, ("attr", "__func__")), value.__func__)
+        elif isinstance(value, functools.partial):
+            for name in ("func", "args", "keywords"):
+                self._child((*path, ("attr", name)), getattr(value, name))
+        elif isinstance(value, dict):
+            self._guards += container_guards(path, value)
+            for key, child in itertools.islice(value.items(), _MOST_ITEMS):
+                if isinstance(key, KEYS):
+                    self._child((*path, ("item", key)), child)
+        elif isinstance(value, _SEQUENCES):
+            self._guards += container_guards(path, value)
+            for i, child in zip(range(_MOST_ITEMS), value, strict=False):
+                self._child((*path, ("item", i)), child)
+        elif isinstance(value, types.ModuleType):
+            for name in sorted(self.found.names & set(vars(value))):
+                self._named((*path, ("attr", name)), name, vars(value)[name])
+        elif isinstance(value, type):
+            self._class(path, value, set(), path)
+        else:
+            self._object(path, value)
+
+    def _function(self, path: Path, fn: types.FunctionType) -> None:
+        self.found.add(fn)
+        self._variables(path, fn)
+        for name in ("__defaults__", "__kwdefaults__"):
+            if getattr(fn, name):
+                self._queue.append(((*path, ("attr", name)), getattr(fn, name)))
+        for name, child in list(vars(fn).items()):
+            if self._is_named(name, fn.__module__):
+                self._child((*path, ("attr", name)), child)
+
+    def _object(self, path: Path, value: Any) -> None:
+        cls = type(value)
+        if is_foreign(cls.__module__) and cls not in _NAMESPACES:
+            wrapped = inspect.getattr_static(value, "__wrapped__", None)
+            if wrapped is not None:  # such as a compiled function
+                self._child((*path, ("attr", "__wrapped__")), value.__wrapped__)
+            elif callable(value):
+                self._weak(path, value)
+            return
+        self._guard(path, Seen.TYPE, cls)
+        if hasattr(value, "__dict__"):
+            self._guard(path, Seen.ATTRIBUTES, len(vars(value)))
+        self._missing(path, value)
+        # the code of a library is not looked into: what its classes read is not known
+        is_known = not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
+        attributes = attributes_of(value)
+        for name, child in attributes.items():
+            if not is_known:
+                self._child((*path, ("attr", name)), child)
+            elif name in self.known.names:
+                self._named((*path, ("attr", name)), name, child)
+            elif self._is_open(cls.__module__):
+                if self._is_open(type(child).__module__) or is_foreign(type(child).__module__):
+                    self._named((*path, ("attr", name)), name, child)
+                else:
+                    self._weak((*path, ("attr", name)), child)
+        self._class(path, cls, set(attributes), (*path, ("type", None)))
+
+    def _missing(self, path: Path, value: Any) -> None:
+        """Guards that an object does not have what some code would read if it were there."""
+        cls = type(value)
+        if not self.known.hoped or _is_installed(cls.__module__) or hasattr(cls, "__getattr__"):
+            return
+        there = set(attributes_of(value)).union(*(vars(owner) for owner in cls.__mro__))
+        for name in sorted(self.known.hoped - there)[: _MOST_MISSING - self._n_missing]:
+            self._n_missing += 1
+            self._guard((*path, ("attr", name)), Seen.ABSENT, None)
+
+    def _class(self, path: Path, cls: type, hidden: set[str], holder: Path) -> None:
+        """Guards the plain attributes of a class, and follows its methods.
+
+        Args:
+          path: Of what has the attributes: the class, or an object of it.
+          cls: The class.
+          hidden: Names of attributes of the object, which hide those of its class.
+          holder: Path of the class.
+        """
+        is_first = cls not in self._classes
+        self._classes.add(cls)
+        for owner in cls.__mro__:
+            if is_foreign(owner.__module__):
+                continue
+            for name, member in list(vars(owner).items()):
+                is_operator = name.startswith("__") and name.endswith("__")
+                if name in hidden or name in _UNREAD or not (is_operator or self._is_named(name, owner.__module__)):
+                    continue
+                hidden.add(name)
+                if isinstance(member, PLAIN) and not is_operator:
+                    self._guard((*path, ("attr", name)), Seen.VALUE, member)
+                fn = function_behind(member)
+                if fn is not None and not is_foreign(fn.__module__):
+                    self.found.add(fn, not is_operator or name == "__call__")
+                    if is_first:  # the method itself comes with its class
+                        self._variables((*holder, ("class", name)), fn)
+
+    def _variables(self, path: Path, fn: types.FunctionType) -> None:
+        """Guards what the closure and the globals of a function hold."""
+        code = fn.__code__
+        for i, (name, cell) in enumerate(zip(code.co_freevars, fn.__closure__ or (), strict=True)):
+            try:
+                content = cell.cell_contents
+            except ValueError:  # a cell that is not filled yet
+                continue
+            if name != "__class__":
+                self._named((*path, ("closure", (i, name))), name, content)
+        for name in sorted(set(names_of(code)) & set(fn.__globals__)):
+            self._named((*path, ("global", name)), name, fn.__globals__[name])
+        named = Named()
+        named.add(fn)
+        for name in sorted(named.hoped):
+            if name not in fn.__globals__ and not hasattr(builtins, name):
+                self._guard((*path, ("global", name)), Seen.ABSENT, None)
+
+
+def _is_compared(value: Any) -> bool:
+    """Returns whether an argument is an object of a library's class that says itself when it is equal."""
+    cls = type(value)
+    if isinstance(value, (type, types.FunctionType, types.MethodType, functools.partial, types.ModuleType)):
+        return False
+    is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
+    return is_whole and any(is_foreign(owner.__module__) for owner in cls.__mro__ if owner is not object)
+
+
+@functools.lru_cache(maxsize=4096)
+def read_names(code: types.CodeType) -> frozenset[str]:
+    """Returns the variables and attributes that a piece of code names, without those that it only adds to.
+
+    `losses.append(loss)` names `losses`, and does not depend on what a list of that name holds.
+    """
+    found: set[str] = set()
+    lines = [line for line in dis.get_instructions(code) if line.opname not in ("EXTENDED_ARG", "CACHE", "PUSH_NULL")]
+    for line, after in itertools.pairwise([*lines, None]):
+        assert line is not None, "only the last one is none"
+        is_added_to = after is not None and after.opname in ("LOAD_METHOD", "LOAD_ATTR") and after.argval in _ADDING
+        if line.opname in _LOADS and isinstance(line.argval, str) and not is_added_to:
+            found.add(line.argval)
+    return frozenset(found.union(*(read_names(c) for c in code.co_consts if isinstance(c, types.CodeType))))
+
+
+def _strings(code: types.CodeType) -> Iterator[str]:
+    """Yields the strings in a piece of code that could be the name of an attribute, as in `getattr(self, "scale")`."""
+    for constant in code.co_consts:
+        if isinstance(constant, str) and constant.isidentifier():
+            yield constant
+        elif isinstance(constant, types.CodeType):
+            yield from _strings(constant)

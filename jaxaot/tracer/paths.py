@@ -1,0 +1,148 @@
+"""Finds the paths that lead from a call to the tensors that it reaches.
+
+The search walks what a function can reach: its closure, the globals its code names, defaults, `self`, and the
+attributes and items of objects, breadth first, so that the shortest path is found.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import sys
+import types
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot.facade.cells import FOREIGN, TOOLS
+from jaxaot.facade.tensor import Tensor
+from jaxaot.plan.call import Path, function_behind
+
+LEAVES = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.generic, jax.Array, range, slice)
+KEYS = (str, int, bool, float, tuple, enum.Enum)
+"""Keys of dicts that paths lead through."""
+LIMIT = 500_000
+_DEAD_ENDS = {"threading", "logging", "io", *TOOLS}
+"""Packages whose objects are not looked into."""
+
+
+def is_foreign(module: str | None) -> bool:
+    """Returns whether a module is part of a library whose code is not looked into."""
+    if module is None or module.startswith("jaxaot.demo"):
+        return False
+    root = module.split(".")[0]
+    return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__")
+
+
+def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> dict[int, Path]:
+    """Returns for each target that was found, by id, the shortest path to it.
+
+    Args:
+      roots: Where to start, each with its own path.
+      targets: The objects to find, by id.
+    """
+    found: dict[int, Path] = {}
+    queue: deque[tuple[Path, Any]] = deque(roots)
+    later: deque[tuple[Path, Any]] = deque()
+    seen: set[int] = set()
+    keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
+    names: set[str] = set()
+    while (queue or later) and len(found) < len(targets) and len(seen) < LIMIT:
+        path, value = queue.popleft() if queue else later.popleft()
+        if id(value) in targets and id(value) not in found:
+            found[id(value)] = path
+        if id(value) in seen or isinstance(value, LEAVES):
+            continue
+        seen.add(id(value))
+        keep.append(value)
+        for step, child, is_late in children(value, names):
+            if not isinstance(child, LEAVES) or id(child) in targets:
+                (later if is_late else queue).append(((*path, step), child))
+    return found
+
+
+def children(value: Any, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
+    """Yields what a value holds: the step to it, itself, and whether it is looked into last.
+
+    Args:
+      value: Anything.
+      names: Names that the code met so far uses; of a module, nothing else is looked at.
+    """
+    if isinstance(value, Tensor):
+        if value._grad is not None:
+            yield ("attr", "_grad"), value._grad, False
+        if value._base_tensor is not None:
+            yield ("attr", "_base_tensor"), value._base_tensor, True
+    elif isinstance(value, types.FunctionType):
+        yield from _function_children(value, names)
+    elif isinstance(value, types.MethodType):
+        yield ("attr", "__self__"), value.__self__, False
+        yield ("attr", "__func__"), value.__func__, False
+    elif isinstance(value, functools.partial):
+        yield ("attr", "args"), value.args, False
+        yield ("attr", "keywords"), value.keywords, False
+        yield ("attr", "func"), value.func, False
+    elif isinstance(value, dict):
+        for key, child in list(value.items()):
+            if isinstance(key, KEYS):
+                yield ("item", key), child, False
+    elif isinstance(value, (list, tuple)):
+        for i, child in enumerate(value):
+            yield ("item", i), child, False
+    elif isinstance(value, types.ModuleType):
+        if not is_foreign(value.__name__):
+            for name in sorted(names & set(vars(value))):
+                yield ("attr", name), vars(value)[name], True
+    elif isinstance(value, type):
+        if not is_foreign(value.__module__):
+            for name, member in list(vars(value).items()):
+                child = function_behind(member) or member
+                if not name.startswith("__") or name == "__call__":
+                    yield ("class", name), child, True
+    elif isinstance(value, (set, frozenset)) or str(type(value).__module__).split(".")[0] in _DEAD_ENDS:
+        return
+    else:
+        attributes = getattr(value, "__dict__", None)
+        if isinstance(attributes, dict):
+            for name, child in list(attributes.items()):
+                yield ("attr", name), child, False
+        for owner in type(value).__mro__:
+            slots = owner.__dict__.get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                    yield ("attr", name), getattr(value, name), False
+        yield ("type", None), type(value), True
+
+
+def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
+    if fn.__closure__:
+        for i, (name, cell) in enumerate(zip(fn.__code__.co_freevars, fn.__closure__, strict=True)):
+            try:
+                yield ("closure", (i, name)), cell.cell_contents, False
+            except ValueError:  # a cell that is not filled yet
+                continue
+    if fn.__defaults__:
+        yield ("attr", "__defaults__"), fn.__defaults__, False
+    if fn.__kwdefaults__:
+        yield ("attr", "__kwdefaults__"), fn.__kwdefaults__, False
+    if is_foreign(fn.__module__):
+        return
+    used = set(names_of(fn.__code__))
+    names |= used
+    for name in sorted(used):
+        if name in fn.__globals__:
+            yield ("global", name), fn.__globals__[name], False
+    if vars(fn):
+        for name, child in list(vars(fn).items()):
+            yield ("attr", name), child, False
+
+
+def names_of(code: types.CodeType) -> Iterator[str]:
+    """Yields the names that a piece of code reads: attributes and globals, also those of functions inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from names_of(constant)

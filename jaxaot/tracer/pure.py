@@ -1,0 +1,209 @@
+"""run_pure(fn, args): a tensor program as a pure function, inside whatever JAX transformation is running."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot.errors import TraceError
+from jaxaot.facade.history import History
+from jaxaot.facade.nodes import GraphInput
+from jaxaot.facade.storage import Storage
+from jaxaot.facade.tensor import Tensor, wrap
+from jaxaot.facade.tracing import RUNNING, TraceState
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.tape.modes import state
+from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
+from jaxaot.tracer.steered import forward_alone
+from jaxaot.views.layout import contiguous
+
+
+class ReachesTape(BaseException):
+    """Ends a pure function that reads a tensor from outside whose gradients are recorded; see `ValueAsked`."""
+
+
+_watches: contextvars.ContextVar[bool] = contextvars.ContextVar("jaxaot_watches_reads", default=False)
+
+
+@contextlib.contextmanager
+def refusing_recorded_reads() -> Iterator[None]:
+    """Inside, a pure function that reads a tensor from outside whose gradients are recorded raises `ReachesTape`."""
+    token = _watches.set(state.grad_enabled)
+    try:
+        yield
+    finally:
+        _watches.reset(token)
+
+
+class _InlineState(TraceState):
+    """A trace whose outside values are constants of the surrounding JAX program, not inputs of a graph of its own.
+
+    Within a trace of ours, what it reaches and draws are that trace's, and gradients flow to there.
+
+    Attributes:
+      outer: The trace of ours that it runs in, or None.
+      is_mapped: Whether `ja.func.vmap` runs it, or one around it.
+      records_outside: Whether gradients are recorded where it was begun.
+    """
+
+    def __init__(self, outer: TraceState | None) -> None:
+        super().__init__()
+        self.outer = outer
+        self.records_outside = state.grad_enabled
+        self.is_mapped = isinstance(outer, _InlineState) and outer.is_mapped
+
+    def read(self, storage: Storage, history: Any, records: bool) -> Any:
+        if history is None or not history.requires_grad:
+            return super().read(storage, history, records)
+        if history.trace is not self:
+            if self.outer is not None:
+                self._follow(history, storage, self.outer)
+            elif records and _watches.get():
+                raise ReachesTape
+        value = super().read(storage, history, True)
+        return value if records else forward_alone(value)
+
+    def _follow(self, history: History, storage: Storage, outer: TraceState) -> None:
+        """Makes what carries the gradients of a history in the surrounding trace carry them in this one."""
+        _, before = self.storages.get(id(storage), (storage, {}))
+        if storage.trace is self and not before:
+            return  # memory that was made here
+        own = {name: getattr(storage, name) for name in before}
+        for name, value in before.items():
+            setattr(storage, name, value)
+        carrier = outer.read(storage, history, self.records_outside)
+        before.update({name: getattr(storage, name) for name in before})
+        for name, value in own.items():
+            setattr(storage, name, value)
+        if not own:
+            self.adopt(storage)
+        if storage.writer is None and id(storage) not in self.written and not storage.was_read:
+            storage.array, storage.writer = carrier, history
+        self.histories[id(history)] = (history, history.snapshot())
+        history.trace, history.ghost = self, carrier
+
+    def adopt(self, storage: Storage) -> None:
+        if self.outer is not None and storage.trace is not self:
+            self.outer.read(storage, None, False)  # before it is noted how the storage was: that notes the read
+        super().adopt(storage)
+
+    def symbol_of(self, storage: Storage) -> Any:
+        return storage.array if self.outer is None else self.outer.read(storage, None, False)
+
+    def note(self, tensor: Any) -> None:
+        super().note(tensor)
+        if self.outer is not None and tensor._trace is not self:
+            self.outer.note(tensor)
+
+    def reserve(self, generator: Any) -> int:
+        return super().reserve(generator) if self.outer is None else self.outer.reserve(generator)
+
+    def key(self, generator: Any, n: int) -> Any:
+        return super().key(generator, n) if self.outer is None else self.outer.key(generator, n)
+
+    def lift(self, shape: Any, dtype: Any, origin: tuple[Any, ...], weak_type: bool = False) -> Any:
+        self.lifted.append(origin)
+        if origin[0] == "seed":
+            return jnp.asarray(origin[1]._words)
+        if origin[0] == "offset":
+            return jnp.uint32(origin[1].offset)
+        if origin[0] == "ghost":
+            return origin[2].array
+        raise AssertionError(f"a pure function has no input of its own for {origin}")
+
+    def changed(self) -> int:
+        """Returns how many storages and tensors from outside are not as they were."""
+        storages = sum(
+            id(storage) in self.written or storage.layout is not was["layout"]
+            for storage, was in self.storages.values()
+        )
+        fields = ("_storage", "_layout", "_offset", "_grad")
+        tensors = sum(
+            any(getattr(tensor, name) is not was[name] for name in fields) or tensor.requires_grad != _required(was)
+            for tensor, was in self.tensors.values()
+        )
+        return storages or tensors
+
+
+def _required(was: dict[str, Any]) -> bool:
+    history = was["_history"]
+    return history is not None and history.requires_grad
+
+
+@contextlib.contextmanager
+def inline_trace() -> Iterator[_InlineState]:
+    """Inside, tensor operations are part of whatever JAX is running, and nothing outside changes."""
+    before, grad_enabled = state.trace, state.grad_enabled
+    trace = _InlineState(before)
+    try:
+        state.trace = trace
+        RUNNING.append(trace)
+        yield trace
+    finally:
+        if trace in RUNNING:
+            RUNNING.remove(trace)
+        state.trace, state.grad_enabled = before, grad_enabled
+        trace.restore()
+
+
+def is_mapped() -> bool:
+    """Returns whether tensor operations are part of a function that `ja.func.vmap` maps."""
+    return isinstance(state.trace, _InlineState) and state.trace.is_mapped
+
+
+def run_pure(
+    fn: Callable[..., Any], args: Any, kwargs: Any, *, maps: bool = False, differentiates: bool = False
+) -> Any:
+    """Returns `fn(*args, **kwargs)` with arrays in place of tensors, changing nothing outside.
+
+    Args:
+      fn: The function.
+      args: Its arguments.
+      kwargs: Its keyword arguments.
+      maps: Whether `ja.func.vmap` maps it.
+      differentiates: Whether gradients of it are taken, so that `no_grad` around the call does not count.
+
+    Raises:
+      TraceError: If `fn` writes to a tensor that it was not passed.
+    """
+    leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
+
+    def shown(leaf: Any, trace: TraceState) -> Any:
+        if isinstance(leaf, Tensor) or not isinstance(leaf, (jax.Array, np.ndarray)):
+            return leaf
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.extended):
+            return leaf  # a typed PRNG key is no tensor
+        array = jnp.asarray(leaf)
+        layout = contiguous(tuple(array.shape), np.dtype(array.dtype))
+        storage = Storage(array, layout, trace)
+        tensor = wrap(storage, layout, 0, trace)
+        if is_inexact(layout.dtype):
+            # so that JAX's gradients reach it; not a leaf, so that it may be written
+            tensor._history = History(layout, 0, True, GraphInput(is_argument=True), 0, trace)
+            tensor._history.ghost = array
+            storage.writer = tensor._history
+        return tensor
+
+    with inline_trace() as trace:
+        trace.is_mapped = trace.is_mapped or maps
+        state.grad_enabled = state.grad_enabled or differentiates
+        call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf, trace) for leaf in leaves])
+        result = fn(*call_args, **call_kwargs)
+        refuse_lasting_hooks(trace, jax.tree.leaves(result))
+        result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
+        n_changed = trace.changed()
+    if n_changed:
+        raise TraceError(
+            f"A functionalized function changed {n_changed} tensor(s) that it was not passed: their values, their "
+            "shape or their `.grad`. A pure function cannot do that: pass them as arguments and return their new "
+            "values; gradients come from `jax.grad` of the function, or from `ja.autograd.grad` inside of it."
+        )
+    for generator, n_draws in trace.draws.items():
+        generator.offset += n_draws
+    return result

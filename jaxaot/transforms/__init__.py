@@ -1,0 +1,1 @@
+"""Public transformations of tensor functions, built on the tracer."""

@@ -1,0 +1,140 @@
+"""`ja.checkpoint`: a function whose intermediate values are not kept for the backward; a region in a graph."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot.errors import BudgetError, OptionError
+from jaxaot.facade.recompute import run_dropping
+from jaxaot.facade.tensor import Tensor
+from jaxaot.ir.regions import region
+from jaxaot.partition.budget import parse_budget, parse_fit
+from jaxaot.partition.policies import RegionPolicy, get_policy
+from jaxaot.tape.modes import state
+
+
+def checkpoint(
+    fn: Callable[..., Any] | None = None,
+    /,
+    *args: Any,
+    policy: Any = None,
+    memory_budget: Any = None,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    determinism_check: str = "default",
+    context_fn: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Returns `fn(*args, **kwargs)`, keeping little of what happens inside for the backward, which computes it again.
+
+        y = ja.checkpoint(block, x)                        # as `torch.utils.checkpoint.checkpoint(block, x)`
+        block = ja.checkpoint(block)                       # without arguments: a function, also as a decorator
+        @ja.checkpoint(policy="save_matmuls")              # a decorator with options
+
+    In a trace (`ja.compile`, `ja.trace`, `ja.aot`) the call is a *region* of the graph, with a policy or a budget of
+    its own; the cut of the whole graph respects it. Called on arrays alone outside of one it is `jax.checkpoint`, and a
+    region wherever jaxaot makes a joint graph of it. Called on tensors eagerly, nothing inside is kept, whatever the
+    policy says: the backward runs `fn` again, from the values that its tensors had and with the same random numbers.
+    What `fn` does to tensors happens once; what it does to other Python objects happens again.
+
+    Args:
+      fn: A function of tensors, arrays or anything else, in any containers. A function without arguments is called as
+        `ja.checkpoint(fn)()`.
+      *args: Its arguments.
+      policy: What is saved inside: a policy or its name; by default nothing, or if there is a budget, what is best.
+      memory_budget: The most that is saved inside: a fraction of what `save_all` saves there, or bytes such as
+        `"16MiB"`. Where the policy saves more, what it never recomputes is recomputed after all.
+      use_reentrant: PyTorch's switch between two implementations; there is one here, which does what both do.
+      preserve_rng_state: As in PyTorch, but the same random numbers cost nothing here, so they are drawn in any case.
+      determinism_check: `"default"`, or `"none"` to accept residuals of other shapes when `fn` runs again eagerly.
+      context_fn: PyTorch's way to a policy; refused.
+      **kwargs: Keyword arguments of `fn`.
+
+    Raises:
+      PolicyError: If there is no such policy.
+      BudgetError: If the budget cannot be read.
+      OptionError: If an option has no meaning here.
+    """
+    _check(policy, memory_budget, determinism_check, context_fn)
+    call = functools.partial(_call, policy=policy, memory_budget=memory_budget, is_strict=determinism_check != "none")
+    if fn is None:
+        if args or kwargs:
+            raise OptionError(
+                "`ja.checkpoint` got arguments and no function. Write `ja.checkpoint(fn, x)`, or "
+                '`ja.checkpoint(policy="save_matmuls")` for a decorator.'
+            )
+        return lambda fn: _wrapped(fn, call)
+    return call(fn, args, kwargs) if args or kwargs else _wrapped(fn, call)
+
+
+@contextlib.contextmanager
+def memory_budget(budget: float | str) -> Iterator[None]:
+    """Makes what is traced in the block a region with a budget of its own; eagerly it does nothing.
+
+    Args:
+      budget: The most that is saved of the block: a fraction of what `save_all` saves there, or bytes such as
+        `"16MiB"`.
+
+    Raises:
+      BudgetError: If the budget cannot be read.
+    """
+    _check_budget(budget)
+    with region(memory_budget=budget):
+        yield
+
+
+def _check(policy: Any, memory_budget: Any, determinism_check: str, context_fn: Any) -> None:
+    if policy is not None:
+        get_policy(policy)
+    _check_budget(memory_budget)
+    if determinism_check not in ("default", "none"):
+        raise OptionError(f"`determinism_check` is {determinism_check!r}; write 'default' or 'none'.")
+    if context_fn is not None:
+        raise OptionError(
+            "`context_fn` makes contexts that intercept PyTorch's operations. To say what is saved inside, pass a "
+            "policy: `ja.checkpoint(fn, x, policy=ja.policies.save_only_these_names('attention'))`."
+        )
+
+
+def _check_budget(budget: Any) -> None:
+    if parse_fit(budget) is not None:
+        raise BudgetError(
+            f"The memory budget {budget!r} is for the memory of everything, and a region is only a part. Write what is "
+            "to be saved of it, such as `memory_budget=0.5` or `memory_budget='16MiB'`, or pass "
+            f"`memory_budget={budget!r}` to `ja.compile`."
+        )
+    if budget is not None:
+        parse_budget(budget, 0)
+
+
+def _wrapped(fn: Callable[..., Any], call: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(fn)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        return call(fn, args, kwargs)
+
+    return checkpointed
+
+
+def _call(fn: Callable[..., Any], args: Any, kwargs: Any, policy: Any, memory_budget: Any, is_strict: bool) -> Any:
+    if state.trace is not None:
+        with region(policy, memory_budget):
+            return fn(*args, **kwargs)
+    leaves, tree = jax.tree.flatten((args, kwargs))
+    is_array = [isinstance(leaf, (jax.Array, np.ndarray)) for leaf in leaves]
+    if any(isinstance(leaf, Tensor) for leaf in leaves) or not any(is_array):
+        return run_dropping(fn, args, kwargs, is_strict)
+
+    def of_arrays(*arrays: Any) -> Any:
+        given = iter(arrays)
+        filled = [next(given) if wanted else leaf for leaf, wanted in zip(leaves, is_array, strict=True)]
+        args, kwargs = jax.tree.unflatten(tree, filled)
+        return fn(*args, **kwargs)
+
+    arrays = [leaf for leaf, wanted in zip(leaves, is_array, strict=True) if wanted]
+    return jax.checkpoint(of_arrays, policy=RegionPolicy(policy, memory_budget))(*arrays)
