@@ -18,9 +18,15 @@ its rows and bound at the end.
 
 import builtins as _builtins
 
+import jax as _jax_itself
 import jax.numpy as _jnp
 import numpy as _np
 
+from jaxaot._versions import check_versions as _check_versions
+
+_check_versions(_jax_itself.__version__)  # before anything that another version may lack
+
+# ruff: noqa: E402
 from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd as autograd

@@ -1,4 +1,4 @@
-"""The only file that names a private part, or a version, of JAX.
+"""The only file that names a private part of JAX, or what differs between its versions.
 
 Everything else uses `jax`, `jax.extend`, `jax.export` and `jax.experimental`.
 """
@@ -15,6 +15,7 @@ import jax
 import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
+from jax._src import checkify
 from jax._src.config import trace_context as trace_context
 from jax._src.core import no_axis_name, pvary_p, trace_ctx, unshard_aval
 from jax._src.mesh import empty_abstract_mesh
@@ -33,7 +34,7 @@ for _path in OWN_PATHS:
     source_info_util.register_exclusion(_path)
 
 Jaxpr = jex.Jaxpr
-ClosedJaxpr = jex.ClosedJaxpr  # pyright: ignore[reportPrivateImportUsage]  # one class with Jaxpr since JAX 0.12
+ClosedJaxpr = jex.ClosedJaxpr  # pyright: ignore[reportPrivateImportUsage]  # it is public, says the documentation
 DropVar = jex.DropVar
 JaxprEqn = jex.JaxprEqn
 Literal = jex.Literal
@@ -93,6 +94,11 @@ def as_one_call(closed: ClosedJaxpr, name: str) -> Callable[..., list[Any]]:
         return [next(results) if k is None else values[k] for k in given]  # `jax.jit` does not copy what it is given
 
     return call
+
+
+def needs_lowering(closed: Any) -> bool:
+    """Returns whether a graph holds types or primitives, at any depth, that JAX lowers to others ("hijax")."""
+    return bool(getattr(closed.jaxpr, "is_high", False))
 
 
 def make_var(aval: Aval) -> Var:
@@ -258,6 +264,37 @@ is_outermost: Callable[[], bool] = trace_ctx.is_top_level
 """Returns whether no transformation of JAX, such as `jit` or `grad`, is running; bound here because each op asks it."""
 
 
+_Jitted = type(jax.jit(lambda: None))
+
+
+def n_prepared(fn: Any) -> int:
+    """Returns for how many kinds of arrays C alone dispatches a jitted function: those it was called with; else 0."""
+    return fn._cache_size() if type(fn) is _Jitted else 0
+
+
+def is_jitted(fn: Any) -> bool:
+    """Returns whether a function is one that `jax.jit` made."""
+    return type(fn) is _Jitted
+
+
+def names_of_policy(policy: Any) -> tuple[frozenset[str], bool] | None:
+    """Returns the names that a policy of JAX goes by, and whether it saves values of these rather than of others.
+
+    Args:
+      policy: The policy; None is returned for one that does not go by names alone.
+    """
+    own = {"save_only_these_names": True, "save_any_names_but_these": False}
+    kind = type(policy).__name__
+    if kind in ("SaveOnlyTheseNames", "SaveAnyNamesButThese"):  # until JAX 0.10
+        saves = kind == "SaveOnlyTheseNames"
+        return frozenset(policy.saveable_names if saves else policy.names), saves
+    maker, _, rest = getattr(policy, "__qualname__", "").partition(".")
+    if rest != "<locals>.policy" or maker not in own or not policy.__module__.startswith("jax."):
+        return None
+    held = [cell.cell_contents for cell in policy.__closure__ or ()]
+    return (frozenset(held[0]), own[maker]) if len(held) == 1 else None
+
+
 def is_from_jax(jaxpr: Jaxpr) -> bool:
     """Returns whether an open jaxpr was traced from a function that JAX itself defines."""
     place = str(getattr(jaxpr.debug_info, "func_src_info", "") or "")
@@ -322,6 +359,8 @@ class Rules:
       jvp: (operands, tangents, parameters) → results, tangents.
       batch: (axis, operands, positions of the axis, parameters) → results, positions of the axis.
       transpose: (cotangents, operands with None where linear, parameters) → cotangents of the operands.
+      graph: (parameters) → the ClosedJaxpr that is evaluated.
+      like: (ClosedJaxpr, parameters) → the function that takes its place where `checkify` adds checks to that graph.
       lower: What it is lowered to.
     """
 
@@ -329,7 +368,9 @@ class Rules:
     types: Callable[..., tuple[Sequence[Any], Any]]
     jvp: Callable[..., tuple[Sequence[Any], Sequence[Any]]]
     batch: Callable[..., tuple[Sequence[Any], Sequence[Any]]]
-    transpose: Callable[..., Sequence[Any]] | None = None
+    transpose: Callable[..., Sequence[Any]]
+    graph: Callable[..., Any]
+    like: Callable[..., Callable[..., Sequence[Any]]] = lambda graph, **_: jaxpr_as_fun(graph)
     lower: Callable[..., Sequence[Any]] | None = None
 
 
@@ -342,7 +383,7 @@ def make_primitive(name: str, rules: Rules) -> Any:
     mlir.register_lowering(primitive, mlir.lower_fun(rules.lower or rules.evaluate, multiple_results=True))
 
     def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-        known = [None if isinstance(tangent, ad.Zero) else tangent for tangent in tangents]
+        known = [None if isinstance(tangent, ad.Zero) else _as_array(tangent) for tangent in tangents]
         results, found = rules.jvp(primals, known, **params)
         zeros = [ad.Zero(jax.typeof(result).to_tangent_aval()) for result in results]
         return results, [zero if t is None else t for zero, t in zip(zeros, found, strict=True)]
@@ -354,13 +395,29 @@ def make_primitive(name: str, rules: Rules) -> Any:
     def transpose(cotangents: Sequence[Any], *operands: object, **params: Any) -> Any:
         cotangents = [None if isinstance(cotangent, ad.Zero) else cotangent for cotangent in cotangents]
         known = [None if ad.is_undefined_primal(operand) else operand for operand in operands]
-        return rules.transpose(cotangents, known, **params) if rules.transpose else None
+        return rules.transpose(cotangents, known, **params)
+
+    def check(*args: Any, **params: Any) -> tuple[Any, Sequence[Any]]:
+        graph = rules.graph(**params)
+        n = len(args) - len(graph.in_avals)
+        *context, error, kinds = args[:n]  # a context is since JAX 0.11
+        if kinds <= checkify.user_checks and not graph.effects:
+            return error, primitive.bind(*args[n:], **params)
+        run = lambda error, *operands: checkify.checkify_jaxpr(*context, graph, kinds, error, *operands)
+        checked, types = jax.make_jaxpr(run, return_shape=True)(error, *args[n:])
+        results = rules.like(checked, **params)(*jax.tree.leaves(error), *args[n:])
+        return jax.tree.unflatten(jax.tree.structure(types), results)
 
     ad.primitive_jvps[primitive] = jvp
     batching.fancy_primitive_batchers[primitive] = batch
-    if rules.transpose is not None:
-        ad.primitive_transposes[primitive] = transpose
+    ad.primitive_transposes[primitive] = transpose
+    checkify.error_checks[primitive] = check
     return primitive
+
+
+def _as_array(value: Any) -> Any:
+    """Returns a value, a Python number as an array: JAX takes such for tangents as well."""
+    return jnp.asarray(value) if isinstance(value, int | float | complex) else value
 
 
 def stacked_aval(length: int, aval: Aval) -> Any:

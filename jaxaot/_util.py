@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import inspect
 import math
@@ -10,6 +11,7 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, MutableSet
+from itertools import starmap
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -101,6 +103,26 @@ def signature_of(fn: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
+def shown(fn: Any) -> str:
+    """Returns the text of a function, or of an object that can be called, whose own `__repr__` may raise."""
+    try:
+        return repr(fn)
+    except Exception:
+        return object.__repr__(fn)
+
+
+def referable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function, or the same wrapped if nothing can refer to it weakly, as `jax.jit` has to.
+
+    Such are the functions of NumPy and objects with slots. JAX raises a TypeError for the first, crashes at the second.
+    """
+    try:
+        weakref.ref(fn)
+    except TypeError:
+        return functools.wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs))
+    return fn
+
+
 class _Collector:
     """Python's search for garbage in cycles, which any number of threads may have wait."""
 
@@ -152,3 +174,12 @@ def format_seconds(seconds: float) -> str:
 def prod(sizes: Iterable[int]) -> int:
     """Returns the product of `sizes` as a Python integer, 1 if empty."""
     return math.prod(sizes)
+
+
+def set_together(changes: Iterable[tuple[Any, str, Any]]) -> None:
+    """Sets attributes, (object, attribute, value) each, by one call into C: an interrupt comes before or after.
+
+    Args:
+      changes: Of objects whose classes leave it to Python's own `__setattr__`.
+    """
+    any(starmap(setattr, changes))

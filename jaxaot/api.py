@@ -34,7 +34,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def trace(fn: Callable[..., Any], *args: object, **kwargs: Any) -> Traced:
+def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)`; nothing is changed by it.
 
     Args:
@@ -178,7 +178,12 @@ def explain(
 
 
 def pareto(
-    fn: Callable[..., Any], *args: object, policy: str | Callable[..., Any] | None = None, n: int = 24, **kwargs: Any
+    fn: Callable[..., Any],
+    /,
+    *args: object,
+    policy: str | Callable[..., Any] | None = None,
+    n: int = 24,
+    **kwargs: Any,
 ) -> Pareto:
     """Returns bytes against time over all memory budgets of a function: as data, `.table()` and `.plot()`.
 

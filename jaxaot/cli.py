@@ -91,10 +91,13 @@ def _explain(options: argparse.Namespace, console: Console) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command line and returns the exit status: 0, or 2 after one line that says what is wrong."""
+    """Runs the command line and returns the exit status: 0, 2 after one line that says what is wrong, 130 on Ctrl-C."""
     try:
         options = _parser().parse_args(argv)
         options.run(options, Console())
+    except KeyboardInterrupt:
+        print("jaxaot: interrupted", file=sys.stderr)
+        return 130
     except (UsageError, JaxaotError) as error:
         print(f"jaxaot: {' '.join(str(error).split())}", file=sys.stderr)
         return 2

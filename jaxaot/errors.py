@@ -56,6 +56,7 @@
     │   ├── MissingExtraError             a package that draws pictures is not installed
     │   ├── TagConflictError              a value that must be saved and must be recomputed
     │   ├── SettingsChangedError          a program under other settings of JAX than its own
+    │   ├── WrongExecutableError          a program of XLA that does not compute what its graph says
     │   ├── NotDifferentiableError        nothing to differentiate
     │   ├── ForwardModeError              forward mode through a rule that has only the reverse
     │   ├── CompilerResultError           a compiler returned what does not compute its graph
@@ -68,6 +69,7 @@
 
     RecompileWarning                      one argument makes a function compile again and again
     UnmatchedNamesWarning                 a policy mentions a name that no value has
+    UntriedVersionWarning                 Python or JAX is newer than all that was tried
 
 Each subclasses the builtin that PyTorch raises in its place, so that habits still work. The docstring of a class is
 its help page: cause, failing example, fix.
@@ -76,6 +78,7 @@ its help page: cause, failing example, fix.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class JaxaotError(Exception):
@@ -144,9 +147,10 @@ class OverlappingWriteError(TensorError):
 
 
 class StorageSizeError(TensorError):
-    """A tensor that reaches beyond its storage, or a part of a storage that was never written.
+    """A tensor that reaches beyond its storage, a part of one that was never written, or more bytes than there can be.
 
     After `x.untyped_storage().resize_(0)` the values of `x` are gone. Grow the storage and fill it before reading.
+    `ja.zeros(2**31, 2**31)` has more bytes than memory has addresses.
     """
 
 
@@ -432,6 +436,13 @@ class SettingsChangedError(CompilerError):
     """
 
 
+class WrongExecutableError(CompilerError):
+    """A program of XLA returned something else than the equations of its graph give one by one.
+
+    It is looked for under `ja.config(check_executables=True)`, at the first call of each program.
+    """
+
+
 class NotDifferentiableError(CompilerError, TypeError):
     """A function without a float input or output to differentiate."""
 
@@ -488,6 +499,10 @@ class UnknownSettingError(JaxaotError, TypeError):
             f"Unknown setting {', '.join(map(repr, unknown))}. The settings are: {', '.join(known)}. "
             "Write for instance `with ja.config(policy='save_all'): ...`."
         )
+        self._arguments = tuple(unknown), tuple(known)
+
+    def __reduce__(self) -> Any:
+        return type(self), self._arguments, self.__dict__
 
 
 class UsageError(JaxaotError, ValueError):
@@ -506,4 +521,12 @@ class UnmatchedNamesWarning(UserWarning):
 
     `ja.policies.save_only_these_names("atention")` says nothing of a value named `"attention"`. The message lists the
     names that there are.
+    """
+
+
+class UntriedVersionWarning(UserWarning):
+    """Python or JAX is newer than all versions that the tests of this jaxaot passed with.
+
+    `pip install --upgrade jaxaot` gets one that was tried with them, if there is one.
+    `warnings.filterwarnings("ignore", message="jaxaot was tried")` before the import hides the warning.
     """

@@ -52,7 +52,7 @@ def joint_of(traced: Traced, argnums: int | Sequence[int] | None) -> JointGraph:
     refills = [tensors[storages[freed.storage].tensor].name for freed in traced.alias.refills]
     joint = build_joint(traced.jaxpr, inputs, outputs, names=traced.input_names, refill_names=refills)
     settings = config.get()
-    return run_passes(joint, joint_passes(settings.passes), check=settings.check_graphs)
+    return run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
 
 
 def _array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:

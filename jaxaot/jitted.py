@@ -48,7 +48,7 @@ class _OfObjects:
         self._static = Static(fn, options)
         self._compiled = compile_function(fn)
 
-    def __call__(self, *args: object, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: object, **kwargs: Any) -> Any:
         moving, static = self._static.split(args, kwargs)
         as_array = lambda x: jnp.asarray(x) if isinstance(x, _NUMBERS) else x  # `jax.jit` is not specialised on these
         given = static | jax.tree.map(as_array, moving, is_leaf=is_leaf)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, overload
 import jax
 import numpy as _np
 
-from jaxaot.facade.arguments import (
+from jaxaot.facade.operands import (
     Device,
     DTypeLike,
     Floats,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from jaxaot.errors import UnknownSettingError
@@ -34,7 +34,15 @@ class Config:
       max_values: With `segments=True`: at most this many distinct values of one graph break get a compiled program;
         any further value runs eagerly.
       fuse_backward: Whether backward kernels of small eager ops that often run one after the other are fused.
-      check_graphs: Whether every stage checks its graph; slow, for debugging.
+      check_graphs: Whether every stage checks its graph, and a pass that fails raises; slow, for debugging.
+      check_executables: Whether what a program of XLA returns at its first call is compared with what the equations of
+        its graph give one by one; slow, for debugging. A difference that rounding does not explain is a
+        `WrongExecutableError`, see `docs/xla_faults.md`. Programs with side effects are not looked at.
+      exact_rounding: Whether each operation rounds its result as it does alone. XLA then neither takes `log(exp(x))`
+        for `x`, nor adds a product without rounding it, nor keeps halves in float32; and no pass of jaxaot reorders
+        sums (`REASSOCIATING` in `jaxaot.backend.cpu.pipeline`). Compensated sums need it. It holds for `ja.compile`,
+        `ja.jit` and eager ops, outside of transformations of JAX, whose `jit` takes no options there; on CPU for all
+        of this, elsewhere without the rounding of products.
     """
 
     policy: str = "min_cut"
@@ -48,6 +56,8 @@ class Config:
     max_values: int = dataclasses.field(default=8, compare=False)
     fuse_backward: bool = True
     check_graphs: bool = False
+    check_executables: bool = False
+    exact_rounding: bool = False
 
     def replace(self, **settings: Any) -> Config:
         """Returns this config with some fields replaced.
@@ -65,6 +75,30 @@ class Config:
 
 
 _default = Config()
+_kernels_differ = False  # whether some thread has, or had, settings under which eager kernels are others
+_when_kernels_differ: list[Callable[[], None]] = []
+
+
+def kernels_differ() -> bool:
+    """Returns whether eager kernels have to look at the settings in force: since such settings were first used."""
+    return _kernels_differ
+
+
+def when_kernels_differ(callback: Callable[[], None]) -> Callable[[], None]:
+    """Has a function called once when eager kernels have to look at the settings in force from then on."""
+    _when_kernels_differ.append(callback)
+    return callback
+
+
+def _note(config: Config) -> Config:
+    global _kernels_differ
+    if (config.exact_rounding or config.check_executables) and not _kernels_differ:
+        _kernels_differ = True
+        for callback in _when_kernels_differ:
+            callback()
+    return config
+
+
 _scoped: contextvars.ContextVar[Config | None] = contextvars.ContextVar("jaxaot_config", default=None)
 scoped_value = _scoped.get
 """Returns the settings of the innermost `with` block, or None; for callers that cannot afford `get`."""
@@ -78,7 +112,7 @@ def get() -> Config:
 @contextlib.contextmanager
 def scoped(**settings: Any) -> Iterator[Config]:
     """Replaces settings inside a `with` block."""
-    config = get().replace(**settings)
+    config = _note(get().replace(**settings))
     token = _scoped.set(config)
     try:
         yield config
@@ -89,4 +123,4 @@ def scoped(**settings: Any) -> Iterator[Config]:
 def set_globally(**settings: Any) -> None:
     """Replaces settings for the rest of the program, in every thread."""
     global _default
-    _default = _default.replace(**settings)
+    _default = _note(_default.replace(**settings))

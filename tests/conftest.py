@@ -2,6 +2,7 @@
 
 import gc
 import importlib.util
+import logging
 import os
 
 import pytest
@@ -54,6 +55,22 @@ def _same_random_numbers():
     from jaxaot.facade.generator import manual_seed
 
     manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def failed_passes(monkeypatch):
+    """What is logged of passes that fail, which in tests none may; a test that has one fail empties the list."""
+    from jaxaot.passes import attempt
+
+    found = []
+    handler = logging.Handler()
+    handler.emit = lambda record: found.append(record.getMessage())
+    monkeypatch.setattr(attempt, "_said", set())
+    log = logging.getLogger("jaxaot.passes")
+    log.addHandler(handler)
+    yield found
+    log.removeHandler(handler)
+    assert not found
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from jaxaot.cli import main
@@ -51,3 +53,9 @@ def test_explain(capsys, tmp_path, monkeypatch):
     assert main(["explain", "mine:fn"]) == 0
     assert "mine.py:4" in capsys.readouterr().out
     assert "cannot explain" in refused(capsys, "explain", "nowhere:fn")
+
+
+def test_ctrl_c_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr("jaxaot.cli.load_text", lambda *_: signal.raise_signal(signal.SIGINT))
+    assert main(["demo", "--steps", "1"]) == 130
+    assert capsys.readouterr().err == "jaxaot: interrupted\n"

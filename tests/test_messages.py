@@ -1,7 +1,9 @@
 """The words of errors: what happened, why, and what to write instead."""
 
+import copy
 import importlib.util
 import pathlib
+import pickle
 import re
 
 import jax
@@ -86,6 +88,61 @@ def test_a_storage_that_was_shrunk():
     words = said(errors.StorageSizeError, lambda: x + 1)
     assert "requiring a storage size of 16 are out of bounds for storage of size 0" in words
     assert ".untyped_storage().resize_(nbytes)" in words
+
+
+TOO_LARGE = {
+    "zeros": lambda: ja.zeros(2**62),
+    "zeros of two dims": lambda: ja.zeros(2**31, 2**31),
+    "more than an integer holds": lambda: ja.ones(10**30),
+    "nothing, by a large dim": lambda: ja.zeros(2**62, 0),
+    "empty": lambda: ja.empty(2**61),
+    "full": lambda: ja.full((2**62,), 1.0),
+    "like": lambda: ja.ones_like(ja.ones(1).expand(2**62)),
+    "new": lambda: ja.ones(1).new_zeros(2**62),
+    "arange": lambda: ja.arange(2**62),
+    "arange of floats": lambda: ja.arange(0.0, 2.0**62),
+    "linspace": lambda: ja.linspace(0, 1, 2**62),
+    "logspace": lambda: ja.logspace(0, 1, 2**62),
+    "eye": lambda: ja.eye(2**31),
+    "tril_indices": lambda: ja.tril_indices(2**40, 2**40),
+    "window": lambda: ja.hann_window(2**62),
+    "frequencies": lambda: ja.fft.fftfreq(2**62),
+    "rand": lambda: ja.rand(2**62),
+    "randint": lambda: ja.randint(0, 3, (2**62,)),
+    "strides": lambda: ja.empty_strided((4,), (2**62,)),
+    "repeat": lambda: ja.ones(4).repeat(2**60),
+    "tile": lambda: ja.ones(4).tile((2**60,)),
+    "repeat_interleave": lambda: ja.ones(1).repeat_interleave(2**62),
+    "expand": lambda: ja.ones(1).expand(2**62) + 1,
+    "clone": lambda: ja.ones(1).expand(2**62).clone(),
+    "broadcast_to": lambda: ja.ones(1).broadcast_to((2**62,)).sin(),
+    "broadcasting": lambda: ja.ones(1, 1).expand(2**31, 1) + ja.ones(1, 1).expand(1, 2**31),
+    "sum": lambda: ja.ones(1).expand(2**62).sum(),
+    "pad": lambda: ja.nn.functional.pad(ja.ones(4), (2**61, 0)),
+    "interpolate": lambda: ja.nn.functional.interpolate(ja.ones(1, 1, 2, 2), size=(2**31, 2**31)),
+    "one_hot": lambda: ja.nn.functional.one_hot(ja.zeros(3, dtype=ja.int32), 2**61),
+    "compiled": lambda: ja.compile(lambda x: (x.expand(2**62) + 1).sum())(ja.ones(1)),
+    "jitted": lambda: ja.jit(lambda x: jnp.broadcast_to(x, (2**62,)).sum())(1.0),
+    "in a loop": lambda: ja.compile(lambda x: ja.scan(lambda c, _: (c + ja.ones(2**62).sum(), None), x, ja.ones(3)))(
+        ja.ones(())
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+def test_more_bytes_than_memory_has_addresses(name):
+    assert re.match(r"Storage size calculation overflowed with sizes=\[\d.*bytes", said(RuntimeError, TOO_LARGE[name]))
+
+
+def test_a_storage_that_cannot_grow_stays_as_it_was():
+    x = ja.arange(4.0)
+    view, version = x[1:], x._version
+    assert "sizes=[2305843009213693952]" in said(errors.StorageSizeError, x.resize_, (2**61,))
+    assert "sizes=[9223372036854775808]" in said(errors.StorageSizeError, x.untyped_storage().resize_, 2**63)
+    x.add_(1)
+    assert x.tolist() == [1.0, 2.0, 3.0, 4.0] and view.tolist() == [2.0, 3.0, 4.0]
+    assert x._version == version + 1 and x.shape == (4,)
+    assert ja.ones(1).expand(2**62).shape == (2**62,)  # a view takes no memory
 
 
 def test_arguments_that_are_no_tensors():
@@ -264,6 +321,7 @@ def test_integers_cannot_be_differentiated():
 # -- the page of errors ------------------------------------------------------------------------------------------------
 
 CLASSES = [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, errors.JaxaotError)]
+WARNINGS = [c for c in vars(errors).values() if isinstance(c, type) and issubclass(c, Warning)]
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
@@ -272,6 +330,14 @@ def test_every_error_explains_itself(cls):
     if cls is not errors.JaxaotError:
         builtin = [base for base in cls.__mro__ if base.__module__ == "builtins"][:-3]
         assert builtin, f"{cls.__name__} subclasses no builtin"
+
+
+@pytest.mark.parametrize("cls", [*CLASSES, *WARNINGS], ids=lambda cls: cls.__name__)
+def test_every_error_is_pickled(cls):
+    error = cls(["polcy"], ["policy"]) if cls is errors.UnknownSettingError else cls("what happened")
+    error.add_note("where")
+    for copied in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(copied) is cls and str(copied) == str(error) and copied.__notes__ == ["where"]
 
 
 def test_the_page_of_errors_is_up_to_date():

@@ -330,7 +330,7 @@ _DIFFERENTIATED: Table = {"stop_gradient": lambda x, **_: x}
 def _finished(closed: ClosedJaxpr, decompositions: Table | None) -> Any:
     settings = config.get()
     table = {**_DIFFERENTIATED, **(decompositions or {})}
-    passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes), "dce")
+    passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes, settings.exact_rounding), "dce")
     return run_passes(inline(closed, also_custom=True), passes, check=settings.check_graphs)
 
 
@@ -434,7 +434,7 @@ def _with_gradients(
     last = n_outputs + n_left
     joint = build_joint(closed, wanted, (last,), names=names)
     settings = config.get()
-    passed = run_passes(joint, joint_passes(settings.passes), check=settings.check_graphs)
+    passed = run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
     evaluate = jaxpr_as_fun(passed.jaxpr)
     ct = joint.jaxpr.in_avals[-1]
 
@@ -508,7 +508,7 @@ def aot_export_joint_simple(
     joint = build_joint(closed, wanted, given, names=[slot.name for slot in slots])
     settings = config.get()
     table = {**_DIFFERENTIATED, **(decompositions or {})}
-    passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes))
+    passes = (functools.partial(decompose, table=table), *joint_passes(settings.passes, settings.exact_rounding))
     return run_passes(joint, passes, check=settings.check_graphs)
 
 

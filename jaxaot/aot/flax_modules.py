@@ -86,8 +86,9 @@ class _LiftedArrays(AbstractLifted):
                 tensor.requires_grad_(is_parameter and is_inexact(value.dtype))
             elif tensor._storage.array is not value:
                 storage = tensor._storage
-                storage.array, storage.is_shared = value, True
                 counter_of(tensor).n += 1
+                storage.is_shared = True
+                storage.array = value
             (self.parameters if is_parameter else self.buffers)[name] = tensor
             self._shown[name] = tensor._storage.array
         return tuple((name, is_parameter) for name, _, is_parameter in held), tuple(self._impls.items())

@@ -59,7 +59,7 @@ class AotModule:
         args, kwargs = lifted.inputs(args, kwargs)
         return tuple(lifted.parameters.values()), tuple(lifted.buffers.values()), depends_on, args, kwargs
 
-    def __call__(self, *args: object, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: object, **kwargs: Any) -> Any:
         result = self._compiled(*self._arguments(args, kwargs))
         self._lifted.store()
         return result
@@ -101,11 +101,11 @@ class AotModule:
         for tensor in self._lifted.parameters.values():
             tensor.grad = None
 
-    def trace(self, *args: object, **kwargs: Any) -> Any:
+    def trace(self, /, *args: object, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""
         return self._compiled.trace(*self._arguments(args, kwargs))
 
-    def explain(self, *args: object, **kwargs: Any) -> None:
+    def explain(self, /, *args: object, **kwargs: Any) -> None:
         """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward."""
         self._compiled.explain(*self._arguments(args, kwargs))
 

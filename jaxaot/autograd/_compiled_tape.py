@@ -17,8 +17,9 @@ from jaxaot.facade.leaves import ADDING
 from jaxaot.facade.tape import NotCompilable, Tape, read_tape
 from jaxaot.facade.tensor import Tensor
 from jaxaot.runtime.compiled import CompiledFunction
-from jaxaot.tape.modes import state, threads
+from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
+from jaxaot.tape.threads import threads
 from jaxaot.tracer.snapshot import Undo, snapshot
 
 _MAX_TAPES = 64

@@ -132,7 +132,9 @@ def _cast_once(run: Run, tensor: Tensor, dtype: np.dtype) -> Tensor:
     found = casts.get(key)
     if found is not None and found[0]() is tensor and found[1]() is tensor._storage.array:
         return found[2]
+    array = tensor._storage.array  # before the cast, as another thread may write the weight after it
     made = cast(run, tensor, dtype)
-    array = tensor._storage.array
+    if trace is not None:
+        array = tensor._storage.array  # the symbol, once the trace has adopted the weight
     casts[key] = (weakref.ref(tensor), (lambda: array) if is_tracer(array) else weakref.ref(array), made)
     return made

@@ -7,7 +7,6 @@ words and JAX's runs here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import ref
@@ -17,41 +16,33 @@ import numpy as np
 
 from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError, TensorValueError
+from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
+from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, flatten
 from jaxaot.facade.casting import call_cast, without_autocast
 from jaxaot.facade.chains import clear_chains
-from jaxaot.facade.counter import count_write
-from jaxaot.facade.create import from_jax
+from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
+from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.facade.pulls import CALLS
 from jaxaot.facade.saved import check_saveable, note_written, save_specially
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
-from jaxaot.facade.write import apart_from_hooks, check_writable, write_array, write_value
-from jaxaot.ops.promotion import default_int, fits_default_int, is_inexact
+from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, write_array, write_value
+from jaxaot.lower.entry import run_into
+from jaxaot.ops.promotion import fits_default_int, is_inexact
 from jaxaot.ops.table import OpSpec, lookup
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
+from jaxaot.tape.threads import threads
 from jaxaot.views.layout import Layout, contiguous, indexed_operands
 from jaxaot.views.window import AbstractWindow, find_window
 
 _kernels: dict[Any, Kernel] = {}
 _grad_kernels: dict[Any, GradKernel] = {}
 _write_kernels: dict[Any, WriteKernel] = {}
-
-_NUMBERS = (bool, int, float, complex)
-_SURELY_INT = 1 << 31
-"""Whole numbers below it fit `int32`, and so any default dtype of integers."""
-
-STAND_INS: dict[type, Any] = {}
-"""What stands for a tensor in a trace, such as `x[mask]`: type → how an op runs on it, with the arguments of `call`.
-
-Such a type has a method `settled(what)`, which returns the tensor, or raises for whatever it cannot do.
-"""
-
 
 MAX_KERNELS = 2048  # of each kind; an executable takes about a megabyte
 
@@ -288,11 +279,11 @@ def _gather(
         elif value is None:
             key.append(None)
             step = ("none",)
-        elif kind in _NUMBERS:
+        elif kind in NUMBERS:
             if defaults and value is defaults[position]:
                 key.append(_DEFAULT)
                 step = ("constant", value)
-            elif kind is int and not -_SURELY_INT <= value < _SURELY_INT and not fits_default_int(value):
+            elif kind is int and not -SURELY_INT <= value < SURELY_INT and not fits_default_int(value):
                 return -1
             else:
                 key.append(kind)
@@ -327,68 +318,9 @@ def _operand_layouts(spec: OpSpec, flat: Sequence[Any]) -> list[Layout]:
     layouts = [value._layout for value in flat if isinstance(value, Tensor)]
     if layouts and not spec.has_lists and len(layouts) < len(flat):
         for value, parameter in zip(flat, spec.schema.dynamic, strict=True):
-            if parameter.type == "Tensor" and isinstance(value, _NUMBERS):
+            if parameter.type == "Tensor" and isinstance(value, NUMBERS):
                 layouts.append(contiguous((), layouts[0].dtype))
     return layouts
-
-
-def flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int | None, ...]]:
-    """Returns the arguments of an op with its lists opened, and the lengths of these; None for what is no list."""
-    flat: list[Any] = []
-    lengths: list[int | None] = []
-    for value, parameter in zip(dynamic, spec.schema.dynamic, strict=True):
-        if parameter.is_list and value is not None:
-            if not isinstance(value, (list, tuple)):
-                raise ArgumentError(
-                    f"{spec.name}(): argument '{parameter.name}' must be tuple of Tensors, not {type(value).__name__}"
-                )
-            flat.extend(value)
-            lengths.append(len(value))
-        else:
-            flat.append(value)
-            lengths.append(None)
-    return flat, tuple(lengths)
-
-
-def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> list[Any]:
-    """Returns dynamic arguments with jax and NumPy values as tensors and numbers.
-
-    A whole number too large for JAX's integers is a float where the result is one.
-    """
-
-    def convert(value: Any, name: str) -> Any:
-        if isinstance(value, np.generic):
-            value = value.item()
-        if type(value) is int and not fits_default_int(value):
-            return _as_float(value, name)
-        if value is None or type(value) in _NUMBERS or type(value) is Tensor:
-            return value
-        if isinstance(value, (jax.Array, np.ndarray)):
-            return from_jax(jax.numpy.asarray(value))
-        if type(value) in STAND_INS:
-            return value.settled(f"`{spec.name}`")
-        raise ArgumentError(
-            f"{spec.name}(): argument '{name}' must be Tensor, not {type(value).__name__}. The signature is "
-            f"`{spec.schema}`."
-        )
-
-    def _as_float(value: int, name: str) -> float:
-        leaves = [v for given in dynamic for v in (given if isinstance(given, (list, tuple)) else (given,))]
-        dtypes = [v.dtype for v in leaves if isinstance(v, Tensor)] + [v for v in static if isinstance(v, np.dtype)]
-        if not any(map(is_inexact, dtypes)):
-            raise TensorValueError(
-                f"{spec.name}(): argument '{name}' is {value}, which {default_int()} cannot hold. Write it as a float, "
-                "or give JAX 64 bits: `jax.config.update('jax_enable_x64', True)`."
-            )
-        try:
-            return float(value)
-        except OverflowError:
-            return math.copysign(math.inf, value)
-
-    return [
-        [convert(v, p.name) for v in value] if isinstance(value, (list, tuple)) else convert(value, p.name)
-        for value, p in zip(dynamic, spec.schema.dynamic, strict=True)
-    ]
 
 
 def _wrap_results(
@@ -494,6 +426,7 @@ def _evaluate_traced(
 # -- in place ----------------------------------------------------------------------------------------------------------
 
 
+@threads.writing
 def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Tensor:
     """Runs an op and writes its result to the first argument.
 
@@ -516,6 +449,9 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     check_writable(target, records)
     if state.region is not None:
         state.region.watch(dynamic)
+    if spec.name == "copy" and isinstance(dynamic[1], Tensor) and is_itself(target, dynamic[1]):
+        count_write(target)
+        return target
     if spec.check is not None and state.trace is None:
         return _call_checked(call_inplace, spec, dynamic, static, generator)
     if state.trace is not None:
@@ -550,19 +486,24 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if fresh:
         recipe = _recipe(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
-    is_operand = False
-    for i in range(1, len(operands)):
-        is_operand = is_operand or operands[i] is array
-    operands[0] = array = None  # so that the storage alone holds it
-    run = kernel.run_donated if not is_operand and storage.may_donate() else kernel.run
-    new, more = run(storage.array, *operands[1:])
+    lock = hold_alive(storage) if threads.are_several else None
+    try:
+        is_operand = False
+        for i in range(1, len(operands)):
+            is_operand = is_operand or operands[i] is array
+        operands[0] = array = None  # so that the storage alone holds it
+        if is_operand or not (storage.may_donate() if lock is None else take((storage,))):
+            program = kernel.run
+        else:
+            program = kernel.run_donated
+        results = run_into(storage, target._counter or counter_of(target), program.entry, operands[1:])
+    finally:
+        if lock is not None:
+            release_one(storage, lock)
     if fresh:
         remember(_write_kernels, cache_key, kernel, MAX_KERNELS)
-    storage.array = new
-    storage.is_shared = False
-    count_write(target)
     if spec.schema.written:
-        _store_written(spec, flat, more[max(spec.schema.n_results, 1) - 1 :])
+        _store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :])
     return target
 
 
@@ -587,9 +528,8 @@ def _call_inplace_recorded(
     if result.dtype != target.dtype:
         edge = call(lookup("cast"), (result,), (target.dtype,))._gradient_edge()
     node = None if result._history is None else result._history.node
-    write_array(target, value, edge)
-    if result._storage.is_shared and target._storage.array is result._storage.array:
-        target._storage.is_shared = True  # the node holds its result
+    # the node may hold its result
+    write_array(target, value, edge, is_shared=result._storage.is_shared and value is result._storage.array)
     if type(node) is OpNode:
         note_written(node, target)
     return target

@@ -22,8 +22,9 @@ import numpy as np
 
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import DtypeError, DualTensorError, ShapeMismatchError, TensorTypeError, TensorValueError
+from jaxaot.facade.arguments import converted, flatten
 from jaxaot.facade.casting import call_cast
-from jaxaot.facade.dispatch import call, call_inplace, call_out, converted, flatten
+from jaxaot.facade.dispatch import call, call_inplace, call_out
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.kernels import Recipe, backward_name
 from jaxaot.facade.nodes import OpNode, TracedOpNode, WriteNode, materialize, pull_op

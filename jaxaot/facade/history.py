@@ -6,8 +6,10 @@ present value. A recorded write through any of them moves it on; `.detach()` sta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from jaxaot._util import set_together
 from jaxaot.tape.hooks import carry_retained
 from jaxaot.tape.node import Node
 from jaxaot.views.layout import Layout
@@ -51,13 +53,20 @@ class History:
 
     def move_on(self, node: Node, index: int) -> None:
         """Notes that an output of `node` is the base's present value; `retain_grad` follows it there."""
-        before = self.node
-        if before is not None and before.hooks is not None:
+        before, place = self.node, self.index
+        set_together(self.moves(node, index))
+        self.carry_hooks(before, place)
+
+    def moves(self, node: Node, index: int) -> Sequence[tuple[Any, str, Any]]:
+        """Returns what `move_on` changes, but for hooks."""
+        fields = {"node": node, "index": index, "requires_grad": True, "accumulator": None}
+        return [(self, name, value) for name, value in fields.items()]
+
+    def carry_hooks(self, before: Node | None, index: int) -> None:
+        """Has what `retain_grad` registered on the output of a node before follow the history."""
+        if before is not None and before.hooks is not None and self.node is not None:
             is_borrowed = self.trace is not None and id(self) in self.trace.histories  # a trace puts it back
-            carry_retained(before, self.index, node, index, not is_borrowed)
-        self.node, self.index = node, index
-        self.requires_grad = True
-        self.accumulator = None
+            carry_retained(before, index, self.node, self.index, not is_borrowed)
 
     def snapshot(self) -> dict[str, Any]:
         """Returns the fields, for `restore`."""

@@ -22,6 +22,7 @@ from jaxaot._jax import is_tracer
 from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.facade.residuals import ARGUMENT, choose_residuals
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
+from jaxaot.lower.entry import Entry
 from jaxaot.lower.program import Program
 from jaxaot.ops.promotion import can_store, is_bool, is_complex, is_inexact, strong
 from jaxaot.ops.table import OpSpec, op_of
@@ -519,16 +520,16 @@ class WriteKernel:
         self.run_donated = Program(run, donate_argnums=0)
 
 
-_store: dict[Any, tuple[Any, Any]] = {}
+_store: dict[AbstractWindow, tuple[Program, Program]] = {}
 
 
-def store_through(base: Any, update: Any, window: AbstractWindow, starts: Any, *, donate: bool) -> Any:
-    """Returns `base` with `update` stored through a window, eagerly."""
+def storing_through(window: AbstractWindow, donates: bool) -> Entry:
+    """Returns the way into what takes (base, update, starts) to (base with the update stored through a window,)."""
     kernels = _store.get(window)
     if kernels is None:
-        scatter = lambda base, update, starts: window.scatter(base, update, starts)
+        scatter = lambda base, update, starts: (window.scatter(base, update, starts),)
         kernels = _store[window] = (Program(scatter), Program(scatter, donate_argnums=0))
-    return kernels[donate](base, update, starts)
+    return kernels[donates].entry
 
 
 _reads: dict[AbstractWindow, Any] = {}

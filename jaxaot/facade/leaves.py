@@ -15,8 +15,9 @@ from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import NODES, Tensor, wrap, wrap_array
 from jaxaot.facade.write import write_value
 from jaxaot.tape.hooks import LeafHooks, NodeHooks
-from jaxaot.tape.modes import state, threads
+from jaxaot.tape.modes import state
 from jaxaot.tape.node import Node, next_number
+from jaxaot.tape.threads import threads
 
 _SOON = 1 << 62
 """Where the sequence numbers of leaves begin: as soon as they are ready, so that gradients are not kept waiting."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot._typing import Shape, Sizes
+from jaxaot._util import set_together
 from jaxaot.errors import AutogradError, DtypeError, LeafWriteError, ShapeMismatchError, TensorTypeError, ViewError
 from jaxaot.facade import views
 from jaxaot.facade.counter import WriteCounter, count_write, counter_of
@@ -20,7 +21,7 @@ from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.modes import state
-from jaxaot.views.layout import Layout, contiguous, contiguous_stride, layout_of
+from jaxaot.views.layout import Layout, check_addressable, contiguous, contiguous_stride, layout_of
 
 
 def _check_leaf(tensor: Tensor) -> None:
@@ -38,31 +39,32 @@ def become(tensor: Tensor, view: Tensor) -> Tensor:
     if view is tensor:
         return tensor
     tensor._touch()
-    tensor._layout = view._layout
-    tensor._offset = view._offset
-    if view._history is tensor._history:
-        tensor._chain = view._chain
-        tensor._view_node = view._view_node
-        tensor._view_parent = view._view_parent
-    elif tensor._history is not None:
-        _begin_again(tensor)
     if state.trace is not None:
         state.trace.adopt(tensor._storage)
     count_write(tensor)
+    changes = {"_layout": view._layout, "_offset": view._offset}
+    if view._history is tensor._history:
+        changes |= {"_chain": view._chain, "_view_node": view._view_node, "_view_parent": view._view_parent}
+    else:
+        changes |= _beginning(tensor, view._layout, view._offset)
+    _change(tensor, changes)
     return tensor
 
 
-def _begin_again(tensor: Tensor) -> None:
-    """Gives a tensor a history that starts at its present layout, with the same gradient."""
+def _change(tensor: Tensor, fields: dict[str, Any]) -> None:
+    """Sets several attributes of a tensor: none or all, if an interrupt comes."""
+    set_together([(tensor, name, value) for name, value in fields.items()])
+
+
+def _beginning(tensor: Tensor, layout: Layout, offset: int) -> dict[str, Any]:
+    """Returns what changes in a tensor whose history starts again at a layout, with the same gradient."""
     old = tensor._history
     if old is None:
-        return
+        return {}
     trace = old.trace if old.requires_grad else state.trace
-    new = History(tensor._layout, tensor._offset, old.requires_grad, old.node, old.index, trace)
+    new = History(layout, offset, old.requires_grad, old.node, old.index, trace)
     new.leaf, new.accumulator, new.ghost = old.leaf, old.accumulator, old.ghost
-    tensor._history = new
-    tensor._chain = ()
-    tensor._view_node = None
+    return {"_history": new, "_chain": (), "_view_node": None}
 
 
 def _inplace_view(name: str) -> Any:
@@ -90,6 +92,7 @@ def resize_(self: Tensor, *size: object) -> Tensor:
         raise ShapeMismatchError(f"resize_: negative dimension in {list(wanted)}")
     if wanted == self._layout.size:
         return self
+    check_addressable(wanted, self.dtype.itemsize)
     self._touch()
     layout = contiguous(wanted, self.dtype)
     needed = (self._offset + layout.reach) * self.dtype.itemsize
@@ -97,9 +100,8 @@ def resize_(self: Tensor, *size: object) -> Tensor:
         state.trace.adopt(self._storage)
     if needed > self._storage.nbytes():
         self._storage.resize_(needed)
-    self._layout = layout
     count_write(self)
-    _begin_again(self)
+    _change(self, {"_layout": layout, **_beginning(self, layout, self._offset)})
     return self
 
 
@@ -147,21 +149,17 @@ def set_(
             layout, offset = layout_of(shape, strides, source.dtype), operator.index(storage_offset)
     else:
         raise TensorTypeError(f"set_(): argument 'source' must be Tensor or storage, not {type(source).__name__}")
-    _show(self, storage, layout, offset)
     if state.trace is not None:
         state.trace.adopt(storage)
     count_write(self)
+    _show(self, storage, layout, offset)
     return self
 
 
 def _show(tensor: Tensor, storage: Storage, layout: Layout, offset: int) -> None:
     counter_of(tensor)  # it stays the tensor's, apart from those of the storage's other tensors
-    tensor._storage = storage
-    tensor._layout = layout
-    tensor._offset = offset
-    tensor._base_tensor = None
-    tensor._creation = None
-    _begin_again(tensor)
+    changes = {"_storage": storage, "_layout": layout, "_offset": offset, "_base_tensor": None, "_creation": None}
+    _change(tensor, {**changes, **_beginning(tensor, layout, offset)})
 
 
 def _empty_storage(dtype: np.dtype) -> Storage:
@@ -199,9 +197,7 @@ def detach_(self: Tensor) -> Tensor:
     self._touch()
     if state.dual is not None:
         state.dual.drop(self)
-    self._history = None
-    self._chain = ()
-    self._view_node = None
+    _change(self, {"_history": None, "_chain": (), "_view_node": None})
     return self
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from jax import ad_checkpoint
 
 from jaxaot._jax import mark_p
-from jaxaot.facade.dispatch import STAND_INS, call
+from jaxaot.facade.arguments import STAND_INS
+from jaxaot.facade.dispatch import call
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.regions import MUST_RECOMPUTE, MUST_SAVE
 from jaxaot.ops.table import lookup

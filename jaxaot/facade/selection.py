@@ -15,7 +15,8 @@ import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
 from jaxaot.errors import ConcretizationError
-from jaxaot.facade.dispatch import STAND_INS, call
+from jaxaot.facade.arguments import STAND_INS
+from jaxaot.facade.dispatch import call
 from jaxaot.facade.nonzero import may_ask, true_places
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.where import user_line

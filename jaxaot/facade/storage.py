@@ -16,9 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Array
+from jaxaot._util import set_together
 from jaxaot.errors import LeakedTensorError, StorageSizeError
-from jaxaot.tape.modes import state, threads
-from jaxaot.views.layout import Layout, contiguous
+from jaxaot.tape.modes import state
+from jaxaot.views.layout import Layout, check_addressable, contiguous
 
 
 @functools.lru_cache(maxsize=4096)
@@ -41,9 +42,16 @@ class Storage:
       trace: The trace that the value is a symbol of, or None.
       writer: In a trace, the history whose gradients flow through `array`; None if none do.
       was_read: In a trace, whether the value was read as a constant for gradients.
+      lock: Held by a write where several threads use tensors, see `locks.py`; made at the first one.
+      taken: The array that such a write has taken out for as long as it runs.
     """
 
-    __slots__ = ("__weakref__", "array", "is_shared", "layout", "n_written", "trace", "was_read", "writer")
+    __slots__ = (
+        "__weakref__", "array", "is_shared", "layout", "lock", "n_written", "taken", "trace", "was_read", "writer",
+    )  # fmt: skip
+
+    lock: Any
+    taken: Array | None
 
     def __init__(self, array: Array | None, layout: Layout, trace: Any = None):
         self.array = array
@@ -80,7 +88,11 @@ class Storage:
 
         Args:
           nbytes: New size in bytes.
+
+        Raises:
+          StorageSizeError: If memory has no addresses for them.
         """
+        check_addressable((int(nbytes),), 1)
         if state.trace is not None:
             state.trace.adopt(self)
         n = -(-int(nbytes) // self.dtype.itemsize)
@@ -96,13 +108,10 @@ class Storage:
         flat = None if kept == 0 else self.flat()[:kept]
         if flat is not None and n > kept:
             flat = jnp.concatenate([flat, jnp.zeros(n - kept, self.dtype)])
-        if kept < n:
-            self.layout = unwritten_layout(n, self.dtype, kept)
-            self.n_written = kept
-        else:
-            self.layout = contiguous((n,), self.dtype)
-            self.n_written = None
-        self.array = flat
+        is_filled = kept == n
+        layout = contiguous((n,), self.dtype) if is_filled else unwritten_layout(n, self.dtype, kept)
+        n_written = None if is_filled else kept
+        set_together([(self, "layout", layout), (self, "n_written", n_written), (self, "array", flat)])
         self.is_shared = False
         return self
 
@@ -146,21 +155,26 @@ class Storage:
         """Notes that a write filled what a tensor shows."""
         if self.n_written is not None:
             reach = (offset + layout.reach) * layout.dtype.itemsize // self.dtype.itemsize
-            self.n_written = max(self.n_written, reach)
-            if self.n_written >= self.layout.numel:
-                self.n_written = None
-                self.layout = contiguous(self.layout.size, self.dtype)
+            n: int | None = max(self.n_written, reach)
+            if n >= self.layout.numel:
+                n, layout = None, contiguous(self.layout.size, self.dtype)
             else:
-                self.layout = unwritten_layout(self.layout.numel, self.dtype, self.n_written)
+                layout = unwritten_layout(self.layout.numel, self.dtype, n)
+            set_together([(self, "n_written", n), (self, "layout", layout)])
 
     def may_donate(self) -> bool:
-        """Returns whether the array's buffer may be reused: nobody else holds it."""
-        return not (self.is_shared or threads.are_several) or sys.getrefcount(self.array) <= HELD_ONCE
+        """Returns whether the array's buffer may be reused: only this storage holds it. See `locks.py` for threads."""
+        return not self.is_shared or sys.getrefcount(self.array) <= HELD_ONCE
 
     def check_alive(self) -> None:
         """Raises if the value is a symbol of a trace that has ended, and waits for one that runs in another thread."""
         if self.trace is None or self.trace.is_mine():
             return
+        if self.trace.is_apart:
+            raise LeakedTensorError(
+                "A handler of a signal uses a tensor that a function is being traced with, so it has no value at "
+                "present. Set a flag in the handler, and use the tensor where the program looks at the flag."
+            )
         self.trace.wait()
         if self.trace is not None:
             raise LeakedTensorError(

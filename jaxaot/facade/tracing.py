@@ -8,6 +8,7 @@ was not recorded (`no_grad`, `.detach()`), a later read is *grafted*: the new va
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -19,11 +20,12 @@ import numpy as np
 
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array, DTypeLike
-from jaxaot.errors import LastingHookError
+from jaxaot.errors import LastingHookError, TraceError
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.where import user_line
 from jaxaot.tape.hooks import hook_numbers
 from jaxaot.tape.node import next_number
+from jaxaot.tape.threads import threads
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
@@ -91,6 +93,8 @@ class TraceState:
       own_nodes: Those from before that it may run backward, because what they hold are inputs of the graph.
       casts: Weights that `autocast` cast; see `facade/casting.py`.
       first_hook: Hooks from this number on were registered by the traced function.
+      is_apart: Whether a handler of a signal is running, which is no part of the traced function.
+      entry: The code from which the traced function is called.
     """
 
     def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
@@ -128,10 +132,12 @@ class TraceState:
         self.first_hook = next(hook_numbers)
         self.own_nodes: frozenset[Any] = frozenset()
         self.casts: dict[Any, Any] = {}
+        self.is_apart = False
+        self.entry: Any = None
 
     def is_mine(self) -> bool:
         """Returns whether this trace is running in the calling thread."""
-        return self.is_alive and self.thread == threading.get_ident()
+        return self.is_alive and not self.is_apart and self.thread == threading.get_ident()
 
     def wait(self) -> None:
         """Waits until this trace, which runs in another thread, has put everything back."""
@@ -154,11 +160,18 @@ class TraceState:
         if storage.trace is self:
             return
         storage.check_alive()
+        if threads.are_several:
+            with storage.lock:  # a write that has begun is waited for
+                self._adopt(storage)
+        else:
+            self._adopt(storage)
+
+    def _adopt(self, storage: Storage) -> None:
         fields = ("array", "layout", "is_shared", "n_written", "trace", "writer", "was_read")
         self.storages[id(storage)] = (storage, {name: getattr(storage, name) for name in fields})
-        if storage.array is not None:
-            storage.array = self.symbol_of(storage)
-        storage.trace = self
+        symbol = None if storage.array is None else self.symbol_of(storage)
+        storage.trace = self  # before the symbol, which another thread that reads it must know for one
+        storage.array = symbol
         storage.writer = None
         storage.was_read = False
 
@@ -187,6 +200,7 @@ class TraceState:
 
     def read(self, storage: Storage, history: History | None, records: bool) -> Array:
         """Returns the value of a storage, as a tensor with that history sees it."""
+        self._refuse_finalizer()
         if storage.trace is not self:
             self.adopt(storage)
         if id(storage) in self.storages:
@@ -205,6 +219,7 @@ class TraceState:
 
     def write(self, storage: Storage, history: History | None, value: Array, records: bool) -> None:
         """Puts a new value into a storage."""
+        self._refuse_finalizer()
         if storage.trace is not self:
             self.adopt(storage)
         if history is not None and history.trace is not self:
@@ -220,6 +235,21 @@ class TraceState:
             storage.writer = history
         else:
             storage.writer = None
+
+    def _refuse_finalizer(self) -> None:
+        """Raises if what runs is a `__del__`, which Python calls at any time and which is no part of the function.
+
+        Raises:
+          TraceError: If it is.
+        """
+        frame = sys._getframe(2)
+        while frame is not None and frame.f_code is not self.entry:
+            if frame.f_code.co_name == "__del__":
+                raise TraceError(
+                    "A `__del__` method uses a tensor while a function is being traced, and would become part of its "
+                    f"graph:\n\n    {frame.f_code.co_filename}:{frame.f_lineno}\n\nFree such objects before or after."
+                )
+            frame = frame.f_back
 
     def carry(self, tensor: Tensor, history: History, value: Array) -> None:
         """Makes a value what carries the gradients of a history that begins with a tensor.
@@ -247,7 +277,8 @@ class TraceState:
 
     def note(self, tensor: Tensor) -> None:
         """Notes that a tensor was reached; those from outside become inputs that a later call has to find again."""
-        if tensor._trace is not self:
+        if tensor._trace is not self and id(tensor) not in self.noted:
+            self._refuse_finalizer()
             self.noted.setdefault(id(tensor), (tensor, tensor._snapshot()))
 
     def touch(self, tensor: Tensor) -> None:

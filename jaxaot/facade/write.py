@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
+from jaxaot._util import set_together
 from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, OverlappingWriteError
 from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.history import History
-from jaxaot.facade.kernels import store_through
+from jaxaot.facade.kernels import storing_through
+from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import ViewNode, WriteNode
 from jaxaot.facade.tensor import INFERENCE, history_edge, wrap
+from jaxaot.lower.entry import run_into
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
+from jaxaot.tape.threads import threads
 from jaxaot.views.window import find_window
 
 
@@ -83,6 +88,20 @@ def check_writable(target: Any, records: bool) -> None:
         )
 
 
+def is_itself(target: Any, value: Any) -> bool:
+    """Returns whether a value is what its target shows anyway, its history included: to write it changes nothing.
+
+    So it is in the second write of `x[i] += v`, which Python carries out as `x[i] = x[i].__iadd__(v)`. Hooks on the
+    value would see the gradient of what is written, and so make a difference.
+    """
+    if value._storage is not target._storage or value._layout is not target._layout:
+        return False
+    if value._offset != target._offset or value._history is not target._history:
+        return False
+    node = value._view_node if value._chain else None
+    return node is None or node.hooks is None
+
+
 def apart_from_hooks(target: Any) -> Any:
     """Returns the tensor to pass as an operand of an op that is about to write to it.
 
@@ -103,13 +122,15 @@ def write_value(target: Any, value: Array) -> None:
     write_array(target, value, None)
 
 
-def write_array(target: Any, value: Array, edge: Edge | None) -> None:
+@threads.writing
+def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = False) -> None:
     """Stores a value of the target's size and dtype, and moves the history on if the write is recorded.
 
     Args:
       target: The tensor that is written.
       value: What it shows afterwards.
       edge: Where gradients of `value` go; None if the write is not recorded.
+      is_shared: Whether somebody else holds `value`.
     """
     storage = target._storage
     trace = state.trace
@@ -119,28 +140,60 @@ def write_array(target: Any, value: Array, edge: Edge | None) -> None:
     else:
         storage.check_alive()
     storage.check_reach(target._layout, target._offset, is_write=True)
-    records = edge is not None
-    stored = None if trace is None else _stored_traced(target, value, records)
-    if edge is not None:
-        _move_history(target, edge)
     if trace is not None:
-        trace.write(storage, target._history, stored, records)
+        stored = _stored_traced(target, value, edge is not None)
+        if edge is not None:
+            _move_history(target, edge)
+        trace.write(storage, target._history, stored, edge is not None)
         storage.note_write(target._layout, target._offset)
         count_write(target)
         return
-    if target._layout is storage.layout:
-        storage.array = value
-        storage.is_shared = is_tracer(value)
+    lock = hold_alive(storage) if threads.are_several else None
+    try:
+        _store(target, value, edge, is_shared, storage.may_donate if lock is None else lambda: take((storage,)))
+    finally:
+        if lock is not None:
+            release_one(storage, lock)
+
+
+def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_donate: Callable[[], bool]) -> None:
+    """Stores a value eagerly, see `write_array`."""
+    storage = target._storage
+    moves: Sequence[Any] = ()
+    if edge is not None:
+        history, node, index = _next_node(target, edge)
+        before, place = history.node, history.index
+        moves = history.moves(node, index)
+    counter = counter_of(target)
+    is_whole, is_symbol = target._layout is storage.layout, is_tracer(value)
+    if is_whole or (is_symbol and target._layout.numel):
+        counter.n += 1  # first: a count that is behind would hide the write
+        storage.is_shared = True
+        set_together(((storage, "array", value if is_whole else _scattered(target, storage.array, value)), *moves))
+        storage.is_shared = is_shared or (is_symbol and is_whole)
     elif target._layout.numel:
-        base = _base_array(storage)
+        if storage.array is None:
+            storage.array = jnp.zeros(storage.layout.size, storage.layout.dtype)
+            storage.is_shared = False
         window, starts = find_window(storage.layout, target._layout, target._offset)
-        if is_tracer(value):
-            storage.array = window.scatter(base, value, starts)
-        else:
-            storage.array = store_through(base, value, window, starts, donate=storage.may_donate())
-        storage.is_shared = False
+        run_into(storage, counter, storing_through(window, may_donate()), (value, starts), moves)
+    else:
+        counter.n += 1
+        set_together(moves)
     storage.note_write(target._layout, target._offset)
-    count_write(target)
+    if edge is not None:
+        history.carry_hooks(before, place)
+
+
+def _scattered(target: Any, base: Any, value: Any) -> Any:
+    """Returns the value of a storage whose present one is `base`, once a tensor on it shows `value`."""
+    storage, layout = target._storage, target._layout
+    if base is None:
+        base = jnp.zeros(storage.layout.size, storage.layout.dtype)
+    if not layout.numel:
+        return base
+    window, starts = find_window(storage.layout, layout, target._offset)
+    return window.scatter(base, value, starts)
 
 
 def record_write(target: Any, value: Any, edge: Edge) -> None:
@@ -158,30 +211,23 @@ def record_write(target: Any, value: Any, edge: Edge) -> None:
         trace.write(target._storage, target._history, stored, True)
 
 
-def _base_array(storage: Any) -> Array:
-    if storage.array is None:
-        storage.is_shared = False
-        return jnp.zeros(storage.layout.size, storage.layout.dtype)
-    return storage.array
-
-
 def _stored_traced(target: Any, value: Array, records: bool) -> Array:
     """Returns the storage's new value in a trace, its gradients as the tape has them."""
     storage = target._storage
     if target._layout is storage.layout:
         return value
-    if storage.array is None:
-        base = jnp.zeros(storage.layout.size, storage.layout.dtype)
-    else:
-        base = state.trace.read(storage, target._history, records)
-    if not target._layout.numel:
-        return base
-    window, starts = find_window(storage.layout, target._layout, target._offset)
-    return window.scatter(base, value, starts)
+    base = None if storage.array is None else state.trace.read(storage, target._history, records)
+    return _scattered(target, base, value)
 
 
 def _move_history(target: Any, edge: Edge) -> None:
     """Makes the write the newest node of the target's history."""
+    history, node, index = _next_node(target, edge)
+    history.move_on(node, index)
+
+
+def _next_node(target: Any, edge: Edge) -> tuple[History, Any, int]:
+    """Returns the target's history, and the node that a write makes its newest, with which of its outputs that is."""
     trace = state.trace
     history = target._history
     if history is None:
@@ -189,8 +235,7 @@ def _move_history(target: Any, edge: Edge) -> None:
         history = target._history = History(target._layout, target._offset, trace=trace)
     if trace is not None:
         trace.adopt_history(history, target._storage)
-    if target._chain:
-        before = history_edge(history) if history.requires_grad else None
-        history.move_on(WriteNode(target._chain, before, edge), 0)
-    else:
-        history.move_on(edge.node, edge.index)
+    if not target._chain:
+        return history, edge.node, edge.index
+    before = history_edge(history) if history.requires_grad else None
+    return history, WriteNode(target._chain, before, edge), 0

@@ -50,8 +50,9 @@ class Kind(enum.IntEnum):
 _TABLE: dict[Kind, str] = {
     Kind.VIEW: """
         reshape transpose broadcast_in_dim squeeze expand_dims slice rev copy copy_p stop_gradient real imag pvary
-        pbroadcast reduced_vary_cast_p vary_unreduced_cast_p tie bitcast_convert_type optimization_barrier name mark
-        split unstack sharding_constraint layout_constraint reshard random_wrap random_unwrap to_edtype from_edtype
+        pbroadcast reduced_vary_cast reduced_vary_cast_p vary_unreduced_cast vary_unreduced_cast_p tie
+        bitcast_convert_type optimization_barrier name mark split unstack sharding_constraint layout_constraint
+        relayout reshard random_wrap random_unwrap to_edtype from_edtype xla_metadata_value
         """,
     Kind.CAST: "convert_element_type reduce_precision",
     Kind.POINTWISE: """
@@ -61,8 +62,9 @@ _TABLE: dict[Kind, str] = {
         one_minus_square empty empty2 axis_index
         """,
     Kind.TRANSCENDENTAL: """
-        exp exp2 expm1 log log1p tanh tan sin cos sinh cosh asin acos atan asinh acosh atanh atan2 erf erfc erf_inv
+        exp exp2 expm1 log log2 log1p tanh tan sin cos sinh cosh asin acos atan asinh acosh atanh atan2 erf erfc erf_inv
         logistic pow cbrt lgamma digamma polygamma igamma igammac bessel_i0e bessel_i1e regularized_incomplete_beta
+        polynomial
         """,
     Kind.REDUCTION: """
         reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or reduce_xor argmax argmin reduce cumsum
@@ -84,7 +86,8 @@ _TABLE: dict[Kind, str] = {
         """,
     Kind.COLLECTIVE: """
         psum psum2 psum_invariant pmax pmin ppermute all_gather all_gather_invariant all_gather_reduced all_to_all
-        ragged_all_to_all reduce_scatter psum_scatter pgather unreduced_psum unreduced_reduce_scatter
+        ragged_all_to_all reduce_scatter psum_scatter pgather unreduced_psum unreduced_pmax unreduced_pmin
+        unreduced_reduce_scatter pbroadcast_dynamic
         """,
     Kind.CONTROL: "scan while cond shard_map remat2 checkpoint remat",
 }

@@ -31,6 +31,11 @@ _CUSTOM_CALLS = {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr
 _CUSTOM_CALLS |= {"rematerialized": "jaxpr"}
 
 
+def is_call(eqn: Any) -> bool:
+    """Returns whether an equation calls a body, whatever else it says of it."""
+    return eqn.primitive.name in _CALLS or eqn.primitive.name in _CUSTOM_CALLS
+
+
 def called_jaxpr(eqn: Eqn, also_custom: bool = False) -> Any:
     """Returns the ClosedJaxpr that an equation only calls, or `None`.
 

@@ -31,6 +31,7 @@ from jaxaot._jax import (
 )
 from jaxaot._jax import source_line as full_source_line
 from jaxaot._typing import Atom, Aval, Eqn, Primitive
+from jaxaot.views.layout import check_addressable
 
 _FORWARD_TAG = re.compile(r"fw(\d+)(?:r(\d+))?\Z")
 
@@ -142,6 +143,21 @@ def aval_bytes(aval: Aval) -> int:
     else:
         itemsize = int(np.dtype(dtype).itemsize)
     return math.prod(int(size) for size in shape) * itemsize
+
+
+def check_sizes(jaxpr: Any) -> None:
+    """Does nothing if memory has addresses for each array of an open jaxpr: XLA ends the process where it has not.
+
+    Raises:
+      StorageSizeError: If it has none for one.
+    """
+    for eqn in jaxpr.eqns:
+        for var in eqn.outvars:
+            shape, dtype = getattr(var.aval, "shape", ()), getattr(var.aval, "dtype", None)
+            if shape and isinstance(dtype, np.dtype):
+                check_addressable(shape, dtype.itemsize)
+        for body in sub_jaxprs(eqn):
+            check_sizes(body)
 
 
 def is_on_host(aval: Aval) -> bool:

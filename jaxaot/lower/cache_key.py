@@ -18,6 +18,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._typing import ClosedJaxpr
+from jaxaot.errors import SettingsChangedError
+
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+|0x[0-9a-f]{6,}")
 _FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 _SETTINGS = (
@@ -33,6 +36,24 @@ _SETTINGS = (
 def jax_settings() -> tuple[tuple[str, Any], ...]:
     """Returns (name, value) of the settings of JAX that decide what a trace becomes."""
     return tuple((name, getattr(jax.config, name, None)) for name in _SETTINGS)
+
+
+def refuse_other_settings(settings: Any) -> None:
+    """Raises unless the settings of JAX are these.
+
+    Raises:
+      SettingsChangedError: If they are not.
+    """
+    changed = [
+        f"{name} is {value!r} instead of {before!r}"
+        for (name, before), (_, value) in zip(settings, jax_settings(), strict=True)
+        if value != before
+    ]
+    if changed:
+        raise SettingsChangedError(
+            f"This program was compiled under other settings of JAX: {', '.join(changed)}. They decided its types and "
+            "precision, so trace and compile it again under these."
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +73,7 @@ CacheKey = tuple[Component, ...]
 
 
 def cache_key(
-    closed: Any,
+    closed: ClosedJaxpr,
     backend: str = "xla",
     donated: Sequence[int] = (),
     compiler_options: Mapping[str, Any] | None = None,

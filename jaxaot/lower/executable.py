@@ -21,28 +21,12 @@ from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
 from jaxaot.backend.cpu.counts import costs_of
 from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, explain_tuned
 from jaxaot.backend.cpu.options import without_options_inside
-from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
-from jaxaot.errors import SettingsChangedError
-from jaxaot.lower.cache_key import jax_settings
+from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired, tune
+from jaxaot.ir.walk import check_sizes
+from jaxaot.lower.cache_key import refuse_other_settings
+from jaxaot.lower.check import checked
+from jaxaot.lower.entry import compile_for
 from jaxaot.passes.pipeline import lowered_passes
-
-
-def refuse_other_settings(settings: Any) -> None:
-    """Raises unless the settings of JAX are these.
-
-    Raises:
-      SettingsChangedError: If they are not.
-    """
-    changed = [
-        f"{name} is {value!r} instead of {before!r}"
-        for (name, before), (_, value) in zip(settings, jax_settings(), strict=True)
-        if value != before
-    ]
-    if changed:
-        raise SettingsChangedError(
-            f"This program was compiled under other settings of JAX: {', '.join(changed)}. They decided its types and "
-            "precision, so trace and compile it again under these."
-        )
 
 
 def evaluate_varying(closed: Any, args: Sequence[Array]) -> list[Array]:
@@ -76,13 +60,15 @@ class Executable:
       name: What profiles and HLO call it.
       donated: The positions of the inputs whose buffers the call may reuse.
       settings: Those of JAX under which alone it may run; None for any.
+      name_of: Takes the position of an output to what the user calls it, for messages.
       call: The compiled function: positional arrays in, a list of arrays out.
+      unchecked: The same without a look at what its first call returns, which `check_executables` asks for.
       makes_fresh_outputs: Always true: nobody else holds what a call returns.
     """
 
     makes_fresh_outputs = True
 
-    __slots__ = ("__dict__", "call", "donated", "jaxpr", "name", "settings")
+    __slots__ = ("__dict__", "call", "donated", "jaxpr", "name", "name_of", "settings")
 
     def __init__(
         self,
@@ -98,29 +84,43 @@ class Executable:
           donated: The positions of the inputs whose buffers the call may reuse.
           name: What profiles and HLO call it.
           compiler_options: Options for XLA.
+
+        Raises:
+          StorageSizeError: If memory has no addresses for an array of the graph.
         """
+        check_sizes(jaxpr.jaxpr)
         self.jaxpr = jaxpr
         self.name = name
         self.settings: Any = None
         self.donated = tuple(sorted(set(donated)))
         self._given_options = compiler_options
         settings = config.get()
-        passes = lowered_passes(settings.passes, jax.default_backend())
+        self.name_of: Callable[[int], str] = lambda position: f"output {position}"
+        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
         self._passes = passes if is_worth_tuning(jaxpr) else ()
-        self._checks = settings.check_graphs
+        self._checks, self._is_exact = settings.check_graphs, settings.exact_rounding
         self._run: Callable[..., list[Array]] | None = None
         self.call: Callable[..., list[Array]]
         if self._passes:  # at the first call, because of several executables some are never called
-            self.call = without_options_inside(self._call_tuned, self._jit(jaxpr))
+            self.call = without_options_inside(self._call_tuned, self._inside)
         elif self.compiler_options is not None:
-            self.call = without_options_inside(self._jitted, self._jit(jaxpr))
+            self.call = without_options_inside(self._jitted, self._inside)
         else:
             self.call = self._jitted
+        self.unchecked = self.call
+        if settings.check_executables:
+            self.call = self._checked(self.call)
+
+    def _checked(self, call: Callable[..., list[Array]]) -> Callable[..., list[Array]]:
+        """Returns what looks at the outputs of the first call, outside of transformations of JAX."""
+        alike = lambda graph: Executable(graph, (), self.name, self._given_options).unchecked
+        alone = checked(self.jaxpr, call, self.donated, self.name, lambda i: self.name_of(i), alike)
+        return without_options_inside(alone, call)
 
     @cached_property
     def tuned(self) -> Tuned:
         """The graph after the passes for the platform, and what they did."""
-        return tune(self.jaxpr, self._passes, self._checks)
+        return tune(self.jaxpr, self._passes, self._checks, exact=self._is_exact)
 
     @cached_property
     def compiler_options(self) -> dict[str, Any] | None:
@@ -130,7 +130,7 @@ class Executable:
     @cached_property
     def crew(self) -> Crew | None:
         """The graph as shares of a batch, if it has some."""
-        return plan_crew(self.jaxpr, self._passes, self._checks)
+        return plan_crew(self.jaxpr, self._passes, self._checks)  # none where roundings are kept
 
     @cached_property
     def relay(self) -> Relay | None:
@@ -153,6 +153,14 @@ class Executable:
         """The graph after the passes, as one program."""
         return self._jit(self.tuned.jaxpr, self.compiler_options)
 
+    def _inside(self, *args: Array) -> list[Array]:
+        """Runs the graph as a part of another program, whose options are not known."""
+        return self._part(*args)
+
+    @cached_property
+    def _part(self) -> Any:
+        return self._jit(repaired(self.jaxpr, keeps_barriers=False, exact=self._is_exact))
+
     def _jit(self, graph: Any, compiler_options: Any = None) -> Any:
         evaluate = jaxpr_as_fun(graph)
 
@@ -172,6 +180,21 @@ class Executable:
         if run is None:
             run = self._run = self._chosen(args)
         return run(*args)
+
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether what runs it alone runs it inside of transformations too."""
+        return "_jitted" in self.__dict__ and self.call is self._jitted
+
+    def prepare(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
+        """Compiles the graph for some arrays, and returns what runs it outside of transformations of JAX."""
+        if self.call is not self.unchecked:  # whose first call is looked at
+            return self.call
+        run = self._run
+        if run is None:
+            run = self._run = self._chosen(args) if self._passes else self._jitted
+        compile_for(run, args)
+        return run
 
     @collector.waits()
     def _chosen(self, args: Sequence[Array]) -> Callable[..., list[Array]]:
@@ -210,7 +233,8 @@ class Executable:
         """Returns one line for each pass for the platform on what it did to the graph; compiles nothing."""
         platform = jax.default_backend()
         if not self._passes:
-            has_some = lowered_passes(config.get().passes, platform)
+            settings = config.get()
+            has_some = lowered_passes(settings.passes, platform, settings.exact_rounding)
             why = "the graph makes nothing large" if has_some else f"none on {platform} under these settings"
             return f"{self.name}: no passes, {why}"
         crew = self.crew

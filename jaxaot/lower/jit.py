@@ -7,6 +7,7 @@ compiles that. Where one program would need too much memory at once, a call runs
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import types
 import weakref
@@ -14,17 +15,21 @@ from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import jax
+import jax.numpy as jnp
 
 from jaxaot import settings as config
-from jaxaot._jax import as_one_call, is_outermost, is_tracer
-from jaxaot._util import KeptWith, collector, frozen, signature_of
+from jaxaot._jax import as_one_call, is_outermost, is_tracer, needs_lowering
+from jaxaot._typing import ClosedJaxpr
+from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
 from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
 from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, is_free_of_effects
-from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
-from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
+from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
+from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
+from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
@@ -80,11 +85,13 @@ class Objects(NamedTuple):
 
 
 class Static:
-    """Which arguments of a function are static: positions and names, each said by the other as in `jax.jit`."""
+    """Which arguments of a function are static: positions and names, one said by the other as in `jax.jit`."""
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
-        self._numbers = set(_several(options.get("static_argnums")))
-        self._names = set(_several(options.get("static_argnames")))
+        given = options.get("static_argnums"), options.get("static_argnames")
+        self._numbers, self._names = (set(_several(values)) for values in given)
+        if None not in given:  # one may be said of fewer arguments than the other
+            return
         signature = signature_of(fn)
         parameters = [] if signature is None else list(signature.parameters.values())
         for i, parameter in enumerate(parameters):
@@ -104,6 +111,21 @@ class Static:
         return moving, static
 
 
+def _counted_from_first(fn: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Returns options of `jax.jit` whose static positions are not negative, if static names are given besides.
+
+    Of those, versions of JAX differ in where they count from if a call passes arguments by name.
+    """
+    numbers, names, signature = options.get("static_argnums"), options.get("static_argnames"), signature_of(fn)
+    if numbers is None or names is None or signature is None:
+        return options
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    n = sum(kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds)
+    if not n or inspect.Parameter.VAR_POSITIONAL in kinds:
+        return options
+    return {**options, "static_argnums": tuple(i + n if -n <= i < 0 else i for i in _several(numbers))}
+
+
 def _several(value: Any) -> tuple[Any, ...]:
     if value is None:
         return ()
@@ -119,18 +141,19 @@ class _TunedFunction:
         traced: Any,
         static: Static,
         passes: tuple[str, ...],
-        checks: bool,
+        settings: Config,
+        platform: str,
         needs_another_way: Callable[[Tuned], bool],
         may_be_shared: bool,
     ):
         functools.update_wrapper(self, fn, updated=())
-        self._fn, self._traced, self._static, self._passes, self._checks = fn, traced, static, passes, checks
-        self._needs_another_way, self._may_be_shared = needs_another_way, may_be_shared
+        self._fn, self._traced, self._static, self._passes, self._settings = fn, traced, static, passes, settings
+        self._platform, self._needs_another_way, self._may_be_shared = platform, needs_another_way, may_be_shared
 
     def __repr__(self) -> str:
-        return repr(self._fn)
+        return shown(self._fn)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         moving, _ = self._static.split(args, kwargs)
         leaves = jax.tree.leaves(list(moving.values()))
         if not any(map(is_tracer, leaves)):  # nothing is traced, such as under `jax.disable_jit`
@@ -141,12 +164,19 @@ class _TunedFunction:
     def _tuned(self, leaves: list[Any], args: Any, kwargs: Any) -> Any:
         traced = self._traced.trace(*args, **kwargs)  # as `jax.jit` traces it, whose messages name the user's arguments
         closed = traced.jaxpr
+        if len(closed.in_avals) > len(leaves) or needs_lowering(closed):
+            return self._fn(*args, **kwargs)  # JAX says where a tracer leaked from, and lowers what only it can
+        check_sizes(closed.jaxpr)
         opened = inline(closed, also_custom=True)
-        if is_worth_tuning(opened):
-            crew = plan_crew(opened, self._passes, self._checks) if self._may_be_shared else None
+        checks, exact = self._settings.check_graphs, self._settings.exact_rounding
+        if not self._passes or not is_worth_tuning(opened):
+            mended = repaired(opened, self._platform, exact=exact)
+            closed = closed if mended is opened else mended
+        else:
+            crew = plan_crew(opened, self._passes, checks) if self._may_be_shared else None
             if crew is not None:
                 raise _AnotherWay(crew, traced)
-            tuned = tune(opened, self._passes, self._checks)
+            tuned = tune(opened, self._passes, checks, self._platform, exact)
             if self._needs_another_way(tuned):
                 raise _AnotherWay(tuned, traced)
             closed = tuned.jaxpr
@@ -191,14 +221,14 @@ class _Checked:
             self._found = lambda: fn
 
     def __repr__(self) -> str:
-        return repr(self.__wrapped__)
+        return shown(self.__wrapped__)
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
         """The function, whose signature and place messages of JAX name."""
         return self._found()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self._objects.are_in((args, kwargs)):
             raise _HasObjects
         return self.__wrapped__(*args, **kwargs)
@@ -244,19 +274,23 @@ class _Version:
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any], settings: Config):
         platform = options.get("backend") or jax.default_backend()
-        passes = lowered_passes(settings.passes, platform)
+        passes = lowered_passes(settings.passes, platform, settings.exact_rounding)
         is_placed = any(options.get(name) is not None for name in PLACED)
         if is_placed:
             passes = ()
         self._fn, self._options, self._static = fn, options, Static(fn, options)
         chosen = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **chosen)  # from which all ways take the graph
-        self._passes, self._checks = passes, settings.check_graphs
+        self._passes, self._settings, self._platform = passes, settings, platform
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
+        if settings.exact_rounding:
+            compiler_options = keeping_roundings(compiler_options)
         self._compiler_options = compiler_options or None
-        self.run: Any = self._jit(_needs_relay, self._compiler_options, may_be_shared=True)
-        self._jitted = self.run
+        self._jitted: Any = self._jit(_needs_relay, self._compiler_options, may_be_shared=True)
+        self._go: Callable[..., Any] = self._jitted
+        self.run: Callable[..., Any] = self._run_checked if settings.check_executables else self._jitted
         self._relays: dict[Any, Callable[..., Any]] = {}
+        self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
 
     def _jit(
@@ -264,9 +298,9 @@ class _Version:
     ) -> Any:
         """Returns the function as one program, unless its graph needs another way."""
         fn = self._fn
-        if self._passes:
-            traced, static = self._traced, self._static
-            fn = _TunedFunction(fn, traced, static, self._passes, self._checks, needs_another_way, may_be_shared)
+        if self._passes or self._platform == "cpu":
+            how = self._passes, self._settings, self._platform
+            fn = _TunedFunction(fn, self._traced, self._static, *how, needs_another_way, may_be_shared)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
     @functools.cached_property
@@ -277,7 +311,7 @@ class _Version:
     def _whole_by_eigen(self) -> Any:
         return self._jit(_needs_nothing, with_eigen_convolutions(self._compiler_options))
 
-    def _run_relays(self, *args: Any, **kwargs: Any) -> Any:
+    def _run_relays(self, /, *args: Any, **kwargs: Any) -> Any:
         """Carries out a call by the legs or shares of its graph if it has some."""
         call = self._described(args, kwargs)
         recent = self._recent
@@ -294,8 +328,43 @@ class _Version:
         call = self._described(args, kwargs)
         with collector.waits():
             run = self._relays[call.key()] = self._relay(way)
-        self.run = self._run_relays
+        self._go = self._run_relays
+        if not self._settings.check_executables:
+            self.run = self._go
         return run(call.leaves)
+
+    def _run_checked(self, *args: Any, **kwargs: Any) -> Any:
+        """Carries out a call after a look at what its program returns, if it is the first of its kind.
+
+        Raises:
+          WrongExecutableError: If the program does not compute what the graph says.
+        """
+        key = self._described(args, kwargs).key()
+        if key not in self._known:
+            traced = self._traced.trace(*args, **kwargs)
+            closed = inline(traced.jaxpr, also_custom=True)
+            if is_free_of_effects(closed):
+                self._check(traced, closed, args, kwargs)
+            self._known.add(key)
+        return self._carry_out(args, kwargs)
+
+    def _check(self, traced: Any, closed: ClosedJaxpr, args: Any, kwargs: Any) -> None:
+        name = getattr(self._fn, "__name__", "fn")
+        moving, _ = self._static.split(args, kwargs)
+        leaves = jax.tree.leaves(list(moving.values()))
+        right = evaluate(closed, leaves, name)
+        given = jax.tree.map(lambda x: jnp.array(x, copy=True) if isinstance(x, jax.Array) else x, (args, kwargs))
+        got = jax.tree.leaves(self._carry_out(*given))
+        places = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(traced.out_info)]
+        alike = lambda graph: Executable(graph, (), name, self._options.get("compiler_options")).unchecked
+        require_right(closed, leaves, got, right, name, lambda i: f"its result{places[i]}", alike)
+
+    def _carry_out(self, args: Any, kwargs: Any) -> Any:
+        try:
+            return self._go(*args, **kwargs)
+        except _AnotherWay as found:
+            way = found.way
+        return self.run_in(way, args, kwargs)
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
         """Returns the result of a method such as `lower` of the jitted function, for one program."""
@@ -310,8 +379,10 @@ class _Version:
         self._traced.clear_cache()
         for name in ("_whole", "_whole_by_eigen"):
             self.__dict__.pop(name, None)
-        self.run = self._jitted
+        self._go = self._jitted
+        self.run = self._run_checked if self._settings.check_executables else self._jitted
         self._relays.clear()
+        self._known.clear()
         self._recent = None
 
     def _described(self, args: Any, kwargs: Any) -> _Described:
@@ -374,16 +445,18 @@ class Jitted(Generic[P, R]):
         """
         functools.update_wrapper(self, fn)
         self.__signature__ = signature_of(fn)
+        options = _counted_from_first(fn, options)
         self._fn, self._options, self._objects = fn, options, objects
         self._of_objects: Callable[..., Any] | None = None  # made at the first call that needs it
-        self._inside: Any = jax.jit(fn, **options)
+        self._inside: Any = jax.jit(referable(fn), **options)
         self._versions = _versions_of(fn, options)  # made at the first call: what XLA needs depends on the backend
         self._latest: tuple[Config | None, Any] = None, None  # one value, as other threads may have other settings
 
     def _current(self) -> _Version:
         """Returns the version under the settings in force."""
         settings = config.get()
-        key = jax.default_backend(), settings.passes, settings.check_graphs
+        key = jax.default_backend(), settings.passes, settings.check_graphs, settings.exact_rounding
+        key += (settings.check_executables,)
         version = self._versions.get(key)
         if version is None:
             checked = _Checked(self._fn, self._objects)
@@ -391,7 +464,7 @@ class Jitted(Generic[P, R]):
         self._latest = settings, version
         return version
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if not is_outermost():
             if self._objects.are_in((args, kwargs)):  # `jax.jit` would drop what the function changes in them
                 return self._fn(*args, **kwargs)
@@ -425,11 +498,11 @@ class Jitted(Generic[P, R]):
     def __reduce__(self) -> Any:
         return type(self), (self._fn, self._options, self._objects)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
+    def lower(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the function lowered for some arguments or types, as one program, a `jax.stages.Lowered`."""
         return self._staged("lower", args, kwargs)
 
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the function traced for some arguments or types, as one program, a `jax.stages.Traced`."""
         return self._staged("trace", args, kwargs)
 
@@ -453,12 +526,12 @@ class Jitted(Generic[P, R]):
                 f"`ja.compile({name})`, whose `explain(...)` shows all that a call does."
             )
 
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+    def eval_shape(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the types of the results for some arguments or types."""
         self._check_plain("eval_shape", args, kwargs)
         return self._inside.eval_shape(*args, **kwargs)
 
-    def explain(self, *args: Any, **kwargs: Any) -> None:
+    def explain(self, /, *args: Any, **kwargs: Any) -> None:
         """Prints what the passes for the platform do to the graph of a call; nothing is compiled or run by it."""
         self._check_plain("explain", args, kwargs)
         opened = inline(self._inside.trace(*args, **kwargs).jaxpr, also_custom=True)
@@ -471,4 +544,4 @@ class Jitted(Generic[P, R]):
             version.clear()
 
     def __repr__(self) -> str:
-        return f"<ja.jit of {self._fn!r}>"
+        return f"<ja.jit of {shown(self._fn)}>"

@@ -21,11 +21,14 @@ from jaxaot.ops.promotion import (
     is_integral,
 )
 from jaxaot.ops.table import register_op
-from jaxaot.views.layout import Layout, layout_of
+from jaxaot.views.layout import Layout, check_addressable, layout_of
 
 FACTORY: dict[str, Any] = {"method": False, "differentiable": False, "factory": True}
 LIKE: dict[str, Any] = {**FACTORY, "layout": "same"}
 METHOD_ONLY: dict[str, Any] = {"function": False, "differentiable": False, "factory": True}
+
+_WIDEST = 8
+"""Bytes of a number where NumPy computes what becomes a constant, before there is a graph to be checked."""
 
 
 def static_size(size: Any) -> tuple[int, ...]:
@@ -169,6 +172,7 @@ def arange(start, end, step, dtype):
     if (end - start) * step < 0:
         raise TensorError("upper bound and lower bound inconsistent with step sign")
     n = math.ceil((end - start) / step)
+    check_addressable((n,), dtype.itemsize)
     if is_integral(dtype):
         return jnp.arange(n, dtype=dtype) * dtype.type(step) + dtype.type(start)
     return jnp.asarray(start + np.arange(n, dtype=np.float64) * step, dtype)
@@ -180,6 +184,7 @@ def _spaced_dtype(steps: Any, dtype: DTypeLike | None, *bounds: object) -> np.dt
         raise ArgumentError(f"argument 'steps' must be int, not {type(steps).__name__}")
     if steps < 0:
         raise TensorError("number of steps must be non-negative")
+    check_addressable((int(steps),), _WIDEST)
     held = dtype_or(dtype, np.complex64 if any(map(jnp.iscomplexobj, bounds)) else default_float())
     if any(map(jnp.iscomplexobj, bounds)) and not is_complex(held):
         raise DtypeError(f"linspace(): inferred dtype complex64 can't be safely cast to passed dtype {held}")
@@ -250,6 +255,7 @@ def _triangle(places: Any, row: int, col: int, offset: int, dtype: DTypeLike) ->
     for name, size in (("row", row), ("col", col)):
         if size < 0:
             raise TensorError(f"{name} must be non-negative, got {size}")
+    check_addressable((2, row, col), _WIDEST)
     dtype = dtype_or(dtype, default_int())
     if not is_integral(dtype):
         raise DtypeError(f"indices are integers; there is none of dtype {dtype}")

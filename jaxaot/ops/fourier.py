@@ -19,6 +19,7 @@ from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.factories import dtype_or, static_size
 from jaxaot.ops.promotion import default_float, is_complex, is_inexact
 from jaxaot.ops.table import register_op
+from jaxaot.views.layout import check_addressable
 
 FFT: dict[str, Any] = {"method": False, "out": True, "namespaces": ("fft",)}
 NORMS = (None, "backward", "forward", "ortho")
@@ -165,12 +166,14 @@ _register("ihfft", jnp.fft.ifft, jnp.fft.ihfft)
 @register_op("fft_fftfreq(int n, float d=1.0, *, Dtype? dtype=None) -> Tensor", differentiable=False, **FFT)
 def fftfreq(n, d, dtype):
     (n,) = static_size(n)
+    check_addressable((n,), 8)
     return jnp.asarray(np.fft.fftfreq(n, d) if n else np.zeros(0), dtype_or(dtype, default_float()))
 
 
 @register_op("fft_rfftfreq(int n, float d=1.0, *, Dtype? dtype=None) -> Tensor", differentiable=False, **FFT)
 def rfftfreq(n, d, dtype):
     (n,) = static_size(n)
+    check_addressable((n,), 8)
     return jnp.asarray(np.fft.rfftfreq(n, d) if n else [np.nan], dtype_or(dtype, default_float()))
 
 

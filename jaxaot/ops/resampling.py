@@ -15,7 +15,7 @@ from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.pooling import adaptive_avg_pool_values, by_matrix, channels_kept, image_channels_kept
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import register_op
-from jaxaot.views.layout import Layout
+from jaxaot.views.layout import Layout, check_addressable
 
 FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 SHARED: dict[str, Any] = {"method": False, "namespaces": ("", "nn.functional")}
@@ -161,6 +161,7 @@ def _interpolate(
         raise ArgumentError("Lanczos mode takes antialias=True, and no align_corners=True")
     spatial = input.shape[2:]
     outs, scales = _out_sizes(spatial, size, scale_factor, bool(recompute) or (mode == "area" and size is None))
+    check_addressable((*input.shape[:2], *outs), 8)  # weights are made by NumPy, before there is a graph
     if min((*spatial, *outs)) <= 0 or input.shape[1] == 0:
         raise ShapeMismatchError(
             f"Input and output sizes should be greater than 0, but got input {list(input.shape)} and output {outs}"

@@ -18,6 +18,7 @@ from jaxaot.errors import DtypeError, TensorTypeError, TensorValueError
 from jaxaot.ops.factories import FACTORY, dtype_or, static_size
 from jaxaot.ops.promotion import default_float, is_floating
 from jaxaot.ops.table import register_op
+from jaxaot.views.layout import check_addressable
 
 WINDOWS: dict[str, Any] = {**FACTORY, "namespaces": ("signal.windows",)}
 HANN, HAMMING, BLACKMAN = (0.5, 0.5), (0.54, 0.46), (0.42, 0.5, 0.08)
@@ -52,6 +53,7 @@ def _window(name: str, M: int, dtype: DTypeLike | None, values: Callable[[], np.
         raise TensorValueError(f"{name} requires non-negative window length, got M={M}")
     if dtype is not None and (not is_floating(dtype) or np.dtype(dtype).itemsize < 4):
         raise TensorValueError(f"{name} expects float32 or float64 dtypes, got: {np.dtype(dtype)}")
+    check_addressable((M,), 8)
     return jnp.asarray(values() if M else np.zeros(0), dtype_or(dtype, default_float()))
 
 
@@ -123,6 +125,7 @@ def _older(name: str, length: int, dtype: DTypeLike | None, values: Callable[[],
     if dtype is not None and not is_floating(dtype):
         raise DtypeError(f"{name} expects floating point dtypes, got: {np.dtype(dtype)}")
     (length,) = static_size(length)
+    check_addressable((length,), 8)
     return jnp.asarray(values() if length else np.zeros(0), dtype_or(dtype, default_float()))
 
 

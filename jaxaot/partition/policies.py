@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from jaxaot._jax import names_of_policy
 from jaxaot._typing import Eqn
 from jaxaot._util import signature_of
 from jaxaot.errors import PolicyError
@@ -185,12 +186,8 @@ def from_jax(policy: Callable[..., Any]) -> Policy:
 
     Wherever a policy is taken, this is done by itself to functions that take `**params`.
     """
-    names = getattr(policy, "saveable_names", None)
-    if names is not None:
-        return save_only_these_names(*names)
-    if type(policy).__name__ == "SaveAnyNamesButThese":
-        return save_any_names_but_these(*policy.names)  # type: ignore[attr-defined]
-    return JaxPolicy(policy)
+    found = names_of_policy(policy)
+    return JaxPolicy(policy) if found is None else NamesPolicy(*found)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -142,6 +142,8 @@ class _Graph:
         convert = self._makers.of(mask, lax.convert_element_type_p)
         equal = None if convert is None else self._makers.of(convert.invars[0], lax.eq_p)
         for array, other in () if equal is None else (equal.invars, equal.invars[::-1]):
+            if array.aval.shape != mask.aval.shape:  # a number that an array is compared with
+                continue
             whole = tuple(range(array.aval.ndim))
             extreme, place = self._source(other, within(other, whole), *_EXTREMES)
             if extreme is None or extreme.invars[0] is not array:

@@ -6,16 +6,18 @@ Which of them run where is in `table.py`.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 
-from jaxaot.backend.cpu.pipeline import DEFAULTS, JOINT, LOWERED, ORDER, SWITCHES
+from jaxaot.backend.cpu.pipeline import DEFAULTS, JOINT, LOWERED, ORDER, REASSOCIATING, SWITCHES
 from jaxaot.errors import CompilerError, GraphCheckError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
+from jaxaot.passes.attempt import attempt
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 from jaxaot.passes.fold import fold
@@ -24,6 +26,8 @@ from jaxaot.plan.stages import JointGraph
 Pass = Callable[[Any], Any]
 
 _passes: dict[str, Pass] = {"cse": cse, "dce": dce, "fold": fold, "inline": inline, **LOWERED}
+_OWN = tuple(_passes.values())
+"""The passes that users did not register."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,28 +62,39 @@ def pass_names() -> tuple[str, ...]:
     return (*_passes, *SWITCHES)
 
 
-def joint_passes(names: Sequence[str | Pass] | None) -> tuple[str | Pass, ...]:
-    """Returns those passes of a setting that run on the joint graph; by default those of the table."""
-    if names is None:
-        return JOINT
-    return tuple(name for name in names if name in JOINT or name not in (*LOWERED, *SWITCHES))
+def joint_passes(names: Sequence[str | Pass] | None, exact: bool = False) -> tuple[str | Pass, ...]:
+    """Returns those passes of a setting that run on the joint graph; by default those of the table.
+
+    Args:
+      names: The setting.
+      exact: Whether roundings are kept.
+    """
+    chosen = JOINT if names is None else [name for name in names if name in JOINT or name not in (*LOWERED, *SWITCHES)]
+    return tuple(name for name in chosen if not (exact and name in REASSOCIATING))
 
 
-def lowered_passes(names: Sequence[str | Pass] | None, platform: str) -> tuple[str, ...]:
+def lowered_passes(names: Sequence[str | Pass] | None, platform: str, exact: bool = False) -> tuple[str, ...]:
     """Returns those passes of a setting that run on lowered graphs, in order; by default those of the platform.
 
     With several devices none run by default: a value may be spread over them, and how XLA divides the work depends on
     the axes that a graph shows it.
 
+    Args:
+      names: The setting.
+      platform: Where the graph runs.
+      exact: Whether roundings are kept.
+
     Raises:
       CompilerError: If there is no pass of a name.
     """
     if names is None:
-        return DEFAULTS.get(platform, ()) if jax.device_count() == 1 else ()
-    for name in names:
-        if isinstance(name, str) and name not in SWITCHES:
-            _lookup(name)
-    return tuple(name for name in (*ORDER, *SWITCHES) if name in names)
+        chosen = DEFAULTS.get(platform, ()) if jax.device_count() == 1 else ()
+    else:
+        for name in names:
+            if isinstance(name, str) and name not in SWITCHES:
+                _lookup(name)
+        chosen = tuple(name for name in (*ORDER, *SWITCHES) if name in names)
+    return tuple(name for name in chosen if not (exact and name in REASSOCIATING))
 
 
 def run_passes(
@@ -93,6 +108,8 @@ def run_passes(
       check: Whether to check the graph after each.
       record: A list to which the result of each pass is added.
 
+    A pass of jaxaot's own that fails leaves the graph as it was, unless graphs are checked; see `attempt.py`.
+
     Raises:
       CompilerError: If there is no pass of that name.
       GraphCheckError: If a pass changes the number or types of inputs or outputs, or leaves a malformed graph.
@@ -103,15 +120,21 @@ def run_passes(
     for name in names:
         function, label = (_lookup(name), name) if isinstance(name, str) else (name, getattr(name, "__name__", "pass"))
         start = time.perf_counter()
-        result = function(jaxpr)
+        run = functools.partial(_run, label, function, jaxpr, check)
+        result = attempt(f"The pass `{label}`", run, jaxpr, check) if any(function is own for own in _OWN) else run()
         seconds = time.perf_counter() - start
-        _require_same_interface(label, jaxpr, result)
-        if check:
-            check_graph(result)
         if record is not None:
             record.append(PassResult(label, result, seconds, len(jaxpr.eqns), len(result.eqns)))
         jaxpr = result
     return jaxpr
+
+
+def _run(label: str, function: Pass, before: Any, check: bool) -> Any:
+    result = function(before)
+    _require_same_interface(label, before, result)
+    if check:
+        check_graph(result)
+    return result
 
 
 def _lookup(name: str) -> Pass:

@@ -113,7 +113,9 @@ class RematCall:
             joint = build_joint(self.graph, perturbed, outputs)
         except (NotDifferentiableError, NotImplementedError):
             return None  # such as a `while_loop`: forward mode works, and for reverse mode JAX raises itself
-        joint = run_passes(joint, joint_passes(self.settings.passes), check=self.settings.check_graphs)
+        joint = run_passes(
+            joint, joint_passes(self.settings.passes, self.settings.exact_rounding), check=self.settings.check_graphs
+        )
         parts = partition(joint, self.policy, self.memory_budget, **cut_options(self.settings))
         if self.hooks is not None:
             parts = _packed(parts, self.hooks)
@@ -135,8 +137,12 @@ class RematCall:
         key = axis, dims, tuple(avals)
         if key not in self._mapped:
             graph = jax.make_jaxpr(axis.vmap(jaxpr_as_fun(self.graph), dims, out_dims))(*avals)
-            self._mapped[key] = RematCall(inline(graph), self.policy, self.memory_budget, self.settings, self.hooks)
+            self._mapped[key] = self.like(inline(graph))
         return self._mapped[key], out_dims
+
+    def like(self, graph: Any) -> RematCall:
+        """Returns another graph, cut as this one is."""
+        return RematCall(graph, self.policy, self.memory_budget, self.settings, self.hooks)
 
     def __call__(self, *args: object) -> list[Any]:
         """Returns the outputs for some inputs."""
@@ -188,6 +194,36 @@ def _evaluate(*args: object, jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     return jaxpr_as_fun(jaxpr)(*args)
 
 
+def _graph(jaxpr: ClosedJaxpr, call: RematCall) -> Any:
+    del call
+    return jaxpr
+
+
+def _like(graph: Any, jaxpr: ClosedJaxpr, call: RematCall) -> RematCall:
+    del jaxpr
+    return call.like(graph)
+
+
+def _transpose(cotangents: Sequence[Any], args: Sequence[Any], jaxpr: ClosedJaxpr, call: RematCall) -> Any:
+    """Transposes a function that is linear in some arguments: there is nothing to save, so JAX does."""
+    del call
+    linear = [i for i, x in enumerate(args) if x is None]
+    used = [i for i, cotangent in enumerate(cotangents) if cotangent is not None]
+
+    def moved(*moving: Any) -> Any:
+        values = list(args)
+        for i, value in zip(linear, moving, strict=True):
+            values[i] = value
+        results = jaxpr_as_fun(jaxpr)(*values)
+        return [results[i] for i in used]
+
+    found: list[Any] = [None] * len(args)
+    pulled = jax.linear_transpose(moved, *(jaxpr.in_avals[i] for i in linear))([cotangents[i] for i in used])
+    for i, cotangent in zip(linear, pulled, strict=True):
+        found[i] = cotangent
+    return found
+
+
 def _types(jaxpr: ClosedJaxpr, call: RematCall) -> Any:
     del call
     return jaxpr.out_avals, jaxpr.effects
@@ -225,4 +261,4 @@ def _batch(axis: MappedAxis, args: tuple[Any, ...], dims: Sequence[Any], jaxpr: 
     return mapped(*args), out_dims
 
 
-rematerialized_p = make_primitive("rematerialized", Rules(evaluate=_evaluate, types=_types, jvp=_jvp, batch=_batch))
+rematerialized_p = make_primitive("rematerialized", Rules(_evaluate, _types, _jvp, _batch, _transpose, _graph, _like))

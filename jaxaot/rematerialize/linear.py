@@ -258,6 +258,10 @@ def _lower(*args: object, linear: LinearMap) -> Any:
     return jaxpr_as_fun(linear.there.lowered)(*args)
 
 
+def _lowered(linear: LinearMap) -> Any:
+    return linear.there.lowered
+
+
 def _types(linear: LinearMap) -> Any:
     return linear.out_avals, set()
 
@@ -295,6 +299,4 @@ def _transpose(cotangents: Sequence[Any], args: tuple[Any, ...], linear: LinearM
     return [*[None] * n, *(ct if x is None else None for ct, x in zip(results, args[n:], strict=True))]
 
 
-linear_map_p = make_primitive(
-    "linear_map", Rules(evaluate=_evaluate, types=_types, jvp=_jvp, batch=_batch, transpose=_transpose, lower=_lower)
-)
+linear_map_p = make_primitive("linear_map", Rules(_evaluate, _types, _jvp, _batch, _transpose, _lowered, lower=_lower))

@@ -125,8 +125,8 @@ class CompiledNode(Node):
             return self._recorded(self._held(True), cotangents)
         residuals = self._held(False)
         if self.consuming is not None and self._is_last(residuals, cotangents):
+            self.release()  # first: what an interrupt leaves says that it is gone, instead of deleted arrays
             gradients = self.consuming[0](*residuals, *self._full(cotangents))
-            self.release()
         else:
             gradients = self.run(*residuals, *self._full(cotangents))
         if self.has_complex or self.bases is not None:

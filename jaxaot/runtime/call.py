@@ -4,36 +4,36 @@ What a call costs beside the executable is a headline figure, so the plans are n
 function of its own. It returns `MISS` if the call does not fit the program, before anything is changed.
 
 Calls may come from several threads. A call that writes holds its function's lock, so that no other call of the function
-sees half of what it does; and while it writes back no trace runs, because a trace puts symbols into storages.
+sees half of what it does; and while it writes back no trace runs, because a trace puts symbols into storages. Where
+several threads use tensors, it holds the locks of the storages that it writes too, see `facade/locks.py`.
 """
 
 from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, assert_never
 
 import jax
 
 from jaxaot import settings as config
+from jaxaot._jax import is_outermost
 from jaxaot.facade.counter import WriteCounter, counter_of
 from jaxaot.facade.generator import DRAWING, default_generator
 from jaxaot.facade.history import History
+from jaxaot.facade.locks import hold, release, take
 from jaxaot.facade.saved import pack_arrays, version_of
 from jaxaot.facade.storage import HELD_ONCE, Storage
 from jaxaot.facade.tensor import Tensor, history_edge, wrap
 from jaxaot.facade.tracing import TRACING
-from jaxaot.ir.reach import outputs_apart, reached_inputs
-from jaxaot.ops.promotion import is_complex
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource
 from jaxaot.plan.alias import (
     ArrayOutput,
     ConstantOutput,
     CounterOfInput,
-    FreedStorage,
     FreshCounter,
-    HistoryOfInput,
     HistoryOfLeaf,
     HistoryOfNode,
     HistorySource,
@@ -41,7 +41,7 @@ from jaxaot.plan.alias import (
     TensorSpec,
 )
 from jaxaot.plan.places import OutsideObject
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, SavePlan
+from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.backward import CompiledNode, Refilled
 from jaxaot.runtime.guards import generator_name, write_guards
@@ -49,9 +49,13 @@ from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.source import SOURCE_NAME, Source
+from jaxaot.runtime.store import SCOPE, Change, write_store
+from jaxaot.runtime.tape import TapeWriter, freed_storages
 from jaxaot.settings import Config
-from jaxaot.tape.modes import state, threads
-from jaxaot.views.layout import contiguous
+from jaxaot.tape.modes import state
+from jaxaot.tape.threads import threads
+
+threads.note_file(SOURCE_NAME)
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
 """What a program returns for a call that does not fit it."""
@@ -118,9 +122,11 @@ class _Writer:
             "config": config, "scoped": config.scoped_value, "SETTINGS": program.key.settings,
             "HOOKS": program.key.hooks, "pack_arrays": pack_arrays, "version_of": version_of,
             "AUTOCAST": self.traced.call.autocast, "WATCHES": program.key.watches,
-            "forward": program.forward, "forward_donated": program.forward_donated, "backward": program.backward,
+            "forward": program.forward, "FORWARD": program.entry, "DONATED": program.entry_donated,
+            "backward": program.backward, "is_outermost": is_outermost, **SCOPE,
             "OUT_TREE": self.traced.out_tree, "default_generator": default_generator, "HELD_ONCE": HELD_ONCE,
             "WRITING": writing, "TRACING": TRACING, "ref": weakref.ref, "counter_of": counter_of,
+            "hold": hold, "release": release, "take": take,
             "WriteCounter": WriteCounter, "Refilled": Refilled, "DRAWING": DRAWING, "is_any_held": _is_any_held,
         })  # fmt: skip
         self.places = PlaceWriter(self.source, program.traced.places, program.donated_places)
@@ -144,26 +150,31 @@ class _Writer:
         )
 
     def _call(self, changes_outside: bool) -> None:
-        source = self.source
-        _write_tests(source, self.traced, self.places)
-        self._run()
+        _write_tests(self.source, self.traced, self.places)
         if changes_outside:
-            with source.block("with TRACING:"):
-                self._write_back()
-                self.places.write_back()
+            self._take_turns()
         else:
-            self._write_back()
+            self._run()
+            self._make()
         self._outputs()
 
     # -- running -------------------------------------------------------------------------------------------------------
 
-    def _run(self) -> None:
-        source, program = self.source, self.program
+    def _note(self, how: str) -> None:
+        """Tells the run of a checkpointed function which tensors the call looks at."""
+        source = self.source
         tensors = "".join(f"{source.tensor(i)}, " for i in range(len(self.traced.call.tensors)))
         if tensors:
             with source.block("if state.region is not None:"):
-                source.add(f"state.region.{'note' if self._changes_outside() else 'watch'}(({tensors}))")
+                source.add(f"state.region.{how}(({tensors}))")
+
+    def _run(self) -> None:
+        """Runs what changes nothing outside."""
+        source, program = self.source, self.program
+        self._note("watch")
         draws = self._gather()
+        for line in self.kept_inputs:
+            source.add(line)
         if not program.has_work and not program.links:
             source.add("out = ()")
         elif not draws:
@@ -182,9 +193,124 @@ class _Writer:
             with source.block("try:"):
                 self._execute()
             with source.block("except BaseException:"):
-                for offset, generator, n in reversed(draws):
-                    source.add(f"{generator}.give_back({offset}, {n})")
+                self._give_back(draws)
                 source.add("raise")
+
+    def _give_back(self, draws: Sequence[tuple[str, str, int]]) -> None:
+        for offset, generator, n in reversed(draws):
+            self.source.add(f"{generator}.give_back({offset}, {n})")
+
+    def _take_turns(self) -> None:
+        """Runs what changes something outside: of several threads one after the other, see `facade/locks.py`."""
+        source, program = self.source, self.program
+        storages = self._listed(write.storage for write in self.traced.alias.writes)
+        draws = self._gather()
+        source.add("locks = []")
+        with source.block("try:"):
+            with source.block("if threads.are_several:"):
+                if program.has_work and not program.links:  # nobody waits for a compilation
+                    now = {offset: f"{generator}.offset_word()" for offset, generator, _ in draws}
+                    texts = [now.get(text, text) for text in self.operands if text != "None"]
+                    kept = dict(line.split(" = ", 1) for line in self.kept_inputs)
+                    given = ", ".join(self.places.in_runs([kept.get(text, text) for text in texts]))
+                    source.add(f"if DONATED.ready is None: DONATED.compile(({given}{', ' if given else ''}))")
+                source.add(f"hold({storages}, TRACING, locks)")
+            self._run_and_store(draws)
+        with source.block("finally:"):
+            source.add(f"if locks: release({storages}, locks)")
+
+    def _listed(self, storages: Iterable[int]) -> str:
+        """Returns the expression of a tuple of storages."""
+        return f"({''.join(f'{self.source.storage(i)}, ' for i in storages)})"
+
+    def _run_and_store(self, draws: Sequence[tuple[str, str, int]]) -> None:
+        """Runs it. Keys are taken before: an interrupt may leave some unused."""
+        source, program = self.source, self.program
+        self._note("note")
+        arguments: list[str] = [name for name in self.operands if name != "None"]
+        if program.links:
+            for line in self.kept_inputs:
+                source.add(line)
+            self.kept_inputs = []
+            if draws:
+                with source.block("with DRAWING:"):
+                    for offset, generator, _ in draws:
+                        source.add(f"{offset} = walk.offset({generator})")
+                    self._run_links()
+                    for _, generator, n in draws:
+                        source.add(f"{generator}.take({n})")
+            else:
+                self._run_links()
+            arguments = [self._input(value) for value in program.inputs]
+        else:
+            for offset, generator, n in draws:
+                source.add(f"{offset} = {generator}.take({n})")
+        text = ", ".join(self.places.in_runs(arguments)) if program.has_work else None
+        source.add("signals = out = None")
+        with source.block("try:"):
+            if text is not None:
+                self._begin(text)
+            with source.block("with TRACING:"):  # a trace of another thread has symbols in storages
+                self._store(text)
+        if draws:
+            with source.block("except BaseException:"):
+                with source.block("if out is None:"):  # nothing has changed
+                    self._give_back(draws)
+                source.add("raise")
+        with source.block("finally:"):
+            source.add("if signals is not None: signals.release()")
+
+    def _store(self, text: str | None) -> None:
+        source, program = self.source, self.program
+        counts = []
+        for tensor, n in self.traced.alias.bumps:
+            name = source.tensor(tensor)
+            source.add(f"k{tensor} = {name}._counter or counter_of({name})")
+            counts.append(f"k{tensor}.n += {n}")
+        if self._is_early:
+            self._objects()
+        changes = [f"{c.owner}.{c.name} = {self._text(c.value)}" for c in self._changes()]
+        write_store(
+            source, text, self.kept_inputs, [*counts, *self._shared(), *changes], self.places.changes(self._source_of)
+        )
+        if program.links:
+            source.add("last = out")
+            source.add(f"out = [{', '.join(map(self._output, range(len(program.sources))))}]")
+        self._make()
+        self.places.write_others()
+
+    def _text(self, value: str | int) -> str:
+        return f"out[{value}]" if isinstance(value, int) else value
+
+    def _begin(self, text: str) -> None:
+        """Chooses what runs, and runs at once what runs through Python."""
+        source, program = self.source, self.program
+        if program.entry_donated is program.entry:
+            source.add("entry = FORWARD")
+        else:
+            source.add(f"entry = FORWARD if {self._is_held()} else DONATED")
+        source.add("given, runs = entry.given, entry.runs")
+        waits = not self.places.changes_attributes_only  # for values that Python puts together
+        test = "runs is None or not (entry.is_anywhere or is_outermost())"
+        with source.block("if True:" if waits else f"if {test}:"):
+            for line in self.kept_inputs:
+                source.add(line)
+            source.add(f"signals, given, runs = entry.begin(({text}{', ' if text else ''}), {waits})")
+
+    def _is_held(self) -> str:
+        """Returns the expression that says whether somebody else holds an array that is to be donated."""
+        source, program = self.source, self.program
+        tests = []
+        for i in program.donated:
+            name = source.storage(i)
+            tests.append(f"{name}.is_shared and getrefcount({name}.array) > HELD_ONCE")
+        if len(tests) > _MANY:
+            tests = [f"is_any_held({self._listed(program.donated)})"]
+        if tests:
+            tests = [f"(not take({self._listed(program.donated)}) if locks else {' or '.join(tests)})"]
+        if program.donated_places:
+            tests.append(self.places.held())
+        return f"({' or '.join(tests)})"
 
     def _gather(self) -> list[tuple[str, str, int]]:
         """Finds an expression for each graph input; returns the variable, generator and number of each draw."""
@@ -200,19 +326,15 @@ class _Writer:
             if use.is_input:
                 names += [f"{generator}._words", f"o{i}"]
         # the backward holds some of them as they are now
+        self.kept_inputs: list[str] = []
         kept = self.program.held_inputs
-        elsewhere = {*empty_inputs(self.traced), *self._freed(), *self.places.expressions}
+        elsewhere = {*empty_inputs(self.traced), *freed_storages(self.traced), *self.places.expressions}
         for i in kept:
             if i not in elsewhere and names[i] not in self._drawn(draws):
-                source.add(f"a{i} = {names[i]}")
+                self.kept_inputs.append(f"a{i} = {names[i]}")
                 names[i] = f"a{i}"
         self.operands = names
         return draws
-
-    def _freed(self) -> dict[int | None, FreedStorage]:
-        """Returns the storages that lost what they held before the call, by the graph input that it is."""
-        storages = self.traced.call.storages
-        return {storages[f.storage].graph_input: f for f in self.traced.alias.freed if f.content is None}
 
     def _drawn(self, draws: list[tuple[str, str, int]]) -> set[str]:
         """Returns the operands that are there anyway: seeds and offsets."""
@@ -220,13 +342,24 @@ class _Writer:
 
     def _execute(self) -> None:
         source, program = self.source, self.program
-        passed = [name for name in self.operands if name != "None"]
         if not program.links:
-            self._forward("out", passed)
+            passed = [name for name in self.operands if name != "None"]
+            source.add(f"out = forward({', '.join(self.places.in_runs(passed))})")
             return
+        self._run_links()
+        if program.has_work:
+            source.add(f"last = forward({', '.join(self.places.in_runs([*map(self._input, program.inputs)]))})")
+        source.add(f"out = [{', '.join(map(self._output, range(len(program.sources))))}]")
+
+    def _run_links(self) -> None:
+        """Runs the segments before the last one."""
+        source, program = self.source, self.program
+        passed = [name for name in self.operands if name != "None"]
         source.add("results = walk.results")
-        names = {link.segment: f"r{k}" for k, link in enumerate(program.links)}
-        for k, link in enumerate(program.links):
+        source.scope["PROGRAM"] = program
+        links = program.links or ()
+        names = {link.segment: f"r{k}" for k, link in enumerate(links)}
+        for k, link in enumerate(links):
             given = [
                 passed[program.input_keys.index(value.key)]
                 if isinstance(value, GraphValue)
@@ -238,85 +371,134 @@ class _Writer:
             source.add(f"if r{k} is None: r{k} = results[{segment}] = {run}({', '.join(given)})")
             source.add(f"if not walk.agrees(PROGRAM, {k}, r{k}[0]): return MISS")
 
-        def text(value: ValueSource) -> str:
-            match value:
-                case FromInput(index):
-                    return passed[index]
-                case FromSegment(segment, output) if segment == len(links):
-                    return f"last[{output}]"
-                case FromSegment(segment, output):
-                    return f"r{segment}[{links[segment].positions[output]}]"
-                case _:
-                    assert_never(value)
+    def _input(self, value: ValueSource) -> str:
+        """Returns the expression of what the last segment is given, or what no segment computes."""
+        match value:
+            case FromInput(index):
+                return [name for name in self.operands if name != "None"][index]
+            case FromSegment(segment, output):
+                return f"r{segment}[{self._links[segment].positions[output]}]"
+            case _:
+                assert_never(value)
 
-        links = program.links
-        source.scope["PROGRAM"] = program
-        if program.has_work:
-            self._forward("last", [text(value) for value in program.inputs])
-        source.add(f"out = [{', '.join(map(text, program.sources))}]")
+    @property
+    def _links(self) -> Sequence[Any]:
+        return self.program.links or ()
 
-    def _forward(self, target: str, arguments: Sequence[str]) -> None:
-        source, program = self.source, self.program
-        text = ", ".join(self.places.in_runs(arguments))
-        if not program.donated and not program.donated_places:
-            source.add(f"{target} = forward({text})")
-            return
-        tests = []
-        for i in program.donated:
-            name = source.storage(i)
-            tests.append(f"({name}.is_shared or threads.are_several) and getrefcount({name}.array) > HELD_ONCE")
-        if len(tests) > _MANY:
-            picked = ", ".join(source.storage(i) for i in program.donated)
-            tests = [f"is_any_held(({picked}))"]
-        if program.donated_places:
-            tests.append(self.places.held())
-        with source.block(f"if {' or '.join(tests)}:"):
-            source.add(f"{target} = forward({text})")
-        with source.block("else:"):
-            source.add(f"{target} = forward_donated({text})")
+    def _source_of(self, output: int) -> str | int:
+        """Returns the expression of a graph output that is there before the last segment runs, or which one of its."""
+        if not self.program.links:
+            return output
+        value = self.program.sources[output]
+        if isinstance(value, FromInput) or value.segment != len(self._links):
+            return self._input(value)
+        return value.output
 
-    # -- writing back --------------------------------------------------------------------------------------------------
+    def _output(self, output: int) -> str:
+        """Returns the expression of a graph output after the segments have run."""
+        found = self._source_of(output)
+        return f"last[{found}]" if isinstance(found, int) else found
 
-    def _write_back(self) -> None:
+    # -- what changes outside ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _is_early(self) -> bool:
+        """Whether what a call makes is put into what was there before, and so is made before the run."""
+        alias = self.traced.alias
+        return bool(alias.changes or alias.grads) or any(self._is_moved(h) for h in alias.histories)
+
+    def _is_moved(self, origin: HistorySource) -> bool:
+        return isinstance(origin, HistoryOfNode) and origin.tensor is not None
+
+    def _changes(self) -> list[Change]:
+        """Returns what the call changes in tensors, storages and histories that were there before."""
         source, alias, call = self.source, self.traced.alias, self.traced.call
-        plan = None if self.program.partition is None else self.program.partition.plan
-        if alias.differentiable:
-            self._node(plan)
-        is_shared = self._sharing(plan)
-        kept_inputs = set(self.program.held_inputs)
-        written = {w.storage for w in alias.writes}
-        for i, storage in enumerate(call.storages):
-            if not self.program.makes_fresh_outputs or (storage.graph_input in kept_inputs and i not in written):
-                source.add(f"{source.storage(i)}.is_shared = True")
-        self._writes(is_shared)
+        changes = []
+        for write in alias.writes:
+            name = source.storage(write.storage)
+            changes.append(Change(name, "array", "None" if write.output is None else self._source_of(write.output)))
+            changes.append(Change(name, "is_shared", repr(self._is_shared(write.output))))
+            if write.layout is not call.storages[write.storage].layout:
+                changes.append(Change(name, "layout", source.constant(write.layout)))
+                changes.append(Change(name, "n_written", repr(write.n_written)))
+        if not self._is_early:
+            return changes
         for i, fresh in enumerate(alias.fresh):
-            array = "None" if fresh.output is None else f"out[{fresh.output}]"
-            source.add(f"f{i} = Storage({array}, {source.constant(fresh.layout)})")
-            if fresh.n_written is not None:
-                source.add(f"f{i}.n_written = {fresh.n_written}")
-            if is_shared(fresh.output):
-                source.add(f"f{i}.is_shared = True")
-        self._counters()
-        self._histories()
-        for i, spec in enumerate(alias.made):
-            source.add(f"m{i} = wrap({self._storage(spec.storage)}, {source.constant(spec.layout)}, {spec.offset})")
-            self._fields(f"m{i}", spec, is_new=True)
+            if fresh.output is not None:
+                changes.append(Change(f"f{i}", "array", self._source_of(fresh.output)))
         for i, history in enumerate(alias.histories):
-            if isinstance(history, HistoryOfLeaf) and history.leaf is not None:
-                source.add(f"g{i}.leaf = ref({self._tensor(history.leaf)})")
+            if isinstance(history, HistoryOfNode) and self._is_moved(history):
+                source.add(f"b{i}, i{i} = g{i}.node, g{i}.index")
+                fields = {"node": "node", "index": f"{history.output}", "requires_grad": "True", "accumulator": "None"}
+                changes += [Change(f"g{i}", name, value) for name, value in fields.items()]
         for change in alias.changes:
             name = source.tensor(change.tensor)
             spec, tensor = change.spec, call.tensors[change.tensor]
             if (spec.storage, spec.layout, spec.offset) != (tensor.storage, tensor.layout, tensor.offset):
-                source.add(f"{name}._storage = {self._storage(spec.storage)}")
-                source.add(f"{name}._layout = {source.constant(spec.layout)}")
-                source.add(f"{name}._offset = {spec.offset}")
-            self._fields(name, spec, is_new=False)
+                changes.append(Change(name, "_storage", self._storage(spec.storage)))
+                changes.append(Change(name, "_layout", source.constant(spec.layout)))
+                changes.append(Change(name, "_offset", str(spec.offset)))
+            changes += [Change(name, field, value) for field, value in self._fields(spec, is_new=False)]
         for grad in alias.grads:
-            held = "None" if grad.grad is None else self._tensor(grad.grad)
-            source.add(f"{source.tensor(grad.tensor)}._grad = {held}")
-        if alias.differentiable and plan is not None:
-            self._versions(plan)
+            value = "None" if grad.grad is None else self._tensor(grad.grad)
+            changes.append(Change(source.tensor(grad.tensor), "_grad", value))
+        return changes
+
+    def _shared(self) -> list[str]:
+        """Returns the lines that note which storages hold what the tape or a backend holds too."""
+        kept, written = set(self.program.held_inputs), {w.storage for w in self.traced.alias.writes}
+        return [
+            f"{self.source.storage(i)}.is_shared = True"
+            for i, storage in enumerate(self.traced.call.storages)
+            if not self.program.makes_fresh_outputs or (storage.graph_input in kept and i not in written)
+        ]
+
+    # -- what is made --------------------------------------------------------------------------------------------------
+
+    def _make(self) -> None:
+        """Writes what makes the call's tensors and the tape's node, as far as that was not done before the run."""
+        source, alias = self.source, self.traced.alias
+        if not self._is_early:
+            if not self._changes_outside():
+                for line in self._shared():
+                    source.add(line)
+            self._objects()
+        if alias.differentiable and self.tape.plan is not None:
+            self.tape.versions()
+            if self._is_early:  # a backward before says that there are no values
+                source.add(f"node.residuals = {self.tape.held_values()}")
+        for i, history in enumerate(alias.histories if self._is_early else ()):
+            if self._is_moved(history):
+                source.add(f"g{i}.carry_hooks(b{i}, i{i})")
+
+    def _objects(self) -> None:
+        """Writes what makes objects, of which those that are made before the run have no values yet."""
+        source, alias = self.source, self.traced.alias
+        if alias.differentiable:
+            self.tape.node(self._is_early)
+        for i, fresh in enumerate(alias.fresh):
+            array = "None" if fresh.output is None or self._is_early else f"out[{fresh.output}]"
+            source.add(f"f{i} = Storage({array}, {source.constant(fresh.layout)})")
+            if fresh.n_written is not None:
+                source.add(f"f{i}.n_written = {fresh.n_written}")
+            if self._is_shared(fresh.output):
+                source.add(f"f{i}.is_shared = True")
+        for i, origin in enumerate(alias.counters):
+            match origin:
+                case CounterOfInput(tensor):
+                    source.add(f"c{i} = counter_of({source.tensor(tensor)})")
+                case FreshCounter(n):
+                    source.add(f"c{i} = WriteCounter({n})")
+                case _:
+                    assert_never(origin)
+        self.tape.histories()
+        for i, spec in enumerate(alias.made):
+            source.add(f"m{i} = wrap({self._storage(spec.storage)}, {source.constant(spec.layout)}, {spec.offset})")
+            for field, value in self._fields(spec, is_new=True):
+                source.add(f"m{i}.{field} = {value}")
+        for i, history in enumerate(alias.histories):
+            if isinstance(history, HistoryOfLeaf) and history.leaf is not None:
+                source.add(f"g{i}.leaf = ref({self._tensor(history.leaf)})")
 
     def _storage(self, number: int) -> str:
         """Returns the expression of a storage, of an input or fresh."""
@@ -328,9 +510,14 @@ class _Writer:
         n = len(self.traced.call.tensors)
         return self.source.tensor(number) if number < n else f"m{number - n}"
 
-    def _sharing(self, plan: SavePlan | None) -> Callable[[int | None], bool]:
-        """Returns a function that says whether a graph output is held by more than one storage."""
-        alias = self.traced.alias
+    @cached_property
+    def tape(self) -> TapeWriter:
+        return TapeWriter(self.source, self.program, self.operands)
+
+    @cached_property
+    def _is_shared(self) -> Callable[[int | None], bool]:
+        """What says whether a graph output is held by more than one storage."""
+        alias, plan = self.traced.alias, self.tape.plan
         holders: dict[int, int] = {}
         for item in (*alias.writes, *alias.fresh):
             if item.output is not None:
@@ -340,189 +527,20 @@ class _Writer:
         is_fresh = self.program.makes_fresh_outputs
         return lambda output: output is not None and (not is_fresh or holders[output] > 1 or output in kept)
 
-    def _writes(self, is_shared: Callable[[int | None], bool]) -> None:
-        """Swaps the values of written storages."""
-        source, alias, storages = self.source, self.traced.alias, self.traced.call.storages
-        for write in alias.writes:
-            name = source.storage(write.storage)
-            source.add(f"{name}.array = {'None' if write.output is None else f'out[{write.output}]'}")
-            source.add(f"{name}.is_shared = {is_shared(write.output)}")
-            if write.layout is not storages[write.storage].layout:
-                source.add(f"{name}.layout = {source.constant(write.layout)}")
-                source.add(f"{name}.n_written = {write.n_written!r}")
-
-    def _counters(self) -> None:
-        """Counts the writes, and makes the counters that made tensors share."""
-        source, alias = self.source, self.traced.alias
-        counts = {n for _, n in alias.bumps}
-        if len(alias.bumps) > _MANY and len(counts) == 1:
-            with source.block(f"for t in [{', '.join(source.tensor(tensor) for tensor, _ in alias.bumps)}]:"):
-                source.add("c = t._counter")
-                source.add("if c is None: c = t._counter = WriteCounter()")
-                source.add(f"c.n += {counts.pop()}")
-        else:
-            for tensor, n in alias.bumps:
-                source.add(f"counter_of({source.tensor(tensor)}).n += {n}")
-        for i, origin in enumerate(alias.counters):
-            match origin:
-                case CounterOfInput(tensor):
-                    source.add(f"c{i} = counter_of({source.tensor(tensor)})")
-                case FreshCounter(n):
-                    source.add(f"c{i} = WriteCounter({n})")
-                case _:
-                    assert_never(origin)
-
-    def _fields(self, name: str, spec: TensorSpec, is_new: bool) -> None:
-        add = self.source.add
+    def _fields(self, spec: TensorSpec, is_new: bool) -> Iterator[tuple[str, str]]:
+        """Yields what a tensor's attributes become."""
         if spec.history is not None or not is_new:
-            add(f"{name}._history = {'None' if spec.history is None else f'g{spec.history}'}")
+            yield "_history", "None" if spec.history is None else f"g{spec.history}"
         if spec.base is not None or not is_new:
-            add(f"{name}._base_tensor = {'None' if spec.base is None else self._tensor(spec.base)}")
+            yield "_base_tensor", "None" if spec.base is None else self._tensor(spec.base)
         if spec.chain or not is_new:
-            add(f"{name}._chain = {self.source.constant(spec.chain) if spec.chain else '()'}")
+            yield "_chain", self.source.constant(spec.chain) if spec.chain else "()"
         if spec.counter is not None:
-            add(f"{name}._counter = c{spec.counter}")
+            yield "_counter", f"c{spec.counter}"
         if spec.creation is not None or not is_new:
-            add(f"{name}._creation = {spec.creation!r}")
+            yield "_creation", repr(spec.creation)
         if not is_new:
-            add(f"{name}._view_parent = None")
-
-    # -- gradients -----------------------------------------------------------------------------------------------------
-
-    def _node(self, plan: SavePlan | None) -> None:
-        """The tape's node; its edges are read before any history moves on."""
-        source, traced, program = self.source, self.traced, self.program
-        out_avals = traced.jaxpr.out_avals
-        avals = source.constant([(tuple(out_avals[k].shape), out_avals[k].dtype) for k in traced.alias.differentiable])
-        if plan is None or program.partition is None:
-            source.add(f"node = CompiledNode((), None, [], {avals}, None)")
-            return
-        residuals: list[str] = []
-        packed: dict[int, Any] = {}
-        between = dict(zip(plan.packed_between, program.partition.hooks, strict=True))
-        n_outputs = len(out_avals) - len(traced.alias.refills)
-        freed, empty = self._freed(), empty_inputs(traced)
-        for i, residual in enumerate(plan.residuals):
-            if i in between:
-                packed[len(residuals)] = between[i]
-            match residual:
-                case FromRefill(index):
-                    residuals.append(self._refilled(traced.alias.refills[index]))
-                case FromPrimal(index) if index in empty:
-                    continue  # nothing depends on its value
-                case FromPrimal(index) if index in freed:
-                    residuals.append(self._refilled(freed[index]))
-                case FromPrimal(index):
-                    residuals.append(self.operands[index])
-                case FromOutput(index):
-                    residuals.append(f"out[{index}]")
-                case FromForward(index):
-                    residuals.append(f"out[{n_outputs + index}]")
-                case _:
-                    assert_never(residual)
-        for index in program.second.extra if program.second is not None else ():
-            residuals.append(self._refilled(freed[index]) if index in freed else self.operands[index])
-        has_refills = any(text.startswith("Refilled(") for text in residuals)
-        joint = program.partition.joint
-        by_input = dict(traced.alias.reached)
-        edges, bases = [], []
-        for k, graph_input in enumerate(joint.differentiable_inputs):
-            tensor = by_input[graph_input]
-            is_unused = bool(joint.zero_gradients) and joint.zero_gradients[k]
-            edges.append("None" if is_unused else f"history_edge({source.history(tensor)})")
-            bases.append(self._base(tensor))
-        apart = None
-        if len(traced.alias.differentiable) > 1:
-            reached = reached_inputs(traced.jaxpr)
-            apart = outputs_apart([reached[k] for k in traced.alias.differentiable], joint.differentiable_inputs)
-        types = [aval.dtype for aval in (*traced.jaxpr.in_avals, *out_avals)]
-        has_complex = any(is_complex(dtype) for dtype in types)
-        listed = lambda texts: f"({''.join(text + ', ' for text in texts)})"
-        held = f"[{', '.join(residuals)}]"
-        if packed:
-            held = f"pack_arrays({held}, {source.constant(packed)})"
-        cut = "None" if all(base == "None" for base in bases) else listed(bases)
-        source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
-                   f"{cut}, {has_complex}, {has_refills}, {source.constant(program.second)}, "
-                   f"{source.constant(program.consuming)}, {source.constant(apart)})")  # fmt: skip
-
-    def _versions(self, plan: SavePlan) -> None:
-        """Notes how the tensors are whose values the backward needs; those that the call itself writes are not."""
-        alias, call = self.traced.alias, self.traced.call
-        written, freed = {w.storage for w in alias.writes}, self._freed()
-        tensors, results = [], []
-        for residual in plan.residuals:
-            match residual:
-                case FromPrimal(index):
-                    tensors += [
-                        self.source.tensor(storage.tensor)
-                        for i, storage in enumerate(call.storages)
-                        if storage.graph_input == index and i not in written and index not in freed
-                    ]
-                case FromOutput(index):
-                    fresh = [len(call.storages) + i for i, storage in enumerate(alias.fresh) if storage.output == index]
-                    shown = [f"m{i}" for i, spec in enumerate(alias.made) if spec.storage in fresh]
-                    results += shown[:1]
-                case FromForward() | FromRefill():
-                    pass  # no tensor of the user shows it, or it is read when the backward runs
-                case _:
-                    assert_never(residual)
-        listed = [*(f"version_of({t})" for t in tensors), *(f"version_of({t}, True)" for t in results)]
-        if listed:
-            with self.source.block("if state.checks_versions:"):
-                self.source.add(f"node.versions = ({', '.join(listed)},)")
-
-    def _refilled(self, freed: FreedStorage) -> str:
-        """Returns the expression for a residual that the backward reads from its storage."""
-        call = self.traced.call
-        name = call.tensors[call.storages[freed.storage].tensor].name
-        return f"Refilled({self.source.storage(freed.storage)}, {self.source.constant(freed.layout)}, {name!r})"
-
-    def _base(self, tensor: int) -> str:
-        source, call = self.source, self.traced.call
-        source.scope["base_of"] = _base_of
-        storage = call.storages[call.tensors[tensor].storage]
-        if not storage.nbytes:  # the gradient arrives as flat memory
-            flat = contiguous((call.tensors[tensor].layout.numel,), storage.layout.dtype)
-            return f"base_of({source.history(tensor)}, {source.constant(flat)})"
-        if call.tensors[tensor].layout is storage.layout and call.tensors[tensor].is_leaf:
-            return "None"
-        return f"base_of({source.history(tensor)}, {source.constant(storage.layout)})"
-
-    def _histories(self) -> None:
-        add, constant, history = self.source.add, self.source.constant, self.source.history
-        for i, origin in enumerate(self.traced.alias.histories):
-            match origin:
-                case HistoryOfInput(tensor):
-                    add(f"g{i} = {history(tensor)}")
-                    before = self.traced.call.tensors[tensor]
-                    if not before.requires_grad:  # then whether it has one already is no matter
-                        with self.source.block(f"if g{i} is None:"):
-                            made = f"History({constant(before.layout)}, {before.offset})"
-                            add(f"g{i} = {self.source.tensor(tensor)}._history = {made}")
-                case HistoryOfNode(output, tensor, layout, offset):
-                    if tensor is None:
-                        add(f"g{i} = History({constant(layout)}, {offset}, True, node, {output})")
-                    else:
-                        add(f"g{i} = {history(tensor)}")
-                        add(f"g{i}.move_on(node, {output})")
-                case HistoryOfLeaf(requires_grad, layout, offset, _):
-                    present = self._present(i, origin)
-                    add(f"g{i} = {present}History({constant(layout)}, {offset}, {requires_grad})")
-                case _:
-                    assert_never(origin)
-
-    def _present(self, number: int, origin: HistorySource) -> str:
-        """Returns the beginning of an expression: the history that an input has, where one was only begun in the call.
-
-        A tensor gets a history when the first view of it is taken; in a later call it may have one.
-        """
-        tensors = [change.tensor for change in self.traced.alias.changes if change.spec.history == number]
-        if len(tensors) == 1 and isinstance(origin, HistoryOfLeaf) and not origin.requires_grad:
-            before = self.traced.call.tensors[tensors[0]]
-            if before.history is None and (before.layout, before.offset) == (origin.layout, origin.offset):
-                return f"{self.source.history(tensors[0])} or "
-        return ""
+            yield "_view_parent", "None"
 
     # -- outputs -------------------------------------------------------------------------------------------------------
 
@@ -554,12 +572,4 @@ class _Writer:
 
 def _is_any_held(storages: Sequence[Storage]) -> bool:
     """Returns whether the array of any storage is held by somebody else."""
-    several = threads.are_several
-    return any((s.is_shared or several) and sys.getrefcount(s.array) > HELD_ONCE for s in storages)
-
-
-def _base_of(history: Any, storage_layout: Any) -> Any:
-    """Returns how the gradient of a history's base is cut out of that of its storage; None if they are the same."""
-    if history.layout is storage_layout:
-        return None
-    return storage_layout, history.layout, history.offset
+    return any(s.is_shared and sys.getrefcount(s.array) > HELD_ONCE for s in storages)

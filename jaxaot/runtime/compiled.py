@@ -16,7 +16,7 @@ from jaxaot.plan.difference import CallKey, differences
 from jaxaot.runtime.call import MISS
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
-from jaxaot.runtime.recovery import is_passing
+from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
@@ -85,7 +85,7 @@ class CompiledFunction(Generic[P, R]):
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if RUNNING:
             if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
@@ -95,8 +95,10 @@ class CompiledFunction(Generic[P, R]):
             args, kwargs = read_iterators(args, kwargs)  # type: ignore[assignment]
         try:
             result = self._latest(self.fn, args, kwargs)
-        except Exception:  # nothing has changed yet: what is wrong shows at the second try
-            return self._look_up(self.programs, args, kwargs)
+        except Exception as error:
+            if not may_be_tried_again(error):
+                raise
+            return self._look_up(self.programs, args, kwargs)  # what is wrong shows at the second try
         if result is MISS:
             return self._look_up(self.programs[1:], args, kwargs)
         self._hits += 1
@@ -122,6 +124,8 @@ class CompiledFunction(Generic[P, R]):
             try:
                 return program.enter(self.fn, args, kwargs, *walk)
             except Exception as another:
+                if not may_be_tried_again(another):
+                    raise
                 error = another
         raise error
 
@@ -129,6 +133,8 @@ class CompiledFunction(Generic[P, R]):
         try:
             return program.enter(self.fn, args, kwargs, *walk)
         except Exception as error:
+            if not may_be_tried_again(error):
+                raise
             return self._again(program, error, args, kwargs, *walk)
 
     def _move_to_front(self, program: Program) -> None:
@@ -185,11 +191,11 @@ class CompiledFunction(Generic[P, R]):
         fn = copy.deepcopy(self.fn, memo)  # a method is then that of a copied object
         return type(self)(fn, self._given_build, self._inspect, self.max_programs)
 
-    def trace(self, *args: Any, **kwargs: Any) -> Any:
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""
         return self._inspect.trace(self.fn, args, kwargs)
 
-    def explain(self, *args: Any, **kwargs: Any) -> None:
+    def explain(self, /, *args: Any, **kwargs: Any) -> None:
         """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward."""
         print(self._inspect.explain(self.fn, args, kwargs))
 

@@ -7,13 +7,13 @@ comprehension over a hundred cells is faster than a hundred statements.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any, assert_never
+from collections.abc import Callable, Sequence
+from typing import Any, TypeGuard, assert_never
 
 import jax
 
 from jaxaot._jax import ShapedArray
-from jaxaot.facade.cells import cell_kinds
+from jaxaot.facade.cells import CellKind, cell_kinds
 from jaxaot.plan.places import (
     AttributeWrite,
     BuiltArray,
@@ -26,10 +26,13 @@ from jaxaot.plan.places import (
     MetadataWrite,
     OutsideObject,
     PlacePlan,
+    PlaceWrite,
 )
 from jaxaot.runtime.source import Source
+from jaxaot.runtime.store import Change
 
-_SINGLE = jax.tree.structure(0)
+SINGLE = jax.tree.structure(0)
+"""The tree of a value that is one leaf."""
 
 
 class PlaceWriter:
@@ -66,7 +69,7 @@ class PlaceWriter:
         self._metadata_guards()
         source.add(f"R = {self._attributes('value_attribute', range(len(cells)))}")
         for number, cell in enumerate(cells):
-            if cell.tree == _SINGLE:
+            if cell.tree == SINGLE:
                 self._leaf(f"R[{number}]", cell.leaves[0], arrays)
                 continue
             source.scope["flatten"] = jax.tree.flatten
@@ -169,46 +172,52 @@ class PlaceWriter:
 
     def _is_one_list(self) -> bool:
         return self._n_arrays == len(self.plan.cells) and all(
-            cell.tree == _SINGLE and cell.leaves[0].kind == "array" for cell in self.plan.cells
+            cell.tree == SINGLE and cell.leaves[0].kind == "array" for cell in self.plan.cells
         ) and not self.plan.arrays  # fmt: skip
 
-    def write_back(self) -> None:
-        """Writes what is put back after the run: first all values are made, then they are put into their places."""
-        source = self.source
-        swaps: dict[str, list[tuple[int, str]]] = {}
-        rest: list[tuple[MetadataWrite | AttributeWrite | ContainerWrite, str]] = []
-        for number, write in enumerate(self.plan.writes):
-            match write:
-                case CellWrite(cell, value):
-                    swaps.setdefault(self.plan.cells[cell].kind, []).append((cell, self._built(value)))
-                case MetadataWrite():
-                    rest.append((write, ""))
-                case AttributeWrite(_, _, value) | ContainerWrite(_, value):
-                    if value is None:
-                        rest.append((write, ""))
-                        continue
-                    source.add(f"w{number} = {self._built(value)}")
-                    rest.append((write, f"w{number}"))
-                case _:
-                    assert_never(write)
-        for kind, items in swaps.items():
-            put = source.constant(cell_kinds()[kind].write)
-            if len(items) <= 4:
-                for cell, text in items:
-                    source.add(f"{put}(C[{cell}], {text})")
-            else:
-                cells = [cell for cell, _ in items]
-                is_all = cells == list(range(len(self.plan.cells)))
-                picked = "C" if is_all else f"({', '.join(f'C[{cell}]' for cell in cells)})"
-                source.add(f"[*map({put}, {picked}, ({', '.join(text for _, text in items)}))]")
-        for write, text in rest:
-            self._put(write, text)
+    @property
+    def changes_attributes_only(self) -> bool:
+        """Whether each write gives an attribute a value that needs no Python to be put together."""
+        return all(map(_is_simple, self.plan.writes))
 
-    def _put(self, write: MetadataWrite | AttributeWrite | ContainerWrite, text: str) -> None:
+    def changes(self, source_of: Callable[[int], str | int]) -> list[Change]:
+        """Returns the writes that do.
+
+        Args:
+          source_of: Takes a graph output to what a `Change` has for it.
+        """
+        found = []
+        for write in self.plan.writes:
+            if not _is_simple(write) or write.value is None:
+                continue
+            (leaf,) = write.value.leaves
+            value = source_of(leaf.output) if isinstance(leaf, BuiltArray) else self._built_leaf(leaf)
+            if isinstance(write, CellWrite):
+                found.append(Change(f"C[{write.cell}]", self._kind(write.cell).value_attribute, value))
+            else:
+                found.append(Change(self.source.path(write.path), write.name, value))
+        return found
+
+    def write_others(self) -> None:
+        """Writes the others: first all values are made, then they are put into their places."""
+        source = self.source
+        others = [write for write in self.plan.writes if not _is_simple(write)]
+        for number, write in enumerate(others):
+            if not isinstance(write, MetadataWrite) and write.value is not None:
+                source.add(f"w{number} = {self._built(write.value)}")
+        for number, write in enumerate(others):
+            self._put(write, f"w{number}")
+
+    def _kind(self, cell: int) -> CellKind:
+        return cell_kinds()[self.plan.cells[cell].kind]
+
+    def _put(self, write: PlaceWrite, text: str) -> None:
         source = self.source
         match write:
+            case CellWrite(cell):
+                source.add(f"{source.constant(self._kind(cell).write)}(C[{cell}], {text})")
             case MetadataWrite(cell, metadata):
-                name = cell_kinds()[self.plan.cells[cell].kind].metadata_attribute
+                name = self._kind(cell).metadata_attribute
                 source.add(f"C[{cell}].{name}.clear()")
                 source.add(f"C[{cell}].{name}.update({source.constant(dict(metadata))})")
             case AttributeWrite(path, name, value):
@@ -226,7 +235,7 @@ class PlaceWriter:
 
     def _built(self, value: BuiltValue) -> str:
         texts = [self._built_leaf(leaf) for leaf in value.leaves]
-        if value.tree == _SINGLE:
+        if value.tree == SINGLE:
             return texts[0]
         return f"{self.source.constant(value.tree)}.unflatten([{', '.join(texts)}])"
 
@@ -240,6 +249,17 @@ class PlaceWriter:
                 return "None" if value is None else self.source.constant(value)
             case _:
                 assert_never(leaf)
+
+
+def _is_simple(write: PlaceWrite) -> TypeGuard[CellWrite | AttributeWrite]:
+    """Returns whether a write gives an attribute a value that is one leaf."""
+    match write:
+        case CellWrite(value=value) | AttributeWrite(value=value):
+            return value is not None and value.tree == SINGLE
+        case MetadataWrite() | ContainerWrite():
+            return False
+        case _:
+            assert_never(write)
 
 
 def refill(container: Any, items: Any) -> None:

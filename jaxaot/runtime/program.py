@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+
 from jaxaot._jax import has_side_effects
 from jaxaot.ir.gate import hold_fills
 from jaxaot.ir.rewrite import add_inputs, drop_inputs, first_outputs, inline
+from jaxaot.ir.roles import Primal
+from jaxaot.ir.walk import sub_jaxprs
+from jaxaot.lower.entry import Entry
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
 from jaxaot.passes.finish import finish_backward, finish_forward
+from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.places import BuiltArray, CellWrite
 from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.links import Link, Linker
+from jaxaot.runtime.places import SINGLE
 from jaxaot.runtime.second import SecondBackward
 from jaxaot.runtime.watched import watching
 
@@ -33,11 +41,12 @@ class Program:
       sources: Where each output of the forward comes from, if there are segments.
       inputs: Where each input of `forward` comes from, if there are segments.
       forward: Takes graph inputs to graph outputs and extra residuals; of segments, it is the last one.
-      forward_donated: The same, reusing the buffers of the storages that are written.
+      entry: The way into it for a call that stores what it returns.
+      entry_donated: The same, reusing the buffers of the storages that are written.
       backward: Takes residuals and cotangents to gradients; compiled on first use.
       consuming: What `backward` is where nobody will need the residuals again, reusing the buffers of some, and the
         positions of these; None if no gradient fits into one.
-      donated: Distinct storages whose buffers `forward_donated` reuses.
+      donated: Distinct storages whose buffers `entry_donated` reuses.
       donated_places: Graph inputs that are cells' arrays whose buffers it reuses.
       makes_fresh_outputs: Whether nobody else holds what the forward returns.
       has_work: Whether there is anything to run: an output, or an effect such as a print.
@@ -46,9 +55,9 @@ class Program:
     """
 
     __slots__ = (
-        "backward", "consuming", "donated", "donated_places", "enter", "executables", "forward", "forward_donated",
-        "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second", "source",
-        "sources", "traced",
+        "backward", "consuming", "donated", "donated_places", "enter", "entry", "entry_donated", "executables",
+        "forward", "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second",
+        "source", "sources", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -100,12 +109,15 @@ class Program:
         self.executables = {"forward": plain}
         self.makes_fresh_outputs = getattr(plain, "makes_fresh_outputs", False)
         self.forward = plain.call
-        self.forward_donated = plain.call
+        has_effects = any(map(has_side_effects, jaxpr.jaxpr.eqns)) or calls_python(jaxpr.jaxpr)
+        self.entry = self.entry_donated = Entry(plain, False, has_effects)
         if positions:
-            self.executables["forward_donated"] = make_executable(jaxpr, positions, "forward")
-            self.forward_donated = self.executables["forward_donated"].call
+            donating = self.executables["forward_donated"] = make_executable(jaxpr, positions, "forward")
+            self.entry_donated = Entry(donating, True, has_effects)
         for executable in self.executables.values():
             executable.settings = key.jax_settings
+            if linker is None:  # otherwise outputs are those of the last segment
+                executable.name_of = functools.partial(output_name, traced)
         self.backward: Callable[..., Any] | None = None
         self.consuming: tuple[Callable[..., Any], tuple[int, ...]] | None = None
         if partition is not None:
@@ -114,9 +126,11 @@ class Program:
             backward = finish_backward(partition.backward, len(partition.plan.residuals), absent)
             self.executables["backward"] = make_executable(backward, (), "backward")
             self.backward = self.executables["backward"].call
+            self.executables["backward"].name_of = functools.partial(gradient_name, partition)
             fitting = fitting_residuals(partition, absent) if donate and self.makes_fresh_outputs else ()
             if fitting:
                 self.executables["backward_donated"] = make_executable(backward, fitting, "backward")
+                self.executables["backward_donated"].name_of = functools.partial(gradient_name, partition)
                 self.consuming = self.executables["backward_donated"].call, fitting
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""
@@ -175,6 +189,11 @@ def lower(
     return Program(traced, partition, make_executable, key.settings.donate and donate, key)
 
 
+def calls_python(jaxpr: Any) -> bool:
+    """Returns whether an open jaxpr calls functions of Python when it runs."""
+    return any("callback" in eqn.primitive.name or any(map(calls_python, sub_jaxprs(eqn))) for eqn in jaxpr.eqns)
+
+
 def forward_graph(traced: Traced, partition: Partition | None) -> Any:
     """Returns the graph of a call: from the inputs that are passed to the outputs and further residuals."""
     n_fills = len(traced.alias.refills)
@@ -183,6 +202,34 @@ def forward_graph(traced: Traced, partition: Partition | None) -> Any:
     jaxpr = dce(first_outputs(held, n_outputs)) if partition is None else held
     # what runs is not differentiated again, so custom rules have done their work
     return drop_inputs(inline(jaxpr, also_custom=True), empty_inputs(traced))
+
+
+def output_name(traced: Traced, position: int) -> str:
+    """Returns what the user calls an output of the forward."""
+    call, alias = traced.call, traced.alias
+    for write in alias.writes:
+        if write.output == position:
+            return f"the new value of `{call.tensors[call.storages[write.storage].tensor].name}`"
+    results = jax.tree.unflatten(traced.out_tree, range(len(alias.outputs)))
+    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(results)]
+    for path, source in zip(paths, alias.outputs, strict=True):
+        output = source.output if isinstance(source, ArrayOutput) else None
+        if isinstance(source, TensorOutput) and source.tensor >= len(call.tensors):
+            storage = alias.made[source.tensor - len(call.tensors)].storage - len(call.storages)
+            output = alias.fresh[storage].output if storage >= 0 else None
+        if output == position:
+            return f"its result{path}"
+    return "a value that it keeps for the backward"
+
+
+def gradient_name(partition: Partition, position: int) -> str:
+    """Returns what the user calls an output of the backward."""
+    joint = partition.joint
+    inputs = joint.differentiable_inputs
+    if position >= len(inputs):
+        return f"output {position}"
+    names = [role.name for role in joint.in_roles if isinstance(role, Primal)]
+    return f"the gradient of `{names[inputs[position]]}`"
 
 
 def empty_inputs(traced: Traced) -> tuple[int, ...]:
@@ -235,6 +282,8 @@ def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
         if not isinstance(write, CellWrite) or len(write.value.leaves) != 1:
             continue
         leaves, (now,) = traced.places.cells[write.cell].leaves, write.value.leaves
+        if write.value.tree != SINGLE:  # then Python puts the value together
+            continue
         if len(leaves) != 1 or leaves[0].kind != "array" or not isinstance(now, BuiltArray):
             continue
         position, aval = leaves[0].graph_input, traced.jaxpr.out_avals[now.output]

@@ -1,11 +1,13 @@
 """What to do when carrying out a call failed: say which argument has no value, or try again.
 
-A call that fails has changed nothing yet: the executable runs before anything is written. Two failures come from other
-threads and pass: a storage may hold the symbol of a trace, or an array that another call was just given to overwrite.
+A call that fails before it has results has changed nothing. Two such failures come from other threads and pass: a
+storage may hold the symbol of a trace, or an array that another call was just given to overwrite.
 """
 
 from __future__ import annotations
 
+import os
+import pathlib
 import sys
 import threading
 import time
@@ -13,7 +15,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
+import jaxlib
 
+import jaxaot.errors
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DeletedArrayError, SignatureMismatchError
 from jaxaot.facade.cells import is_leaf
@@ -24,6 +28,27 @@ from jaxaot.plan.paths import Path, follow
 from jaxaot.runtime.source import SOURCE_NAME
 
 _PAUSE_SECONDS = 0.0005
+
+_OURS = tuple(f"{pathlib.Path(str(module.__file__)).parent}{os.sep}" for module in (jax, jaxlib, jaxaot.errors))
+"""Where the code of JAX and of this package lies."""
+
+
+def may_be_tried_again(error: BaseException) -> bool:
+    """Returns whether a call failed in its own code or in JAX's, before there were results, so that nothing changed.
+
+    What the handler of a signal raised, such as a watchdog's `TimeoutError`, goes to the caller.
+    """
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
+        name = frame.f_code.co_filename
+        if name == SOURCE_NAME:
+            if frame.f_locals.get("out") is not None:
+                return False
+        elif not name.startswith(_OURS):
+            return False
+        traceback = traceback.tb_next
+    return True
 
 
 def is_passing(error: Exception, call: CallPlan, fn: Any, args: Any, kwargs: Any, parameters: Sequence[str]) -> bool:

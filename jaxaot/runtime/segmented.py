@@ -150,7 +150,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if RUNNING:
             if state.trace is not None or state.inlines or (state.dual is not None and state.dual.has_duals()):
                 return self.fn(*args, **kwargs)  # part of the graph that is being traced
@@ -167,13 +167,14 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         """Runs the function itself, and as in a trace the compiled functions that it calls."""
         args = tuple(map(opened, args))
         kwargs = {name: opened(value) for name, value in kwargs.items()}
-        RUNNING.append(self)  # so that they look
-        state.inlines = True
         try:
+            RUNNING.append(self)  # so that they look
+            state.inlines = True
             return self.fn(*args, **kwargs)
         finally:
             state.inlines = False
-            RUNNING.remove(self)
+            if self in RUNNING:
+                RUNNING.remove(self)
 
     def _follow(self, walk: Walk, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that a program fits to its end, or `MISS`."""

@@ -92,8 +92,9 @@ class Source:
         parent = self.path(path[:-1])
         match kind:
             case "attr":
-                is_plain = key.isidentifier() and not keyword.iskeyword(key)
-                return f"{parent}.{key}" if is_plain else f"{parent}.__dict__[{key!r}]"
+                # Python reads `x.ﬁ` as `x.fi`: it normalizes the names in code, and nothing but those
+                is_plain = type(key) is str and key.isascii() and key.isidentifier() and not keyword.iskeyword(key)
+                return f"{parent}.{key}" if is_plain else f"getattr({parent}, {self.constant(key)})"
             case "item":
                 return f"{parent}[{key!r}]" if type(key) in (str, int, bool) else f"{parent}[{self.constant(key)}]"
             case "closure":

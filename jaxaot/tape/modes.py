@@ -8,25 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot.errors import UnknownSettingError
-
-
-class _Threads:
-    """Whether several threads use tensors.
-
-    Attributes:
-      are_several: Whether there was ever a second one.
-    """
-
-    are_several = False
-    _n = 0
-
-    def note(self) -> None:
-        """Notes that a thread begins to use tensors."""
-        self._n += 1
-        self.are_several = self._n > 1
-
-
-threads = _Threads()
+from jaxaot.tape.threads import threads
 
 
 class _State(threading.local):

@@ -10,7 +10,7 @@ import jax
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import PyTreeDef
-from jaxaot.facade.dispatch import STAND_INS
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.history import History
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor

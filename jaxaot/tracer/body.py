@@ -220,8 +220,8 @@ def trace_body(
         found["counts"] = _counts(trace)
         return outputs
 
-    state.trace = trace
     try:
+        state.trace = trace
         avals = [jax.ShapeDtypeStruct(spec.shape, spec.dtype) for spec in arguments]
         closed = jax.make_jaxpr(staged)(*avals)
     finally:

@@ -334,7 +334,7 @@ class _Walk:
             if getattr(fn, name):
                 self._queue.append(((*path, ("attr", name)), getattr(fn, name)))
         for name, child in list(vars(fn).items()):
-            if self._is_named(name, fn.__module__) and name.isidentifier():
+            if self._is_named(name, fn.__module__):
                 self._child((*path, ("attr", name)), child)
 
     def _object(self, path: Path, value: object) -> None:
@@ -352,7 +352,7 @@ class _Walk:
         self._missing(path, value)
         # the code of a library is not looked into: what its classes read is not known
         is_known = not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
-        attributes = {name: child for name, child in attributes_of(value).items() if name.isidentifier()}
+        attributes = attributes_of(value)
         for name, child in attributes.items():
             if not is_known:
                 self._child((*path, ("attr", name)), child)

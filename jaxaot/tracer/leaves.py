@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot.errors import ControlFlowMismatchError, TensorTypeError
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.create import from_jax, tensor
-from jaxaot.facade.dispatch import STAND_INS
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.views import clone
 from jaxaot.ops.promotion import can_store, is_bool

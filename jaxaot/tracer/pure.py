@@ -142,14 +142,16 @@ def _required(was: dict[str, Any]) -> bool:
 def inline_trace() -> Iterator[_InlineState]:
     """Inside, tensor operations are part of whatever JAX is running, and nothing outside changes."""
     before, grad_enabled = state.trace, state.grad_enabled
-    state.trace = trace = _InlineState(before)
-    RUNNING.append(trace)
+    trace = _InlineState(before)
     try:
+        state.trace = trace
+        RUNNING.append(trace)
         yield trace
     finally:
+        if trace in RUNNING:
+            RUNNING.remove(trace)
         state.trace, state.grad_enabled = before, grad_enabled
         trace.restore()
-        RUNNING.remove(trace)
 
 
 def is_mapped() -> bool:

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object, trace_level
+from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef, Shape
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
@@ -38,6 +39,7 @@ from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
 from jaxaot.tape.modes import state
 from jaxaot.tracer.alias import Escapes, collect_escapes, no_aliases, plan_aliases
+from jaxaot.tracer.apart import HandlersApart
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.guards import PLAIN, Reached, python_guards
@@ -193,18 +195,34 @@ def _trace(
     if before is not None:
         raise TraceError("A trace is already running in this thread; call the function itself inside it.")
     # what a checkpointed function around it does is the call, not the trace
-    region, state.region, state.trace = state.region, None, trace
-    anomaly, state.anomaly = state.anomaly, state.anomaly or watch_outside_of_the_mode()
-    RUNNING.append(trace)
-    try:
-        closed = jax.make_jaxpr(staged)()
-    finally:
-        state.region, state.trace, state.anomaly = region, None, anomaly
+    region, anomaly, is_restored = state.region, state.anomaly, False
+
+    def restore() -> None:
+        nonlocal is_restored
+        if is_restored:
+            return
         state.grad_enabled, state.autocast = grad_enabled, autocast
         del state.autocast_before[n_contexts:]
         places.close()
         trace.restore()
-        RUNNING.remove(trace)
+        if trace in RUNNING:
+            RUNNING.remove(trace)
+        state.region, state.trace, state.anomaly = region, None, anomaly
+        is_restored = True
+
+    handlers = HandlersApart(trace)
+    trace.entry = staged.__code__
+    try:
+        state.region, state.trace = None, trace
+        state.anomaly = anomaly or watch_outside_of_the_mode()
+        RUNNING.append(trace)
+        closed = jax.make_jaxpr(staged)()
+    finally:
+        try:
+            finish(restore)
+        finally:
+            restore()  # if an interrupt came before it was done
+            handlers.put_back()
         if put_back is not None and trace.is_broken:  # the function will run again
             put_back()
     check_forward_mode(closed)

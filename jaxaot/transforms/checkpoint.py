@@ -25,6 +25,7 @@ R = TypeVar("R")
 @overload
 def checkpoint(
     fn: Callable[P, R],
+    /,
     *,
     policy: str | Callable[..., Any] | None = None,
     memory_budget: float | str | None = None,
@@ -36,6 +37,7 @@ def checkpoint(
 @overload
 def checkpoint(
     fn: Callable[..., R],
+    /,
     *args: Any,
     policy: str | Callable[..., Any] | None = None,
     memory_budget: float | str | None = None,
@@ -48,6 +50,7 @@ def checkpoint(
 @overload
 def checkpoint(
     fn: None = None,
+    /,
     *,
     policy: str | Callable[..., Any] | None = None,
     memory_budget: float | str | None = None,
@@ -58,6 +61,7 @@ def checkpoint(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def checkpoint(
     fn: Callable[..., Any] | None = None,
+    /,
     *args: object,
     policy: str | Callable[..., Any] | None = None,
     memory_budget: float | str | None = None,

@@ -83,7 +83,7 @@ class Function:
         )
 
     @classmethod
-    def apply(cls, *args: object, **kwargs: Any) -> Any:
+    def apply(cls, /, *args: object, **kwargs: Any) -> Any:
         """Returns the result of `forward`, recorded; its gradients are those of `backward`."""
         has_setup = cls.setup_context is not None
         if kwargs:

@@ -93,12 +93,14 @@ def _outermost() -> Iterator[None]:
         return
     marker = object()
     with TRACING:
-        region, state.region = state.region, None
-        RUNNING.append(marker)
+        region = state.region
         try:
+            state.region = None
+            RUNNING.append(marker)
             yield
         finally:
-            RUNNING.remove(marker)
+            if marker in RUNNING:
+                RUNNING.remove(marker)
             state.region = region
 
 

@@ -16,6 +16,25 @@ from typing import Any
 import numpy as np
 
 from jaxaot._typing import Shape
+from jaxaot.errors import StorageSizeError
+
+MAX_BYTES = 2**63 - 1
+"""What the addresses of a machine reach. XLA ends the process where a size is beyond."""
+
+
+def check_addressable(size: Sequence[int], itemsize: int) -> None:
+    """Does nothing for an array of some size that memory has addresses for; a dim of size 0 counts as 1, as in XLA.
+
+    Raises:
+      StorageSizeError: If it has none.
+    """
+    n_bytes = math.prod(max(n, 1) for n in size) * itemsize
+    if n_bytes > MAX_BYTES:
+        raise StorageSizeError(
+            f"Storage size calculation overflowed with sizes={[int(n) for n in size]}: these are {n_bytes:,} bytes, "
+            "more than memory can have addresses for. Views may be as large (`x.expand(...)`), what is computed of "
+            "all their elements may not. Look for a size that is a product of others, or compute in parts."
+        )
 
 
 class Layout:

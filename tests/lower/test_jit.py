@@ -1,9 +1,12 @@
 """`ja.jit` is `jax.jit`, with the options that XLA needs."""
 
+import contextlib
 import copy
 import functools
 import gc
 import inspect
+import operator
+import pickle
 import weakref
 
 import jax
@@ -183,3 +186,88 @@ def test_methods():
 
     np.testing.assert_array_equal(Model().run(X), 3.0 * X)
     assert "Model.run" in repr(Model.run)
+
+
+def which_are_static(jit, options, args, kwargs):
+    seen = []
+
+    def fn(x, y, *, z=3):
+        seen.append([not isinstance(value, jax.core.Tracer) for value in (x, y, z)])
+        return x + 1
+
+    with contextlib.suppress(ValueError):
+        jit(fn, **options)(*args, **kwargs)
+    return seen[:1]
+
+
+@pytest.mark.parametrize("numbers", [None, (), 0, 1, (0, 1)])
+@pytest.mark.parametrize("names", [None, (), "y", ("x", "y"), "z"])
+def test_static_arguments_are_those_of_jax_jit(numbers, names):
+    given = {"static_argnums": numbers, "static_argnames": names}
+    options = {name: value for name, value in given.items() if value is not None}
+    for args, kwargs in (((1, 2), {}), ((1,), {"y": 2}), ((), {"x": 1, "y": 2}), ((1, 2), {"z": 4})):
+        want = which_are_static(jax.jit, options, args, kwargs)
+        assert which_are_static(ja.jit, options, args, kwargs) == want
+
+
+def test_static_positions_from_the_end_do_not_depend_on_how_arguments_are_passed():
+    jitted = ja.jit(lambda x, y: x * 2 if y else x, static_argnums=-1, static_argnames="y")
+    assert jitted(1.0, True) == jitted(1.0, y=True) == jitted(x=1.0, y=True) == 2.0
+
+
+@pytest.mark.parametrize("later", [lambda x, kept: x * kept, lambda x, kept: jax.vmap(lambda t: t + kept)(x)])
+def test_a_tracer_that_leaked_is_named(later):
+    kept = []
+    ja.jit(lambda x: kept.append(x * 2) or x)(X)
+    with pytest.raises(jax.errors.UnexpectedTracerError, match="side effect"):
+        ja.jit(lambda x: later(x, kept[0]))(X)
+
+
+class Slotted:
+    __slots__ = ()
+
+    def __call__(self, x):
+        return x * 2
+
+
+@pytest.mark.parametrize("fn", [Slotted(), operator.methodcaller("sum"), abs])
+def test_functions_that_nothing_can_refer_to_weakly(fn):
+    for _ in range(3):
+        np.testing.assert_allclose(ja.jit(fn)(X), fn(X))
+        np.testing.assert_allclose(jax.vmap(ja.jit(fn))(X), jax.vmap(fn)(X))
+        np.testing.assert_allclose(pickle.loads(pickle.dumps(ja.jit(fn)))(X), fn(X))
+
+
+def test_functions_of_numpy_are_refused_each_time():
+    for jitted in (ja.jit(np.sin), ja.jit(np.sin), pickle.loads(pickle.dumps(ja.jit(np.sin)))):
+        with pytest.raises(jax.errors.TracerArrayConversionError):
+            jitted(X)
+
+
+def test_the_text_of_a_function_whose_own_fails():
+    class Shy:
+        def __repr__(self):
+            raise RuntimeError("no")
+
+        def __call__(self, x):
+            return x.sum()
+
+    jitted = ja.jit(Shy())
+    assert repr(jitted).startswith("<ja.jit of <")
+    large = jnp.ones((400, 500))
+    assert jitted(large) == jitted.lower(large).compile()(large) == 200_000
+
+
+@pytest.mark.parametrize("name", ["self", "cls", "fn", "args", "kwargs", "class", "a b", "ﬁ", "fi"])
+def test_any_name_of_an_argument(name):
+    given, tensors = {name: X, "other": X}, {name: ja.ones(3), "other": ja.ones(3)}
+    fn = lambda **named: named[name] * 2 + named["other"]
+    for call in (ja.jit(fn), ja.remat(fn)):
+        np.testing.assert_array_equal(call(**given), 3 * X)
+    assert ja.jit(fn).eval_shape(**given).shape == X.shape
+    ja.jit(fn).lower(**given), ja.jit(fn).trace(**given)
+    ja.jit(fn).explain(**given)
+    for call in (ja.compile(fn), ja.compile(fn, segments=True), functools.partial(ja.checkpoint, fn), ja.no_grad()(fn)):
+        assert call(**tensors).tolist() == [3.0] * 3
+    ja.trace(fn, **tensors)
+    ja.pareto(lambda **named: fn(**named).sum(), **{key: ja.ones(3, requires_grad=True) for key in tensors})

@@ -294,3 +294,16 @@ def test_what_is_called_zero_is_zero(seed):
 
 def test_random_gradients_have_zeros():
     assert sum(len(zeros(seed)[0]) for seed in range(6)) >= 12
+
+
+def test_a_mask_of_a_comparison_with_a_number():
+    x = jnp.ones((256, 512)).at[0, 3].set(0.0)
+    y = jnp.arange(512.0) * x
+    for fn in (
+        lambda x, y: jnp.sum(x * (x == 0.0).astype(x.dtype)),
+        lambda x, y: jnp.sum(y * x + (x == 0.0).astype(x.dtype) * y, 1),
+        lambda x, y: jnp.sum(y * (x == 0.0).astype(x.dtype), 0),
+        lambda x, y: jnp.sum((x == x[0, 0]).astype(x.dtype) * y, 1),
+        jax.grad(lambda x, y: jnp.sum(jnp.linalg.norm(jnp.where(x == 0, 1.0, x), axis=1) * (x[:, 0] == 0.0))),
+    ):
+        np.testing.assert_allclose(ja.jit(fn)(x, y), jax.jit(fn)(x, y), rtol=1e-5)

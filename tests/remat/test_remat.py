@@ -463,3 +463,46 @@ def test_graphs_are_kept_bounded_and_not_for_longer_than_the_function():
     del fn, wrapped
     gc.collect()
     assert alive() is None
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit, jax.vmap])
+def test_linear_functions_are_transposed(wrap):
+    def fn(x, y):
+        return {"a": 3 * x + jnp.sin(2.0) * y["b"], "unused": x * 2}
+
+    x, y = jnp.ones((2, 3)), {"b": jnp.ones((2, 3))}
+    cotangent = {"a": jnp.arange(6.0).reshape(2, 3), "unused": jnp.ones((2, 3))}
+    for args, transposed in (((x, y), fn), ((x,), lambda x: fn(x, y)["unused"])):
+        of = lambda how: wrap(how(transposed))
+        given = cotangent if len(args) == 2 else cotangent["unused"]
+        want = jax.linear_transpose(of(jax.checkpoint), *args)(given)
+        got = jax.linear_transpose(of(ja.remat), *args)(given)
+        jax.tree.map(np.testing.assert_allclose, got, want)
+
+
+def test_results_that_are_not_used_and_integers_are_transposed():
+    fn = lambda x, n: (x * n, jnp.sum(x), n)
+    pulled = jax.linear_transpose(lambda x: ja.remat(fn)(x, jnp.arange(3))[0], jnp.ones(3))(jnp.ones(3))
+    np.testing.assert_array_equal(pulled[0], [0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("value", [1.0, np.float32(1.0), np.ones(()), jnp.float32(1.0)])
+def test_tangents_may_be_numbers(value):
+    want = jax.jvp(jnp.sin, (value,), (value,))
+    np.testing.assert_allclose(jax.jvp(ja.remat(jnp.sin), (value,), (value,)), want)
+    second = lambda f: jax.jvp(lambda x: jax.jvp(f, (x,), (value,))[1], (value,), (value,))
+    np.testing.assert_allclose(second(ja.remat(jnp.sin)), second(jnp.sin), rtol=1e-6)
+    np.testing.assert_allclose(jax.jvp(jax.grad(ja.remat(jnp.sin)), (value,), (value,)), second(jnp.sin), rtol=1e-6)
+
+
+def test_regions_that_jax_lowers_itself(monkeypatch):
+    with jax.enable_x64(False):
+        jax.config.update("jax_remat3", True)
+        try:
+            x = jnp.linspace(0.0, 1.0, 200_000).reshape(400, 500)
+            fn = lambda x: jax.checkpoint(lambda x: jnp.sin(x) * x)(x).sum()
+            for run in (ja.jit(fn), ja.jit(jax.grad(fn)), ja.jit(ja.grad(fn)), ja.jit(lambda x: jax.vmap(fn)(x[None]))):
+                assert np.isfinite(run(x)).all()
+            np.testing.assert_allclose(ja.jit(jax.grad(fn))(x), jnp.cos(x) * x + jnp.sin(x), rtol=1e-5)
+        finally:
+            jax.config.update("jax_remat3", False)

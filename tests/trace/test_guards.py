@@ -781,3 +781,53 @@ def test_a_list_that_is_added_to_and_read():
     assert fn(ja.ones(1)).item() == 1
     names.append("m")
     assert fn(ja.ones(1)).item() == 2
+
+
+NORMALIZED = [("ﬁ", "fi"), ("ª", "a"), ("𝐱", "x"), ("e\u0301", "\u00e9"), ("a b", "ab"), ("class", "class_")]
+"""Names, and others that Python reads in their place where they stand in code, or that look like them."""
+
+
+@pytest.mark.parametrize("name, other", NORMALIZED)
+@pytest.mark.parametrize("has_other", [False, True])
+def test_names_of_attributes_are_those_of_the_object(name, other, has_other):
+    class Model:
+        pass
+
+    model, kind = Model(), Model
+    for owner, value in ((model, 2.0), (kind, 5.0)):
+        setattr(owner, name, ja.ones(2) * value)
+        setattr(owner, name + "_number", 3)
+        if has_other:
+            setattr(owner, other, ja.ones(2) * 7)
+            setattr(owner, other + "_number", 4)
+
+    @ja.compile
+    def fn(x):
+        return x * getattr(model, name) * getattr(model, name + "_number") + getattr(kind, name)
+
+    assert fn(ja.ones(2)).tolist() == fn(ja.ones(2)).tolist() == [11.0, 11.0]
+    getattr(model, name).mul_(2)
+    assert fn(ja.ones(2)).tolist() == [17.0, 17.0]
+    setattr(model, name + "_number", 1)
+    setattr(model, name, ja.ones(2))
+    assert fn(ja.ones(2)).tolist() == [6.0, 6.0]
+
+
+def test_names_that_are_of_a_class_of_strings():
+    class Name(str):
+        def __repr__(self):
+            raise AssertionError("the text of a name is not asked for")
+
+    class Model:
+        pass
+
+    model = Model()
+    model.__dict__[Name("weight")] = ja.ones(2) * 2
+    fn = ja.compile(lambda x: x * model.weight)
+    assert fn(ja.ones(2)).tolist() == fn(ja.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_names_of_arguments_that_python_normalizes():
+    fn = ja.compile(lambda **named: named["ﬁ"] * 2 + named["fi"])
+    given = {"ﬁ": ja.ones(2), "fi": ja.ones(2) * 3}
+    assert fn(**given).tolist() == fn(**dict(reversed(given.items()))).tolist() == [5.0, 5.0]

@@ -3,7 +3,8 @@
 On CPU XLA drops `optimization_barrier`s before it fuses, unless its pass `cse_barrier_expander` is off; it gives
 convolutions of images in single precision to YNN, which computes them on one core, where Eigen would use all; and most
 of the time that a small kernel takes to compile is what the newer emitters of fusions prepare, where the older ones
-make code that is as fast for a few thousand elements. JAX takes options at the outermost `jit` only.
+make code that is as fast for a few thousand elements. `algsimp`, its simplifier of algebra, takes `log(exp(x))` for
+`x`; and it leaves out conversions to a half and back. JAX takes options at the outermost `jit` only.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import jax
 from jaxaot._jax import is_outermost
 
 _DISABLED = "xla_disable_hlo_passes"
+
+_EXCESS = "xla_allow_excess_precision"
+"""Whether halves may stay in float32 between operations."""
 
 _BY_YNN = "xla_cpu_experimental_ynn_fusion_type"
 _ALL_BUT_CONVOLUTIONS = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_REDUCE"
@@ -39,12 +43,19 @@ def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | N
       platform: Where the program runs; by default on the default backend.
     """
     merged = dict(options or {})
-    if (platform or jax.default_backend()) == "cpu":
-        given = merged.get(_DISABLED)
-        passes = ["cse_barrier_expander"] if given is None else str(given).split(",")
-        if passes != [""]:
-            merged[_DISABLED] = ",".join(dict.fromkeys([*passes, "cse_barrier_expander"]))
-    return merged
+    return _without(merged, "cse_barrier_expander") if (platform or jax.default_backend()) == "cpu" else merged
+
+
+def keeping_roundings(options: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Returns options under which XLA rounds the result of each operation, together with those of the user."""
+    return _with(_without(dict(options or {}), "algsimp"), _EXCESS, False)
+
+
+def _without(options: dict[str, Any], name: str) -> dict[str, Any]:
+    """Returns options with one more pass of XLA turned off, unless the user says that none is."""
+    given = options.get(_DISABLED)
+    passes = [] if given is None else str(given).split(",")
+    return options if passes == [""] else {**options, _DISABLED: ",".join(dict.fromkeys([*passes, name]))}
 
 
 def with_eigen_convolutions(options: Mapping[str, Any] | None = None) -> dict[str, Any]:

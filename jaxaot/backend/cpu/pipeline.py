@@ -17,10 +17,12 @@ XLA does on the platform. In order:
    blocks of what is left; `spread`; `drop_axes` again, as parts may have one element along an axis; `flatten_dots`,
    `order_operands`; `unroll_threefry`; `hide_constants` and `hold`, which come last of these, as the others rewrite
    what they put barriers before and behind;
-6. `eigen_convolutions`: an option for XLA, about those that are left (`options.py`);
-7. `legs`: the graph becomes several executables, where one would need too much memory at once (`memory/legs.py`), and
+6. on CPU, whatever the setting says, what has XLA compile graphs and compile them right: `without_misplaced_barriers`
+   (`backend/cpu/repair/barriers.py`) and `separate_writes`;
+7. `eigen_convolutions`: an option for XLA, about those that are left (`options.py`);
+8. `legs`: the graph becomes several executables, where one would need too much memory at once (`memory/legs.py`), and
    in each, what it could compute at once waits until it is needed (`memory/delay.py`);
-8. `keep_heaps`: of a process with large graphs the allocator keeps what they free (`memory/heaps.py`).
+9. `keep_heaps`: of a process with large graphs the allocator keeps what they free (`memory/heaps.py`).
 """
 
 from __future__ import annotations
@@ -107,6 +109,25 @@ SWITCHES: tuple[str, ...] = (SHARES, EIGEN_CONVOLUTIONS, LEGS, KEEP_HEAPS)
 
 UNASKED: tuple[str, ...] = tuple(name for name in ORDER if name not in ("winograd", "unfold_stems"))
 """Those that run without being named; the others are less exact, or take memory for time."""
+
+REASSOCIATING: frozenset[str] = frozenset(
+    [
+        "drop_zero_sums",
+        "select_scatters",
+        "unroll_windows",
+        "reduce_angles",
+        "sum_depthwise",
+        "split_groups",
+        "unfold_volumes",
+        "winograd",
+        "unfold_stems",
+        "multiply_convolutions",
+        "divide_late",
+        "skip_masked",
+        "spread",
+    ]
+) | {SHARES}
+"""Those that add in another order, divide later or compute otherwise: none runs under `exact_rounding`."""
 
 FOR_ALL_CORES: tuple[str, ...] = (spread.__name__, EIGEN_CONVOLUTIONS)
 """Those that have several cores compute one equation: no use in a share, which one core computes."""

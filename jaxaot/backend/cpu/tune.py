@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
-from jax.lax import optimization_barrier_p
 
 from jaxaot.backend.cpu.kernels.hold import SMALL_BYTES
 from jaxaot.backend.cpu.memory.heaps import UNASKED_BYTES, most_kept_bytes
-from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
+from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SWITCHES
+from jaxaot.backend.cpu.repair.avoid_faults import avoid_faults
+from jaxaot.backend.cpu.repair.barriers import has_barriers, without_misplaced_barriers
+from jaxaot.backend.cpu.repair.keep_rounding import keep_rounding
+from jaxaot.backend.cpu.repair.separate_writes import separate_writes
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
@@ -36,6 +40,7 @@ class Tuned:
       has_legs: Whether it may become several executables.
       keeps_heaps: Whether the process is to keep the memory that programs free.
       n_by_eigen: How many convolutions XLA is asked to compute by Eigen.
+      is_exact: Whether each operation rounds as it does alone.
     """
 
     jaxpr: Any
@@ -43,6 +48,7 @@ class Tuned:
     has_legs: bool
     keeps_heaps: bool
     n_by_eigen: int = 0
+    is_exact: bool = False
 
     @property
     def limit_bytes(self) -> int | None:
@@ -53,27 +59,65 @@ class Tuned:
 
     def compiler_options(self, given: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """Returns options for XLA: the user's, and those that the barriers and convolutions of the graph need."""
-        has_barriers = any(eqn.primitive is optimization_barrier_p for eqn in self.jaxpr.eqns)
-        options = keeping_barriers(given) if has_barriers else given
+        options = keeping_barriers(given) if has_barriers(self.jaxpr.jaxpr) else given
         if self.n_by_eigen:
             options = with_eigen_convolutions(options)
+        if self.is_exact:
+            options = keeping_roundings(options)
         return dict(options) if options else None
 
 
-def tune(closed: Any, names: Sequence[str], check: bool = False) -> Tuned:
-    """Returns a graph after the passes that change nothing but speed.
+def repaired(closed: Any, platform: str | None = None, keeps_barriers: bool = True, exact: bool = False) -> Any:
+    """Returns a graph that XLA compiles, and compiles right, on a platform where it would not; itself elsewhere.
+
+    Args:
+      closed: The ClosedJaxpr, its calls inlined.
+      platform: Where it will run; by default on the default backend.
+      keeps_barriers: Whether XLA is told to keep barriers.
+      exact: Whether each operation is to round as it does alone.
+    """
+    if (platform or jax.default_backend()) != "cpu":
+        return closed
+    return _respelled(separate_writes(without_misplaced_barriers(closed), keeps_barriers), exact)
+
+
+def _respelled(closed: Any, exact: bool) -> Any:
+    """Returns a graph, its bodies too, without equations that XLA gets wrong, and with all roundings if they matter."""
+    passed = avoid_faults(closed)
+    passed = keep_rounding(passed) if exact else passed
+
+    def inner(body: Any, _: str) -> Any:
+        opened = inline(body, also_custom=True)
+        made = _respelled(opened, exact)
+        return body if made is opened else made
+
+    eqns = [_with_bodies(eqn, inner) for eqn in passed.jaxpr.eqns]
+    if all(map(operator.is_, eqns, passed.jaxpr.eqns)):
+        return passed
+    return rebuild(passed, eqns, passed.jaxpr.outvars)
+
+
+def tune(
+    closed: Any, names: Sequence[str], check: bool = False, platform: str | None = None, exact: bool = False
+) -> Tuned:
+    """Returns a graph after the passes that change nothing but speed, and then `repaired`.
 
     Args:
       closed: The ClosedJaxpr, its calls inlined.
       names: The names of the passes, see `jaxaot.backend.cpu.pipeline`.
       check: Whether to check the graph after each.
+      platform: Where it will run; by default on the default backend.
+      exact: Whether each operation is to round as it does alone.
     """
     results: list[PassResult] = []
     passes = [name for name in names if name not in SWITCHES]
-    passed = _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results)
+    passed = (
+        _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results) if passes else closed
+    )
+    passed = repaired(passed, platform, exact=exact)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
     n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
-    return Tuned(passed, tuple(results), LEGS in names, KEEP_HEAPS in names, n_by_eigen)
+    return Tuned(passed, tuple(results), LEGS in names, KEEP_HEAPS in names, n_by_eigen, exact)
 
 
 def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:
@@ -89,15 +133,27 @@ def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results:
         results.extend(dataclasses.replace(result, name=f"{result.name} in a body of {where}") for result in changed)
         return _with_tuned_bodies(opened, passes, check, results)
 
-    eqns = []
-    for eqn in closed.jaxpr.eqns:
-        bodies: dict[str, Any] = {}
-        for name in _BODIES.get(eqn.primitive.name, ()):
-            body = eqn.params[name]
-            where = eqn.primitive.name
-            bodies[name] = tuple(tuned(b, where) for b in body) if isinstance(body, tuple) else tuned(body, where)
-        eqns.append(eqn.replace(params={**eqn.params, **bodies}) if bodies else eqn)
+    if not passes:
+        return closed
+    eqns = [_with_bodies(eqn, tuned) for eqn in closed.jaxpr.eqns]
     return rebuild(closed, eqns, closed.jaxpr.outvars)
+
+
+def _with_bodies(eqn: Any, changed: Callable[[Any, str], Any]) -> Any:
+    """Returns an equation with other bodies, itself if they are the same.
+
+    Args:
+      eqn: The equation.
+      changed: Takes a body and the name of the primitive to another body.
+    """
+    bodies: dict[str, Any] = {}
+    for name in _BODIES.get(eqn.primitive.name, ()):
+        before = eqn.params[name]
+        several = before if isinstance(before, tuple) else (before,)
+        after = tuple(changed(body, eqn.primitive.name) for body in several)
+        if not all(map(operator.is_, several, after)):
+            bodies[name] = after if isinstance(before, tuple) else after[0]
+    return eqn.replace(params={**eqn.params, **bodies}) if bodies else eqn
 
 
 def is_worth_tuning(closed: Any) -> bool:

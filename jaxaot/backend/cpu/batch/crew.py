@@ -25,6 +25,7 @@ from jaxaot.backend.cpu.pipeline import FOR_ALL_CORES, SHARES
 from jaxaot.backend.cpu.products.spread import n_cores
 from jaxaot.backend.cpu.tune import Tuned, tune
 from jaxaot.ir.cost import graph_flops
+from jaxaot.passes.attempt import attempt
 
 MAX_CORES = 8
 """How many shares there are at most: on more cores a share of a batch is small."""
@@ -125,7 +126,7 @@ def plan_crew(closed: ClosedJaxpr, passes: Sequence[str], checks: bool = False) 
     n = n_cores()
     if SHARES not in passes or n > MAX_CORES or not _is_free() or not is_free_of_effects(closed):
         return None
-    shares = plan_shares(closed, n)
+    shares = attempt("The search for shares", lambda: plan_shares(closed, n), None, checks)
     return None if shares is None else Crew(shares, passes, checks)
 
 

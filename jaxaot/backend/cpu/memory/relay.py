@@ -34,6 +34,7 @@ from jaxaot.backend.cpu.memory.legs import (
 from jaxaot.backend.cpu.options import keeping_barriers
 from jaxaot.backend.cpu.tune import Tuned
 from jaxaot.ir.primitives import Kind, kind
+from jaxaot.passes.attempt import attempt
 
 _MOST = 2
 """How many times the estimate XLA may need: a graph that is estimated at less than its part is not looked at."""
@@ -96,7 +97,7 @@ class Relay:
         self._name, self._before_tracing = name, before_tracing
         self._most = sys.maxsize if limit is None else limit
         self._keeps_heaps, self._is_ahead = keeps_heaps, is_ahead
-        self._rewrite: Callable[[Any], Any] = delay if limit is not None else lambda jaxpr: jaxpr
+        self._rewrite: Callable[[Any], Any] = _delayed if limit is not None else lambda jaxpr: jaxpr
         self.programs: dict[Any, dict[Any, Any]] = {}
         self._compiling: dict[Any, concurrent.futures.Future[Any]] = {}
         self._groups: list[Any] = [list(closed.jaxpr.eqns)]
@@ -225,7 +226,14 @@ def can_be_cut(closed: ClosedJaxpr) -> bool:
     eqns = closed.jaxpr.eqns
     if all(kind(eqn) <= Kind.TRANSCENDENTAL for eqn in eqns):
         return False  # a kernel or two, whose values in between are in no memory
-    return is_free_of_effects(closed) and temporary_bytes(eqns, set(), delayed=False) > LIMIT_BYTES // _MOST
+    if not is_free_of_effects(closed):
+        return False
+    estimate = lambda: temporary_bytes(eqns, set(), delayed=False)
+    return attempt("The estimate of temporaries", estimate, 0) > LIMIT_BYTES // _MOST
+
+
+def _delayed(closed: Any) -> Any:
+    return attempt("The pass `delay`", lambda: delay(closed), closed)
 
 
 def is_free_of_effects(closed: ClosedJaxpr) -> bool:

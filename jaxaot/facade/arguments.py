@@ -1,0 +1,85 @@
+"""Arguments of ops: lists opened, and what is neither a tensor nor a number made into one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot.errors import ArgumentError, TensorValueError
+from jaxaot.facade.create import from_jax
+from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.promotion import default_int, fits_default_int, is_inexact
+from jaxaot.ops.table import OpSpec
+
+NUMBERS = (bool, int, float, complex)
+SURELY_INT = 1 << 31
+"""Whole numbers below it fit `int32`, and so any default dtype of integers."""
+
+STAND_INS: dict[type, Any] = {}
+"""What stands for a tensor in a trace, such as `x[mask]`: type → how an op runs on it, with the arguments of `call`.
+
+Such a type has a method `settled(what)`, which returns the tensor, or raises for whatever it cannot do.
+"""
+
+
+def flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int | None, ...]]:
+    """Returns the arguments of an op with its lists opened, and the lengths of these; None for what is no list."""
+    flat: list[Any] = []
+    lengths: list[int | None] = []
+    for value, parameter in zip(dynamic, spec.schema.dynamic, strict=True):
+        if parameter.is_list and value is not None:
+            if not isinstance(value, (list, tuple)):
+                raise ArgumentError(
+                    f"{spec.name}(): argument '{parameter.name}' must be tuple of Tensors, not {type(value).__name__}"
+                )
+            flat.extend(value)
+            lengths.append(len(value))
+        else:
+            flat.append(value)
+            lengths.append(None)
+    return flat, tuple(lengths)
+
+
+def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> list[Any]:
+    """Returns dynamic arguments with jax and NumPy values as tensors and numbers.
+
+    A whole number too large for JAX's integers is a float where the result is one.
+    """
+
+    def convert(value: Any, name: str) -> Any:
+        if isinstance(value, np.generic):
+            value = value.item()
+        if type(value) is int and not fits_default_int(value):
+            return _as_float(value, name)
+        if value is None or type(value) in NUMBERS or type(value) is Tensor:
+            return value
+        if isinstance(value, (jax.Array, np.ndarray)):
+            return from_jax(jax.numpy.asarray(value))
+        if type(value) in STAND_INS:
+            return value.settled(f"`{spec.name}`")
+        raise ArgumentError(
+            f"{spec.name}(): argument '{name}' must be Tensor, not {type(value).__name__}. The signature is "
+            f"`{spec.schema}`."
+        )
+
+    def _as_float(value: int, name: str) -> float:
+        leaves = [v for given in dynamic for v in (given if isinstance(given, (list, tuple)) else (given,))]
+        dtypes = [v.dtype for v in leaves if isinstance(v, Tensor)] + [v for v in static if isinstance(v, np.dtype)]
+        if not any(map(is_inexact, dtypes)):
+            raise TensorValueError(
+                f"{spec.name}(): argument '{name}' is {value}, which {default_int()} cannot hold. Write it as a float, "
+                "or give JAX 64 bits: `jax.config.update('jax_enable_x64', True)`."
+            )
+        try:
+            return float(value)
+        except OverflowError:
+            return math.copysign(math.inf, value)
+
+    return [
+        [convert(v, p.name) for v in value] if isinstance(value, (list, tuple)) else convert(value, p.name)
+        for value, p in zip(dynamic, spec.schema.dynamic, strict=True)
+    ]
