@@ -1,6 +1,7 @@
 """What every test shares: a fresh generator, and rules for the tests that PyTorch decides."""
 
 import gc
+import importlib
 import importlib.util
 import logging
 import os
@@ -71,6 +72,17 @@ def failed_passes(monkeypatch):
     yield found
     log.removeHandler(handler)
     assert not found
+
+
+@pytest.fixture(autouse=True)
+def _kernels_for_the_default_settings():
+    """Eager kernels look at no settings again, once a test with others is over."""
+    yield
+    config = importlib.import_module("jaxaot.config")  # `ja.config` is a function
+    if config.kernels_differ():
+        config._kernels_differ = False
+        for forget in config._when_kernels_differ:
+            forget()
 
 
 @pytest.fixture(autouse=True)

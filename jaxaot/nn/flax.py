@@ -125,8 +125,8 @@ def lift_linen(cls: type, policy: Any, memory_budget: Any) -> type | None:
         return None
 
     def checkpoint(fn: Any) -> Any:  # linen names modules after this function: so the names are those of `nn.remat`
-        def inner(scope_of: Any, variables_of: Any, variables: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
-            def run(variables: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+        def inner(scope_of: Any, variables_of: Any, variables: Any, keys: Any, /, *args: Any, **kwargs: Any) -> Any:
+            def run(variables: Any, keys: Any, /, *args: Any, **kwargs: Any) -> Any:
                 scope = scope_of(variables, keys)
                 return fn(scope, *args, **kwargs), variables_of(scope)
 
