@@ -74,6 +74,18 @@ def failed_passes(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def _kernels_for_the_default_settings():
+    """Eager kernels look at no settings again, once a test with others is over."""
+    from jaxaot import settings
+
+    yield
+    if settings.kernels_differ():
+        settings._kernels_differ = False
+        for forget in settings._when_kernels_differ:
+            forget()
+
+
+@pytest.fixture(autouse=True)
 def _compiled_tape(request):
     if not request.config.getoption("--compiled-tape"):
         yield

@@ -127,8 +127,10 @@ def lift_linen(cls: type, policy: str | Callable[..., Any] | None, memory_budget
     def checkpoint(
         fn: Callable[..., Any],
     ) -> Any:  # linen names modules after this function: so the names are those of `nn.remat`
-        def inner(scope_of: Any, variables_of: Any, variables: object, keys: Any, *args: object, **kwargs: Any) -> Any:
-            def run(variables: object, keys: Any, *args: object, **kwargs: Any) -> Any:
+        def inner(
+            scope_of: Any, variables_of: Any, variables: object, keys: Any, /, *args: object, **kwargs: Any
+        ) -> Any:
+            def run(variables: object, keys: Any, /, *args: object, **kwargs: Any) -> Any:
                 scope = scope_of(variables, keys)
                 return fn(scope, *args, **kwargs), variables_of(scope)
 
