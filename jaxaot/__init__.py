@@ -22,6 +22,7 @@ import jax as _jax_itself
 import jax.numpy as _jnp
 import numpy as _np
 
+from jaxaot._versions import JAXAOT as _VERSION
 from jaxaot._versions import check_versions as _check_versions
 
 _check_versions(_jax_itself.__version__)  # before anything that another version may lack
@@ -100,7 +101,7 @@ from jaxaot.transforms.control_flow import scan as scan
 from jaxaot.transforms.control_flow import while_loop as while_loop
 from jaxaot.views.memory_format import MemoryFormat as memory_format
 
-__version__ = "0.1.0"
+__version__ = _VERSION
 
 config, get_config, set_config = _scoped, _get_config, _set_globally
 

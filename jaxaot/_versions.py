@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from jaxaot.errors import UntriedVersionWarning
 
+JAXAOT = "0.1.0"
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 13)
 OLDEST_JAX, NEWEST_JAX = (0, 10, 2), (0, 12)
 """The tests pass with these, and run with no others; see `.ci/run`."""

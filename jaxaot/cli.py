@@ -1,4 +1,4 @@
-"""The command line: `jaxaot demo`, `jaxaot explain MODULE:FUNCTION`."""
+"""The command line: `jaxaot demo`, `jaxaot explain MODULE:FUNCTION`, `jaxaot --version`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import jax
 from rich.console import Console
 
+from jaxaot._versions import JAXAOT
 from jaxaot.api import compile
 from jaxaot.demo.model import Shape
 from jaxaot.demo.text import load_text
@@ -27,6 +28,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="jaxaot", description="Mutable tensors and automatic rematerialization for JAX.")
+    parser.add_argument("--version", action="version", version=_versions())
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     demo = commands.add_parser("demo", help="train a small GPT on real text")
     demo.add_argument("--text", metavar="FILE", help="text to learn; by default the Python standard library's source")
@@ -42,6 +44,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     explain.set_defaults(run=_explain)
     return parser
+
+
+def _versions() -> str:
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"jaxaot {JAXAOT} with jax {jax.__version__} on Python {python}"
 
 
 def _budget(text: str | None) -> Any:

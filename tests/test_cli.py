@@ -59,3 +59,12 @@ def test_ctrl_c_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr("jaxaot.cli.load_text", lambda *_: signal.raise_signal(signal.SIGINT))
     assert main(["demo", "--steps", "1"]) == 130
     assert capsys.readouterr().err == "jaxaot: interrupted\n"
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    import jaxaot as ja
+
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert not stopped.value.code
+    assert capsys.readouterr().out.startswith(f"jaxaot {ja.__version__} with jax ")
