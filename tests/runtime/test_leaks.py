@@ -25,6 +25,13 @@ def alive():
     return sum(isinstance(o, (ja.Tensor, Storage, History, Node)) for o in gc.get_objects())
 
 
+def grown_bytes(call):
+    before = resident_bytes()
+    for _ in range(N_CALLS // 2):
+        call()
+    return resident_bytes() - before
+
+
 def forward():
     fn, x = ja.compile(lambda x: x * 2 + 1), ja.ones(16)
     return lambda: fn(x)
@@ -65,11 +72,10 @@ def test_calls_leave_nothing_behind(make):
     gc.collect()
     gc.disable()
     try:
-        objects, bytes_before = alive(), resident_bytes()
-        for _ in range(N_CALLS):
-            call()
+        objects = alive()
+        # A leak grows in each round; the heap of a worker that ran thousands of tests may grow in one.
+        assert min(grown_bytes(call) for _ in range(3)) < 4 << 20, "memory grows"
         assert alive() - objects <= 8
-        assert resident_bytes() - bytes_before < 8 << 20, "memory grows"
         before = alive()
         gc.collect()
         assert alive() == before, "tensors were held by cycles"
