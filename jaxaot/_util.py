@@ -123,28 +123,34 @@ def referable(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
+class _Wait:
+    """One wait of the collector, which is over once nothing refers to it: after an interrupt too."""
+
+
 class _Collector:
     """Python's search for garbage in cycles, which any number of threads may have wait."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._n_waiting = 0
+        self._waits: weakref.WeakSet[_Wait] = weakref.WeakSet()
         self._was_on = False
 
     @contextlib.contextmanager
     def waits(self) -> Iterator[None]:
         """Has Python look for no garbage meanwhile."""
-        with self._lock:
-            if not self._n_waiting:
-                self._was_on = gc.isenabled()
-                gc.disable()
-            self._n_waiting += 1
+        wait = _Wait()
         try:
+            with self._lock:
+                self._waits.add(wait)
+                if gc.isenabled():
+                    self._was_on = True
+                    gc.disable()
             yield
         finally:
             with self._lock:
-                self._n_waiting -= 1
-                if not self._n_waiting and self._was_on:
+                self._waits.discard(wait)
+                if not self._waits and self._was_on:
+                    self._was_on = False
                     gc.enable()
 
 

@@ -43,6 +43,19 @@ def test_the_collector_goes_on_after_an_error_and_stays_off_if_it_was():
         gc.enable()
 
 
+def test_a_wait_that_was_cut_off_is_over():
+    collector._waits.add(cut_off := type(next(iter(_waits_of_one())))())
+    del cut_off
+    with collector.waits():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def _waits_of_one():
+    with collector.waits():
+        return list(collector._waits)
+
+
 @pytest.mark.parametrize("way", ["jit", "compile"])
 def test_it_waits_while_a_graph_is_made_and_not_while_it_runs(way):
     def fn(x):
