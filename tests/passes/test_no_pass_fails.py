@@ -45,9 +45,9 @@ N_PARTS = 32
 @pytest.mark.parametrize("part", some(range(N_PARTS), 1))
 def test_on_ops(part):
     is_quick = part == 0
-    for spec in SPECS[part :: N_PARTS * (8 if is_quick else 1)]:
-        for _, fn, arrays in functions_of(spec):
-            goes_through_all(fn, *arrays)
+    specs = SPECS[part :: N_PARTS * (8 if is_quick else 1)]
+    went = [goes_through_all(fn, *arrays) for spec in specs for _, fn, arrays in functions_of(spec)]
+    assert any(went), "all graphs are too small for the passes"
 
 
 MODELS = ("linen_gpt", "nnx_transformer", "linen_vit", "resnet", "gpt")
