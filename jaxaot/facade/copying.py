@@ -47,8 +47,7 @@ def copy_storage(self: Storage, memo: dict[int, Any]) -> Storage:
     """Returns a storage with the same value; the array is immutable, so both hold it until one is written."""
     if id(self) in memo:
         return memo[id(self)]
-    self.check_alive()
-    made = Storage(self.array, self.layout)
+    made = Storage(self.settled(), self.layout)
     made.n_written = self.n_written
     self.is_shared = made.is_shared = True
     memo[id(self)] = made
@@ -71,8 +70,8 @@ def rebuild_tensor(storage: Storage, layout: Layout, offset: int, requires_grad:
 
 def reduce_storage(self: Storage) -> Any:
     """Returns pickle's recipe for the storage."""
-    self.check_alive()
-    values = None if self.array is None else np.asarray(self.array)
+    array = self.settled()
+    values = None if array is None else np.asarray(array)
     return rebuild_storage, (values, self.layout, self.n_written)
 
 

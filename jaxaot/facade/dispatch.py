@@ -241,12 +241,12 @@ def _gather(
         if kind is Tensor:
             storage = value._storage
             layout = value._layout
+            is_settled = storage.trace is None  # asked before and after: a trace in another thread may end between
             array = storage.array
+            if not is_settled or storage.trace is not None:
+                array = storage.settled()
             key.append(layout)
             if layout is storage.layout and array is not None:
-                if storage.trace is not None:  # of another thread: waits for the array that it leaves, or raises
-                    storage.check_alive()
-                    array = storage.array
                 if storage is base:
                     key.append(_BASE)
                     step = ("operand", 0)
@@ -254,14 +254,12 @@ def _gather(
                     operands.append(array)
             elif array is None or storage.n_written is not None or layout.numel == 0:
                 # an empty view, or memory that is not all there: rare, so read at once
-                storage.check_alive()
                 key.append(_READ)
                 operands.append(value._read())
             elif value is target:
                 key.append(_TARGET)
                 step = ("window", 0, window, 1)
             else:
-                storage.check_alive()
                 storage.check_reach(layout, value._offset, is_write=False)
                 shown, starts = find_window(storage.layout, layout, value._offset)
                 key.append(shown)

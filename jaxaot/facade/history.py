@@ -65,7 +65,8 @@ class History:
     def carry_hooks(self, before: Node | None, index: int) -> None:
         """Has what `retain_grad` registered on the output of a node before follow the history."""
         if before is not None and before.hooks is not None and self.node is not None:
-            is_borrowed = self.trace is not None and id(self) in self.trace.histories  # a trace puts it back
+            trace = self.trace
+            is_borrowed = trace is not None and id(self) in trace.histories  # a trace puts it back
             carry_retained(before, index, self.node, self.index, not is_borrowed)
 
     def snapshot(self) -> dict[str, Any]:

@@ -168,21 +168,38 @@ class Storage:
 
     def check_alive(self) -> None:
         """Raises if the value is a symbol of a trace that has ended, and waits for one that runs in another thread."""
-        if self.trace is None or self.trace.is_mine():
-            return
-        if self.trace.is_apart:
-            raise LeakedTensorError(
-                "A handler of a signal uses a tensor that a function is being traced with, so it has no value at "
-                "present. Set a flag in the handler, and use the tensor where the program looks at the flag."
-            )
-        self.trace.wait()
-        if self.trace is not None:
-            raise LeakedTensorError(
-                "This tensor was made while a function was being traced, and it is used outside of that trace, where "
-                "it has no value. It was probably kept in an attribute, a list or a global by the traced function. "
-                "Return it from the function instead, or write it into a tensor that existed before: "
-                "`self.cache.copy_(new)`."
-            )
+        waited_for = None
+        while True:
+            trace = self.trace  # once: another thread ends it, or begins one
+            if trace is None or trace.is_mine():
+                return
+            if trace is waited_for:
+                break
+            if trace.is_apart:
+                raise LeakedTensorError(
+                    "A handler of a signal uses a tensor that a function is being traced with, so it has no value at "
+                    "present. Set a flag in the handler, and use the tensor where the program looks at the flag."
+                )
+            trace.wait()
+            waited_for = trace
+        raise LeakedTensorError(
+            "This tensor was made while a function was being traced, and it is used outside of that trace, where "
+            "it has no value. It was probably kept in an attribute, a list or a global by the traced function. "
+            "Return it from the function instead, or write it into a tensor that existed before: "
+            "`self.cache.copy_(new)`."
+        )
+
+    def settled(self) -> Array | None:
+        """Returns the array, which is no symbol of a trace in another thread: such a trace is waited for.
+
+        Raises:
+          LeakedTensorError: If it is the symbol of a trace that has ended.
+        """
+        while True:
+            self.check_alive()
+            array, trace = self.array, self.trace
+            if trace is None or trace.is_mine():  # else one has begun since
+                return array
 
 
 def _held_once() -> int:

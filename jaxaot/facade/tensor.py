@@ -254,9 +254,10 @@ class Tensor(Bound):
             trace.note(self)
             array = trace.read(storage, self._history, state.grad_enabled)
         else:
-            if storage.trace is not None:
-                storage.check_alive()
+            is_settled = storage.trace is None
             array = storage.array
+            if not is_settled or storage.trace is not None:
+                array = storage.settled()
         if self._layout is storage.layout and array is not None:
             return array
         storage.check_reach(self._layout, self._offset, is_write=False)

@@ -212,6 +212,37 @@ def test_functions_that_are_traced_beside_writers(writer):
     assert base[:, 0].tolist() == [*counts, 0]
 
 
+BESIDE_TRACES = {
+    "an op of a view": lambda base: base[2] + 1,
+    "an op of a view of another shape": lambda base: base.view(-1)[3:9].sum().item(),
+    "an op of the base": lambda base: base + 1,
+    "a copy": copy.deepcopy,
+    "pickling": pickle.dumps,
+    "a write": lambda base: base[1].add_(1),
+    "a write of another tensor": lambda base: ja._foreach_add_([base[2] * 1], 1),
+    "values": lambda base: base.tolist(),
+}
+
+
+@pytest.mark.parametrize("use", BESIDE_TRACES)
+def test_uses_beside_functions_that_are_traced(use):
+    base = ja.zeros(3, N)
+    is_done = threading.Event()
+
+    def traces():
+        try:
+            for n in range(40):
+                ja.trace(lambda x: x.sum(1) + base[2] + base[0] * 0, ja.zeros(N, 1 + n % 3))
+        finally:
+            is_done.set()
+
+    def uses():
+        while not is_done.is_set():
+            BESIDE_TRACES[use](base)
+
+    together(traces, uses, uses)
+
+
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_thread_that_begins_beside_a_write(writer, monkeypatch):
     x, write = ja.zeros(N), WRITERS[writer]()
