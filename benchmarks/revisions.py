@@ -50,9 +50,16 @@ def cases() -> dict[str, Callable[[], Any]]:
         weight.grad = None
 
     made["eager: backward of one op"] = backward
+
+    def read(*args: Any) -> Any:
+        return args[0] + 1
+
+    def write(*args: Any) -> Any:
+        return args[0].add_(1)
+
     for n in (1, 10, 100):
         tensors = [ja.ones(8) for _ in range(n)]
-        reads, writes = ja.compile(lambda *args: args[0] + 1), ja.compile(lambda *args: args[0].add_(1))
+        reads, writes = ja.compile(read), ja.compile(write)
         made[f"compiled: {n} arguments, read"] = lambda reads=reads, tensors=tensors: reads(*tensors)
         made[f"compiled: {n} arguments, one written"] = lambda writes=writes, tensors=tensors: writes(*tensors)
     keys, values, new = ja.zeros(4, 128, 32), ja.zeros(4, 128, 32), ja.ones(4, 1, 32)
