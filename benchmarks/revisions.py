@@ -73,16 +73,15 @@ def cases() -> dict[str, Callable[[], Any]]:
     place, query = ja.tensor([5]), ja.ones(4, 1, 32)
     made["compiled: a step that writes a KV cache"] = lambda: decode(place, query)
     weights = [ja.ones(64, 64).requires_grad_() for _ in range(8)]
-    for p in weights:
-        p.grad = ja.ones(64, 64)
+    gradients = [ja.ones(64, 64) for _ in weights]
     moments = [(ja.zeros(64, 64), ja.zeros(64, 64)) for _ in weights]
 
     @ja.compile
     def adam() -> None:
         with ja.no_grad():
-            for p, (m, v) in zip(weights, moments, strict=True):
-                m.mul_(0.9).add_(p.grad, alpha=0.1)
-                v.mul_(0.999).addcmul_(p.grad, p.grad, value=0.001)
+            for p, g, (m, v) in zip(weights, gradients, moments, strict=True):
+                m.mul_(0.9).add_(g, alpha=0.1)
+                v.mul_(0.999).addcmul_(g, g, value=0.001)
                 p.addcdiv_(m, v.sqrt().add_(1e-8), value=-1e-3)
 
     made["compiled: a step of Adam, 8 weights"] = adam
