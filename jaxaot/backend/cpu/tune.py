@@ -15,6 +15,7 @@ from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with
 from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SWITCHES
 from jaxaot.backend.cpu.repair.avoid_faults import avoid_faults
 from jaxaot.backend.cpu.repair.barriers import has_barriers, without_misplaced_barriers
+from jaxaot.backend.cpu.repair.hold_extremes import hold_extremes
 from jaxaot.backend.cpu.repair.keep_rounding import keep_rounding
 from jaxaot.backend.cpu.repair.separate_writes import separate_writes
 from jaxaot.ir.cost import eqn_flops
@@ -78,7 +79,8 @@ def repaired(closed: Any, platform: str | None = None, keeps_barriers: bool = Tr
     """
     if (platform or jax.default_backend()) != "cpu":
         return closed
-    return _respelled(separate_writes(without_misplaced_barriers(closed), keeps_barriers), exact)
+    separated = separate_writes(without_misplaced_barriers(closed), keeps_barriers)
+    return _respelled(hold_extremes(separated, keeps_barriers), exact)
 
 
 def _respelled(closed: Any, exact: bool) -> Any:
