@@ -24,12 +24,12 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import Literal, ShapedArray, make_literal
-from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Var
+from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Primitive, Var
 from jaxaot.backend.cpu.analysis.blocks import Block, cut_in_blocks
 from jaxaot.backend.cpu.analysis.fields import SHAPES, Fields, Graph, Step
 from jaxaot.backend.cpu.analysis.masks import Seed, seeds, small_constants
 from jaxaot.ir.axes import Way, params_of_part
-from jaxaot.ir.build import Drafts, resized_var
+from jaxaot.ir.build import Drafts, params_of_combining, resized_var
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.passes.dce import dce
 
@@ -268,7 +268,7 @@ class _Blocked:
                     rest = self._beside(eqn, step, k, here)
                 elif step.columns.combine is lax.add_p:
                     terms = [here, self._over_columns(eqn, step, k)]
-                    here = self._rewriter.add(lax.add_p, {}, terms, resized_var(here.aval.shape, here))
+                    here = self._rewriter.call(_combined, *terms, combine=lax.add_p, shape=here.aval.shape)
                 else:  # the witness takes part
                     self._require_uniform(eqn, step, k)
             inside.append(here)
@@ -504,9 +504,7 @@ class _Blocked:
         axis, parts = self._by_row[var]
         self._concatenate(parts, axis, var)
 
-    def _join_columns(
-        self, target: Var, axis: int, combine: Callable[..., Any], inside: list[Any], outside: list[Any]
-    ) -> None:
+    def _join_columns(self, target: Var, axis: int, combine: Primitive, inside: list[Any], outside: list[Any]) -> None:
         """Makes a value by column of what each block has for its columns inside, and for all others."""
         bounds = sorted({0, self._n_columns, *(bound for block in self._blocks for bound in block.columns)})
         pieces = []
@@ -582,5 +580,6 @@ def _sums_along(*values: Array, axis: int) -> Any:
     return sum(x.sum(axis, keepdims=True) for x in values)
 
 
-def _combined(*values: Array, combine: Callable[..., Any], shape: tuple[int, ...]) -> Any:
-    return functools.reduce(combine.bind, [jnp.broadcast_to(value, shape) for value in values])
+def _combined(*values: Array, combine: Primitive, shape: tuple[int, ...]) -> Any:
+    bind = functools.partial(combine.bind, **params_of_combining(combine))
+    return functools.reduce(bind, [jnp.broadcast_to(value, shape) for value in values])

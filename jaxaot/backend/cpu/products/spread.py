@@ -20,7 +20,7 @@ from jax import lax
 from jaxaot._jax import Literal
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr, Var
 from jaxaot.ir.axes import Way, params_of_part, ways
-from jaxaot.ir.build import resized_var
+from jaxaot.ir.build import params_of_combining, resized_var
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewriter import Rewriter
@@ -261,7 +261,7 @@ class _Parts:
             total = results[0]
             for k, part in enumerate(results[1:], 2):
                 following = target if k == self._n_parts else self._var(target, None)
-                self._rewriter.add(way.combine, {}, [total, part], following)
+                self._rewriter.add(way.combine, params_of_combining(way.combine), [total, part], following)
                 total = following
         else:
             self._parts[target] = results
