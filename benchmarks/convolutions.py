@@ -19,9 +19,9 @@ import numpy as np
 
 import jaxaot as ja
 from benchmarks.runner import Result, arguments, find_torch, measure, report
-from jaxaot.backend.cpu.pipeline import DEFAULTS
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
+from jaxaot.passes.pipeline import default_passes
 
 NAMED = ("winograd", "unfold_stems")
 """Passes that run only where they are named."""
@@ -118,7 +118,7 @@ def main() -> None:
         fn, args = of_jax(layer)
         runs = {"jax.jit": jax.jit(fn), "ja.jit": ja.jit(fn)}
         contestants = {name: functools.partial(_finished, run, args) for name, run in runs.items()}
-        with ja.config(passes=(*DEFAULTS["cpu"], *NAMED)):
+        with ja.config(passes=(*default_passes(), *NAMED)):
             more = Executable(inline(jax.make_jaxpr(fn)(*args)))
         contestants["with " + " ".join(NAMED)] = functools.partial(_finished, more, args)
         results.append(measure(layer.name, contestants, "jax.jit", n_rounds=options.rounds))

@@ -18,6 +18,7 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.entry import Entry, compile_for
+from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
 
@@ -102,7 +103,7 @@ class Program:
         """
         check_sizes(traced.jaxpr.jaxpr)
         is_quick = is_small(traced.jaxpr.jaxpr)
-        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
+        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding, On.KERNEL)
 
         def tuned(traced: Any) -> tuple[Any, Tuned]:
             graph = inline(traced.jaxpr, also_custom=True)

@@ -22,7 +22,7 @@ def fails(closed):
 def failing_pass(monkeypatch):
     """One of jaxaot's passes fails."""
     monkeypatch.setitem(pipeline._passes, "share", fails)
-    monkeypatch.setattr(pipeline, "_OWN", (*pipeline._OWN, fails))
+    monkeypatch.setattr(pipeline, "_own", [*pipeline._own, fails])
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def failing_shape(monkeypatch):
     """One of jaxaot's passes returns a graph with other outputs."""
     wrong = lambda closed: jax.make_jaxpr(lambda *args: args[0])(*closed.in_avals)
     monkeypatch.setitem(pipeline._passes, "share", wrong)
-    monkeypatch.setattr(pipeline, "_OWN", (*pipeline._OWN, wrong))
+    monkeypatch.setattr(pipeline, "_own", [*pipeline._own, wrong])
 
 
 @pytest.mark.parametrize("kind", ["failing_pass", "failing_shape"])

@@ -12,7 +12,7 @@ import jax
 from jaxaot.backend.cpu.kernels.hold import SMALL_BYTES
 from jaxaot.backend.cpu.memory.heaps import UNASKED_BYTES, most_kept_bytes
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
-from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SWITCHES
+from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS
 from jaxaot.backend.cpu.repair.avoid_faults import avoid_faults
 from jaxaot.backend.cpu.repair.barriers import has_barriers, without_misplaced_barriers
 from jaxaot.backend.cpu.repair.keep_rounding import keep_rounding
@@ -21,7 +21,7 @@ from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
-from jaxaot.passes.pipeline import PassResult, run_passes
+from jaxaot.passes.pipeline import PassResult, run_passes, without_switches
 
 EIGEN_FLOPS = 100_000_000
 """What a convolution takes, on average, where Eigen on all cores is faster than YNN on one."""
@@ -110,7 +110,7 @@ def tune(
       exact: Whether each operation is to round as it does alone.
     """
     results: list[PassResult] = []
-    passes = [name for name in names if name not in SWITCHES]
+    passes = without_switches(names)
     passed = (
         _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results) if passes else closed
     )

@@ -21,11 +21,13 @@ from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.batch.shares import Shares, plan_shares
 from jaxaot.backend.cpu.memory.relay import Relay, explain_tuned, is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, on_one_core, with_eigen_convolutions
-from jaxaot.backend.cpu.pipeline import FOR_ALL_CORES, SHARES
+from jaxaot.backend.cpu.pipeline import SHARES
 from jaxaot.backend.cpu.products.spread import n_cores
 from jaxaot.backend.cpu.tune import Tuned, tune
 from jaxaot.ir.cost import graph_flops
 from jaxaot.passes.attempt import attempt
+from jaxaot.passes.declared import On
+from jaxaot.passes.pipeline import passes_on
 
 MAX_CORES = 8
 """How many shares there are at most: on more cores a share of a batch is small."""
@@ -52,8 +54,7 @@ class Crew:
     @cached_property
     def part(self) -> Tuned:
         """The graph of a share after the passes for one core, and what they did."""
-        passes = [name for name in self._passes if name not in FOR_ALL_CORES]
-        return tune(self.shares.part, passes, self._checks)
+        return tune(self.shares.part, passes_on(self._passes, On.SHARE), self._checks)
 
     @cached_property
     def rest(self) -> Tuned:

@@ -15,13 +15,13 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.batch import crew, shares
 from jaxaot.backend.cpu.batch.crew import plan_crew
 from jaxaot.backend.cpu.batch.shares import plan_shares
-from jaxaot.backend.cpu.pipeline import DEFAULTS
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
+from jaxaot.passes.pipeline import lowered_passes
 from tests.seeds import seeds, some
 
-CPU = DEFAULTS["cpu"]
+CPU = lowered_passes(None, "cpu")
 
 
 @pytest.fixture(autouse=True)

@@ -20,12 +20,12 @@ from jaxaot.backend.cpu.convolutions.unfold_stems import unfold_stems
 from jaxaot.backend.cpu.convolutions.unfold_volumes import unfold_volumes
 from jaxaot.backend.cpu.convolutions.winograd import winograd
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
-from jaxaot.backend.cpu.pipeline import DEFAULTS, EIGEN_CONVOLUTIONS
+from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower import jit as jit_module
 from jaxaot.lower.executable import Executable
-from jaxaot.passes.pipeline import lowered_passes, pass_names, run_passes
+from jaxaot.passes.pipeline import default_passes, lowered_passes, pass_names, run_passes
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 
@@ -272,7 +272,7 @@ def test_winograd_runs_only_where_it_is_named():
     x, k = normal(0, 2, 8, 8, 64), normal(1, 3, 3, 64, 64)
     run = ja.jit(lambda x, k: convolve(x, k, (1, 1), "SAME"))
     plain = run(x, k)
-    with ja.config(passes=(*DEFAULTS["cpu"], "winograd")):
+    with ja.config(passes=(*default_passes(), "winograd")):
         np.testing.assert_allclose(run(x, k), plain, atol=2e-5 * float(jnp.abs(plain).max()))
 
 
@@ -281,7 +281,7 @@ def test_convolutions_are_computed_by_eigen():
     executable = Executable(closed)
     assert executable.tuned.n_by_eigen == 1 and "eigen_convolutions: 1 on all cores" in executable.explain()
     assert BY_YNN in (executable.compiler_options or {}) and "ynn" not in executable.as_text(optimized=True)
-    with ja.config(passes=tuple(name for name in DEFAULTS["cpu"] if name != EIGEN_CONVOLUTIONS)):
+    with ja.config(passes=tuple(name for name in default_passes() if name != EIGEN_CONVOLUTIONS)):
         other = Executable(closed)
         assert not other.tuned.n_by_eigen and other.compiler_options is None
     matrices = Executable(graph_of(lambda a: a @ a, jnp.ones((256, 256))))

@@ -13,7 +13,8 @@ import pytest
 import jaxaot as ja
 from jaxaot.backend.cpu.memory import heaps, relay
 from jaxaot.backend.cpu.memory.heaps import is_told_otherwise, keep_heaps
-from jaxaot.backend.cpu.pipeline import KEEP_HEAPS, UNASKED
+from jaxaot.backend.cpu.pipeline import KEEP_HEAPS
+from tests.declared import BY_DEFAULT
 
 FAULTS = """
 import ctypes, resource, sys, threading
@@ -101,7 +102,11 @@ def deep(tanh, weights, x):
 
 @pytest.mark.parametrize(
     ("rows", "passes", "expected"),
-    [(8192, (*UNASKED, "legs", KEEP_HEAPS), 1), (8192, (*UNASKED, "legs"), 0), (64, (*UNASKED, "legs", KEEP_HEAPS), 0)],
+    [
+        (8192, (*BY_DEFAULT, "legs", KEEP_HEAPS), 1),
+        (8192, (*BY_DEFAULT, "legs"), 0),
+        (64, (*BY_DEFAULT, "legs", KEEP_HEAPS), 0),
+    ],
     ids=["large", "switched off", "small"],
 )
 def test_heaps_are_kept_for_graphs_with_large_temporaries(monkeypatch, rows, passes, expected):

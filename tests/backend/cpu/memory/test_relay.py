@@ -18,11 +18,11 @@ from jaxaot.backend.cpu.memory import legs, relay
 from jaxaot.backend.cpu.memory.legs import divide, plan_course
 from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut
 from jaxaot.backend.cpu.options import keeping_barriers
-from jaxaot.backend.cpu.pipeline import LOWERED, UNASKED
 from jaxaot.backend.cpu.tune import tune
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower import jit as jit_module
 from jaxaot.lower.executable import Executable
+from tests.declared import BY_DEFAULT, EVERY
 from tests.seeds import seeds, some
 
 WEIGHTS = [0.1 * jax.random.normal(jax.random.key(i), (128, 128)) for i in range(20)]
@@ -98,7 +98,7 @@ def sorted_both_ways(x):
 def test_no_cut_where_64_bits_cross(limit, has_gradient):
     x = jax.random.normal(jax.random.key(0), (8, 128))  # whose places are sorted in integers of 64 bits
     fn = jax.grad(lambda x: (sorted_both_ways(x)[0] ** 2).sum()) if has_gradient else sorted_both_ways
-    closed = tune(graph_of(fn, x), LOWERED).jaxpr
+    closed = tune(graph_of(fn, x), EVERY).jaxpr
     assert any(var.aval.dtype == np.int64 for eqn in closed.jaxpr.eqns for var in eqn.outvars)
     found = Relay(closed, (), "fn", keeping_barriers(), limit=limit)
     assert len(found.course.legs) > 1
@@ -114,7 +114,7 @@ def test_a_step_runs_in_two_programs_that_hold_little():
     given = jax.tree.map(jnp.copy, WEIGHTS)
     assert_agree(run(given, X), jax.jit(step)(WEIGHTS, X))
     assert all(w.is_deleted() for w in given) and not X.is_deleted()
-    tuned = tune(graph_of(step, WEIGHTS, X), LOWERED)
+    tuned = tune(graph_of(step, WEIGHTS, X), EVERY)
     found = Relay(tuned.jaxpr, range(len(WEIGHTS)), "step", keeping_barriers())
     assert len(found.course.legs) == 2
     assert max(found.temporary_bytes) <= legs.LIMIT_BYTES
@@ -319,7 +319,7 @@ def test_an_executable_is_cut_and_donates():
     given = jax.tree.map(jnp.copy, WEIGHTS)
     assert_agree(executable.call(*given, X), jax.tree.leaves(jax.jit(step)(WEIGHTS, X)))
     assert all(w.is_deleted() for w in given) and len(executable.relay.course.legs) == 2
-    assert [result.name for result in executable.tuned.results] == list(UNASKED)
+    assert [result.name for result in executable.tuned.results] == list(BY_DEFAULT)
     inside = jax.jit(lambda *args: executable.call(*args))
     assert "optimization_barrier" not in inside.lower(*WEIGHTS, X).as_text()
 
@@ -327,7 +327,7 @@ def test_an_executable_is_cut_and_donates():
 def test_explain_says_what_each_pass_did(capsys):
     ja.jit(step).explain(WEIGHTS, X)
     first, *passes, legs_line, heaps_line = capsys.readouterr().out.splitlines()
-    assert first == "step on cpu" and [line.split(":")[0].strip() for line in passes] == list(UNASKED)
+    assert first == "step on cpu" and [line.split(":")[0].strip() for line in passes] == list(BY_DEFAULT)
     assert legs_line.strip().startswith("legs: several programs: temporaries of about ")
     assert heaps_line.strip() == "keep_heaps: what programs free stays with the process"
     ja.jit(step).explain(WEIGHTS, X[:8])

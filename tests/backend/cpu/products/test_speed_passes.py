@@ -12,7 +12,7 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.kernels.hold import hold
 from jaxaot.backend.cpu.kernels.share import share
 from jaxaot.backend.cpu.options import keeping_barriers
-from jaxaot.backend.cpu.pipeline import DEFAULTS, JOINT, LEGS, LOWERED, SWITCHES, UNASKED
+from jaxaot.backend.cpu.pipeline import LEGS
 from jaxaot.backend.cpu.products import spread as spread_module
 from jaxaot.backend.cpu.products.flatten_dots import flatten_dots
 from jaxaot.backend.cpu.products.fold_transposes import fold_transposes
@@ -22,6 +22,7 @@ from jaxaot.errors import CompilerError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
+from tests.declared import EVERY, IN_ORDER
 from tests.seeds import seeds, some
 
 
@@ -46,7 +47,7 @@ def types(closed):
     return [(aval.shape, aval.dtype, aval.weak_type) for aval in closed.out_avals]
 
 
-@pytest.mark.parametrize("name", some(LOWERED, 8))
+@pytest.mark.parametrize("name", some(EVERY, 8))
 @pytest.mark.parametrize("seed", seeds(2, 1))
 def test_gradients_are_kept_by_each(name, seed, everything_is_large):
     assert_kept(name, seed)
@@ -60,7 +61,7 @@ def test_gradients_are_kept_by_all(seed, everything_is_large):
 def assert_kept(name, seed):
     fn, args = matrix_program(seed)
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED) if name == "all" else [name], check=True)
+    passed = run_passes(closed, EVERY if name == "all" else [name], check=True)
     assert types(passed) == types(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.abs(want).max()))
@@ -72,7 +73,7 @@ def assert_kept(name, seed):
 def test_gradients_of_convolutions_are_kept(name, seed, everything_is_large):
     fn, args = convolution_program(seed)
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED) if name == "all" else [name], check=True)
+    passed = run_passes(closed, EVERY if name == "all" else [name], check=True)
     assert types(passed) == types(closed)
     assert str(passed) != str(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
@@ -143,7 +144,7 @@ def test_one_core_and_little_work_are_left_alone(monkeypatch):
 def test_half_precision_stays_what_it_is(everything_is_large):
     fn, args = matrix_program(3, jnp.bfloat16)
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED), check=True)
+    passed = run_passes(closed, EVERY, check=True)
     assert types(passed) == types(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
         np.testing.assert_allclose(np.float32(got), np.float32(want), rtol=0.1, atol=0.1 * float(jnp.abs(want).max()))
@@ -225,7 +226,7 @@ def test_rows_are_copied_whole_where_no_product_wants_another_order():
 
 def test_empty_products_are_left_alone():
     closed = graph_of(lambda x, w: x @ w, jnp.ones((2, 0, 4)), jnp.ones((4, 5)))
-    assert run(run_passes(closed, list(LOWERED), check=True), [jnp.ones((2, 0, 4)), jnp.ones((4, 5))])[0].shape == (
+    assert run(run_passes(closed, EVERY, check=True), [jnp.ones((2, 0, 4)), jnp.ones((4, 5))])[0].shape == (
         2,
         0,
         5,
@@ -408,7 +409,7 @@ def test_effects_callbacks_and_custom_calls_stay_in_order(everything_is_large):
 
     args = jnp.ones((4, 4)), jnp.eye(4)
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED), check=True)
+    passed = run_passes(closed, EVERY, check=True)
     effects = [name for name in names(closed) if "callback" in name or name == "cholesky"]
     assert [name for name in names(passed) if name in effects] == effects
     np.testing.assert_allclose(run(passed, args)[1], run(closed, args)[1], rtol=1e-5)
@@ -421,17 +422,17 @@ def test_nan_and_infinities_propagate(poison, everything_is_large):
     fn, args = matrix_program(5)
     args = args[0].at[0, 1, 2].set(poison), args[1]
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED), check=True)
+    passed = run_passes(closed, EVERY, check=True)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
         np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
         np.testing.assert_array_equal(np.isinf(got), np.isinf(want))
 
 
 def test_passes_are_switched_by_name():
-    assert lowered_passes(None, "cpu") == DEFAULTS["cpu"] == (*UNASKED, *SWITCHES)
+    assert lowered_passes(None, "cpu") == tuple(n for n in IN_ORDER if n not in ("winograd", "unfold_stems"))
     assert lowered_passes(None, "gpu") == lowered_passes(None, "tpu") == ()
     assert lowered_passes((LEGS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", LEGS)
-    assert joint_passes(None) == JOINT and joint_passes(("dce", "hold", LEGS)) == ("dce",)
+    assert joint_passes(None) == ("cse", "dce", "drop_zero_sums") and joint_passes(("dce", "hold", LEGS)) == ("dce",)
     both = ("drop_zero_sums", "share")
     assert joint_passes(both) == ("drop_zero_sums",) and lowered_passes(both, "cpu") == both[::-1]
     x, w = jnp.ones((512, 128)), jnp.ones((64, 128))
