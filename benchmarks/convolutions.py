@@ -23,7 +23,7 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.pipeline import default_passes
 
-NAMED = ("winograd", "unfold_stems")
+NAMED = ("unfold_stems",)
 """Passes that run only where they are named."""
 
 

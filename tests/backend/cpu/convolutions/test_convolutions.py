@@ -18,14 +18,13 @@ from jaxaot.backend.cpu.convolutions.split_groups import MAX_GROUPS, split_group
 from jaxaot.backend.cpu.convolutions.sum_depthwise import MAX_TAPS, sum_depthwise
 from jaxaot.backend.cpu.convolutions.unfold_stems import unfold_stems
 from jaxaot.backend.cpu.convolutions.unfold_volumes import unfold_volumes
-from jaxaot.backend.cpu.convolutions.winograd import winograd
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower import jit as jit_module
 from jaxaot.lower.executable import Executable
-from jaxaot.passes.pipeline import default_passes, lowered_passes, pass_names, run_passes
+from jaxaot.passes.pipeline import default_passes, run_passes
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 
@@ -197,40 +196,6 @@ def test_nan_and_infinities_propagate(poison):
         assert not bool(jnp.isfinite(got).all())
 
 
-@pytest.mark.parametrize(
-    ("size", "padding", "numbers"),
-    [
-        ((8, 8), "SAME", NHWC),
-        ((9, 7), "VALID", NHWC),
-        pytest.param((6, 10), ((0, 2), (1, 0)), NHWC, marks=pytest.mark.slow),
-        pytest.param((8, 6), "SAME", ("NCHW", "OIHW", "CNHW"), marks=pytest.mark.slow),
-    ],
-)
-def test_winograd_is_as_exact_as_documented(size, padding, numbers):
-    n, c, o = 2, 64, 65
-    x = normal(0, n, c, *size) if numbers[0] == "NCHW" else normal(0, n, *size, c)
-    k = normal(1, o, c, 3, 3) if numbers[1] == "OIHW" else normal(1, 3, 3, c, o)
-    fn = lambda x, k: convolve(x, k, (1, 1), padding, numbers)
-    closed = graph_of(fn, x, k)
-    passed = winograd(closed)
-    check_graph(passed)
-    assert names(passed)["dot_general"] == 36 and not names(passed)["conv_general_dilated"]
-    (got,), (want,) = (jaxpr_as_fun(graph)(x, k) for graph in (passed, closed))
-    assert float(jnp.abs(got - want).max() / jnp.abs(want).max()) < 2e-5
-
-
-def test_winograd_leaves_what_it_is_not_for():
-    x, k = normal(0, 2, 8, 8, 64), normal(1, 3, 3, 64, 64)
-    for fn, args in (
-        (lambda x, k: convolve(x, k, (2, 2)), (x, k)),
-        (convolve, (x, normal(1, 5, 5, 64, 64))),
-        (convolve, (x.astype(jnp.bfloat16), k.astype(jnp.bfloat16))),
-        (convolve, (x[..., :8], k[:, :, :8])),
-        (lambda x, k: convolve(x, k, rhs_dilation=(2, 2)), (x, k)),
-    ):
-        assert names(winograd(graph_of(fn, *args)))["conv_general_dilated"] == 1
-
-
 @pytest.mark.parametrize(("strides", "padding"), [((1, 1), "SAME"), ((2, 2), "VALID"), ((2, 1), ((3, 0), (0, 2)))])
 def test_stems_are_unfolded(strides, padding):
     fn = lambda x, k: convolve(x, k, strides, padding)
@@ -264,16 +229,6 @@ def test_convolutions_of_volumes_are_convolutions_of_images(name):
         .aval.ndim
         == 5
     )
-
-
-def test_winograd_runs_only_where_it_is_named():
-    assert "winograd" in pass_names() and not {"winograd", "unfold_stems"} & set(lowered_passes(None, "cpu"))
-    assert lowered_passes(("winograd", "share"), "cpu") == ("share", "winograd")
-    x, k = normal(0, 2, 8, 8, 64), normal(1, 3, 3, 64, 64)
-    run = ja.jit(lambda x, k: convolve(x, k, (1, 1), "SAME"))
-    plain = run(x, k)
-    with ja.config(passes=(*default_passes(), "winograd")):
-        np.testing.assert_allclose(run(x, k), plain, atol=2e-5 * float(jnp.abs(plain).max()))
 
 
 def test_convolutions_are_computed_by_eigen():
