@@ -13,7 +13,6 @@ from jaxaot.backend.cpu.convolutions.multiply_convolutions import multiply_convo
 from jaxaot.backend.cpu.convolutions.pad_images import pad_images
 from jaxaot.backend.cpu.convolutions.split_groups import split_groups
 from jaxaot.backend.cpu.convolutions.sum_depthwise import sum_depthwise
-from jaxaot.backend.cpu.convolutions.unfold_stems import unfold_stems
 from jaxaot.backend.cpu.convolutions.unfold_volumes import unfold_volumes
 from jaxaot.backend.cpu.kernels.drop_axes import drop_axes
 from jaxaot.backend.cpu.kernels.hide_constants import hide_constants
@@ -68,7 +67,6 @@ declare(
     _pass(sum_depthwise, is_exact=False),
     _pass(split_groups, is_exact=False),
     _pass(unfold_volumes, is_exact=False),
-    _pass(unfold_stems, is_default=False, is_exact=False),  # takes memory for time
     _pass(multiply_convolutions, is_exact=False),
     _pass(pad_images),
     _pass(fold_transposes),

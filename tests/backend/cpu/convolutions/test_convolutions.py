@@ -16,7 +16,6 @@ from jaxaot.backend.cpu.convolutions.multiply_convolutions import multiply_convo
 from jaxaot.backend.cpu.convolutions.pad_images import pad_images
 from jaxaot.backend.cpu.convolutions.split_groups import MAX_GROUPS, split_groups
 from jaxaot.backend.cpu.convolutions.sum_depthwise import MAX_TAPS, sum_depthwise
-from jaxaot.backend.cpu.convolutions.unfold_stems import unfold_stems
 from jaxaot.backend.cpu.convolutions.unfold_volumes import unfold_volumes
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS
@@ -108,7 +107,7 @@ def fitting_convolution(seed):
 def test_random_convolutions_keep_their_values_and_gradients(seed):
     fn, args = fitting_convolution(seed)
     n_before = len(convolutions(graph_of(with_gradients(fn), *args)))
-    for rewrite in (multiply_convolutions, sum_depthwise, unfold_stems, unfold_volumes):
+    for rewrite in (multiply_convolutions, sum_depthwise, unfold_volumes):
         assert n_left(rewrite, with_gradients(fn), *args, rtol=1e-4) <= n_before
     assert n_left(pad_images, with_gradients(fn), *args, rtol=1e-4) == n_before
     assert n_left(split_groups, with_gradients(fn), *args, rtol=1e-4) >= n_before
@@ -194,13 +193,6 @@ def test_nan_and_infinities_propagate(poison):
         (got,), (want,) = (jaxpr_as_fun(graph)(x, k) for graph in (rewrite(closed), closed))
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
         assert not bool(jnp.isfinite(got).all())
-
-
-@pytest.mark.parametrize(("strides", "padding"), [((1, 1), "SAME"), ((2, 2), "VALID"), ((2, 1), ((3, 0), (0, 2)))])
-def test_stems_are_unfolded(strides, padding):
-    fn = lambda x, k: convolve(x, k, strides, padding)
-    assert n_left(unfold_stems, fn, normal(0, 2, 9, 8, 3), normal(1, 3, 3, 3, 5)) == 0
-    assert n_left(unfold_stems, fn, normal(0, 2, 9, 8, 5), normal(1, 3, 3, 5, 4)) == 1
 
 
 VOLUMES = {

@@ -429,7 +429,7 @@ def test_nan_and_infinities_propagate(poison, everything_is_large):
 
 
 def test_passes_are_switched_by_name():
-    assert lowered_passes(None, "cpu") == tuple(n for n in IN_ORDER if n != "unfold_stems")
+    assert lowered_passes(None, "cpu") == IN_ORDER
     assert lowered_passes(None, "gpu") == lowered_passes(None, "tpu") == ()
     assert lowered_passes((LEGS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", LEGS)
     assert joint_passes(None) == ("cse", "dce", "drop_zero_sums") and joint_passes(("dce", "hold", LEGS)) == ("dce",)
