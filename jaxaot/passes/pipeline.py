@@ -23,7 +23,6 @@ from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
 from jaxaot.passes.declared import On, Pass, Rewrite, chosen
 from jaxaot.passes.drop_zero_sums import drop_zero_sums
-from jaxaot.passes.fold import fold
 from jaxaot.plan.stages import JointGraph
 
 _declared: list[Pass] = []
@@ -45,7 +44,6 @@ declare(
     Pass("cse", cse, On.JOINT),
     Pass("dce", dce, On.JOINT),
     Pass("drop_zero_sums", drop_zero_sums, On.JOINT, is_exact=False),
-    Pass("fold", fold, On.JOINT, is_default=False),
     Pass("inline", inline, On.JOINT, is_default=False),
 )
 
