@@ -29,9 +29,9 @@ import jax
 import jaxaot as ja
 from benchmarks import convolutions, op_table, random_models, rewrites
 from benchmarks.passes import fired, without
-from benchmarks.runner import Timing, arguments, seconds_text, time_calls, write_json
+from benchmarks.runner import Timing, arguments, time_calls, write_json
 from benchmarks.steps import STEPS
-from jaxaot.backend.cpu.pipeline import KEEP_HEAPS, LEGS
+from jaxaot.backend.cpu.pipeline import KEEP_HEAPS, LEGS, SHARES
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
 from jaxaot.ops.table import rows
@@ -43,40 +43,42 @@ BY_TRAIN = (LEGS, KEEP_HEAPS)
 
 ALL = "all"
 
-NOISE = 0.02
 ROUND_SECONDS = 0.05
 
 
-def _layers() -> Iterator[Case]:
+def _layers(_: Sequence[str]) -> Iterator[Case]:
     for layer in convolutions.LAYERS:
         yield f"convolution, {layer.name}", *convolutions.of_jax(layer)
 
 
-def _rewrites() -> Iterator[Case]:
+def _rewrites(_: Sequence[str]) -> Iterator[Case]:
     for case in rewrites.CASES:
         yield case.name, *rewrites.graph_of(case)
 
 
-def _ops() -> Iterator[Case]:
+def _ops(wanted: Sequence[str]) -> Iterator[Case]:
+    words = {word for name in wanted for word in name.split()}
     for spec in rows():
-        if spec.name not in op_table.SLOW:
+        if spec.name in words or (not words and spec.name not in op_table.SLOW):
             yield from op_table.functions_of(spec)
 
 
-def _steps() -> Iterator[Case]:
+def _steps(wanted: Sequence[str]) -> Iterator[Case]:
     for name, make in STEPS.items():
+        if wanted and not name.startswith(tuple(wanted)):
+            continue
         step = make()
         if not step.has_objects:
             yield name, step.fn, (step.state, *step.data)
 
 
-def _random() -> Iterator[Case]:
+def _random(_: Sequence[str]) -> Iterator[Case]:
     for seed in range(44):
         name, fn, args = random_models.model(seed)
         yield f"random model {seed}, {name}", fn, args
 
 
-GROUPS: dict[str, Callable[[], Iterator[Case]]] = {
+GROUPS: dict[str, Callable[[Sequence[str]], Iterator[Case]]] = {
     "steps": _steps,
     "convolutions": _layers,
     "rewrites": _rewrites,
@@ -86,7 +88,8 @@ GROUPS: dict[str, Callable[[], Iterator[Case]]] = {
 
 
 Rounds = dict[str, dict[str, list[float]]]
-"""The seconds of each round, elapsed ("wall") and of all cores together ("cpu"), by the pass that was left out."""
+"""By the pass that was left out, the seconds of each round, elapsed ("wall") and of all cores together ("cpu"), or once
+what XLA counts: bytes read and written ("bytes"), and those of temporaries."""
 
 
 def weighed(case: Case, passes: Sequence[str], n_rounds: int) -> Rounds:
@@ -117,12 +120,30 @@ def weighed(case: Case, passes: Sequence[str], n_rounds: int) -> Rounds:
     return found
 
 
+def counted(case: Case, passes: Sequence[str]) -> Rounds:
+    """Returns what XLA counts of a function as one program, by the pass that is left out; nothing is run.
+
+    Args:
+      case: Its name, itself, and its arguments.
+      passes: What is left out, one after the other.
+    """
+    _, fn, args = case
+    closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+    found: Rounds = {}
+    for left_out in (ALL, *passes):
+        with ja.config(passes=without(*{SHARES, LEGS, KEEP_HEAPS, left_out} - {ALL})):
+            program = Executable(closed)
+        n_bytes = program.cost_analysis()["bytes accessed"]
+        found[left_out] = {"bytes": [n_bytes], "temporaries": [program.memory_analysis().temp_size_in_bytes]}
+    return found
+
+
 def _finished(run: Callable[..., Any], leaves: Sequence[Any]) -> Any:
     return jax.block_until_ready(run(*leaves))
 
 
 Ratios = dict[str, tuple[float, float, float]]
-"""The quartiles of times without a pass over those with all, by kind of time."""
+"""The quartiles of what is measured without a pass over what is with all, by kind."""
 
 
 def read(paths: Sequence[pathlib.Path]) -> tuple[dict[str, dict[str, Ratios]], list[str]]:
@@ -145,39 +166,41 @@ def read(paths: Sequence[pathlib.Path]) -> tuple[dict[str, dict[str, Ratios]], l
         for function, by_pass in timed.items():
             for name, own in by_pass.items():
                 if name != ALL:
-                    ratios = {
-                        kind: Timing(name, tuple(own[kind])).ratios_to(Timing(ALL, tuple(by_pass[ALL][kind])))
-                        for kind in own
-                    }
-                    found.setdefault(name, {})[function] = ratios
+                    ratios = found.setdefault(name, {}).setdefault(function, {})
+                    ratios.update({kind: _quartiles(own[kind], by_pass[ALL][kind]) for kind in own})
     return found, list(dict.fromkeys(machines))
 
 
-def table(found: dict[str, dict[str, Ratios]], n_shown: int) -> Iterator[str]:
-    """Yields the rows of the table: by pass on how many functions it gains and loses, and where most.
+def _quartiles(rounds: Sequence[float], baseline: Sequence[float]) -> tuple[float, float, float]:
+    if len(rounds) == 1:
+        return (rounds[0] / baseline[0],) * 3
+    return Timing("", tuple(rounds)).ratios_to(Timing(ALL, tuple(baseline)))
 
-    It gains, or loses, where three quarters of the rounds do, by more than 2 %.
+
+def table(found: dict[str, dict[str, Ratios]], n_shown: int) -> Iterator[str]:
+    """Yields the rows of the table: for each pass the functions on which it gains most, and that on which least.
 
     Args:
       found: For each pass its ratios on each function.
-      n_shown: How many functions a row names.
+      n_shown: How many functions a pass has rows for.
     """
-    yield "| pass | changes | gains | loses | without it over with all: median (quartiles), CPU time |"
-    yield "| --- | --: | --: | --: | --- |"
+    yield "| pass | without it, over with all | time | CPU time | bytes read and written | temporaries |"
+    yield "| --- | --- | --: | --: | --: | --: |"
     for name in dict.fromkeys((*default_passes("cpu"), *found)):
-        of_pass = found.get(name, {})
-        gains = sum(any(low > 1 + NOISE for low, _, _ in ratios.values()) for ratios in of_pass.values())
-        loses = sum(any(high < 1 - NOISE for _, _, high in ratios.values()) for ratios in of_pass.values())
-        ordered = sorted(of_pass.items(), key=lambda item: -item[1]["wall"][1])
-        shown = ordered if len(ordered) <= n_shown else [*ordered[: n_shown - 1], ordered[-1]]
-        cells = "; ".join(f"{function} {_text(ratios)}" for function, ratios in shown)
-        yield f"| `{name}` | {len(of_pass)} | {gains} | {loses} | {cells} |"
+        most_first = sorted(
+            found.get(name, {}).items(), key=lambda item: -max(middle for _, middle, _ in item[1].values())
+        )
+        shown = most_first if len(most_first) <= n_shown else [*most_first[: n_shown - 1], most_first[-1]]
+        for function, ratios in shown:
+            cells = (_cell(ratios.get(kind)) for kind in ("wall", "cpu", "bytes", "temporaries"))
+            yield f"| `{name}` | {function} | {' | '.join(cells)} |"
 
 
-def _text(ratios: Ratios) -> str:
-    low, middle, high = ratios["wall"]
-    cpu = f", CPU {ratios['cpu'][1]:.2f}" if "cpu" in ratios else ""
-    return f"{middle:.2f} ({low:.2f}–{high:.2f}{cpu})"
+def _cell(ratio: tuple[float, float, float] | None) -> str:
+    if ratio is None:
+        return ""
+    low, middle, high = ratio
+    return f"{middle:.2f}" + (f" ({low:.2f}–{high:.2f})" if low != high else "")
 
 
 def main() -> None:
@@ -187,6 +210,7 @@ def main() -> None:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"which of {', '.join(GROUPS)}")
     parser.add_argument("--only", nargs="*", metavar="PASS", help="what is left out; if not given, what changes it")
     parser.add_argument("--functions", nargs="*", metavar="TEXT", help="those whose name begins so; all if not given")
+    parser.add_argument("--count", action="store_true", help="what XLA counts, in place of times")
     parser.add_argument("--at-most", type=int, default=sys.maxsize, help="on how many functions a pass is timed")
     parser.add_argument("--table", nargs="*", type=pathlib.Path, metavar="FILE", help="make the table of these files")
     parser.add_argument("--shown", type=int, default=5, help="how many functions a row of the table names")
@@ -198,7 +222,7 @@ def main() -> None:
         return
     timed: dict[str, Rounds] = {}
     times: Counter[str] = Counter()
-    for case in (case for group in options.groups for case in GROUPS[group]()):
+    for case in (case for group in options.groups for case in GROUPS[group](options.functions or ())):
         name, fn, args = case
         if options.functions and not name.startswith(tuple(options.functions)):
             continue
@@ -207,12 +231,12 @@ def main() -> None:
         if not chosen:
             continue
         times.update(chosen)
-        timed[name] = weighed(case, chosen, options.rounds)
+        timed[name] = counted(case, chosen) if options.count else weighed(case, chosen, options.rounds)
         write_json(options.json, weighed=timed)
         base = {kind: statistics.median(rounds) for kind, rounds in timed[name][ALL].items()}
         for p in chosen:
             shown = (f"{kind} {statistics.median(timed[name][p][kind]) / base[kind]:.2f}" for kind in base)
-            print(f"{name}, {seconds_text(base['wall'])}: without {p} {', '.join(shown)}", flush=True)
+            print(f"{name}: without {p} {', '.join(shown)}", flush=True)
         jax.clear_caches()
 
 
