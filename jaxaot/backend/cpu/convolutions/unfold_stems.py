@@ -15,13 +15,8 @@ from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.windows import features_last, n_windows, pad, padding_config, windows
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.passes.decompose import decompose_some
-
-MAX_FEATURES = 4
-"""Images with more are no stems: convolutions of them have fast kernels."""
-
-MAX_TERMS = 256
-"""The most terms of the sum that makes an element, features times elements of the kernel."""
 
 
 def unfold_stems(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -43,7 +38,10 @@ def _is_stem(image: Array, kernel: Array, **params: Any) -> bool:
     is_whole = params["feature_group_count"] == params["batch_group_count"] == 1
     if not is_whole or 0 in (*image.shape, *kernel.shape) or any(holes > 1 for holes in params["lhs_dilation"]):
         return False
-    is_small = n_features <= MAX_FEATURES and n_features < n_features * math.prod(window) <= MAX_TERMS
+    is_small = (
+        n_features <= machine().max_stem_features
+        and n_features < n_features * math.prod(window) <= machine().max_stem_terms
+    )
     return is_small and min(n_windows(space, window, params)) >= 1
 
 

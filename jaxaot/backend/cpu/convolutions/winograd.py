@@ -17,10 +17,8 @@ from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.windows import features_last, n_windows, pad
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.passes.decompose import decompose_some
-
-MIN_FEATURES = 64
-"""With fewer the products are too narrow to pay for the sums around them."""
 
 _TILE = 4
 _SIZE = _TILE + 2
@@ -57,7 +55,8 @@ def winograd(closed: ClosedJaxpr) -> ClosedJaxpr:
                                              m0, …, m35 = dot_general v0 u0, …, dot_general v35 u35
                                              y = concatenate of sums of m0, …, m35
 
-    in single precision, with at least `MIN_FEATURES` features on both sides; gradients of images are such as well.
+    in single precision, with at least `min_winograd_features` features on both sides; gradients of images are such as
+    well.
     """
     return decompose_some(closed, "conv_general_dilated", _has_tiles, _in_tiles)
 
@@ -71,7 +70,11 @@ def _has_tiles(image: Array, kernel: Array, **params: Any) -> bool:
     if window != [3, 3] or any(tuple(step) != (1, 1) for step in steps) or groups != (1, 1) or not batch:
         return False
     is_single = image.dtype == kernel.dtype == jnp.float32 and params["preferred_element_type"] in (None, jnp.float32)
-    return is_single and min(features, results) >= MIN_FEATURES and min(n_windows(space, window, params)) >= _TILE
+    return (
+        is_single
+        and min(features, results) >= machine().min_winograd_features
+        and min(n_windows(space, window, params)) >= _TILE
+    )
 
 
 def _in_tiles(image: Array, kernel: Array, **params: Any) -> Any:
