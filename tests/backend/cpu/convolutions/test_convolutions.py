@@ -14,9 +14,10 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu import options as options_module
 from jaxaot.backend.cpu.convolutions.multiply_convolutions import multiply_convolutions
 from jaxaot.backend.cpu.convolutions.pad_images import pad_images
-from jaxaot.backend.cpu.convolutions.split_groups import MAX_GROUPS, split_groups
-from jaxaot.backend.cpu.convolutions.sum_depthwise import MAX_TAPS, sum_depthwise
+from jaxaot.backend.cpu.convolutions.split_groups import split_groups
+from jaxaot.backend.cpu.convolutions.sum_depthwise import sum_depthwise
 from jaxaot.backend.cpu.convolutions.unfold_volumes import unfold_volumes
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS
 from jaxaot.ir.check import check_graph
@@ -137,7 +138,7 @@ def test_other_convolutions_stay():
     assert n_left(sum_depthwise, grouped, x, normal(1, 1, 1, 2, 4)) == 1
     padded = lambda x, k: convolve(x, k, padding="SAME" if k.shape[0] > 1 else ((1, 1), (1, 1)))
     assert n_left(multiply_convolutions, padded, x, normal(1, 1, 1, 4, 4)) == 1  # zeros meet what may be infinite
-    wide = normal(1, MAX_TAPS + 1, 1, 4)
+    wide = normal(1, machine().max_depthwise_taps + 1, 1, 4)
     along = lambda x, k: lax.conv_general_dilated(
         x, k, (1,), "VALID", dimension_numbers=("NWC", "WIO", "NWC"), feature_group_count=4
     )
@@ -173,7 +174,15 @@ def test_grouped_convolutions_and_their_gradients_are_split():
     n_left(split_groups, jaxpr_as_fun(closed), x, k)
     assert [e.params["batch_group_count"] for e in convolutions(split_groups(closed))] == [1] * 12
     many = lambda x, k: convolve(x, k, feature_group_count=x.shape[-1])
-    assert n_left(split_groups, many, normal(0, 1, 4, 4, MAX_GROUPS + 1), normal(1, 2, 2, 1, MAX_GROUPS + 1)) == 1
+    assert (
+        n_left(
+            split_groups,
+            many,
+            normal(0, 1, 4, 4, machine().max_groups + 1),
+            normal(1, 2, 2, 1, machine().max_groups + 1),
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])

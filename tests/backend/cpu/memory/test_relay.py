@@ -13,7 +13,7 @@ import pytest
 import jaxaot as ja
 from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import Literal, jaxpr_as_fun
-from jaxaot.backend.cpu.batch import crew
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory import legs, relay
 from jaxaot.backend.cpu.memory.legs import divide, plan_course
 from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut
@@ -30,8 +30,8 @@ X = jax.random.normal(jax.random.key(99), (8192, 128))
 
 
 @pytest.fixture(autouse=True)
-def one_core(monkeypatch):
-    monkeypatch.setattr(crew, "n_cores", lambda: 1)  # no shares
+def one_core(using_machine):
+    using_machine(n_cores=1)  # no shares
 
 
 def loss(weights, x):
@@ -110,14 +110,14 @@ def test_no_cut_where_64_bits_cross(limit, has_gradient):
 def test_a_step_runs_in_two_programs_that_hold_little():
     run = ja.jit(step, donate_argnums=0)
     plain = jax.jit(step).lower(WEIGHTS, X).compile().memory_analysis().temp_size_in_bytes
-    assert plain > legs.LIMIT_BYTES
+    assert plain > machine().kept_bytes
     given = jax.tree.map(jnp.copy, WEIGHTS)
     assert_agree(run(given, X), jax.jit(step)(WEIGHTS, X))
     assert all(w.is_deleted() for w in given) and not X.is_deleted()
     tuned = tune(graph_of(step, WEIGHTS, X), EVERY)
-    found = Relay(tuned.jaxpr, range(len(WEIGHTS)), "step", keeping_barriers())
+    found = Relay(tuned.jaxpr, range(len(WEIGHTS)), "step", keeping_barriers(), limit=machine().kept_bytes)
     assert len(found.course.legs) == 2
-    assert max(found.temporary_bytes) <= legs.LIMIT_BYTES
+    assert max(found.temporary_bytes) <= machine().kept_bytes
     whole = Executable(tuned.jaxpr, compiler_options=keeping_barriers()).compiled.cost_analysis()
     assert found.cost_analysis()["flops"] == pytest.approx(whole["flops"], rel=0.1)
 
@@ -151,11 +151,13 @@ def test_where_no_cut_helps_there_is_none():
 
 def test_what_xla_refuses_is_told_when_the_programs_are_asked_for():
     closed = graph_of(lambda x: jnp.sort(jnp.sin(x)), X)
-    found = Relay(closed, (), "sorted", {"xla_no_such_option": True})  # XLA compiles in threads of its own
+    found = Relay(
+        closed, (), "sorted", {"xla_no_such_option": True}, limit=machine().kept_bytes
+    )  # XLA compiles in threads of its own
     for _ in range(2):
         with pytest.raises(jax.errors.JaxRuntimeError, match="xla_no_such_option"):
             found.call(X)
-    run = ja.jit(step, compiler_options={"xla_no_such_option": True})
+    run = ja.jit(step, compiler_options={"xla_no_such_option": True}, limit=machine().kept_bytes)
     for _ in range(2):
         with pytest.raises(jax.errors.JaxRuntimeError, match="xla_no_such_option"):
             run(WEIGHTS, X)
@@ -189,7 +191,7 @@ def test_legs_that_are_alike_are_compiled_once(monkeypatch):
 def test_a_leg_is_one_call_that_returns_what_it_was_given_as_it_is():
     table = jnp.arange(4.0)
     closed = graph_of(lambda x, y: (y, jnp.sin(x) + table, x, table, 1.0 * 2, jnp.cos(x)), table, table + 1)
-    found = Relay(closed, (0,), "leg", None)
+    found = Relay(closed, (0,), "leg", None, limit=machine().kept_bytes)
     ((program,),) = (programs.values() for programs in found.programs.values())
     traced = program.trace(*closed.in_avals).jaxpr
     assert [eqn.params["name"] for eqn in traced.eqns] == ["leg"]  # its equations are not traced again
@@ -202,7 +204,7 @@ def test_what_is_computed_early_is_divided():
     closed = graph_of(lambda x, *ws: functools.reduce(lambda y, w: y @ jnp.sort(w), ws, x), *[jnp.ones((64, 64))] * 9)
     eqns, known = closed.jaxpr.eqns, set(closed.jaxpr.invars)
     one, outvars = 64 * 64 * 4, set(closed.jaxpr.outvars)
-    assert legs.temporary_bytes(eqns, outvars) == 9 * one  # all that is sorted, and a product
+    assert legs.temporary_bytes(eqns, outvars, machine().kept_bytes) == 9 * one  # all that is sorted, and a product
     halves = divide(eqns, outvars, known, 4 * one)
     assert halves is not None
     left, right = halves

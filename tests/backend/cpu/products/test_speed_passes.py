@@ -11,12 +11,12 @@ from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.kernels.hold import hold
 from jaxaot.backend.cpu.kernels.share import share
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import keeping_barriers
 from jaxaot.backend.cpu.pipeline import LEGS
-from jaxaot.backend.cpu.products import spread as spread_module
 from jaxaot.backend.cpu.products.flatten_dots import flatten_dots
 from jaxaot.backend.cpu.products.fold_transposes import fold_transposes
-from jaxaot.backend.cpu.products.order_operands import THIN, order_operands
+from jaxaot.backend.cpu.products.order_operands import order_operands
 from jaxaot.backend.cpu.products.spread import spread
 from jaxaot.errors import CompilerError
 from jaxaot.ir.check import check_graph
@@ -93,8 +93,8 @@ def test_attention_is_cut_once_along_the_batch(everything_is_large):
 
 
 @pytest.mark.parametrize(("cores", "batch", "n_parts"), [(8, 16, 8), (8, 12, 4), (6, 6, 2), (3, 4, 2), (8, 7, 1)])
-def test_the_parts_are_a_divisor_of_the_batch(cores, batch, n_parts, everything_is_large, monkeypatch):
-    monkeypatch.setattr(spread_module, "n_cores", lambda: cores)
+def test_the_parts_are_a_divisor_of_the_batch(cores, batch, n_parts, everything_is_large, using_machine):
+    using_machine(n_cores=cores)
     args = [jnp.ones((batch, 7, 6, 5))] * 3
     assert len(dots(spread(graph_of(attention, *args)))) == 2 * n_parts
 
@@ -124,11 +124,11 @@ def two_attentions(q, k, v):
     return attention(attention(q, k, v), k, v)
 
 
-def test_one_core_and_little_work_are_left_alone(monkeypatch):
+def test_one_core_and_little_work_are_left_alone(using_machine):
     closed = graph_of(two_attentions, *[jnp.ones((8, 8, 256, 64))] * 3)
-    monkeypatch.setattr(spread_module, "n_cores", lambda: 1)
+    using_machine(n_cores=1)
     assert spread(closed) is closed
-    monkeypatch.setattr(spread_module, "n_cores", lambda: 2)
+    using_machine(n_cores=2)
     assert len(dots(spread(closed))) == 8
     small = graph_of(two_attentions, *[jnp.ones((4, 2, 16, 16))] * 3)
     assert spread(small) is small
@@ -241,7 +241,7 @@ def test_gradients_of_weights_have_fewer_rows_than_columns():
     thin = ordered((32, 8), (32, 4))
     assert dots(thin)[0].outvars[0].aval.shape == (4, 8)
     assert names(thin) == ["dot_general", "optimization_barrier", "transpose"]
-    assert names(ordered((32, 80), (32, THIN + 1))) == ["dot_general", "transpose"]
+    assert names(ordered((32, 80), (32, machine().max_thin_columns + 1))) == ["dot_general", "transpose"]
     assert names(ordered((5, 32, 8), (5, 32, 4))) == ["dot_general", "transpose"]
     wide = fold_transposes(graph_of(lambda x, g: x.T @ g, jnp.ones((32, 4)), jnp.ones((32, 8))))
     assert names(order_operands(wide)) == ["dot_general"]
