@@ -185,6 +185,12 @@ def test_several_layers_each_with_its_own_blocks():
     assert skipped(with_gradients(fn), normal(0, 2, N, 4), normal(1, 4, 4), normal(2, 4, 4), rtol=1e-5) < 0.9
 
 
+def test_equations_of_blocks_have_the_parameters_of_their_primitive():
+    fn = with_gradients(lambda q, k, v: attention(q, k, v, MASKS["causal"](*rows_and_columns())))
+    passed = skip_masked(inline(jax.make_jaxpr(fn)(*qkv(2, 3)), also_custom=True))
+    assert "mul" in str(passed.jaxpr)  # printing reads parameters that computing does not need
+
+
 @pytest.mark.parametrize(("n_layers", "sizes"), [(1, {15, 17}), (4, {7, 8, 9})])
 def test_more_than_two_blocks_have_to_save_what_their_kernels_take_to_compile(n_layers, sizes, using_machine):
     """Kernels of layers that are alike are compiled once, so that what these save counts together."""
