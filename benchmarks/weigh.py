@@ -173,7 +173,8 @@ def read(paths: Sequence[pathlib.Path]) -> tuple[dict[str, dict[str, Ratios]], l
 
 def _quartiles(rounds: Sequence[float], baseline: Sequence[float]) -> tuple[float, float, float]:
     if len(rounds) == 1:
-        return (rounds[0] / baseline[0],) * 3
+        ratio = rounds[0] / baseline[0]
+        return ratio, ratio, ratio
     return Timing("", tuple(rounds)).ratios_to(Timing(ALL, tuple(baseline)))
 
 
