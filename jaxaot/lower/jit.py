@@ -31,6 +31,7 @@ from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
+from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
 
@@ -274,7 +275,7 @@ class _Version:
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any], settings: Config):
         platform = options.get("backend") or jax.default_backend()
-        passes = lowered_passes(settings.passes, platform, settings.exact_rounding)
+        passes = lowered_passes(settings.passes, platform, settings.exact_rounding, On.JITTED)
         is_placed = any(options.get(name) is not None for name in PLACED)
         if is_placed:
             passes = ()

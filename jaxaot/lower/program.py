@@ -12,18 +12,16 @@ import jax.numpy as jnp
 from jaxaot import settings as config
 from jaxaot._jax import is_outermost, jaxpr_as_fun
 from jaxaot._typing import Jaxpr
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import compiling_quickly
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.entry import Entry, compile_for
+from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
-
-SMALL_BYTES = 16 * 1024
-"""Ops of up to so many bytes take as long by XLA's older emitters (`python -m benchmarks.eager`); above, some take
-longer, such as transposing. Graphs of many ops may take longer below it too, so this is for kernels."""
 
 
 class Program:
@@ -102,7 +100,7 @@ class Program:
         """
         check_sizes(traced.jaxpr.jaxpr)
         is_quick = is_small(traced.jaxpr.jaxpr)
-        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
+        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding, On.KERNEL)
 
         def tuned(traced: Any) -> tuple[Any, Tuned]:
             graph = inline(traced.jaxpr, also_custom=True)
@@ -155,8 +153,8 @@ def _forget_all() -> None:
 
 
 def is_small(jaxpr: Jaxpr) -> bool:
-    """Returns whether a graph reads and makes nothing larger than `SMALL_BYTES`, nor do its loops and branches."""
+    """Returns whether a graph, its loops and branches read and make nothing larger than `quick_kernel_bytes`."""
     made = [var for eqn in jaxpr.eqns for var in eqn.outvars]
-    if any(aval_bytes(var.aval) > SMALL_BYTES for var in (*jaxpr.constvars, *jaxpr.invars, *made)):
+    if any(aval_bytes(var.aval) > machine().quick_kernel_bytes for var in (*jaxpr.constvars, *jaxpr.invars, *made)):
         return False
     return all(is_small(body) for eqn in jaxpr.eqns for body in sub_jaxprs(eqn))

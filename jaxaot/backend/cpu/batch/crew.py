@@ -19,16 +19,15 @@ import numpy as np
 
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.batch.shares import Shares, plan_shares
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory.relay import Relay, explain_tuned, is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, on_one_core, with_eigen_convolutions
-from jaxaot.backend.cpu.pipeline import FOR_ALL_CORES, SHARES
-from jaxaot.backend.cpu.products.spread import n_cores
+from jaxaot.backend.cpu.pipeline import SHARES
 from jaxaot.backend.cpu.tune import Tuned, tune
 from jaxaot.ir.cost import graph_flops
 from jaxaot.passes.attempt import attempt
-
-MAX_CORES = 8
-"""How many shares there are at most: on more cores a share of a batch is small."""
+from jaxaot.passes.declared import On
+from jaxaot.passes.pipeline import passes_on
 
 
 class Crew:
@@ -52,8 +51,7 @@ class Crew:
     @cached_property
     def part(self) -> Tuned:
         """The graph of a share after the passes for one core, and what they did."""
-        passes = [name for name in self._passes if name not in FOR_ALL_CORES]
-        return tune(self.shares.part, passes, self._checks)
+        return tune(self.shares.part, passes_on(self._passes, On.SHARE), self._checks)
 
     @cached_property
     def rest(self) -> Tuned:
@@ -81,9 +79,18 @@ class Crew:
         limit, keeps_heaps = self.rest.limit_bytes, self.rest.keeps_heaps
         # first what is quick to lower: XLA compiles it while the graph of a share goes through its passes
         for_rest = with_eigen_convolutions(options) if self.rest.n_by_eigen else options
-        rest = Relay(self.rest.jaxpr, own_donated, name, for_rest, before_tracing, limit, keeps_heaps)
+        rest = Relay(self.rest.jaxpr, own_donated, name, for_rest, before_tracing, limit=limit, keeps_heaps=keeps_heaps)
         alone = on_one_core(options)
-        part = Relay(self.part.jaxpr, (), f"{name}_share", alone, before_tracing, limit, keeps_heaps, is_ahead=True)
+        part = Relay(
+            self.part.jaxpr,
+            (),
+            f"{name}_share",
+            alone,
+            before_tracing,
+            limit=limit,
+            keeps_heaps=keeps_heaps,
+            is_ahead=True,
+        )
         run_part, run_rest = part.call, rest.call
         first, *others = [jnp.asarray(np.int32(k)) for k in range(shares.n)]
         pool = _threads(shares.n - 1)
@@ -123,8 +130,8 @@ def plan_crew(closed: ClosedJaxpr, passes: Sequence[str], checks: bool = False) 
       passes: The names of the passes for the platform.
       checks: Whether to check graphs after each pass.
     """
-    n = n_cores()
-    if SHARES not in passes or n > MAX_CORES or not _is_free() or not is_free_of_effects(closed):
+    n = machine().n_cores
+    if SHARES not in passes or n > machine().max_sharing_cores or not _is_free() or not is_free_of_effects(closed):
         return None
     shares = attempt("The search for shares", lambda: plan_shares(closed, n), None, checks)
     return None if shares is None else Crew(shares, passes, checks)

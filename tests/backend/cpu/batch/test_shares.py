@@ -12,25 +12,21 @@ from jax import lax
 import jaxaot as ja
 from benchmarks.random_models import model
 from jaxaot._jax import jaxpr_as_fun
-from jaxaot.backend.cpu.batch import crew, shares
+from jaxaot.backend.cpu.batch import crew
 from jaxaot.backend.cpu.batch.crew import plan_crew
 from jaxaot.backend.cpu.batch.shares import plan_shares
-from jaxaot.backend.cpu.pipeline import DEFAULTS
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
+from jaxaot.passes.pipeline import lowered_passes
 from tests.seeds import seeds, some
 
-CPU = DEFAULTS["cpu"]
+CPU = lowered_passes(None, "cpu")
 
 
 @pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch, everything_is_large):
-    monkeypatch.setattr(shares, "MIN_FLOPS", 0)
-    monkeypatch.setattr(shares, "MAX_HANDED_OVER", 1e9)
-    monkeypatch.setattr(shares, "MIN_PART", 0.5)
-    monkeypatch.setattr(shares, "MIN_PRODUCTS", 1)
-    monkeypatch.setattr(crew, "n_cores", lambda: 2)
+def everything_is_shared(everything_is_large, using_machine):
+    using_machine(min_share_flops=0, max_handed_over=1e9, min_shared_part=0.5, min_share_products=1)
 
 
 def graph_of(fn, *args):
@@ -279,13 +275,13 @@ def test_a_batch_that_cores_do_not_divide_has_no_shares():
     assert planned(descent(LOSSES["one-hot"]), W, X, LABELS, n=3) is None
 
 
-def test_small_graphs_have_no_shares(monkeypatch):
-    monkeypatch.setattr(shares, "MIN_FLOPS", 1_000_000)
+def test_small_graphs_have_no_shares(using_machine):
+    using_machine(min_share_flops=1_000_000)
     assert planned(descent(LOSSES["one-hot"]), W, X, LABELS) is None
 
 
-def test_what_hands_over_much_has_no_shares(monkeypatch):
-    monkeypatch.setattr(shares, "MAX_HANDED_OVER", 0.25)
+def test_what_hands_over_much_has_no_shares(using_machine):
+    using_machine(max_handed_over=0.25)
     assert planned(descent(LOSSES["one-hot"]), W, X, LABELS) is None
 
 
@@ -432,7 +428,7 @@ def test_calls_from_many_threads_and_under_other_settings():
 
 
 @pytest.mark.parametrize("why", ["flags", "nan", "switch", "effects", "cores"])
-def test_where_there_are_no_shares(why, monkeypatch):
+def test_where_there_are_no_shares(why, monkeypatch, using_machine):
     closed, _ = graph_of(descent(LOSSES["one-hot"]), W, X, LABELS)
     assert plan_crew(closed, CPU) is not None
     passes = CPU
@@ -443,7 +439,7 @@ def test_where_there_are_no_shares(why, monkeypatch):
     elif why == "switch":
         passes = tuple(name for name in CPU if name != "shares")
     elif why == "cores":
-        monkeypatch.setattr(crew, "n_cores", lambda: 1)
+        using_machine(n_cores=1)
     else:
 
         def noisy(ws, x, y):
