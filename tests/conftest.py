@@ -127,11 +127,10 @@ def everything_is_large(using_machine):
 @pytest.fixture
 def everything_is_cut(monkeypatch, using_machine):
     """Graphs are cut wherever that leaves less in memory at once, however little they hold, and what can wait does."""
+    from jaxaot.backend.cpu import run
     from jaxaot.backend.cpu.memory.relay import is_free_of_effects
     from jaxaot.backend.cpu.tune import Tuned
-    from jaxaot.lower import executable, jit
 
-    for module in (executable, jit):
-        monkeypatch.setattr(module, "can_be_cut", is_free_of_effects)
+    monkeypatch.setattr(run, "can_be_cut", is_free_of_effects)
     monkeypatch.setattr(Tuned, "limit_bytes", 16)
     using_machine(late_bytes=0, late_kernels=1)

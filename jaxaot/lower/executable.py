@@ -17,11 +17,12 @@ from jaxaot import settings as config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector
-from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
+from jaxaot.backend.cpu.batch.crew import Crew
 from jaxaot.backend.cpu.counts import costs_of
-from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, explain_tuned
+from jaxaot.backend.cpu.memory.relay import Relay
 from jaxaot.backend.cpu.options import without_options_inside
-from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired, tune
+from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import refuse_other_settings
 from jaxaot.lower.check import checked
@@ -118,35 +119,31 @@ class Executable:
         return without_options_inside(alone, call)
 
     @cached_property
+    def way(self) -> Way:
+        """How the graph is run."""
+        return choose_way(self.jaxpr, self._passes, self._checks, self._is_exact)
+
+    @property
     def tuned(self) -> Tuned:
         """The graph after the passes for the platform, and what they did."""
-        return tune(self.jaxpr, self._passes, self._checks, exact=self._is_exact)
+        return self.way.tuned
 
     @cached_property
     def compiler_options(self) -> dict[str, Any] | None:
         """The options for XLA, with those that the barriers and convolutions of the graph need."""
         return self.tuned.compiler_options(self._given_options)
 
-    @cached_property
+    @property
     def crew(self) -> Crew | None:
-        """The graph as shares of a batch, if it has some."""
-        return plan_crew(self.jaxpr, self._passes, self._checks)  # none where roundings are kept
+        """The graph as shares of a batch, if it is run so."""
+        return self.way.crew
 
     @cached_property
     def relay(self) -> Relay | None:
         """The legs of the graph, if it may become several executables; they are compiled when this is asked for."""
-        tuned = self.tuned
-        if not tuned.has_legs or not can_be_cut(tuned.jaxpr):
+        if self.way.how is not How.LEGS:
             return None
-        return Relay(
-            tuned.jaxpr,
-            self.donated,
-            self.name,
-            self.compiler_options,
-            self._refuse_other_settings,
-            limit=tuned.limit_bytes,
-            keeps_heaps=tuned.keeps_heaps,
-        )
+        return self.way.relay(self.donated, self.name, self._given_options, self._refuse_other_settings)
 
     @cached_property
     def _jitted(self) -> Any:
@@ -225,7 +222,7 @@ class Executable:
 
     def cost_analysis(self) -> dict[str, float]:
         """Returns XLA's counts of FLOPs and bytes accessed by a call; empty where it has none."""
-        if self.crew is None and self.relay is not None:
+        if self.relay is not None:
             return self.relay.cost_analysis()
         return costs_of(self.compiled)
 
@@ -237,9 +234,7 @@ class Executable:
             has_some = lowered_passes(settings.passes, platform, settings.exact_rounding)
             why = "the graph makes nothing large" if has_some else f"none on {platform} under these settings"
             return f"{self.name}: no passes, {why}"
-        crew = self.crew
-        lines = explain_tuned(self.tuned) if crew is None else crew.explain()
-        return "\n  ".join([f"{self.name} on {platform}", *lines])
+        return "\n  ".join([f"{self.name} on {platform}", *self.way.explain()])
 
     def as_text(self, optimized: bool = False) -> str:
         """Returns the StableHLO, or the HLO after optimization."""

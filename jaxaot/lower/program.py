@@ -14,7 +14,8 @@ from jaxaot._jax import is_outermost, jaxpr_as_fun
 from jaxaot._typing import Jaxpr
 from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import compiling_quickly
-from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
+from jaxaot.backend.cpu.run import choose_way
+from jaxaot.backend.cpu.tune import Tuned
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
 from jaxaot.lower.check import evaluate, require_right
@@ -104,8 +105,8 @@ class Program:
 
         def tuned(traced: Any) -> tuple[Any, Tuned]:
             graph = inline(traced.jaxpr, also_custom=True)
-            chosen = () if is_quick or not is_worth_tuning(graph) else passes
-            return graph, tune(graph, chosen, settings.check_graphs, exact=settings.exact_rounding)
+            chosen = () if is_quick else passes
+            return graph, choose_way(graph, chosen, settings.check_graphs, settings.exact_rounding).tuned
 
         graph, of_graph = tuned(traced)
         options = of_graph.compiler_options(compiling_quickly() if is_quick else None)

@@ -392,7 +392,7 @@ def test_an_executable_runs_the_shares_too():
 
 def test_a_function_of_tensors_runs_the_shares_too(monkeypatch):
     made = []
-    monkeypatch.setattr("jaxaot.lower.executable.plan_crew", lambda *args: made.append(plan_crew(*args)) or made[-1])
+    monkeypatch.setattr("jaxaot.backend.cpu.run.plan_crew", lambda *args: made.append(plan_crew(*args)) or made[-1])
     weights = [ja.tensor(np.asarray(w), requires_grad=True) for w in W]
     x = ja.tensor(np.asarray(X))
 

@@ -22,7 +22,6 @@ from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
-from jaxaot.lower import jit as jit_module
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.pipeline import default_passes, run_passes
 from tests.rewritten import assert_rewritten
@@ -246,7 +245,9 @@ def test_convolutions_are_computed_by_eigen():
 
 def test_a_jitted_function_computes_large_convolutions_by_eigen(monkeypatch):
     asked = []
-    monkeypatch.setattr(jit_module, "with_eigen_convolutions", lambda options: asked.append(options) or options)
+    monkeypatch.setattr(
+        "jaxaot.backend.cpu.tune.with_eigen_convolutions", lambda options: asked.append(options) or options
+    )
     step = ja.jit(lambda x, k: {"y": convolve(x, k, padding="SAME")}, donate_argnums=0)
     x, k = normal(0, 16, 32, 32, 32), normal(1, 3, 3, 32, 32)
     want = convolve(x, k, padding="SAME")
