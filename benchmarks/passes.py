@@ -10,10 +10,10 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from jaxaot.backend.cpu.batch.crew import plan_crew
-from jaxaot.backend.cpu.kernels.share import share
-from jaxaot.backend.cpu.memory.relay import can_be_cut
-from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SHARES
+from jaxaot.backend.cpu.batch.sharded import plan_sharded
+from jaxaot.backend.cpu.kernels.lowered_cse import share
+from jaxaot.backend.cpu.memory.sequential import can_be_cut
+from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_FREED_MEMORY, SHARDS, SUBPROGRAMS
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
 from jaxaot.passes.dce import dce
 from jaxaot.passes.pipeline import declared_passes, default_passes, lowered_passes, register_pass, without_switches
@@ -49,18 +49,18 @@ def fired(closed: Any) -> list[str]:
     text = _text(closed, names)
     found = {name for name in changed if _text(closed, [other for other in names if other != name]) != text}
     if len(plans) > 1:
-        found.add(SHARES)
+        found.add(SHARDS)
     if any(plan.n_by_eigen for plan in plans):
         found.add(EIGEN_CONVOLUTIONS)
     if any(can_be_cut(plan.jaxpr) for plan in plans):
-        found |= {LEGS, KEEP_HEAPS}
+        found |= {SUBPROGRAMS, KEEP_FREED_MEMORY}
     return [name for name in dict.fromkeys(names) if name in found]
 
 
 def _plans(closed: Any, names: Sequence[str]) -> list[Tuned]:
     """Returns the graph after the passes; of a graph in shares, that of a share and that of what comes after."""
-    crew = plan_crew(closed, names)
-    return [tune(closed, names)] if crew is None else [crew.part, crew.rest]
+    sharded = plan_sharded(closed, names)
+    return [tune(closed, names)] if sharded is None else [sharded.part, sharded.rest]
 
 
 def _text(closed: Any, names: Sequence[str]) -> str:

@@ -7,9 +7,9 @@
 times the functions of a group with all passes of `ja.jit` and without each that changes something; then makes one
 table, in Markdown, of what this and `benchmarks.train --without` wrote. A ratio above 1 says that the pass gains.
 
-Settings of malloc hold for a whole process, so `keep_heaps`, and `legs` with it, are left to `benchmarks.train`. On a
-busy machine CPU time, that of all cores together, says more than the time that elapses; but not of what divides work
-among cores.
+Settings of malloc hold for a whole process, so `keep_freed_memory`, and `subprograms` with it, are left to
+`benchmarks.train`. On a busy machine CPU time, that of all cores together, says more than the time that elapses; but
+not of what divides work among cores.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from benchmarks import convolutions, op_table, random_models, rewrites
 from benchmarks.passes import fired, without
 from benchmarks.runner import Timing, arguments, time_calls, write_json
 from benchmarks.steps import STEPS
-from jaxaot.backend.cpu.pipeline import KEEP_HEAPS, LEGS, SHARES
+from jaxaot.backend.cpu.pipeline import KEEP_FREED_MEMORY, SHARDS, SUBPROGRAMS
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
 from jaxaot.ops.table import rows
@@ -39,7 +39,7 @@ from jaxaot.passes.pipeline import default_passes
 
 Case = tuple[str, Callable[..., Any], Sequence[Any]]
 
-BY_TRAIN = (LEGS, KEEP_HEAPS)
+BY_TRAIN = (SUBPROGRAMS, KEEP_FREED_MEMORY)
 
 ALL = "all"
 
@@ -131,7 +131,7 @@ def counted(case: Case, passes: Sequence[str]) -> Rounds:
     closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
     found: Rounds = {}
     for left_out in (ALL, *passes):
-        with ja.config(passes=without(*{SHARES, LEGS, KEEP_HEAPS, left_out} - {ALL})):
+        with ja.config(passes=without(*{SHARDS, SUBPROGRAMS, KEEP_FREED_MEMORY, left_out} - {ALL})):
             program = Executable(closed)
         n_bytes = program.cost_analysis()["bytes accessed"]
         found[left_out] = {"bytes": [n_bytes], "temporaries": [program.memory_analysis().temp_size_in_bytes]}

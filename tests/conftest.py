@@ -128,7 +128,7 @@ def everything_is_large(using_machine):
 def everything_is_cut(monkeypatch, using_machine):
     """Graphs are cut wherever that leaves less in memory at once, however little they hold, and what can wait does."""
     from jaxaot.backend.cpu import run
-    from jaxaot.backend.cpu.memory.relay import is_free_of_effects
+    from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
     from jaxaot.backend.cpu.tune import Tuned
 
     monkeypatch.setattr(run, "can_be_cut", is_free_of_effects)

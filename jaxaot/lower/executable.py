@@ -17,9 +17,9 @@ from jaxaot import settings as config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector
-from jaxaot.backend.cpu.batch.crew import Crew
+from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
 from jaxaot.backend.cpu.counts import costs_of
-from jaxaot.backend.cpu.memory.relay import Relay
+from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
 from jaxaot.backend.cpu.options import without_options_inside
 from jaxaot.backend.cpu.run import How, Way, choose_way
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired
@@ -134,16 +134,16 @@ class Executable:
         return self.tuned.compiler_options(self._given_options)
 
     @property
-    def crew(self) -> Crew | None:
-        """The graph as shares of a batch, if it is run so."""
-        return self.way.crew
+    def sharded(self) -> ShardedExecutable | None:
+        """The graph as shards of a batch, if it is run so."""
+        return self.way.sharded
 
     @cached_property
-    def relay(self) -> Relay | None:
-        """The legs of the graph, if it may become several executables; they are compiled when this is asked for."""
-        if self.way.how is not How.LEGS:
+    def sequential(self) -> SequentialExecutable | None:
+        """The subprograms of the graph, if it may become several executables; compiled when first read."""
+        if self.way.how is not How.SUBPROGRAMS:
             return None
-        return self.way.relay(self.donated, self.name, self._given_options, self._refuse_other_settings)
+        return self.way.sequential(self.donated, self.name, self._given_options, self._refuse_other_settings)
 
     @cached_property
     def _jitted(self) -> Any:
@@ -198,9 +198,9 @@ class Executable:
         """Returns the runner of the graph for arrays like these."""
         if any(len(x.devices()) > 1 for x in args if isinstance(x, jax.Array)):
             return self._jitted
-        if self.crew is not None:
-            return self.crew.compiled(self.donated, self.name, self._given_options, self._refuse_other_settings)
-        return self._jitted if self.relay is None else self.relay.call
+        if self.sharded is not None:
+            return self.sharded.compiled(self.donated, self.name, self._given_options, self._refuse_other_settings)
+        return self._jitted if self.sequential is None else self.sequential.call
 
     def __call__(self, *args: Array) -> list[Array]:
         return self.call(*args)
@@ -222,8 +222,8 @@ class Executable:
 
     def cost_analysis(self) -> dict[str, float]:
         """Returns XLA's counts of FLOPs and bytes accessed by a call; empty where it has none."""
-        if self.relay is not None:
-            return self.relay.cost_analysis()
+        if self.sequential is not None:
+            return self.sequential.cost_analysis()
         return costs_of(self.compiled)
 
     def explain(self) -> str:

@@ -1,8 +1,8 @@
 """The passes in order: a *pass* is a pure function from a ClosedJaxpr to one with the same inputs and outputs.
 
 Passes run at two places. On the *joint* graph, before it is cut: what they leave is what the cut sees the costs of.
-And on each graph that is *lowered*, after `finish.py`: these change nothing but speed, so which ones run depends on the
-platform. Here are those of joint graphs; the rooms in `backend/` declare those of their platforms.
+And on each graph that is *lowered*, after `prepare.py`: these change nothing but speed, so which ones run depends on
+the platform. Here are those of joint graphs; the rooms in `backend/` declare those of their platforms.
 """
 
 from __future__ import annotations

@@ -25,12 +25,12 @@ from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.history import History
 from jaxaot.facade.iterated import Iterated, is_iterator
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, TraceState, ValueAsked, lift_p
+from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, lift_p
 from jaxaot.ir.rewrite import drop_inputs
 from jaxaot.ir.walk import variables
 from jaxaot.passes.dce import dce
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
-from jaxaot.plan.asked import AskedValue
+from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
 from jaxaot.plan.guards import EqualTo, GradGuard, HasType, IsHeldWeakly, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow, path_text
@@ -177,7 +177,7 @@ def _trace(
         call_args, call_kwargs = jax.tree.unflatten(in_tree, given)
         del given
         escapes = Escapes([], jax.tree.structure(0))
-        with contextlib.suppress(ValueAsked):
+        with contextlib.suppress(GraphBreak):
             result = fn(*call_args, **call_kwargs)
             if not trace.is_broken:  # by a question whose exception the function caught
                 escapes = collect_escapes(trace, result, places.outside)
@@ -186,7 +186,7 @@ def _trace(
         del call_args, call_kwargs
         if trace.is_broken:
             plans.append((no_aliases(escapes), escapes, ()))
-            return [trace.asked[len(trace.known or ())][0]]
+            return [trace.break_values[len(trace.known or ())][0]]
         alias, outputs, writes = plan_aliases(trace, escapes, places.changes)
         plans.append((alias, escapes, writes))
         return outputs
@@ -366,21 +366,21 @@ def _finish(
         )
     )
     place_plan = dataclasses.replace(place_plan, writes=writes)
-    asked = _asked(trace, escapes, jaxpr)
-    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, asked)
+    break_values = _break_values(trace, escapes, jaxpr)
+    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values)
 
 
-def _asked(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[AskedValue, ...]:
+def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:
     known = trace.known or ()
-    lines = [line for _, line in trace.asked]
+    lines = [line for _, line in trace.break_values]
     if trace.is_broken:  # the graph's only output is the value that is not known
         aval = jaxpr.out_avals[0]
         pairs = zip(known, lines, strict=False)
-        before = (AskedValue(-1, value.shape, value.dtype, value.tobytes(), line) for value, line in pairs)
-        return (*before, AskedValue(0, tuple(aval.shape), aval.dtype, None, lines[len(known)]))
+        before = (BreakValue(-1, value.shape, value.dtype, value.tobytes(), line) for value, line in pairs)
+        return (*before, BreakValue(0, tuple(aval.shape), aval.dtype, None, lines[len(known)]))
     return tuple(
-        AskedValue(output, value.shape, value.dtype, value.tobytes(), line)
-        for output, value, line in zip(escapes.asked, known, lines, strict=False)
+        BreakValue(output, value.shape, value.dtype, value.tobytes(), line)
+        for output, value, line in zip(escapes.break_values, known, lines, strict=False)
     )
 
 

@@ -72,7 +72,7 @@ class Machine:
     """How many kernels a value is there before it is read, if it is worth waiting."""
 
     uncut_bytes: int = 1024
-    """Values up to this size cross from leg to leg as they are: nothing is gained by computing them later."""
+    """Values up to this size cross from subprogram to subprogram as they are: computing them later gains nothing."""
 
     max_left_by_cut: float = 0.75
     """To what share of their memory a cut has to bring the temporaries, for it to be worth what crosses."""

@@ -17,10 +17,10 @@ from jaxaot.backend.cpu.convolutions.unfold_volumes import unfold_volumes
 from jaxaot.backend.cpu.kernels.drop_axes import drop_axes
 from jaxaot.backend.cpu.kernels.hide_constants import hide_constants
 from jaxaot.backend.cpu.kernels.hold import hold
+from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.backend.cpu.kernels.open_loops import open_loops
 from jaxaot.backend.cpu.kernels.reduce_angles import reduce_angles
 from jaxaot.backend.cpu.kernels.select_scatters import select_scatters
-from jaxaot.backend.cpu.kernels.share import share
 from jaxaot.backend.cpu.kernels.sort_integers import sort_integers
 from jaxaot.backend.cpu.kernels.unroll_threefry import unroll_threefry
 from jaxaot.backend.cpu.kernels.unroll_windows import unroll_windows
@@ -32,17 +32,17 @@ from jaxaot.passes.declared import On, Pass
 from jaxaot.passes.drop_zero_sums import drop_zero_sums
 from jaxaot.passes.pipeline import declare
 
-SHARES = "shares"
-"""Switches on that a graph may become shares of a batch, each of which one core computes by itself."""
+SHARDS = "shards"
+"""Switches on that a graph may become shards of a batch, each of which one core computes by itself."""
 
 EIGEN_CONVOLUTIONS = "eigen_convolutions"
 """Switches on that XLA computes convolutions by Eigen, on all cores, where they are large."""
 
-LEGS = "legs"
+SUBPROGRAMS = "subprograms"
 """Switches on that a graph may become several executables, in each of which what can wait does."""
 
-KEEP_HEAPS = "keep_heaps"
-"""Switches on that the process keeps the memory that large graphs free, so that a leg may need more of it."""
+KEEP_FREED_MEMORY = "keep_freed_memory"
+"""Switches on that the process keeps the memory that large graphs free, so that a subprogram may need more of it."""
 
 
 def _pass(function: Any, on: On = On.LOWERED, **declared: Any) -> Pass:
@@ -54,9 +54,9 @@ def _switch(name: str, on: On, **declared: Any) -> Pass:
 
 
 declare(
-    _switch(SHARES, On.WHOLE, is_exact=False),
+    _switch(SHARDS, On.WHOLE, is_exact=False),
     _pass(open_loops),  # so that the others see what XLA gets
-    _pass(share),
+    _pass(lowered_cse),
     _pass(drop_zero_sums, is_exact=False),  # again: graphs of `ja.jit` come with their gradients
     _pass(drop_axes),
     _pass(select_scatters, is_exact=False),
@@ -81,6 +81,6 @@ declare(
     _pass(hide_constants),
     _pass(hold),
     _switch(EIGEN_CONVOLUTIONS, On.LOWERED & ~On.SHARE),  # of the convolutions that are left
-    _switch(LEGS, On.WHOLE | On.SHARE),
-    _switch(KEEP_HEAPS, On.WHOLE | On.SHARE, needs=(LEGS,)),
+    _switch(SUBPROGRAMS, On.WHOLE | On.SHARE),
+    _switch(KEEP_FREED_MEMORY, On.WHOLE | On.SHARE, needs=(SUBPROGRAMS,)),
 )

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from jaxaot._typing import ClosedJaxpr
-from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
-from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, explain_tuned, is_free_of_effects
+from jaxaot.backend.cpu.batch.sharded import ShardedExecutable, plan_sharded
+from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, can_be_cut, explain_tuned, is_free_of_effects
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
 
 
@@ -20,15 +20,15 @@ class How(enum.Enum):
       REPAIRED: One program of the graph as it is, but for what XLA would get wrong.
       PROGRAM: One program of the graph after the passes for the platform.
       EIGEN: The same, under XLA's options for convolutions.
-      LEGS: Several executables in a row, if XLA needs as much memory as shapes let expect.
-      SHARES: An executable on each core, for a share of a batch, and one for what comes after.
+      SUBPROGRAMS: Several executables in a row, if XLA needs as much memory as shapes let expect.
+      SHARDS: An executable on each core, for a share of a batch, and one for what comes after.
     """
 
     REPAIRED = enum.auto()
     PROGRAM = enum.auto()
     EIGEN = enum.auto()
-    LEGS = enum.auto()
-    SHARES = enum.auto()
+    SUBPROGRAMS = enum.auto()
+    SHARDS = enum.auto()
 
 
 class Way:
@@ -37,19 +37,21 @@ class Way:
     Attributes:
       how: The way.
       graph: The graph, a ClosedJaxpr.
-      crew: The graph as shares, where these are run.
+      sharded: The graph as shares, where these are run.
     """
 
-    def __init__(self, how: How, graph: ClosedJaxpr, make: Callable[[], Tuned], crew: Crew | None = None):
+    def __init__(
+        self, how: How, graph: ClosedJaxpr, make: Callable[[], Tuned], sharded: ShardedExecutable | None = None
+    ):
         """Keeps the decision.
 
         Args:
           how: The way.
           graph: The graph.
           make: Returns the whole graph after the passes; where shares are run, only those who look at it need it.
-          crew: The shares.
+          sharded: The shares.
         """
-        self.how, self.graph, self.crew, self._make = how, graph, crew, make
+        self.how, self.graph, self.sharded, self._make = how, graph, sharded, make
 
     @cached_property
     def tuned(self) -> Tuned:
@@ -66,24 +68,26 @@ class Way:
         """Whether it is no program under options that are known before the graph is."""
         if self.how is How.EIGEN:
             return is_free_of_effects(self.tuned.jaxpr)
-        return self.how in (How.LEGS, How.SHARES)
+        return self.how in (How.SUBPROGRAMS, How.SHARDS)
 
-    def relay(
+    def sequential(
         self,
         donated: Sequence[int],
         name: str,
         compiler_options: Mapping[str, Any] | None,
         before_tracing: Callable[[], None] = lambda: None,
-    ) -> Relay:
-        """Returns the legs of the graph, which XLA begins to compile; see `Relay` for the arguments."""
+    ) -> SequentialExecutable:
+        """Returns the subprograms of the graph, which XLA begins to compile. Arguments: see `SequentialExecutable`."""
         tuned = self.tuned
         options = tuned.compiler_options(compiler_options)
-        limit, keeps_heaps = tuned.limit_bytes, tuned.keeps_heaps
-        return Relay(tuned.jaxpr, donated, name, options, before_tracing, limit=limit, keeps_heaps=keeps_heaps)
+        limit, keeps_freed_memory = tuned.limit_bytes, tuned.keeps_freed_memory
+        return SequentialExecutable(
+            tuned.jaxpr, donated, name, options, before_tracing, limit=limit, keeps_freed_memory=keeps_freed_memory
+        )
 
     def explain(self) -> list[str]:
         """Returns in lines what passes did, and how the graph is run."""
-        return explain_tuned(self.tuned) if self.crew is None else self.crew.explain()
+        return explain_tuned(self.tuned) if self.sharded is None else self.sharded.explain()
 
 
 def choose_way(
@@ -110,11 +114,11 @@ def choose_way(
     def tuned() -> Tuned:
         return tune(closed, passes, checks, platform, exact)
 
-    crew = None if is_one_program else plan_crew(closed, passes, checks)  # none where roundings are kept
-    if crew is not None:
-        return Way(How.SHARES, closed, tuned, crew)
+    sharded = None if is_one_program else plan_sharded(closed, passes, checks)  # none where roundings are kept
+    if sharded is not None:
+        return Way(How.SHARDS, closed, tuned, sharded)
     found = tuned()
     how = How.EIGEN if found.n_by_eigen else How.PROGRAM
-    if not is_one_program and found.has_legs and can_be_cut(found.jaxpr):
-        how = How.LEGS
+    if not is_one_program and found.has_subprograms and can_be_cut(found.jaxpr):
+        how = How.SUBPROGRAMS
     return Way(how, closed, lambda: found)

@@ -8,7 +8,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.backend import cpu
-from jaxaot.backend.cpu.pipeline import KEEP_HEAPS, LEGS, SHARES
+from jaxaot.backend.cpu.pipeline import KEEP_FREED_MEMORY, SHARDS, SUBPROGRAMS
 from jaxaot.passes.declared import On, Pass, chosen
 from jaxaot.passes.pipeline import declared_passes, default_passes, joint_passes, lowered_passes, passes_on
 from tests.declared import IN_ORDER
@@ -62,14 +62,14 @@ def test_names_are_declared_with_one_function_each():
 def test_what_runs_on_which_graphs():
     on = {kind: lowered_passes(None, "cpu", on=kind) for kind in (On.COMPILED, On.JITTED, On.KERNEL, On.SHARE)}
     assert on[On.COMPILED] == on[On.JITTED]
-    assert set(on[On.JITTED]) - set(on[On.KERNEL]) == {SHARES, LEGS, KEEP_HEAPS}
-    assert set(on[On.JITTED]) - set(on[On.SHARE]) == {SHARES, "spread", "eigen_convolutions"}
+    assert set(on[On.JITTED]) - set(on[On.KERNEL]) == {SHARDS, SUBPROGRAMS, KEEP_FREED_MEMORY}
+    assert set(on[On.JITTED]) - set(on[On.SHARE]) == {SHARDS, "spread", "eigen_convolutions"}
     assert passes_on(on[On.JITTED], On.SHARE) == on[On.SHARE]
 
 
 def test_what_a_pass_needs_has_to_be_there():
-    assert lowered_passes((KEEP_HEAPS, "hold"), "cpu") == ("hold",)
-    assert lowered_passes((KEEP_HEAPS, LEGS), "cpu") == (LEGS, KEEP_HEAPS)
+    assert lowered_passes((KEEP_FREED_MEMORY, "hold"), "cpu") == ("hold",)
+    assert lowered_passes((KEEP_FREED_MEMORY, SUBPROGRAMS), "cpu") == (SUBPROGRAMS, KEEP_FREED_MEMORY)
 
 
 def test_by_platform_by_name_and_by_rounding():
@@ -85,12 +85,12 @@ def test_by_platform_by_name_and_by_rounding():
     assert names(On.JOINT, "cpu", ("c", "b", "a"), False) == ["a"]
 
 
-@pytest.mark.parametrize("left_out", ["spread", "drop_zero_sums", "legs"])
+@pytest.mark.parametrize("left_out", ["spread", "drop_zero_sums", "subprograms"])
 def test_one_pass_is_left_out(left_out):
     passes = [name for name in default_passes() if name != left_out]
     with ja.config(passes=passes) as settings:
         lowered, joint = lowered_passes(settings.passes, "cpu"), joint_passes(settings.passes)
-    gone = {left_out} | ({KEEP_HEAPS} if left_out == LEGS else set())
+    gone = {left_out} | ({KEEP_FREED_MEMORY} if left_out == SUBPROGRAMS else set())
     assert lowered == tuple(name for name in lowered_passes(None, "cpu") if name not in gone)
     assert joint == tuple(name for name in joint_passes(None) if name != left_out)
 

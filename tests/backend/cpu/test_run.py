@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import pytest
 from jax import lax
 
-from jaxaot.backend.cpu.pipeline import SHARES
+from jaxaot.backend.cpu.pipeline import SHARDS
 from jaxaot.backend.cpu.run import How, choose_way
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
@@ -38,8 +38,8 @@ WAYS = {
     "repaired": (lambda x: x + 1, (jnp.ones(8),), How.REPAIRED),
     "program": (lambda x, w: x @ w, (X[:1024], W), How.PROGRAM),
     "eigen": (convolved, (IMAGE, KERNEL), How.EIGEN),
-    "legs": (descent, (X, W), How.LEGS),
-    "shares": (descent, (X, W), How.SHARES),
+    "subprograms": (descent, (X, W), How.SUBPROGRAMS),
+    "shares": (descent, (X, W), How.SHARDS),
 }
 
 
@@ -51,11 +51,11 @@ def two_cores(using_machine):
 @pytest.mark.parametrize("name", WAYS)
 def test_each_way(name):
     fn, args, how = WAYS[name]
-    passes = tuple(p for p in lowered_passes(None, "cpu") if name == "shares" or p != SHARES)
+    passes = tuple(p for p in lowered_passes(None, "cpu") if name == "shares" or p != SHARDS)
     closed = graph_of(fn, *args)
     assert choose_way(closed, passes).how is how
     alone = choose_way(closed, passes, is_one_program=True)
-    assert alone.how is (How.PROGRAM if how in (How.LEGS, How.SHARES) else how)
+    assert alone.how is (How.PROGRAM if how in (How.SUBPROGRAMS, How.SHARDS) else how)
     assert choose_way(closed, ()).how is How.REPAIRED
 
 
@@ -63,8 +63,8 @@ def test_each_way(name):
 def test_an_executable_asks_for_it(name):
     fn, args, how = WAYS[name]
     executable = Executable(graph_of(fn, *args))
-    assert executable.way.how is (How.SHARES if fn is descent else how)
-    assert (executable.crew is not None) == (executable.way.how is How.SHARES)
+    assert executable.way.how is (How.SHARDS if fn is descent else how)
+    assert (executable.sharded is not None) == (executable.way.how is How.SHARDS)
 
 
 def test_kernels_are_one_program():

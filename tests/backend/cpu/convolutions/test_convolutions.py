@@ -298,4 +298,4 @@ def test_convolutions_in_bodies_of_loops(everything_is_large):
     executable = Executable(graph_of(fn, normal(0, 2, 6, 6, 4)))
     (scan,) = (eqn for eqn in executable.tuned.jaxpr.jaxpr.eqns if eqn.primitive.name == "scan")
     assert names(scan.params["jaxpr"])["dot_general"] == 1 and not executable.tuned.n_by_eigen
-    check_graph(run_passes(executable.tuned.jaxpr, ["share"]))
+    check_graph(run_passes(executable.tuned.jaxpr, ["lowered_cse"]))
