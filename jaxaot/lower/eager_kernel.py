@@ -94,7 +94,7 @@ class EagerKernel:
         return run(*args)
 
     def _chosen(self, traced: Any, settings: Config) -> Callable[..., Any]:
-        """Returns what runs a graph, a `jax.stages.Traced`, and others of other types.
+        """Returns a function that runs a graph, a `jax.stages.Traced`, also for operands of other types.
 
         Raises:
           StorageSizeError: If memory has no addresses for an array of it.
@@ -125,7 +125,7 @@ class EagerKernel:
         return jax.jit(run, **self._options, compiler_options=options)
 
     def _checked(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns what looks at the results of the first call for operands of some types."""
+        """Returns a function that checks the results of the first call for each combination of operand types."""
         seen: set[Any] = set()
         name = self._fn.__name__
 

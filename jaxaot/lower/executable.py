@@ -113,7 +113,7 @@ class Executable:
             self.call = self._checked(self.call)
 
     def _checked(self, call: Callable[..., list[Array]]) -> Callable[..., list[Array]]:
-        """Returns what looks at the outputs of the first call, outside of transformations of JAX."""
+        """Returns a function that checks the outputs of the first call, outside of transformations of JAX."""
         alike = lambda graph: Executable(graph, (), self.name, self._given_options).unchecked
         alone = checked(self.jaxpr, call, self.donated, self.name, lambda i: self.name_of(i), alike)
         return without_options_inside(alone, call)

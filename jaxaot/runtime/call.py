@@ -411,7 +411,7 @@ class _Writer:
         return isinstance(origin, HistoryOfNode) and origin.tensor is not None
 
     def _changes(self) -> list[Change]:
-        """Returns what the call changes in tensors, storages and histories that were there before."""
+        """Returns the changes that the call makes to existing tensors, storages and histories."""
         source, alias, call = self.source, self.traced.alias, self.traced.call
         changes = []
         for write in alias.writes:

@@ -205,7 +205,7 @@ def forward_graph(traced: Traced, partition: Partition | None) -> Any:
 
 
 def output_name(traced: Traced, position: int) -> str:
-    """Returns what the user calls an output of the forward."""
+    """Returns the user's name of an output of the forward."""
     call, alias = traced.call, traced.alias
     for write in alias.writes:
         if write.output == position:
@@ -223,7 +223,7 @@ def output_name(traced: Traced, position: int) -> str:
 
 
 def gradient_name(partition: Partition, position: int) -> str:
-    """Returns what the user calls an output of the backward."""
+    """Returns the user's name of an output of the backward."""
     joint = partition.joint
     inputs = joint.differentiable_inputs
     if position >= len(inputs):
