@@ -58,7 +58,7 @@ def fired(closed: Any) -> list[str]:
 
 
 def _plans(closed: Any, names: Sequence[str]) -> list[Tuned]:
-    """Returns the graph after the passes; of a graph in shares, that of a share and that of what comes after."""
+    """Returns the graph after the passes; of a graph in shards, that of a shard and that of what comes after."""
     sharded = plan_sharded(closed, names)
     return [tune(closed, names)] if sharded is None else [sharded.part, sharded.rest]
 

@@ -695,7 +695,7 @@ def test_gradients_do_not_flow_through_a_compiled_while_loop():
     x = leaf(1.0, 2.0)
     fn(x).backward()  # eagerly the tape sees each iteration
     assert x.grad.tolist() == [4, 4]
-    with pytest.raises(errors.NotDifferentiableError, match=r"ja\.scan\(turn, carry, None, length=at_most\)"):
+    with pytest.raises(errors.NotDifferentiableError, match=r"ja\.scan\(step, carry, None, length=at_most\)"):
         ja.compile(fn)(leaf(1.0, 2.0))
     with pytest.raises(errors.NotDifferentiableError, match="number of iterations has a bound"):
         ja.compile(lambda x: fn(x).backward())(leaf(1.0, 2.0))

@@ -18,9 +18,9 @@ DECLARED = {declared.name: declared for declared in declared_passes() if On.LOWE
 RUNS = {
     (True, On.LOWERED): "everywhere",
     (False, On.LOWERED): "by name",
-    (True, On.WHOLE | On.KERNEL): "not in shares",
+    (True, On.WHOLE | On.KERNEL): "not in shards",
     (True, On.WHOLE | On.SHARE): "not eagerly",
-    (True, On.WHOLE): "not eagerly, not in shares",
+    (True, On.WHOLE): "not eagerly, not in shards",
 }
 
 

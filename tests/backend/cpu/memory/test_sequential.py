@@ -127,7 +127,7 @@ def test_a_step_runs_in_two_programs_that_hold_little():
 def test_what_was_lowered_as_one_program_is_cut_when_called(monkeypatch):
     made = []
     monkeypatch.setattr(
-        "jaxaot.backend.cpu.run.Relay",
+        "jaxaot.backend.cpu.run.SequentialExecutable",
         lambda *args, **options: made.append(SequentialExecutable(*args, **options)) or made[-1],
     )
     run = ja.jit(step)
