@@ -25,8 +25,7 @@ from jaxaot.runtime.program import Program, lower
 from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.tracer.pure import run_pure
-from jaxaot.tracer.snapshot import Undo, snapshot
-from jaxaot.tracer.trace import roots, trace_call
+from jaxaot.tracer.trace import trace_call
 
 register_flow(flow)  # what `traced.joint()` and the methods of the other stages do
 
@@ -116,7 +115,7 @@ def compile(
         return traced.joint().partition(policy, memory_budget)
 
     if segments:
-        builder = SegmentBuilder(trace_call, _snapshot, cut, make)
+        builder = SegmentBuilder(trace_call, cut, make)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs)
     build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make)
     return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs)
@@ -164,10 +163,6 @@ def trace_for_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
 def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """Returns the trace of a call, given as a function and its arguments."""
     return trace(fn, *args, **kwargs)
-
-
-def _snapshot(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Undo:
-    return snapshot(roots(fn, args, kwargs))
 
 
 def explain(

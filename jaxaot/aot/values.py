@@ -28,8 +28,8 @@ from jaxaot.plan.alias import (
     TensorOutput,
     TensorSpec,
 )
-from jaxaot.plan.places import OutsideObject
 from jaxaot.plan.stages import Traced
+from jaxaot.plan.world import OutsideObject
 from jaxaot.views.chain import apply_chain
 from jaxaot.views.layout import Layout, layout_of
 from jaxaot.views.window import find_window

@@ -20,7 +20,7 @@ import numpy as np
 
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array, DTypeLike
-from jaxaot.errors import LastingHookError, TraceError
+from jaxaot.errors import CompilerError, LastingHookError, TraceError
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.where import user_line
 from jaxaot.tape.hooks import hook_numbers
@@ -47,6 +47,30 @@ lift_p.def_abstract_eval(lambda *, index, aval: aval)
 
 class ValueAsked(BaseException):
     """Ends a trace at a value that Python asks for and that is not known yet; no `except Exception` stops it."""
+
+
+def run_traced(fn: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
+    """Returns `fn(*args, **kwargs)`, run in a context if there is one; for `is_of_function`."""
+    return fn(*args, **kwargs) if context is None else context.run(fn, *args, **kwargs)
+
+
+def is_of_function(error: BaseException) -> bool:
+    """Returns whether a traced function raised an exception, as it may do eagerly as well."""
+    if isinstance(error, (TraceError, CompilerError, *_OF_TRACERS)):
+        return False
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code is run_traced.__code__:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+_OF_TRACERS = (
+    jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError, jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError, jax.errors.UnexpectedTracerError,
+)  # fmt: skip
+"""What JAX says where a symbol is asked for its value."""
 
 
 @jax.custom_jvp

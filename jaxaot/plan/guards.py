@@ -248,11 +248,14 @@ class HasAttributes(Condition):
 
 @dataclasses.dataclass(frozen=True)
 class IsAbsent(Condition):
-    """An attribute or global variable that there is not."""
+    """An attribute or global variable that there is not; a context variable without a value."""
 
     def misses(self, code: Code, path: Path) -> tuple[str, ...]:
         (*holder, (step, name)) = path
         owner = code.path(tuple(holder))
+        if step == "context":
+            missing = code.constant(type(self))
+            return (f"{owner}.get({missing}) is not {missing}",)
         return (f"hasattr({owner}, {name!r})" if step == "attr" else f"{name!r} in {owner}.__globals__",)
 
     def words(self, names: Names) -> str:
@@ -338,6 +341,21 @@ class IsAlsoAt(Condition):
 
     def words(self, names: Names) -> str:
         return f"the same object as {names.name(self.path)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class IsApartFrom(Condition):
+    """An object to which another path does not lead: one of them is written to."""
+
+    is_sharing = True
+
+    path: Path
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"{code.path(path)} is {code.path(self.path)}",)
+
+    def words(self, names: Names) -> str:
+        return f"another object than {names.name(self.path)}"
 
 
 @dataclasses.dataclass(frozen=True)

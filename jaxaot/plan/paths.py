@@ -58,6 +58,8 @@ def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
                 value = value.__globals__[key]
             case "type":
                 value = type(value)
+            case "context":
+                value = value.get()
             case _:
                 value = class_member(value, key)
     return value
@@ -82,4 +84,6 @@ def path_text(path: Path) -> str:
                 text = f"type({text})"
             case "class":
                 text += f".{key}"
+            case "context":
+                text += ".get()"
     return text

@@ -10,8 +10,8 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from jaxaot._util import collector, signature_of
 from jaxaot.errors import SettingsChangedError, TraceError
-from jaxaot.facade.iterated import has_iterators, read_iterators
-from jaxaot.facade.tracing import RUNNING, TRACING
+from jaxaot.facade.iterated import has_iterators, opened, read_iterators
+from jaxaot.facade.tracing import RUNNING, TRACING, is_of_function
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.runtime.call import MISS
 from jaxaot.runtime.program import Program
@@ -156,12 +156,31 @@ class CompiledFunction(Generic[P, R]):
                 if result is not MISS:
                     self._hits += 1
                     return result
-            program = self._build(self.fn, args, kwargs, self._writing)
-            result = self._enter(program, args, kwargs)
-            if result is MISS:
-                program, result = self._settle(program, args, kwargs)
-            self._add(program)
-        return result
+            try:
+                program = self._build(self.fn, args, kwargs, self._writing)
+            except Exception as error:
+                if not is_of_function(error):
+                    raise
+            else:
+                result = self._enter(program, args, kwargs)
+                if result is MISS:
+                    program, result = self._settle(program, args, kwargs)
+                self._add(program)
+                return result
+        return self._eagerly(args, kwargs)  # so that what the function did before it raised is done
+
+    def _eagerly(self, args: Any, kwargs: Any) -> Any:
+        """Runs the function itself, and as in a trace the compiled functions that it calls."""
+        args = tuple(map(opened, args))
+        kwargs = {name: opened(value) for name, value in kwargs.items()}
+        try:
+            RUNNING.append(self)  # so that they look
+            state.inlines = True
+            return self.fn(*args, **kwargs)
+        finally:
+            state.inlines = False
+            if self in RUNNING:
+                RUNNING.remove(self)
 
     def _add(self, program: Program) -> None:
         """Keeps a program that was made for a call and carried it out."""

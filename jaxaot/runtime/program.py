@@ -20,11 +20,10 @@ from jaxaot.passes.dce import dce
 from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
-from jaxaot.plan.places import BuiltArray, CellWrite
 from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
+from jaxaot.plan.world import BuiltArray, CellWrite
 from jaxaot.runtime.links import Link, Linker
-from jaxaot.runtime.places import SINGLE
 from jaxaot.runtime.second import SecondBackward
 from jaxaot.runtime.watched import watching
 
@@ -278,13 +277,11 @@ def donated_storages(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
 def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
     """Returns the graph inputs that are the old values of cells, and that nobody needs after the call."""
     found = []
-    for write in traced.places.writes:
-        if not isinstance(write, CellWrite) or len(write.value.leaves) != 1:
-            continue
-        leaves, (now,) = traced.places.cells[write.cell].leaves, write.value.leaves
-        if write.value.tree != SINGLE:  # then Python puts the value together
-            continue
-        if len(leaves) != 1 or leaves[0].kind != "array" or not isinstance(now, BuiltArray):
+    for write in traced.world.writes:
+        if not isinstance(write, CellWrite) or not isinstance(write.value, BuiltArray):
+            continue  # else Python puts the value together
+        leaves, now = traced.places.cells[write.cell].leaves, write.value
+        if len(leaves) != 1 or leaves[0].kind != "array":
             continue
         position, aval = leaves[0].graph_input, traced.jaxpr.out_avals[now.output]
         if position is None or position in kept or (aval.shape, aval.dtype) != (leaves[0].shape, leaves[0].dtype):

@@ -16,8 +16,8 @@ import numpy as np
 
 from jaxaot import settings as config
 from jaxaot.errors import RecompileWarning
-from jaxaot.facade.iterated import opened, read_iterators
-from jaxaot.facade.tracing import RUNNING, TRACING
+from jaxaot.facade.iterated import read_iterators
+from jaxaot.facade.tracing import RUNNING, TRACING, is_of_function
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
@@ -140,13 +140,11 @@ def make_linker(traced: Traced, walk: Walk, programs: Sequence[Program], make: C
 class SegmentedFunction(CompiledFunction[..., Any]):
     """A function that is traced and compiled in segments, once for each kind of call and each course it takes.
 
-    `build` takes (fn, args, kwargs, lock, walk, programs) and raises `TooManyBreaks` where it gives up. Its method
-    `snapshot(fn, args, kwargs)` returns what undoes the effects that such a build has on the Python world.
+    `build` takes (fn, args, kwargs, lock, walk, programs) and raises `TooManyBreaks` where it gives up.
     """
 
     def __init__(self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS):
         super().__init__(fn, build, inspect, max_programs)
-        self._snapshot = build.snapshot
         self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()
 
@@ -162,19 +160,6 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         if result is MISS and not self._gives_up(walk, args, kwargs):
             result = self._first_call(args, kwargs)
         return self._eagerly(args, kwargs) if result is MISS else result
-
-    def _eagerly(self, args: Any, kwargs: Any) -> Any:
-        """Runs the function itself, and as in a trace the compiled functions that it calls."""
-        args = tuple(map(opened, args))
-        kwargs = {name: opened(value) for name, value in kwargs.items()}
-        try:
-            RUNNING.append(self)  # so that they look
-            state.inlines = True
-            return self.fn(*args, **kwargs)
-        finally:
-            state.inlines = False
-            if self in RUNNING:
-                RUNNING.remove(self)
 
     def _follow(self, walk: Walk, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that a program fits to its end, or `MISS`."""
@@ -222,7 +207,6 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             if result is not MISS or self._gives_up(walk, args, kwargs):
                 return result
             program = None
-            put_back = self._snapshot(self.fn, args, kwargs)
             for _ in range(N_BUILDS):
                 before = program
                 try:
@@ -232,14 +216,16 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                     n = len(stop.last.asked) - 1
                     self._warn(stop.last.asked[-1].line, f"follows {n} such values in one call", "calls of this kind")
                     return MISS
+                except Exception as error:
+                    if not is_of_function(error):
+                        raise
+                    return MISS  # what the function did before it raised is done eagerly
                 walk = Walk()
                 result = self._enter(program, args, kwargs, walk)
                 if result is not MISS:
                     self._add(program)
                     return result
-                if walk.stopped is not None:  # the last bit of a value came out differently
-                    put_back()
-            if walk.stopped is not None:
+            if walk.stopped is not None:  # the last bit of a value came out differently
                 return MISS
             assert program is not None and before is not None
             raise unsettled(before.key, program.key)

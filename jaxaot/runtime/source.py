@@ -103,6 +103,8 @@ class Source:
                 return f"{parent}.__globals__[{key!r}]"
             case "type":
                 return f"type({parent})"
+            case "context":
+                return f"{parent}.get()"
             case _:
                 self.scope["class_member"] = class_member
                 return f"class_member({parent}, {key!r})"

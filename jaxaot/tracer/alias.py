@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -35,7 +35,8 @@ from jaxaot.plan.alias import (
     TensorSpec,
 )
 from jaxaot.plan.paths import Path
-from jaxaot.plan.places import OutsideObject, PlaceWrite
+from jaxaot.plan.world import OutsideObject, WorldPlan
+from jaxaot.tracer.recipes import PendingPlan
 from jaxaot.views.window import find_window
 
 
@@ -64,13 +65,16 @@ class Escapes:
         self.asked: list[int] = []
 
 
-def collect_escapes(trace: TraceState, result: object, objects: dict[int, Path]) -> Escapes:
+def collect_escapes(
+    trace: TraceState, result: object, objects: dict[int, Path], kept: Sequence[Tensor] = ()
+) -> Escapes:
     """Returns the tensors and storages that outlive a traced function that returned `result`.
 
     Args:
       trace: Its trace.
       result: What it returned.
       objects: Id of each cell and object from outside → its path.
+      kept: The tensors that it put into Python's objects.
     """
     leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
     leaves = [leaf.settled("Returning the value") if type(leaf) in STAND_INS else leaf for leaf in leaves]
@@ -80,6 +84,8 @@ def collect_escapes(trace: TraceState, result: object, objects: dict[int, Path])
     for leaf in leaves:
         if isinstance(leaf, Tensor):
             _visit(trace, escapes, seen, leaf)
+    for tensor in kept:
+        _visit(trace, escapes, seen, tensor)
     escapes.changed = [tensor for tensor, _ in trace.tensors.values()]
     for tensor in escapes.changed:
         _visit(trace, escapes, seen, tensor)
@@ -110,9 +116,9 @@ def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) 
 
 
 def plan_aliases(
-    trace: TraceState, escapes: Escapes, changes: Callable[[Callable[[Any], int]], tuple[PlaceWrite, ...]]
-) -> tuple[Callable[..., AliasPlan], list[Any], tuple[PlaceWrite, ...]]:
-    """Returns a function that makes the alias plan from the numbers of inputs, the graph's outputs, and place writes.
+    trace: TraceState, escapes: Escapes, changes: Callable[[Callable[[Any], int]], PendingPlan]
+) -> tuple[Callable[..., tuple[AliasPlan, WorldPlan]], list[Any]]:
+    """Returns a function that makes the plans from the numbers of inputs, and the graph's outputs.
 
     The plan is completed later, because tensors from outside get their numbers when their paths are known; everything
     that depends on symbols is read here, while the trace is alive.
@@ -120,7 +126,7 @@ def plan_aliases(
     Args:
       trace: The trace.
       escapes: What outlives it.
-      changes: Returns the writes to places, given what makes a value an output.
+      changes: Returns what is done to Python's objects, given what makes a value an output.
     """
     # by identity: equal values of different gradients must stay two outputs
     outputs: list[Any] = []
@@ -199,7 +205,7 @@ def plan_aliases(
         else:
             leaves.append(ConstantOutput(leaf))
     made, changed = list(escapes.made), list(escapes.changed)
-    place_writes = changes(output)
+    pending = changes(output)
     escapes.asked = [output(symbol) for symbol, _ in trace.asked]
     freed = []  # their outputs come last
     for storage, _ in trace.storages.values():
@@ -212,7 +218,9 @@ def plan_aliases(
             outputs.append(content)  # an output of its own, even if another one has the same value
     read = set(trace.reads)
 
-    def finish(number: dict[int, int], storage_number: dict[int, int], tensor_with: Any, reached: Any) -> AliasPlan:
+    def finish(
+        number: dict[int, int], storage_number: dict[int, int], tensor_with: Any, reached: Any
+    ) -> tuple[AliasPlan, WorldPlan]:
         n_inputs, n_storages = len(number), len(storage_number)
         tensor_number = lambda t: None if t is None else number.get(id(t), n_inputs + made_number.get(id(t), 0))
 
@@ -230,7 +238,7 @@ def plan_aliases(
         def result(leaf: object) -> OutputSource:
             return TensorOutput(tensor_number(leaf)) if isinstance(leaf, Tensor) else leaf  # type: ignore[arg-type]
 
-        return AliasPlan(
+        alias = AliasPlan(
             writes=tuple(StorageWrite(storage_number[id(s)], *rest) for s, *rest in writes),
             fresh=tuple(fresh),
             freed=tuple(FreedStorage(storage_number[id(s)], *rest) for s, *rest in freed),
@@ -245,17 +253,19 @@ def plan_aliases(
             reached=reached,
             read=tuple(sorted(storage_number[s] for s in read if s in storage_number)),
         )
+        return alias, pending.finish(tensor_number)
 
-    return finish, outputs, place_writes
+    return finish, outputs
 
 
-def no_aliases(escapes: Escapes) -> Callable[..., AliasPlan]:
+def no_aliases(escapes: Escapes) -> Callable[..., tuple[AliasPlan, WorldPlan]]:
     """Returns a function that makes the plan of a trace that stopped at a value: no changes, that value as output."""
     escapes.asked = [0]
-    return lambda *_: AliasPlan(
+    alias = AliasPlan(
         writes=(), fresh=(), freed=(), histories=(), counters=(), bumps=(), made=(), changes=(), grads=(),
         outputs=(ArrayOutput(0),), differentiable=(), reached=(), read=(),
     )  # fmt: skip
+    return lambda *_: (alias, WorldPlan())
 
 
 def _counters(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import contextvars
 import copy
 import dataclasses
 import dis
@@ -66,9 +67,9 @@ _FAILING = {"AttributeError", "NameError", "Exception", "BaseException"}
 _UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
 _LOADS = {f"LOAD_{kind}" for kind in ("NAME", "GLOBAL", "DEREF", "CLASSDEREF", "ATTR", "METHOD", "SUPER_ATTR")}
 _LOADS |= {"LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
-_ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
-"""Methods that change a container and tell nothing of it."""
-_GROWING = (list, dict, set, deque)
+_ADDING = {"append", "extend", "appendleft"}
+"""Methods that add to a container and tell nothing of it; what they add is seen, whatever the container holds."""
+_GROWING = (list, deque)
 """Containers that have those."""
 _MAX_ITEMS, _MAX_OBJECTS, _MAX_MISSING = 256, 5_000, 1_000
 
@@ -319,6 +320,8 @@ class _Walk:
             self._guards += container_guards(path, value)
             for i, child in zip(range(_MAX_ITEMS), value, strict=False):
                 self._child((*path, ("item", i)), child)
+        elif isinstance(value, contextvars.ContextVar):
+            self._context(path, value)
         elif isinstance(value, types.ModuleType):
             for name in sorted(self.found.names & set(vars(value))):
                 self._named((*path, ("attr", name)), name, vars(value)[name])
@@ -326,6 +329,13 @@ class _Walk:
             self._class(path, value, set(), path)
         else:
             self._object(path, value)
+
+    def _context(self, path: Path, variable: contextvars.ContextVar[Any]) -> None:
+        self._guard(path, HasType(contextvars.ContextVar))
+        try:
+            self._child((*path, ("context", None)), variable.get())
+        except LookupError:  # it has no value
+            self._guard((*path, ("context", None)), IsAbsent())
 
     def _function(self, path: Path, fn: types.FunctionType) -> None:
         self.found.add(fn)

@@ -6,6 +6,7 @@ attributes and items of objects, breadth first, so that the shortest path is fou
 
 from __future__ import annotations
 
+import contextvars
 import enum
 import functools
 import sys
@@ -89,9 +90,14 @@ def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], 
         for key, child in list(value.items()):
             if isinstance(key, KEYS):
                 yield ("item", key), child, False
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, (list, tuple, deque)):
         for i, child in enumerate(value):
             yield ("item", i), child, False
+    elif isinstance(value, contextvars.ContextVar):
+        try:
+            yield ("context", None), value.get(), False
+        except LookupError:  # it has no value
+            return
     elif isinstance(value, types.ModuleType):
         if not is_foreign(value.__name__):
             for name in sorted(names & set(vars(value))):

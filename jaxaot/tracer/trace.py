@@ -8,7 +8,7 @@ import gc
 import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,13 +19,13 @@ from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef, Shape
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
-from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, is_object
+from jaxaot.facade.cells import cell_kinds, is_cell
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.history import History
-from jaxaot.facade.iterated import Iterated, is_iterator
+from jaxaot.facade.iterated import is_iterator
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, TraceState, ValueAsked, lift_p
+from jaxaot.facade.tracing import RUNNING, TRACING, TraceState, ValueAsked, lift_p, run_traced
 from jaxaot.ir.rewrite import drop_inputs
 from jaxaot.ir.walk import variables
 from jaxaot.passes.dce import dce
@@ -34,66 +34,54 @@ from jaxaot.plan.asked import AskedValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
 from jaxaot.plan.guards import EqualTo, GradGuard, HasType, IsHeldWeakly, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow, path_text
-from jaxaot.plan.places import ArrayInput, OutsideObject, PlacePlan, PlaceWrite
+from jaxaot.plan.places import ArrayInput, PlacePlan
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
+from jaxaot.plan.world import OutsideObject, WorldWrite
 from jaxaot.tape.modes import state
 from jaxaot.tracer.alias import Escapes, collect_escapes, no_aliases, plan_aliases
 from jaxaot.tracer.apart import HandlersApart
+from jaxaot.tracer.arguments import (
+    Count,
+    flatten_arguments,
+    is_array_argument,
+    is_number_argument,
+    is_static_argument,
+    mark_counts,
+    with_leaves,
+)
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.guards import PLAIN, Reached, python_guards
 from jaxaot.tracer.paths import find_paths
-from jaxaot.tracer.places import Places, Survey, leaf_input
-from jaxaot.tracer.snapshot import snapshot
+from jaxaot.tracer.places import Places, leaf_input
+from jaxaot.tracer.recipes import Recipes
+from jaxaot.tracer.world import World
 
 
-def is_number_argument(leaf: object) -> bool:
-    """Whether an argument is a traced scalar."""
-    return type(leaf) is float or type(leaf) is complex
+@dataclasses.dataclass(frozen=True)
+class _How:
+    """What the function is given for its arguments.
+
+    Attributes:
+      is_shared: Whether dicts and lists are the caller's own: one to which another path leads too is written to.
+      has_numbers: Whether floats are those of the call: what is computed from them alone is kept in Python's objects.
+    """
+
+    is_shared: bool = False
+    has_numbers: bool = False
+
+    def is_static(self, leaf: object) -> bool:
+        """Returns whether an argument is part of the program as a whole."""
+        return is_static_argument(leaf) or (self.has_numbers and is_number_argument(leaf))
 
 
-def is_array_argument(leaf: object) -> bool:
-    """Whether an argument is a bare array."""
-    return isinstance(leaf, (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct))
+class _TraceAgain(Exception):
+    """The function has to be given something else."""
 
-
-def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
-    """Returns the leaves of a call's arguments and their tree; None is a leaf, and so are flax's objects."""
-    cell_kinds()
-    return jax.tree.flatten((args, kwargs), is_leaf=lambda x: is_leaf(x) or is_iterator(x))
-
-
-def is_static_argument(leaf: object) -> bool:
-    """Whether an argument is part of the program as a whole."""
-    return not (
-        isinstance(leaf, (Tensor, _Count)) or is_number_argument(leaf) or is_array_argument(leaf) or is_object(leaf)
-    )
-
-
-class _Count(NamedTuple):
-    """An int or bool that a class of the user's declared to be data, such as the step of a training state."""
-
-    value: int | bool
-
-
-def _mark_counts(leaves: Sequence[Any], tree: Any) -> list[Any]:
-    """Returns leaves with the ints and bools in fields of registered classes as counts; they are traced."""
-    return [
-        _Count(leaf) if is_declared and type(leaf) in (int, bool) else leaf
-        for leaf, is_declared in zip(leaves, _declared(tree, False), strict=True)
-    ]
-
-
-def _declared(tree: Any, is_inside: bool) -> Iterator[bool]:
-    """Yields for each leaf of a tree whether it belongs to a registered class, rather than a tuple, list or dict."""
-    node = tree.node_data()
-    if node is None:
-        yield from [is_inside] * tree.num_leaves
-        return
-    is_registered = not issubclass(node[0], (tuple, list, dict, type(None), Iterated))
-    for child in tree.children():
-        yield from _declared(child, is_inside or is_registered)
+    def __init__(self, how: _How):
+        super().__init__(how)
+        self.how = how
 
 
 def trace_call(
@@ -117,12 +105,17 @@ def trace_call(
       StaticArgumentError: If an argument that is no tensor cannot be compared.
     """
     leaves, in_tree = flatten_arguments(args, kwargs)
-    leaves = _mark_counts(leaves, in_tree)
+    leaves = mark_counts(leaves, in_tree)
     for leaf in leaves:
         if is_static_argument(leaf):
             _check_static(leaf)
     with TRACING:
-        return _trace(fn, args, kwargs, leaves, in_tree, known)
+        how = _How()
+        while True:
+            try:
+                return _trace(fn, args, kwargs, leaves, in_tree, known, how)
+            except _TraceAgain as again:
+                how = again.how
 
 
 def _check_static(leaf: object) -> None:
@@ -147,48 +140,54 @@ def _trace(
     leaves: Sequence[Any],
     in_tree: PyTreeDef,
     known: Any,
+    how: _How,
 ) -> Traced:
     trace = TraceState(known)
+    world = World(roots(fn, args, kwargs))
     places = Places(roots(fn, args, kwargs), leaves)
-    put_back = None if known is None else snapshot(roots(fn, args, kwargs))
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
 
     def staged() -> Any:
         trace.level = trace_level()
-        places.open(trace)
-        given = []
+        places.open(trace, world)
+        given: list[Any] = []
         for position, leaf in enumerate(leaves):
             if isinstance(leaf, Tensor):
                 trace.note(leaf)
                 trace.adopt(leaf._storage)
                 given.append(leaf)
-            elif is_number_argument(leaf):
+            elif is_number_argument(leaf) and not how.has_numbers:
                 dtype = jnp.result_type(leaf)
                 symbol = trace.lift((), dtype, ("value", position), weak_type=True)
                 given.append(scalar_tensor(symbol))
-            elif isinstance(leaf, _Count):
+            elif isinstance(leaf, Count):
                 aval = jax.typeof(leaf.value)
                 given.append(trace.lift((), aval.dtype, ("value", position), weak_type=aval.weak_type))
             elif is_array_argument(leaf):
                 given.append(trace.lift(tuple(leaf.shape), canonical_dtype(leaf.dtype), ("value", position)))
             else:
                 given.append(leaf)
-        call_args, call_kwargs = jax.tree.unflatten(in_tree, given)
-        del given
-        escapes = Escapes([], jax.tree.structure(0))
+        call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared)
+        recipes = Recipes(trace, world.paths, given, world.codes())
+        escapes, writes = Escapes([], jax.tree.structure(0)), list[WorldWrite]()
         with contextlib.suppress(ValueAsked):
-            result = fn(*call_args, **call_kwargs)
+            result = run_traced(fn, call_args, call_kwargs, world.enter_context())
             if not trace.is_broken:  # by a question whose exception the function caught
-                escapes = collect_escapes(trace, result, places.outside)
+                writes = [*places.changes(recipes.give), *world.writes(recipes.give)]
+                if not how.is_shared and not world.written.isdisjoint(world.repeats):
+                    raise _TraceAgain(dataclasses.replace(how, is_shared=True))
+                if not how.has_numbers and any(map(is_number_argument, leaves)) and recipes.keeps_numbers():
+                    raise _TraceAgain(dataclasses.replace(how, has_numbers=True))
+                escapes = collect_escapes(trace, result, places.outside, recipes.tensors)
                 refuse_lasting_hooks(trace, escapes.leaves)
             del result
-        del call_args, call_kwargs
+        del call_args, call_kwargs, given
         if trace.is_broken:
-            plans.append((no_aliases(escapes), escapes, ()))
+            plans.append((no_aliases(escapes), escapes))
             return [trace.asked[len(trace.known or ())][0]]
-        alias, outputs, writes = plan_aliases(trace, escapes, places.changes)
-        plans.append((alias, escapes, writes))
+        unfinished, outputs = plan_aliases(trace, escapes, lambda output: recipes.plan(writes, output))
+        plans.append((unfinished, escapes))
         return outputs
 
     before = state.trace
@@ -208,6 +207,7 @@ def _trace(
         if trace in RUNNING:
             RUNNING.remove(trace)
         state.region, state.trace, state.anomaly = region, None, anomaly
+        world.put_back()
         is_restored = True
 
     handlers = HandlersApart(trace)
@@ -223,21 +223,32 @@ def _trace(
         finally:
             restore()  # if an interrupt came before it was done
             handlers.put_back()
-        if put_back is not None and trace.is_broken:  # the function will run again
-            put_back()
     check_forward_mode(closed)
-    unfinished, escapes, writes = plans.pop()
-    modes = (grad_enabled, autocast)
-    return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, writes, modes)
+    unfinished, escapes = plans.pop()
+    return _finish(
+        fn,
+        args,
+        kwargs,
+        leaves,
+        in_tree,
+        trace,
+        closed,
+        unfinished,
+        escapes,
+        places,
+        world,
+        (grad_enabled, autocast),
+        how,
+    )
 
 
 def _finish(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any],
     in_tree: PyTreeDef, trace: TraceState, closed: ClosedJaxpr, unfinished: Any,
-    escapes: Escapes, places: Places, writes: tuple[PlaceWrite, ...], modes: tuple[bool, Any],
+    escapes: Escapes, places: Places, world: World, modes: tuple[bool, Any],
+    how: _How,
 ) -> Traced:  # fmt: skip
-    # the function may have moved what the paths lead through, so places are looked at again, after the trace
-    survey = places.look_again()
+    survey = places.survey
     constants = _constant_arrays(closed)
     targets: dict[int, Any] = {id(value): value for value in (*survey.roots.values(), *(a for _, a in constants))}
     targets |= {i: tensor for i, (tensor, _) in trace.noted.items()}
@@ -268,7 +279,7 @@ def _finish(
     # an array that a path leads to becomes an input: as a constant it would be that of the first call for ever
     arrays = [(var, paths[id(array)], array) for var, array in constants if id(array) in paths]
     _check_reached([array for _, array in constants if id(array) not in paths])
-    jaxpr, position, place_plan = _graph(trace, closed, order, randoms, arrays, places, survey)
+    jaxpr, position, place_plan = _graph(trace, closed, order, randoms, arrays, places)
 
     history_number: dict[int, int] = {}
     counter_number: dict[int, int] = {}
@@ -283,7 +294,7 @@ def _finish(
     for history, storage, ghost in trace.reached.values():
         place = position[of_storage[id(storage)]] if ghost is None else position[ghost]
         reached.append((place, tensor_with(history)))
-    alias: AliasPlan = unfinished(number, storage_number, tensor_with, tuple(reached))
+    alias, done = unfinished(number, storage_number, tensor_with, tuple(reached))
     shown = {spec.storage for spec in (*alias.made, *(change.spec for change in alias.changes))}
     written = {write.storage for write in alias.writes}
 
@@ -342,6 +353,7 @@ def _finish(
         objects=[(path, value) for path, value, _ in survey.objects],
         values=survey.values,
     )
+    python = (*survey.guards, *python_guards(starts, guarded), *_grad_guards(trace, number, paths))
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
         storages=storages,
@@ -351,10 +363,14 @@ def _finish(
         ),
         values=tuple(ValueInput(o[1], *_value_type(leaves[o[1]])) for _, o in values),
         n_leaves=len(leaves),
-        statics=tuple(_static_input(i, leaf) for i, leaf in enumerate(leaves) if is_static_argument(leaf)),
+        statics=tuple(
+            _static_input(i, leaf)
+            for i, leaf in enumerate(leaves)
+            if is_static_argument(leaf) or (how.has_numbers and is_number_argument(leaf))
+        ),
         repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
-        python=(*survey.guards, *python_guards(starts, guarded), *_grad_guards(trace, number, paths)),
+        python=(*python, *world.guards(starts, done, python)),
         grad_enabled=modes[0],
         autocast=modes[1],
     )
@@ -365,9 +381,8 @@ def _finish(
             for generator in dict.fromkeys([*trace.seeds, *trace.draws])
         )
     )
-    place_plan = dataclasses.replace(place_plan, writes=writes)
     asked = _asked(trace, escapes, jaxpr)
-    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, asked)
+    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, asked, done)
 
 
 def _asked(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[AskedValue, ...]:
@@ -386,7 +401,7 @@ def _asked(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[Ask
 
 def _graph(
     trace: TraceState, closed: ClosedJaxpr, order: list[int], randoms: list[int], arrays: list[tuple[Any, Path, Any]],
-    places: Places, survey: Survey,
+    places: Places,
 ) -> tuple[Any, dict[int, int], PlacePlan]:  # fmt: skip
     """Returns the graph, the position of each lifted symbol among its inputs, and what it takes from places.
 
@@ -397,7 +412,6 @@ def _graph(
       randoms: Symbols that become the last inputs.
       arrays: Constants to which a path leads: variable, path, array. Those that are used become inputs.
       places: Cells and objects. Of their arrays, too, those that are used become inputs.
-      survey: Taken after the trace.
     """
     of_places = [k for k, o in enumerate(trace.lifted) if o[0] in ("cell", "slot")]
     jaxpr = hoist(closed, len(trace.lifted), [*order, *of_places], [var for var, _, _ in arrays], randoms)
@@ -417,7 +431,7 @@ def _graph(
     for i, (_, path, array) in enumerate(arrays, len(order) + len(of_places)):
         if i in place_of:
             inputs.append(ArrayInput(path, dataclasses.replace(leaf_input(array), graph_input=place_of[i])))
-    return jaxpr, position, PlacePlan(cells=places.cell_inputs(survey, at), arrays=tuple(inputs))
+    return jaxpr, position, PlacePlan(cells=places.cell_inputs(at), arrays=tuple(inputs))
 
 
 def _static_input(position: int, leaf: object) -> StaticInput:
@@ -484,7 +498,7 @@ def _repeats(leaves: Sequence[Any], number: dict[int, int], paths: dict[int, Pat
 
 def _value_type(leaf: object) -> tuple[Shape, Any, type | None]:
     """Returns shape and dtype of a traced argument, and the type of one that is a number."""
-    if isinstance(leaf, _Count):
+    if isinstance(leaf, Count):
         return (), jax.typeof(leaf.value).dtype, type(leaf.value)
     if is_number_argument(leaf):
         return (), canonical_dtype(jnp.result_type(leaf)), type(leaf)
