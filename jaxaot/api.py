@@ -115,7 +115,7 @@ def compile(
         return traced.joint().partition(policy, memory_budget)
 
     if segments:
-        builder = SegmentBuilder(trace_call, cut, make)
+        builder = SegmentBuilder(functools.partial(trace_call, numbers=()), cut, make)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs)
     build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make)
     return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs)
@@ -156,7 +156,7 @@ def trace_for_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced = trace(fn, *args, **kwargs)
+    traced = trace_call(fn, *read_iterators(args, kwargs), numbers=())
     return traced, key_for_call(traced, fn, args, kwargs)
 
 

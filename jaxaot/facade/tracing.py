@@ -91,7 +91,7 @@ class TraceState:
       is_alive: Whether the traced function is still running.
       thread: Where it runs.
       lifted: What each graph input is: `("storage", storage)`, `("ghost", history, storage)`, `("value", position)`,
-        `("cell", number, leaf)`, `("slot", number)`, `("seed", generator)` or `("offset", generator)`.
+        `("number", position)`, `("cell", number, leaf)`, `("slot", number)`, `("seed", generator)` or `("offset", generator)`.
       storages: Adopted storages, by id, with how they were: (storage, saved fields).
       noted: Tensors from outside that were reached, by id, with how they were when that happened.
       tensors: Those whose metadata changed, by id, with how they were.
@@ -118,6 +118,7 @@ class TraceState:
       casts: Weights that `autocast` cast; see `facade/casting.py`.
       first_hook: Hooks from this number on were registered by the traced function.
       is_apart: Whether a handler of a signal is running, which is no part of the traced function.
+      numbers: The numbers of Python that are symbolic; see `facade/numbers.py`.
       entry: The code from which the traced function is called.
     """
 
@@ -158,6 +159,7 @@ class TraceState:
         self.casts: dict[Any, Any] = {}
         self.is_apart = False
         self.entry: Any = None
+        self.numbers: Any = None
 
     def is_mine(self) -> bool:
         """Returns whether this trace is running in the calling thread."""

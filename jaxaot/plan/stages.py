@@ -134,6 +134,7 @@ class Traced:
         names = [call.tensors[s.tensor].name for s in call.storages if s.graph_input is not None]
         names += [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
         names += [f"argument {v.leaf}" for v in call.values]
+        names += [call.numbers.text(number.step) for number in call.numbers.inputs]
         names += [name for name, _ in self.places.graph_inputs]
         for i in range(sum(use.is_input for use in self.rng.generators)):
             names += [f"seed {i}", f"offset {i}"]

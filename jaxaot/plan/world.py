@@ -31,6 +31,13 @@ class PassedValue:
 
 
 @dataclasses.dataclass(frozen=True)
+class ComputedValue:
+    """The number of a step of the call's numbers."""
+
+    step: int
+
+
+@dataclasses.dataclass(frozen=True)
 class BuiltArray:
     """A graph output."""
 
@@ -65,7 +72,9 @@ class PendingValue:
     value: Any
 
 
-Value = OutsideObject | PassedValue | BuiltArray | BuiltTensor | BuiltConstant | BuiltObject | PendingValue
+Value = (
+    OutsideObject | PassedValue | ComputedValue | BuiltArray | BuiltTensor | BuiltConstant | BuiltObject | PendingValue
+)
 
 # -- objects that are made ---------------------------------------------------------------------------------------------
 
@@ -213,7 +222,7 @@ WorldWrite = (
     | ContentWrite | ContextWrite
 )  # fmt: skip
 
-_VALUES = (OutsideObject, PassedValue, BuiltArray, BuiltTensor, BuiltConstant, BuiltObject, PendingValue)
+_VALUES = (OutsideObject, PassedValue, ComputedValue, BuiltArray, BuiltTensor, BuiltConstant, BuiltObject, PendingValue)
 
 T = TypeVar("T", bound=Any)
 

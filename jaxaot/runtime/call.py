@@ -42,7 +42,7 @@ from jaxaot.plan.alias import (
 )
 from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
-from jaxaot.plan.world import CellWrite, OutsideObject
+from jaxaot.plan.world import CellWrite, ComputedValue, OutsideObject
 from jaxaot.runtime.backward import CompiledNode, Refilled
 from jaxaot.runtime.guards import generator_name, write_guards
 from jaxaot.runtime.links import GraphValue
@@ -106,7 +106,7 @@ def _write_tests(source: Source, traced: Traced, places: PlaceWriter) -> None:
         source.miss_if("(state.anomaly is not None and state.anomaly.check_nan) is not WATCHES")
     with source.block("try:"):
         write_guards(source, traced, places)
-    with source.block("except (AttributeError, LookupError, TypeError, ValueError):"):
+    with source.block("except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):"):
         source.add("return MISS")
 
 
@@ -322,6 +322,7 @@ class _Writer:
         names = [f"{source.storage(i)}.array" for i, s in enumerate(call.storages) if s.graph_input is not None]
         names += ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
         names += [f"leaves[{value.leaf}]" for value in call.values]
+        names += [f"z{number.step}" for number in call.numbers.inputs]
         names += [self.places.expressions[i] for i in sorted(self.places.expressions)]
         draws = []
         for i, use in enumerate(self.traced.rng.generators):
@@ -554,6 +555,8 @@ class _Writer:
         texts = []
         for output in self.traced.alias.outputs:
             match output:
+                case ConstantOutput(ComputedValue(step)):
+                    texts.append(f"z{step}")
                 case ConstantOutput(value):
                     texts.append("None" if value is None else source.constant(value))
                 case OutsideObject(path):

@@ -23,6 +23,7 @@ from jaxaot.plan.world import (
     BuiltObject,
     BuiltTensor,
     CellWrite,
+    ComputedValue,
     ContentWrite,
     ContextWrite,
     DequeWrite,
@@ -179,6 +180,8 @@ class WorldWriter:
                 return self.source.path(path)
             case PassedValue(leaf):
                 return f"leaves[{leaf}]"
+            case ComputedValue(step):
+                return f"z{step}"
             case BuiltArray(output):
                 return f"out[{output}]"
             case BuiltTensor(tensor):

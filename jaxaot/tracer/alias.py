@@ -12,6 +12,7 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import PyTreeDef
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.history import History
+from jaxaot.facade.numbers import SymbolicNumber
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
@@ -35,7 +36,7 @@ from jaxaot.plan.alias import (
     TensorSpec,
 )
 from jaxaot.plan.paths import Path
-from jaxaot.plan.world import OutsideObject, WorldPlan
+from jaxaot.plan.world import ComputedValue, OutsideObject, WorldPlan
 from jaxaot.tracer.recipes import PendingPlan
 from jaxaot.views.window import find_window
 
@@ -77,7 +78,12 @@ def collect_escapes(
       kept: The tensors that it put into Python's objects.
     """
     leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
-    leaves = [leaf.settled("Returning the value") if type(leaf) in STAND_INS else leaf for leaf in leaves]
+    leaves = [
+        ConstantOutput(ComputedValue(leaf.step)) if type(leaf) is SymbolicNumber
+        else leaf.settled("Returning the value") if type(leaf) in STAND_INS
+        else leaf
+        for leaf in leaves
+    ]  # fmt: skip
     escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)
     seen: set[int] = set()
 
@@ -198,7 +204,7 @@ def plan_aliases(
     grads = [(tensor, tensor._grad) for tensor in escapes.grads]
     leaves: list[Any] = []
     for leaf in escapes.leaves:
-        if isinstance(leaf, (Tensor, OutsideObject)):
+        if isinstance(leaf, (Tensor, OutsideObject, ConstantOutput)):
             leaves.append(leaf)
         elif is_tracer(leaf) or isinstance(leaf, jax.Array):
             leaves.append(ArrayOutput(output(leaf)))

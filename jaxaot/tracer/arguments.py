@@ -111,3 +111,20 @@ def with_leaves(
         copy[key] = child
     world.stand_in(path, copy, value)
     return copy
+
+
+def leaf_paths(value: Any, tree: Any, path: Path = ()) -> list[Path | None]:
+    """Returns for each leaf of `(args, kwargs)` the path to it; None below objects that are registered with jax."""
+    node = tree.node_data()
+    if node is None or node[0] is type(None):
+        return [path] * tree.num_leaves
+    cls, keys = node
+    if not issubclass(cls, (dict, list, tuple)):
+        return [None] * tree.num_leaves
+    if not issubclass(cls, dict):
+        keys = range(len(value))
+    elif cls is collections.defaultdict:
+        keys = keys[1]
+    at = lambda key: (*path, ("item", key)) if path else ((("root", "kwargs" if key else "args")),)
+    pairs = zip(keys, tree.children(), strict=True)
+    return [found for key, child in pairs for found in leaf_paths(value[key], child, at(key))]

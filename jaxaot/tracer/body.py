@@ -29,9 +29,9 @@ from jaxaot.ir.walk import variables
 from jaxaot.ops.promotion import strong
 from jaxaot.tape.modes import state
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
+from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.leaves import LeafSpec, spec_of
 from jaxaot.tracer.steered import forward_alone
-from jaxaot.tracer.trace import hoist
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from jaxaot.errors import AttributeChangeError, LeakedTensorError
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.cells import attributes_of, has_attributes, is_cell, kind_of
 from jaxaot.facade.generator import Generator
+from jaxaot.facade.numbers import SymbolicNumber
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
 from jaxaot.plan.paths import Path, path_text
@@ -29,6 +30,7 @@ from jaxaot.plan.world import (
     BuiltConstant,
     BuiltObject,
     BuiltTensor,
+    ComputedValue,
     Made,
     MadeCopy,
     MadeInstance,
@@ -90,8 +92,10 @@ class Recipes:
         Raises:
           AttributeChangeError: If a later call could not make it again.
         """
-        if type(value) in STAND_INS:
+        if type(value) in STAND_INS and type(value) is not SymbolicNumber:
             value = value.settled("Keeping the value")
+        if type(value) is SymbolicNumber:
+            return ComputedValue(value.step)
         if isinstance(value, _FIXED) or is_plain_tuple(value):
             return BuiltConstant(value)
         if id(value) in self._paths:

@@ -7,14 +7,14 @@ import dataclasses
 import gc
 import types
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object, trace_level
+from jaxaot._jax import canonical_dtype, is_tracer, trace_level
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef, Shape
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
@@ -24,11 +24,11 @@ from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.history import History
 from jaxaot.facade.iterated import is_iterator
+from jaxaot.facade.numbers import Numbers
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, TraceState, ValueAsked, lift_p, run_traced
+from jaxaot.facade.tracing import RUNNING, TRACING, TraceState, ValueAsked, run_traced
 from jaxaot.ir.rewrite import drop_inputs
 from jaxaot.ir.walk import variables
-from jaxaot.passes.dce import dce
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.asked import AskedValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
@@ -47,14 +47,17 @@ from jaxaot.tracer.arguments import (
     is_array_argument,
     is_number_argument,
     is_static_argument,
+    leaf_paths,
     mark_counts,
     with_leaves,
 )
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.guards import PLAIN, Reached, python_guards
+from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, leaf_input
+from jaxaot.tracer.predictions import changing_numbers, numbers_of, predicts, without_numbers
 from jaxaot.tracer.recipes import Recipes
 from jaxaot.tracer.world import World
 
@@ -66,10 +69,12 @@ class _How:
     Attributes:
       is_shared: Whether dicts and lists are the caller's own: one to which another path leads too is written to.
       has_numbers: Whether floats are those of the call: what is computed from them alone is kept in Python's objects.
+      numbers: Paths of the numbers that are symbolic.
     """
 
     is_shared: bool = False
     has_numbers: bool = False
+    numbers: tuple[Path, ...] = ()
 
     def is_static(self, leaf: object) -> bool:
         """Returns whether an argument is part of the program as a whole."""
@@ -89,6 +94,7 @@ def trace_call(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     known: Sequence[np.ndarray] | None = None,
+    numbers: Iterable[Path] | None = None,
 ) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)` and its plans; nothing is changed by it.
 
@@ -98,6 +104,8 @@ def trace_call(
       kwargs: Its keyword arguments.
       known: The values that Python asks for, in order; None if it may not ask. Where one is not among them the trace
         stops, and its only output is that value.
+      numbers: Paths of numbers that change from call to call; such numbers, and those that the function replaces, are
+        symbolic. None if no number is.
 
     Raises:
       UnreachableTensorError: If the function reached a tensor that no path leads to.
@@ -113,9 +121,20 @@ def trace_call(
         how = _How()
         while True:
             try:
-                return _trace(fn, args, kwargs, leaves, in_tree, known, how)
+                plain = _trace(fn, args, kwargs, leaves, in_tree, known, how)
+                break
             except _TraceAgain as again:
                 how = again.how
+        starts = roots(fn, args, kwargs)
+        chosen = () if numbers is None else dict.fromkeys((*changing_numbers(plain, starts), *numbers))
+        if not chosen or not plain.is_whole:
+            return plain
+        how = dataclasses.replace(how, numbers=tuple(chosen))
+        try:
+            symbolic = _trace(fn, args, kwargs, leaves, in_tree, known, how)
+        except Exception:  # code that takes none but Python's own numbers
+            return plain
+        return symbolic if predicts(symbolic, plain, numbers_of(symbolic.call.numbers, starts)) else plain
 
 
 def _check_static(leaf: object) -> None:
@@ -143,6 +162,7 @@ def _trace(
     how: _How,
 ) -> Traced:
     trace = TraceState(known)
+    trace.numbers = Numbers(trace)
     world = World(roots(fn, args, kwargs))
     places = Places(roots(fn, args, kwargs), leaves)
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
@@ -168,6 +188,13 @@ def _trace(
                 given.append(trace.lift(tuple(leaf.shape), canonical_dtype(leaf.dtype), ("value", position)))
             else:
                 given.append(leaf)
+        of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else []
+        for path in how.numbers:
+            symbol = trace.numbers.read(path, follow(roots(fn, args, kwargs), path))
+            if path in of_leaves:
+                given[of_leaves.index(path)] = symbol
+            else:
+                world.put_number(roots(fn, args, kwargs), path, symbol)
         call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared)
         recipes = Recipes(trace, world.paths, given, world.codes())
         escapes, writes = Escapes([], jax.tree.structure(0)), list[WorldWrite]()
@@ -275,7 +302,7 @@ def _finish(
     ghosts = [(k, o) for k, o in lifted if o[0] == "ghost"]
     values = sorted(((k, o) for k, o in lifted if o[0] == "value"), key=lambda item: item[1][1])
     randoms = [k for k, o in lifted if o[0] in ("seed", "offset")]
-    order += [k for k, _ in ghosts] + [k for k, _ in values]
+    order += [k for k, _ in ghosts] + [k for k, _ in values] + [k for k, o in lifted if o[0] == "number"]
     # an array that a path leads to becomes an input: as a constant it would be that of the first call for ever
     arrays = [(var, paths[id(array)], array) for var, array in constants if id(array) in paths]
     _check_reached([array for _, array in constants if id(array) not in paths])
@@ -354,6 +381,8 @@ def _finish(
         values=survey.values,
     )
     python = (*survey.guards, *python_guards(starts, guarded), *_grad_guards(trace, number, paths))
+    python = without_numbers(python, how.numbers, starts)
+    of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else [None] * len(leaves)
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
         storages=storages,
@@ -364,15 +393,16 @@ def _finish(
         values=tuple(ValueInput(o[1], *_value_type(leaves[o[1]])) for _, o in values),
         n_leaves=len(leaves),
         statics=tuple(
-            _static_input(i, leaf)
+            StaticInput(i, HasType(type(leaf))) if of_leaves[i] in how.numbers else _static_input(i, leaf)
             for i, leaf in enumerate(leaves)
-            if is_static_argument(leaf) or (how.has_numbers and is_number_argument(leaf))
+            if how.is_static(leaf)
         ),
         repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
         python=(*python, *world.guards(starts, done, python)),
         grad_enabled=modes[0],
         autocast=modes[1],
+        numbers=trace.numbers.plan(),
     )
     alias = _without_arguments(alias, starts, leaves)
     rng = RngPlan(
@@ -584,43 +614,3 @@ def _check_leaks(
             "without a value. Return it from the function, or write it into a tensor that is there before: "
             "`self.cache.copy_(new)`."
         )
-
-
-def hoist(
-    closed: ClosedJaxpr, n_lifted: int, order: Sequence[int], constants: Sequence[Any] = (), randoms: Sequence[int] = ()
-) -> Any:
-    """Returns a staged graph, without what is unused, with new inputs.
-
-    Args:
-      closed: The graph.
-      n_lifted: Number of its `lift` equations.
-      order: Indices of those that become the first inputs.
-      constants: Constants that become the next inputs.
-      randoms: Indices of the `lift` equations that become the last inputs.
-
-    Raises:
-      TraceError: If one of them was made within a nested JAX trace.
-    """
-    symbols: dict[int, Var] = {}
-    eqns = []
-    for eqn in closed.jaxpr.eqns:
-        if eqn.primitive is lift_p:
-            symbols[eqn.params["index"]] = eqn.outvars[0]
-        else:
-            eqns.append(eqn)
-    if len(symbols) < n_lifted:
-        raise TraceError(
-            "A tensor from outside was first used inside a nested JAX trace (such as the body of `jax.lax.scan`). "
-            "Write the loop with `ja.scan`, `ja.while_loop`, `ja.map` or `ja.cond`, which know of tensors, pass the "
-            "tensor to that function as an argument, or read it once before: `w = w + 0`."
-        )
-    invars = [*closed.jaxpr.invars, *(symbols[k] for k in order), *constants, *(symbols[k] for k in randoms)]
-    lifted = set(constants)
-    # copies of NumPy arrays: JAX takes one that is alive for what the array holds now
-    rest = [
-        (v, c.copy() if isinstance(c, np.ndarray) else c)
-        for v, c in zip(closed.jaxpr.constvars, closed.consts, strict=True)
-        if v not in lifted
-    ]
-    jaxpr = make_jaxpr_object(invars, closed.jaxpr.outvars, eqns, [v for v, _ in rest])
-    return dce(close_jaxpr(jaxpr, [c for _, c in rest]))

@@ -176,6 +176,26 @@ class World:
         self.symbols[id(holder), key] = symbol
         holder[key] = symbol
 
+    def put_number(self, roots: Iterable[tuple[Path, Any]], path: Path, symbol: Any) -> None:
+        """Puts what stands for a number into the place that a path leads to; it is no change."""
+        kind, key = path[-1]
+        holder = follow(roots, path[:-1])
+        if kind == "closure":
+            holder, key = holder.__closure__[key[0]], None
+            holder.cell_contents = symbol
+        elif kind == "item" and isinstance(holder, list):
+            list.__setitem__(holder, key, symbol)
+        elif kind == "item":
+            dict.__setitem__(holder, key, symbol)
+        else:
+            attributes = holder.__globals__ if kind == "global" else getattr(holder, "__dict__", {})
+            if key in attributes:
+                holder = attributes
+                dict.__setitem__(attributes, key, symbol)
+            else:
+                object.__setattr__(holder, key, symbol)
+        self.symbols[id(holder), key] = symbol
+
     def expect(self, holder: Any, key: Any, was: Any) -> Any:
         """Returns what a place holds as long as nobody changes it."""
         return self.symbols.get((id(holder), key), was)
@@ -304,7 +324,7 @@ class _Variables(_Note):
     def writes(self, world: World, give: Give) -> Iterator[WorldWrite]:
         for name, was in self.before.items():
             now = self.value.get(name, MISSING)
-            if not is_same(now, was):
+            if not is_same(now, world.expect(self.value, name, was)):
                 value = None if now is MISSING else give(now, (*self.path[:-1], ("global", name)))
                 yield ItemWrite(self.path, give(name, self.path), value)
 
@@ -334,7 +354,8 @@ class _Attributes(_Note):
             if name not in now:
                 yield AttributeWrite(self.path, name, None, is_of_class)
         for name, item in now.items():
-            if is_same(item, world.expect(holder, name, self.before.get(name, MISSING))):
+            was = world.expect(holder, name, self.before.get(name, MISSING))
+            if is_same(item, world.expect(self.value, name, was)):
                 continue
             value = give(item, (*self.path, ("attr", name)))
             if not is_of_class and holder is not None and name in holder and _is_managed(type(self.value), name):
@@ -479,7 +500,7 @@ class _Cell(_Note):
 
     def writes(self, world: World, give: Give) -> Iterator[WorldWrite]:
         now = _content(self.value)
-        if not is_same(now, self.before):
+        if not is_same(now, world.expect(self.value, None, self.before)):
             fn, (_, (i, _)) = self.path[:-1], self.path[-1]
             value = None if now is MISSING else give(now, self.path)
             yield AttributeWrite((*fn, ("attr", "__closure__"), ("item", i)), "cell_contents", value)

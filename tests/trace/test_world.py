@@ -23,7 +23,9 @@ def plain(value):
     if isinstance(value, (ja.Tensor, jax.Array, np.ndarray)):
         if isinstance(value, jax.Array) and jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
             value = jax.random.key_data(value)
-        return type(value).__name__, np.asarray(value.detach().numpy() if isinstance(value, ja.Tensor) else value).tolist()
+        return type(value).__name__, np.asarray(
+            value.detach().numpy() if isinstance(value, ja.Tensor) else value
+        ).tolist()
     if isinstance(value, dict):
         return type(value), [(key, plain(item)) for key, item in value.items()]
     if isinstance(value, (list, tuple, deque)):
