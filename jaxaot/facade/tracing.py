@@ -91,7 +91,8 @@ class TraceState:
       is_alive: Whether the traced function is still running.
       thread: Where it runs.
       lifted: What each graph input is: `("storage", storage)`, `("ghost", history, storage)`, `("value", position)`,
-        `("number", position)`, `("cell", number, leaf)`, `("slot", number)`, `("seed", generator)` or `("offset", generator)`.
+        `("number", position)`, `("cell", number, leaf)`, `("slot", number)`, `("seed", generator)` or
+        `("offset", generator)`.
       storages: Adopted storages, by id, with how they were: (storage, saved fields).
       noted: Tensors from outside that were reached, by id, with how they were when that happened.
       tensors: Those whose metadata changed, by id, with how they were.

@@ -225,11 +225,12 @@ class World:
           python: The guards on what the function may have read.
         """
         holders: dict[Path, Any] = {}
+        typed = {guard.path for guard in python if isinstance(guard.condition, HasType)}
         for write in plan.writes:
             path = path_of(write)
             if path is not None and path not in holders and path[-1][1] not in _WITHIN and len(path) > 1:
                 holders[path] = value = follow(roots, path)
-                if not isinstance(value, (type, types.CellType)):
+                if path not in typed and not isinstance(value, (type, types.CellType)):
                     yield PythonGuard(path, HasType(type(value)))
                 if isinstance(value, (list, deque)) and not _is_growth(write):
                     yield PythonGuard(path, HasLength(len(value)))
