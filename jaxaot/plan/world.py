@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, TypeVar, assert_never
+from typing import Any, Literal, TypeGuard, TypeVar, assert_never
 
 from jaxaot.plan.paths import Path
 
@@ -247,6 +247,13 @@ def with_values(item: T, change: Callable[[Value], Value]) -> T:
         elif type(value) is tuple and any(isinstance(child, _VALUES) for child in value):
             changes[field.name] = tuple(change(child) for child in value)
     return dataclasses.replace(item, **changes) if changes else item
+
+
+def is_growth(write: WorldWrite) -> TypeGuard[SliceWrite | DequeWrite]:
+    """Returns whether a write adds to what a list or deque holds, whatever that is."""
+    if isinstance(write, DequeWrite):
+        return write.grows is not None
+    return isinstance(write, SliceWrite) and write.start is None
 
 
 def path_of(write: WorldWrite) -> Path | None:

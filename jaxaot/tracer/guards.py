@@ -102,6 +102,7 @@ class Reached(NamedTuple):
       places: Id of each cell, object and container that was surveyed → its path.
       objects: Path and object of those with attributes.
       values: Path and value of what they hold and the survey leaves to be guarded.
+      unread: Id of each list that is added to, and of which nothing is read.
     """
 
     tensors: Mapping[int, int]
@@ -110,6 +111,7 @@ class Reached(NamedTuple):
     places: Mapping[int, Path]
     objects: Sequence[tuple[Path, Any]]
     values: Sequence[tuple[Path, Any]]
+    unread: frozenset[int] = frozenset()
 
 
 def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[PythonGuard, ...]:
@@ -217,6 +219,9 @@ class _Walk:
                 continue
             seen[id(value)] = path
             keep.append(value)
+            if id(value) in self._reached.unread:
+                self._guard(path, HasType(type(value)))
+                continue
             self._look_into(path, value)
         return self._guards
 

@@ -38,12 +38,15 @@ def is_foreign(module: str | None) -> bool:
     return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__")
 
 
-def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> dict[int, Path]:
+def find_paths(
+    roots: Iterable[tuple[Path, Any]], targets: dict[int, Any], avoided: frozenset[int] = frozenset()
+) -> dict[int, Path]:
     """Returns for each target that was found, by id, the shortest path to it.
 
     Args:
       roots: Where to start, each with its own path.
       targets: The objects to find, by id.
+      avoided: Ids of the containers that no path may lead through.
     """
     found: dict[int, Path] = {}
     queue: deque[tuple[Path, Any]] = deque(roots)
@@ -59,6 +62,8 @@ def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> di
             continue
         seen.add(id(value))
         keep.append(value)
+        if id(value) in avoided:
+            continue
         for step, child, is_late in children(value, names):
             if not isinstance(child, LEAVES) or id(child) in targets:
                 (later if is_late else queue).append(((*path, step), child))

@@ -6,7 +6,9 @@ in the place of its symbols, graph and plans are the same.
 
 from __future__ import annotations
 
+import dataclasses
 import types
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
@@ -17,7 +19,7 @@ from jaxaot._typing import ClosedJaxpr, Jaxpr, Literal
 from jaxaot.facade.numbers import FUNCTIONS
 from jaxaot.ir.rewrite import inline
 from jaxaot.plan.alias import ConstantOutput
-from jaxaot.plan.guards import EqualTo, HasType, PythonGuard
+from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
 from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import Traced
@@ -26,8 +28,11 @@ from jaxaot.plan.world import (
     BuiltConstant,
     ComputedValue,
     ItemWrite,
+    OutsideObject,
     SliceWrite,
     Value,
+    WorldPlan,
+    is_growth,
     with_values,
 )
 
@@ -48,6 +53,24 @@ def changing_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Itera
                     continue
                 if type(before) in (int, float):
                     yield path
+
+
+def growing_lists(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Iterator[Path]:
+    """Yields the paths of the lists and deques that a function added to and whose length is guarded."""
+    guarded = {guard.path for guard in traced.call.python if isinstance(guard.condition, HasLength)}
+    shared = {guard.condition.path for guard in traced.call.python if isinstance(guard.condition, IsAlsoAt)}
+    for write in traced.world.writes:
+        if not is_growth(write) or write.path not in guarded - shared or not _is_variable(write.path):
+            continue
+        if type(follow(roots, write.path)) in (list, deque):
+            yield write.path
+
+
+def _is_variable(path: Path) -> bool:
+    """Returns whether something else can be put where a path leads."""
+    return (
+        len(path) > 1 and path[-1][0] in ("attr", "item", "closure", "global") and path[-2][1] not in ("args", "kwargs")
+    )
 
 
 def _places(write: Any) -> Iterator[tuple[Path, Value | None]]:
@@ -113,19 +136,24 @@ def numbers_of(plan: NumberPlan, roots: Sequence[tuple[Path, Any]]) -> list[Any]
     return found
 
 
-def predicts(symbolic: Traced, plain: Traced, values: Sequence[Any]) -> bool:
+def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]]) -> bool:
     """Returns whether a trace with symbols is the plain one, for the numbers of this call.
 
     Args:
       symbolic: The trace with symbols.
       plain: The trace of the same call without.
-      values: What each of the numbers of `symbolic` is in this call.
+      roots: Where the paths of the call start.
     """
+    values = numbers_of(symbolic.call.numbers, roots)
 
     def settle(value: Value) -> Value:
+        if isinstance(value, OutsideObject):  # several paths may lead to it
+            return OutsideObject((("object", id(follow(roots, value.path))),))
         return BuiltConstant(values[value.step]) if isinstance(value, ComputedValue) else value
 
-    done = [[with_values(item, settle) for item in part] for part in (symbolic.world.made, symbolic.world.writes)]
+    def settled(plan: WorldPlan) -> list[Any]:
+        return [with_values(item, settle) for item in (*plan.made, *plan.writes)]
+
     results = [
         ConstantOutput(values[output.value.step])
         if isinstance(output, ConstantOutput) and isinstance(output.value, ComputedValue)
@@ -133,13 +161,14 @@ def predicts(symbolic: Traced, plain: Traced, values: Sequence[Any]) -> bool:
         for output in symbolic.alias.outputs
     ]
     call, other = symbolic.call, plain.call
-    if repr(done) != repr([list(plain.world.made), list(plain.world.writes)]):
+    if repr(settled(symbolic.world)) != repr(settled(plain.world)):
         return False
     if repr(results) != repr(list(plain.alias.outputs)) or symbolic.out_tree != plain.out_tree:
         return False
-    if (call.tensors, call.storages, call.ghosts, call.values) != (
-        other.tensors, other.storages, other.ghosts, other.values,
-    ):  # fmt: skip
+    pathless = lambda call: [dataclasses.replace(tensor, path=()) for tensor in call.tensors]
+    if (call.storages, call.ghosts, call.values) != (other.storages, other.ghosts, other.values):
+        return False
+    if pathless(call) != pathless(other):
         return False
     if (symbolic.rng, len(symbolic.asked)) != (plain.rng, len(plain.asked)):
         return False

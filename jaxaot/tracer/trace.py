@@ -57,8 +57,14 @@ from jaxaot.tracer.guards import PLAIN, Reached, python_guards
 from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, leaf_input
-from jaxaot.tracer.predictions import changing_numbers, numbers_of, predicts, without_numbers
+from jaxaot.tracer.predictions import (
+    changing_numbers,
+    growing_lists,
+    predicts,
+    without_numbers,
+)
 from jaxaot.tracer.recipes import Recipes
+from jaxaot.tracer.watched import Reads, watched
 from jaxaot.tracer.world import World
 
 
@@ -70,11 +76,13 @@ class _How:
       is_shared: Whether dicts and lists are the caller's own: one to which another path leads too is written to.
       has_numbers: Whether floats are those of the call: what is computed from them alone is kept in Python's objects.
       numbers: Paths of the numbers that are symbolic.
+      lists: Paths of the lists that are added to and not read.
     """
 
     is_shared: bool = False
     has_numbers: bool = False
     numbers: tuple[Path, ...] = ()
+    lists: tuple[Path, ...] = ()
 
     def is_static(self, leaf: object) -> bool:
         """Returns whether an argument is part of the program as a whole."""
@@ -127,14 +135,19 @@ def trace_call(
                 how = again.how
         starts = roots(fn, args, kwargs)
         chosen = () if numbers is None else dict.fromkeys((*changing_numbers(plain, starts), *numbers))
-        if not chosen or not plain.is_whole:
+        lists = () if numbers is None else dict.fromkeys(growing_lists(plain, starts))
+        if not (chosen or lists) or not plain.is_whole:
             return plain
-        how = dataclasses.replace(how, numbers=tuple(chosen))
-        try:
-            symbolic = _trace(fn, args, kwargs, leaves, in_tree, known, how)
-        except Exception:  # code that takes none but Python's own numbers
-            return plain
-        return symbolic if predicts(symbolic, plain, numbers_of(symbolic.call.numbers, starts)) else plain
+        how = dataclasses.replace(how, numbers=tuple(chosen), lists=tuple(lists))
+        while True:
+            try:
+                symbolic = _trace(fn, args, kwargs, leaves, in_tree, known, how)
+                break
+            except _TraceAgain as again:
+                how = again.how
+            except Exception:  # code that takes none but Python's own numbers
+                return plain
+        return symbolic if predicts(symbolic, plain, starts) else plain
 
 
 def _check_static(leaf: object) -> None:
@@ -163,7 +176,8 @@ def _trace(
 ) -> Traced:
     trace = TraceState(known)
     trace.numbers = Numbers(trace)
-    world = World(roots(fn, args, kwargs))
+    unread = frozenset(id(follow(roots(fn, args, kwargs), path)) for path in how.lists)
+    world = World(roots(fn, args, kwargs), unread)
     places = Places(roots(fn, args, kwargs), leaves)
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
@@ -195,11 +209,26 @@ def _trace(
                 given[of_leaves.index(path)] = symbol
             else:
                 world.put_number(roots(fn, args, kwargs), path, symbol)
+        reads: dict[Path, Reads] = {}
+        for path in how.lists:
+            original = follow(roots(fn, args, kwargs), path)
+            stand_in = watched(original)
+            reads[path] = stand_in.reads
+            world.put_number(roots(fn, args, kwargs), path, stand_in)
+            world.stand_in(path, stand_in, original)
         call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared)
         recipes = Recipes(trace, world.paths, given, world.codes())
         escapes, writes = Escapes([], jax.tree.structure(0)), list[WorldWrite]()
         with contextlib.suppress(ValueAsked):
-            result = run_traced(fn, call_args, call_kwargs, world.enter_context())
+            context = world.enter_context()
+            for of_one in reads.values():
+                of_one.is_on = True
+            result = run_traced(fn, call_args, call_kwargs, context)
+            for of_one in reads.values():
+                of_one.is_on = False
+            if any(of_one.is_read for of_one in reads.values()):
+                unread = tuple(path for path, of_one in reads.items() if not of_one.is_read)
+                raise _TraceAgain(dataclasses.replace(how, lists=unread))
             if not trace.is_broken:  # by a question whose exception the function caught
                 writes = [*places.changes(recipes.give), *world.writes(recipes.give)]
                 if not how.is_shared and not world.written.isdisjoint(world.repeats):
@@ -280,7 +309,8 @@ def _finish(
     targets: dict[int, Any] = {id(value): value for value in (*survey.roots.values(), *(a for _, a in constants))}
     targets |= {i: tensor for i, (tensor, _) in trace.noted.items()}
     starts = roots(fn, args, kwargs)
-    paths = find_paths(starts, targets)
+    unread = frozenset(id(follow(starts, path)) for path in how.lists)
+    paths = find_paths(starts, targets, unread)
     inputs = _tensor_inputs(leaves, trace, paths)
     if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
         _check_leaks(fn, args, kwargs, trace, escapes)
@@ -379,6 +409,7 @@ def _finish(
         places=survey.first,
         objects=[(path, value) for path, value, _ in survey.objects],
         values=survey.values,
+        unread=unread,
     )
     python = (*survey.guards, *python_guards(starts, guarded), *_grad_guards(trace, number, paths))
     python = without_numbers(python, how.numbers, starts)

@@ -35,6 +35,7 @@ from jaxaot.plan.world import (
     Value,
     WorldPlan,
     WorldWrite,
+    is_growth,
     path_of,
 )
 from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, names_of
@@ -69,11 +70,12 @@ class World:
       context: Where the function runs; None if it reaches no context variable.
     """
 
-    def __init__(self, roots: Iterable[tuple[Path, Any]]):
+    def __init__(self, roots: Iterable[tuple[Path, Any]], unread: frozenset[int] = frozenset()):
         """Notes what the roots lead to.
 
         Args:
           roots: Where to start, each with its own path.
+          unread: Ids of the lists whose items are not looked at.
         """
         self.paths: dict[int, Path] = {}
         self.repeats: dict[int, list[Path]] = {}
@@ -89,7 +91,7 @@ class World:
         while (queue or later) and len(self.paths) < LIMIT:
             path, value = queue.popleft() if queue else later.popleft()
             if id(value) in self.paths:
-                if isinstance(value, (dict, list)):
+                if isinstance(value, (dict, list, deque)):
                     self.repeats.setdefault(id(value), []).append(path)
                 continue
             self.paths[id(value)] = path
@@ -97,7 +99,7 @@ class World:
             if isinstance(value, (Tensor, jax.Array)) or is_cell(value):
                 continue
             self._notes += self._notes_of(path, value, names)
-            if isinstance(value, LEAVES):
+            if isinstance(value, LEAVES) or id(value) in unread:
                 continue
             for step, child, is_late in children(value, names):
                 if not isinstance(child, LEAVES) or isinstance(child, (np.ndarray, jax.Array)):
@@ -169,7 +171,10 @@ class World:
         self.paths[id(copy)] = path
         self._originals[id(copy)] = id(original)
         self._keep.append(copy)
-        self._notes.append((_Items if isinstance(copy, dict) else _List)(path, copy, copy.copy()))
+        kind = _Items if isinstance(copy, dict) else _Deque if isinstance(copy, deque) else _List
+        note = kind(path, copy, dict(copy) if isinstance(copy, dict) else list(copy))
+        number = next((i for i, other in enumerate(self._notes) if other.value is original), len(self._notes))
+        self._notes.insert(number, note)
 
     def put_symbol(self, holder: Any, key: Any, symbol: Any) -> None:
         """Puts what stands for an array into a dict or list that was noted; it is no change."""
@@ -232,7 +237,7 @@ class World:
                 holders[path] = value = follow(roots, path)
                 if path not in typed and not isinstance(value, (type, types.CellType)):
                     yield PythonGuard(path, HasType(type(value)))
-                if isinstance(value, (list, deque)) and not _is_growth(write):
+                if isinstance(value, (list, deque)) and not is_growth(write):
                     yield PythonGuard(path, HasLength(len(value)))
                 for other in self.repeats.get(id(value), ()):
                     yield PythonGuard(other, IsAlsoAt(path))
@@ -247,13 +252,6 @@ class World:
     def put_back(self) -> bool:
         """Puts everything back, and returns whether anything was changed."""
         return sum([note.put_back() for note in self._notes]) > 0
-
-
-def _is_growth(write: WorldWrite) -> bool:
-    """Returns whether a write adds to what a list or deque holds, whatever that is."""
-    if isinstance(write, DequeWrite):
-        return write.grows is not None
-    return isinstance(write, SliceWrite) and write.start is None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

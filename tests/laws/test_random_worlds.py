@@ -47,8 +47,7 @@ USES = ["y = y * o.n", 'y = y + d["n"]', "y = y * (1 - 0.9 ** n)", "y = y / (o.n
         "y = y + (q[0] if isinstance(q[0], int) else q[0].sum())", "y = y + ja.rand(2, generator=o.g)", 'y = y * d["rate"]',
         "y = y + o.k.sum()", "y = y * getattr(o, 'a_seen', 3)", 'y = y + (1 if "tmp" in d else 2)', "y = y.clamp(max=o.n)",
         "y = y * float(o.flag)"]  # fmt: skip
-TESTS = ["o.n % 3 == 0", "o.flag", 'o.mode == "a"', "n > 5", 'd["n"] < c[0]', "o.rate < 0.5", "o.last is None", "o.a is o.first",
-         "len(c) > 3", '"b" in kept']  # fmt: skip
+TESTS = ["o.n % 3 == 0", "o.flag", 'o.mode == "a"', "n > 5", 'd["n"] < c[0]', "o.rate < 0.5", "o.last is None", "len(c) > 3", '"b" in kept']  # fmt: skip
 POKES = ["o.n = {i}", 'd["n"] = -{i}', "o.flag = True", 'o.mode = "a"', "c[0] = 9", "q.append(7)", "o.rate = 1.5",
          "o.h = ja.ones(2) * {i}", 'd["h"] = o.h', "c.append({i})", "o.last = None", "o.a = o.b"]  # fmt: skip
 
