@@ -21,6 +21,7 @@ import numpy as np
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import CompilerError, LastingHookError, TraceError
+from jaxaot.facade.generator import Position
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.where import user_line
 from jaxaot.tape.hooks import hook_numbers
@@ -99,6 +100,7 @@ class TraceState:
       histories: Adopted histories, by id, with how they were.
       created: Weak references to the storages made in this trace.
       draws: Generator → number of keys taken.
+      positions: Generator → where it stands.
       seeds: Generator → the symbols of its seed and offset, once a key that was taken is used.
       reached: By id, the histories that gradients flow to: (history, storage, index of its graph input or None if
         that is the storage's own).
@@ -142,6 +144,7 @@ class TraceState:
         self.histories: dict[int, tuple[Any, dict[str, Any]]] = {}
         self.created: list[weakref.ref[Storage]] = []
         self.draws: dict[Any, int] = {}
+        self.positions: dict[Any, Position] = {}
         self.seeds: dict[Any, tuple[Any, Any]] = {}
         self.reached: dict[int, Any] = {}
         self.reads: set[int] = set()
@@ -371,14 +374,26 @@ class TraceState:
         self.is_broken = True
         raise ValueAsked
 
-    def reserve(self, generator: Generator) -> int:
-        """Takes a key of a generator, and returns which one it is."""
-        n = self.draws.get(generator, 0)
-        self.draws[generator] = n + 1
-        return n
+    def position(self, generator: Generator) -> Position:
+        """Returns where a generator stands."""
+        return self.positions.get(generator, Position(None, None, 0))
 
-    def key(self, generator: Generator, n: int) -> Array:
+    def move(self, generator: Generator, position: Position) -> None:
+        """Notes where a generator stands from now on."""
+        self.positions[generator] = position
+        if position.seed is None:
+            self.draws[generator] = position.n
+
+    def reserve(self, generator: Generator) -> int | Position:
+        """Takes a key of a generator, and returns which one it is."""
+        position = self.position(generator)
+        self.move(generator, position._replace(n=position.n + 1))
+        return position.n if position.seed is None else position
+
+    def key(self, generator: Generator, n: int | Position) -> Array:
         """Returns a key that was taken."""
+        if isinstance(n, Position):
+            return n.key
         if generator not in self.seeds:
             seed = self.lift((2,), np.uint32, ("seed", generator))
             offset = self.lift((), np.uint32, ("offset", generator))

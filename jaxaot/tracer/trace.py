@@ -37,7 +37,7 @@ from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.places import ArrayInput, PlacePlan
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
-from jaxaot.plan.world import OutsideObject, WorldWrite
+from jaxaot.plan.world import AttributeWrite, BuiltConstant, OutsideObject, WorldWrite
 from jaxaot.tape.modes import state
 from jaxaot.tracer.alias import Escapes, collect_escapes, no_aliases, plan_aliases
 from jaxaot.tracer.apart import HandlersApart
@@ -436,12 +436,8 @@ def _finish(
         numbers=trace.numbers.plan(),
     )
     alias = _without_arguments(alias, starts, leaves)
-    rng = RngPlan(
-        tuple(
-            GeneratorUse(_generator_path(fn, args, kwargs, generator), trace.draws[generator], generator in trace.seeds)
-            for generator in dict.fromkeys([*trace.seeds, *trace.draws])
-        )
-    )
+    rng, seeded = _generators(trace, starts)
+    done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     asked = _asked(trace, escapes, jaxpr)
     return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, asked, done)
 
@@ -611,17 +607,34 @@ def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Pa
     return inputs
 
 
-def _generator_path(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], generator: Generator
-) -> Path | None:
-    if generator is default_generator:
-        return None
-    found = find_paths(roots(fn, args, kwargs), {id(generator): generator})
-    if id(generator) not in found:
-        raise UnreachableTensorError(
-            "The function drew from a generator that no path leads to. Pass it as an argument."
+def _generators(trace: TraceState, starts: Sequence[tuple[Path, Any]]) -> tuple[RngPlan, tuple[WorldWrite, ...]]:
+    """Returns which generators were drawn from, and the writes to those that the function gave a seed.
+
+    Raises:
+      UnreachableTensorError: If no path leads to a generator that was there before.
+    """
+    used = dict.fromkeys([*trace.seeds, *trace.positions])
+    paths = find_paths(starts, {id(generator): generator for generator in used})
+    uses, writes = [], list[WorldWrite]()
+    for generator in used:
+        position, path = trace.position(generator), paths.get(id(generator))
+        is_default = generator is default_generator
+        if path is None and not is_default:
+            if position.seed is not None and generator not in trace.seeds:  # made by the function, as a rule
+                continue
+            raise UnreachableTensorError(
+                "The function drew from a generator that no path leads to. Pass it as an argument."
+            )
+        place = (("root", "default_generator"),) if path is None else path
+        uses.append(
+            GeneratorUse(
+                None if is_default else path, position.n if position.seed is None else 0, generator in trace.seeds
+            )
         )
-    return found[id(generator)]
+        if position.seed is not None:
+            fields = {"seed_value": position.seed, "_stream_words": position.words, "_stream_offset": position.n}
+            writes += [AttributeWrite(place, name, BuiltConstant(value)) for name, value in fields.items()]
+    return RngPlan(tuple(sorted(uses, key=lambda use: not use.is_input))), tuple(writes)
 
 
 def _check_leaks(

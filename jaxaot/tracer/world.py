@@ -30,6 +30,7 @@ from jaxaot.plan.world import (
     DequeWrite,
     ItemWrite,
     MembersWrite,
+    OutsideObject,
     RefillWrite,
     SliceWrite,
     Value,
@@ -64,9 +65,9 @@ class World:
 
     Attributes:
       paths: Id of each object that was reached, tensors and arrays included → the shortest path to it.
-      repeats: Id of each dict and list that several paths lead to → the further ones.
+      repeats: Id of each object that several paths lead to → the further ones.
       symbols: `(id of a dict or list, key)` → what a trace put there in the place of an array.
-      written: Ids of the objects that were changed.
+      written: Ids of the caller's dicts and lists whose stand-ins were changed.
       context: Where the function runs; None if it reaches no context variable.
     """
 
@@ -91,7 +92,7 @@ class World:
         while (queue or later) and len(self.paths) < LIMIT:
             path, value = queue.popleft() if queue else later.popleft()
             if id(value) in self.paths:
-                if isinstance(value, (dict, list, deque)):
+                if not isinstance(value, (type, types.ModuleType, types.FunctionType)):
                     self.repeats.setdefault(id(value), []).append(path)
                 continue
             self.paths[id(value)] = path
@@ -215,8 +216,8 @@ class World:
         for note in self._notes:
             of_one = list(note.writes(self, give))
             found += of_one
-            if of_one:
-                self.written.add(self._originals.get(id(note.value), id(note.value)))
+            if of_one and id(note.value) in self._originals:
+                self.written.add(self._originals[id(note.value)])
         return found
 
     def guards(
@@ -239,7 +240,10 @@ class World:
                     yield PythonGuard(path, HasType(type(value)))
                 if isinstance(value, (list, deque)) and not is_growth(write):
                     yield PythonGuard(path, HasLength(len(value)))
-                for other in self.repeats.get(id(value), ()):
+        put = {value.path: follow(roots, value.path) for value in plan.values if isinstance(value, OutsideObject)}
+        for path, value in {**holders, **put}.items():  # the function may have found it elsewhere
+            for other in self.repeats.get(id(value), ()):
+                if other != path:
                     yield PythonGuard(other, IsAlsoAt(path))
         seen = dict.fromkeys((*holders, *(guard.path[:-1] for guard in python)))
         others = [(path, follow(roots, path)) for path in seen if len(path) > 1]

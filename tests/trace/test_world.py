@@ -478,3 +478,144 @@ def test_a_trace_changes_nothing():
 
     ja.trace(fn, ja.ones(1))
     assert s.n == 0 and s.h.tolist() == [0] and items == [1]
+
+
+# -- generators --------------------------------------------------------------------------------------------------------
+
+
+def seeded(x):
+    ja.manual_seed(7)
+    return ja.rand(2) + x
+
+
+def saved_and_put_back(x):
+    before = ja.get_rng_state()
+    first = ja.rand(2)
+    ja.set_rng_state(before)
+    return first - ja.rand(2) + x * ja.rand(2)
+
+
+def forked(x):
+    with ja.random.fork_rng():
+        ja.manual_seed(1)
+        first = ja.rand(2)
+    return first + x * ja.rand(2)
+
+
+def drawn_before_and_after(x, generator=None):
+    first = ja.rand(2)
+    ja.manual_seed(5)
+    return first + x * ja.rand(2)
+
+
+def made_inside(x):
+    generator = ja.Generator()
+    return ja.rand(2, generator=generator) + ja.rand(2, generator=generator.manual_seed(3)) + x * ja.rand(2)
+
+
+@pytest.mark.parametrize("fn", [seeded, saved_and_put_back, forked, drawn_before_and_after, made_inside])
+def test_generators_that_are_set_inside(fn):
+    results = []
+    for call in (fn, ja.compile(fn)):
+        ja.manual_seed(3)
+        results.append([(call(ja.ones(2)).tolist(), ja.get_rng_state()) for _ in range(4)])
+    assert is_alike(results[0], results[1])
+
+
+def test_a_seed_of_the_operating_system_is_refused():
+    generator = ja.Generator()
+    with pytest.raises(errors.TraceError, match="the same at each call"):
+        ja.compile(lambda x: (generator.seed(), x)[1])(ja.ones(1))
+    assert generator.initial_seed() == ja.Generator().initial_seed()
+
+
+# -- numbers and lists -------------------------------------------------------------------------------------------------
+
+
+def test_counters_schedules_and_bias_corrections_make_two_programs():
+    def make():
+        s = State(t=0, rate=1.0)
+
+        def fn(x):
+            s.t += 1
+            s.rate = s.rate * 0.9 if s.t > 10 else min(1.0, s.t / 10)
+            return x * s.rate / (1 - 0.9**s.t), s.t
+
+        return fn, s
+
+    agree(make, n=20, most=3)
+
+
+def test_a_value_that_code_in_c_asks_for_is_guarded():
+    def make():
+        s, table = State(t=0), {1: 2.0, 2: 3.0, 3: 4.0, 4: 5.0}
+
+        def fn(x):
+            s.t += 1
+            return x * np.sqrt(s.t) + table[s.t] + len(f"{s.t}" * s.t)
+
+        return fn, s
+
+    agree(make, n=4)
+
+
+def test_types_of_numbers_stay_those_of_python():
+    def make():
+        s = State(t=3, u=2.0, big=2**40, b=True)
+
+        def fn(x):
+            s.t, s.u, s.big = -s.t // 2 + 7, s.u % 1.5 + 1, s.big * 2 + 1
+            s.power, s.b = 2 ** (s.t - 4), s.t >= 4
+            assert isinstance(s.t, int) and isinstance(s.u, float)
+            return x * s.t * s.u
+
+        return fn, s
+
+    compiled = agree(make, n=8)
+    assert compiled.cache_info().misses <= 6
+
+
+def test_a_number_changed_by_the_function_and_from_outside():
+    s = State(n=0)
+    fn = ja.compile(lambda x: (setattr(s, "n", s.n + 1), x * s.n)[1])
+    for n in (5, -3, 10**6, 2**31, 7):
+        s.n = n
+        assert fn(ja.ones(1)).item() == pytest.approx(n + 1) and s.n == n + 1 and type(s.n) is int
+
+
+def test_a_thousand_appends_make_two_programs():
+    class Trainer:
+        def __init__(self):
+            self.losses, self.last = [], deque(maxlen=3)
+
+        def report(self):
+            return len(self.losses)
+
+        def step(self, x):
+            loss = (x * getattr(self, "scale", 2)).sum()
+            self.losses.append(loss.detach())
+            self.last.append(loss)
+            return loss
+
+    trainer, other = Trainer(), Trainer()
+    fn = ja.compile(trainer.step)
+    passed = ja.compile(lambda trainer, x: trainer.step(x))
+    for i in range(1000):
+        fn(ja.ones(1) * i)
+        if i < 20:
+            passed(other, ja.ones(1) * i)
+    assert len(trainer.losses) == 1000 and trainer.losses[7].item() == 14 and len(trainer.last) == 3
+    assert fn.cache_info().misses <= 2 and passed.cache_info().misses <= 2 and len(other.losses) == 20
+
+
+def test_a_length_that_is_read_is_guarded():
+    def make():
+        seen = []
+
+        def fn(x):
+            seen.append(x.sum())
+            return x * len(seen)
+
+        return fn, seen
+
+    agree(make, n=4)
