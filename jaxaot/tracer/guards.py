@@ -15,17 +15,14 @@ from __future__ import annotations
 import argparse
 import builtins
 import copy
-import dataclasses
-import dis
 import enum
 import functools
 import inspect
 import itertools
-import sys
 import types
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -53,35 +50,17 @@ from jaxaot.plan.guards import (
     PythonGuard,
 )
 from jaxaot.plan.paths import Path, function_behind
-from jaxaot.tracer.paths import KEYS, is_foreign, names_of
+from jaxaot.tracer.names import Named, hoped_variables, is_installed, package_of, variables_of
+from jaxaot.tracer.paths import KEYS, is_foreign
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
 CONSTANT = (types.BuiltinFunctionType, np.dtype, np.ufunc, enum.Enum)
 _SEQUENCES = (list, tuple, deque)
 _NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
-_BY_NAME = {"getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", "globals"}
-"""Code that names one of these may read attributes that it does not name."""
-_FAILING = {"AttributeError", "NameError", "Exception", "BaseException"}
-"""Code that names one of these may go on where there is no such attribute or global variable."""
 _UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
-_LOADS = {f"LOAD_{kind}" for kind in ("NAME", "GLOBAL", "DEREF", "CLASSDEREF", "ATTR", "METHOD", "SUPER_ATTR")}
-_LOADS |= {"LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
-_ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
-"""Methods that change a container and tell nothing of it."""
 _GROWING = (list, dict, set, deque)
-"""Containers that have those."""
+"""Containers that code may add to without reading what they hold."""
 _MAX_ITEMS, _MAX_OBJECTS, _MAX_MISSING = 256, 5_000, 1_000
-
-
-def _package(module: str | None) -> str:
-    return (module or "").split(".")[0]
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_installed(module: str | None) -> bool:
-    """Returns whether a module was installed, rather than written where it stands."""
-    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
-    return any(part in file for part in ("site-packages", "dist-packages"))
 
 
 def container_guards(path: Path, value: Any) -> list[PythonGuard]:
@@ -126,42 +105,6 @@ def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[
         if walk.found == known:
             return tuple(guards)
         known = walk.found
-
-
-@dataclasses.dataclass
-class Named:
-    """What code names.
-
-    Attributes:
-      names: The attributes and global variables.
-      read: Those of them that are not only added to.
-      hoped: Those that need not be there.
-      openers: The packages with code that may read attributes that it does not name.
-    """
-
-    names: set[str] = dataclasses.field(default_factory=set)
-    read: set[str] = dataclasses.field(default_factory=set)
-    hoped: set[str] = dataclasses.field(default_factory=set)
-    openers: set[str] = dataclasses.field(default_factory=set)
-
-    def add(self, fn: types.FunctionType, is_certain: bool = True) -> None:
-        """Notes what the code of a function names.
-
-        Args:
-          fn: The function.
-          is_certain: Whether other code names it; operators may be called without.
-        """
-        strings, named = set(_strings(fn.__code__)), set(names_of(fn.__code__))
-        self.names |= strings | named
-        self.read |= strings.union(read_names(fn.__code__))
-        is_installed = _is_installed(fn.__module__)
-        reads_by_name = not _BY_NAME.isdisjoint(named)
-        if reads_by_name and (is_certain or not is_installed):
-            self.openers.add(_package(fn.__module__))
-        if reads_by_name and not is_installed:
-            self.hoped |= strings
-        if not _FAILING.isdisjoint(named) and not is_installed:
-            self.hoped |= named
 
 
 class _Walk:
@@ -244,7 +187,7 @@ class _Walk:
     def _may_be_read(self, module: str | None) -> bool:
         """Returns whether attributes are read that are not named: those of packages that do so, and of what is nowhere
         installed, which are the scripts and packages that belong together."""
-        return _package(module) in self.known.openers or not _is_installed(module)
+        return package_of(module) in self.known.openers or not is_installed(module)
 
     def _named(self, path: Path, name: str, value: object) -> None:
         """Guards what a variable or an attribute holds."""
@@ -368,7 +311,7 @@ class _Walk:
     def _missing(self, path: Path, value: object) -> None:
         """Guards that an object does not have what some code would read if it were there."""
         cls = type(value)
-        if not self.known.hoped or _is_installed(cls.__module__) or hasattr(cls, "__getattr__"):
+        if not self.known.hoped or is_installed(cls.__module__) or hasattr(cls, "__getattr__"):
             return
         there = set(attributes_of(value)).union(*(vars(owner) for owner in cls.__mro__))
         for name in sorted(self.known.hoped - there)[: _MAX_MISSING - self._n_missing]:
@@ -412,11 +355,9 @@ class _Walk:
                 continue
             if name != "__class__":
                 self._named((*path, ("closure", (i, name))), name, content)
-        for name in sorted(set(names_of(code)) & set(fn.__globals__)):
+        for name in sorted(variables_of(code) & set(fn.__globals__)):
             self._named((*path, ("global", name)), name, fn.__globals__[name])
-        named = Named()
-        named.add(fn)
-        for name in sorted(named.hoped):
+        for name in sorted(hoped_variables(fn)):
             if name not in fn.__globals__ and not hasattr(builtins, name):
                 self._guard((*path, ("global", name)), IsAbsent())
 
@@ -428,28 +369,3 @@ def _is_compared(value: object) -> bool:
         return False
     is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
     return is_whole and any(is_foreign(owner.__module__) for owner in cls.__mro__ if owner is not object)
-
-
-@functools.lru_cache(maxsize=4096)
-def read_names(code: types.CodeType) -> frozenset[str]:
-    """Returns the variables and attributes that a piece of code names, without those that it only adds to.
-
-    `losses.append(loss)` names `losses`, and does not depend on what a list of that name holds.
-    """
-    found: set[str] = set()
-    lines = [line for line in dis.get_instructions(code) if line.opname not in ("EXTENDED_ARG", "CACHE", "PUSH_NULL")]
-    for line, after in itertools.pairwise([*lines, None]):
-        assert line is not None, "only the last one is none"
-        is_added_to = after is not None and after.opname in ("LOAD_METHOD", "LOAD_ATTR") and after.argval in _ADDING
-        if line.opname in _LOADS and isinstance(line.argval, str) and not is_added_to:
-            found.add(line.argval)
-    return frozenset(found.union(*(read_names(c) for c in code.co_consts if isinstance(c, types.CodeType))))
-
-
-def _strings(code: types.CodeType) -> Iterator[str]:
-    """Yields the strings in a piece of code that could be the name of an attribute, as in `getattr(self, "scale")`."""
-    for constant in code.co_consts:
-        if isinstance(constant, str) and constant.isidentifier():
-            yield constant
-        elif isinstance(constant, types.CodeType):
-            yield from _strings(constant)

@@ -20,6 +20,7 @@ import numpy as np
 from jaxaot.facade.cells import FOREIGN, TOOLS
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.paths import Path, function_behind
+from jaxaot.tracer.names import code_names, variables_of
 
 LEAVES = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.generic, jax.Array, range, slice)
 KEYS = (str, int, bool, float, tuple, enum.Enum)
@@ -69,7 +70,7 @@ def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], 
 
     Args:
       value: Anything.
-      names: Names that the code met so far uses; of a module, nothing else is looked at.
+      names: Attributes that the code met so far reads; of a module, nothing else is looked at.
     """
     if isinstance(value, Tensor):
         if value._grad is not None:
@@ -130,19 +131,11 @@ def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tupl
         yield ("attr", "__kwdefaults__"), fn.__kwdefaults__, False
     if is_foreign(fn.__module__):
         return
-    used = set(names_of(fn.__code__))
-    names |= used
-    for name in sorted(used):
+    named = code_names(fn.__code__)
+    names |= named.attributes | named.strings | named.changed
+    for name in sorted(variables_of(fn.__code__) | named.stored):
         if name in fn.__globals__:
             yield ("global", name), fn.__globals__[name], False
     if vars(fn):
         for name, child in list(vars(fn).items()):
             yield ("attr", name), child, False
-
-
-def names_of(code: types.CodeType) -> Iterator[str]:
-    """Yields the names that a piece of code reads: attributes and globals, also those of functions inside it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from names_of(constant)

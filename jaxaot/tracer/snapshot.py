@@ -17,7 +17,8 @@ import numpy as np
 from jaxaot.facade.cells import attributes_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.paths import Path
-from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, names_of
+from jaxaot.tracer.names import code_names, variables_of
+from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign
 
 Undo: TypeAlias = Callable[[], bool]
 """Puts something back, and returns whether it was changed."""
@@ -65,9 +66,10 @@ def _undos(value: object, names: set[str]) -> Iterator[Undo]:
     elif isinstance(value, dict):
         yield _dict(value)
     elif isinstance(value, types.FunctionType):
+        code = value.__code__
         yield from map(_cell, value.__closure__ or ())
         if not is_foreign(value.__module__):
-            yield _variables(value.__globals__, names_of(value.__code__))
+            yield _variables(value.__globals__, variables_of(code) | code_names(code).stored)
     elif isinstance(value, types.ModuleType):
         if not is_foreign(value.__name__):
             yield _variables(vars(value), names)

@@ -831,3 +831,46 @@ def test_names_of_arguments_that_python_normalizes():
     fn = ja.compile(lambda **named: named["ﬁ"] * 2 + named["fi"])
     given = {"ﬁ": ja.ones(2), "fi": ja.ones(2) * 3}
     assert fn(**given).tolist() == fn(**dict(reversed(given.items()))).tolist() == [5.0, 5.0]
+
+
+# -- only what the code loads ------------------------------------------------------------------------------------------
+
+
+def test_a_loop_variable_of_the_module_that_is_named_as_an_attribute(monkeypatch):
+    class Optimizer:
+        def step(self, x):
+            return x.sum() * 2
+
+    optimizer = Optimizer()
+    train = ja.compile(lambda x: optimizer.step(x))
+    for step in range(4):
+        monkeypatch.setitem(globals(), "step", step)
+        monkeypatch.setitem(globals(), "sum", step)
+        assert train(ja.ones(2)).item() == 4
+    assert train.cache_info() == (3, 1, 1)
+
+
+def test_a_global_that_is_looked_for_by_an_attribute_of_that_name(monkeypatch):
+    def body(x, h):
+        try:
+            return x * h.later
+        except AttributeError:
+            return x
+
+    fn = ja.compile(body)
+    h = Holder()
+    assert again(fn, ja.ones(1), h) == [1]
+    monkeypatch.setitem(globals(), "later", 3)  # not the attribute
+    assert again(fn, ja.ones(1), h) == [1]
+    assert fn.cache_info().misses == 1
+
+
+def test_a_global_that_inner_functions_and_names_made_at_run_time_read(monkeypatch):
+    monkeypatch.setitem(globals(), "inner_scale", 2)
+    monkeypatch.setitem(globals(), "named_scale", 2)
+    fn = ja.compile(lambda x: (lambda y: y * inner_scale)(x) * globals()["named_scale"])  # noqa: F821
+    assert again(fn, ja.ones(1)) == [4]
+    monkeypatch.setitem(globals(), "inner_scale", 3)
+    assert again(fn, ja.ones(1)) == [6]
+    monkeypatch.setitem(globals(), "named_scale", 3)
+    assert again(fn, ja.ones(1)) == [9]
