@@ -39,6 +39,7 @@
     │   ├── ConcretizationError           Python needs the value of a traced tensor
     │   ├── LastingHookError              a hook on a gradient that would outlive the traced function
     │   ├── LeakedTensorError             a tensor of a trace outlives it
+    │   ├── UnguardedError                something that no call could look at again
     │   ├── UnreachableTensorError        a tensor that no path leads to
     │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
     │   ├── StaticArgumentError           an argument that cannot be a cache key
@@ -336,6 +337,14 @@ class LastingHookError(TraceError):
 
 class LeakedTensorError(TraceError):
     """A tensor made during a trace was used, or is still held, after the trace ended."""
+
+
+class UnguardedError(TraceError):
+    """A compiled function reads of Python what no call could look at again.
+
+    A list, dict or set of more than 100,000 items is one. Keep them in an array, or say that they never change while
+    their number does not: `ja.config(trust_large_containers=True)`.
+    """
 
 
 class UnreachableTensorError(TraceError):

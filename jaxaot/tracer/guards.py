@@ -13,16 +13,20 @@ Nothing here may keep the user's objects alive: arrays and objects are held by w
 from __future__ import annotations
 
 import argparse
+import array
 import builtins
+import contextvars
 import copy
-import enum
 import functools
 import inspect
-import itertools
+import operator
+import os
+import sys
+import threading
 import types
 import weakref
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import ChainMap, UserDict, UserList, UserString, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -37,10 +41,7 @@ from jaxaot.plan.guards import (
     HasAttributes,
     HasCode,
     HasContent,
-    HasKeys,
     HasLayout,
-    HasLength,
-    HasMembers,
     HasType,
     IsAbsent,
     IsAlsoAt,
@@ -49,25 +50,30 @@ from jaxaot.plan.guards import (
     IsTensor,
     PythonGuard,
 )
-from jaxaot.plan.paths import Path, function_behind
-from jaxaot.tracer.names import Named, hoped_variables, is_installed, package_of, variables_of
-from jaxaot.tracer.paths import KEYS, is_foreign
+from jaxaot.plan.members import AreDistinct, HasMethods, HasReading, HidesNone, Member
+from jaxaot.plan.paths import UNSET, Path, function_behind
+from jaxaot.tracer.containers import CONSTANT, PLAIN, check_size, guard_items, is_plain, set_guards
+from jaxaot.tracer.names import Named, code_names, hoped_variables, is_installed, package_of, variables_of
+from jaxaot.tracer.paths import BUILTIN, MAPPINGS, SEQUENCES, is_foreign
 
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
-CONSTANT = (types.BuiltinFunctionType, np.dtype, np.ufunc, enum.Enum)
-_SEQUENCES = (list, tuple, deque)
-_NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
+_NAMESPACES = (
+    types.SimpleNamespace, argparse.Namespace, UserDict, UserList, UserString, ChainMap, threading.local,
+)  # fmt: skip
+"""Classes of libraries whose attributes are the user's."""
+_READINGS: dict[type, Callable[[Any], Any]] = {
+    bytearray: bytes,
+    array.array: lambda value: (value.typecode, value.tobytes()),
+    operator.attrgetter: operator.methodcaller("__reduce__"),
+    operator.itemgetter: operator.methodcaller("__reduce__"),
+    operator.methodcaller: operator.methodcaller("__reduce__"),
+}
+"""Classes whose objects change in place or are not compared → what reads all that they hold."""
 _UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
 _GROWING = (list, dict, set, deque)
 """Containers that code may add to without reading what they hold."""
-_MAX_ITEMS, _MAX_OBJECTS, _MAX_MISSING = 256, 5_000, 1_000
-
-
-def container_guards(path: Path, value: Any) -> list[PythonGuard]:
-    """Returns the guards on a dict, list or tuple itself."""
-    if isinstance(value, dict) and len(value) <= _MAX_ITEMS and all(isinstance(key, PLAIN) for key in value):
-        return [PythonGuard(path, HasType(type(value))), PythonGuard(path, HasKeys(tuple(value)))]
-    return [PythonGuard(path, HasType(type(value))), PythonGuard(path, HasLength(len(value)))]
+_ALONE = (tuple, frozenset, types.MethodType, types.ModuleType, type)
+"""What is not told apart by identity."""
+_MAX_OBJECTS, _MAX_MISSING = 5_000, 1_000
 
 
 class Reached(NamedTuple):
@@ -78,16 +84,18 @@ class Reached(NamedTuple):
       tensor_paths: The path by which each of them is found.
       arrays: Id of each bare array whose value is an input → the path by which it is found.
       places: Id of each cell, object and container that was surveyed → its path.
-      objects: Path and object of those with attributes.
+      objects: Path, object, and its kind, of those with attributes.
       values: Path and value of what they hold and the survey leaves to be guarded.
+      guards: What the survey guards.
     """
 
     tensors: Mapping[int, int]
     tensor_paths: frozenset[Path]
     arrays: Mapping[int, Path]
     places: Mapping[int, Path]
-    objects: Sequence[tuple[Path, Any]]
+    objects: Sequence[tuple[Path, Any, Any]]
     values: Sequence[tuple[Path, Any]]
+    guards: Sequence[PythonGuard] = ()
 
 
 def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[PythonGuard, ...]:
@@ -123,6 +131,9 @@ class _Walk:
         self._guards: list[PythonGuard] = []
         self._queue: deque[tuple[Path, Any]] = deque()
         self._classes: set[type] = set()
+        self._members: set[tuple[int, str]] = set()
+        self._distinct: dict[int, Path] = {}
+        self._loose: set[Path] = set()
 
     def run(self, roots: Iterable[tuple[Path, Any]]) -> list[PythonGuard]:
         """Returns the guards."""
@@ -136,17 +147,19 @@ class _Walk:
                 arguments.append((path, value))
         for path, value in arguments:
             self._argument(path, value)
-        for path, value in self._reached.objects:
-            self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
-            self._missing(path, value)
+        for path, value, kind in self._reached.objects:
+            self._object_of_survey(path, value, kind)
+        self._guards += [guard for guard in self._reached.guards if self._is_read(guard.path)]
         for path, value in self._reached.values:
             kind, name = path[-1]
             is_named = name in self.known.names or bool(self.known.openers)
+            if not self._is_read(path):
+                continue
             if isinstance(value, (Tensor, jax.Array)) and kind == "attr" and not is_named:
                 self._guard(path, HasType(type(value)))
             else:
                 self._child(path, value)
-        while self._queue and len(seen) < _MAX_OBJECTS:
+        while self._queue and check_size(self._queue[0][0], 20 * len(seen), "objects below"):
             path, value = self._queue.popleft()
             place = self._reached.places.get(id(value))
             if place is not None:
@@ -159,8 +172,53 @@ class _Walk:
                 continue
             seen[id(value)] = path
             keep.append(value)
+            self._note_identity(path, value)
             self._look_into(path, value)
+        if self.found.compares and len(self._distinct) > 1:
+            paths = tuple(self._distinct.values())
+            self._guard(paths[0], AreDistinct(paths))
         return self._guards
+
+    def _note_identity(self, path: Path, value: object) -> None:
+        """Notes an object that code may compare by identity."""
+        if not isinstance(value, _ALONE) and path[-1][1] not in ("__defaults__", "__kwdefaults__", "keywords"):
+            self._distinct.setdefault(id(value), path)
+
+    def _object_of_survey(self, path: Path, value: object, kind: Any) -> None:
+        attributes = set(attributes_of(value))
+        self._class(path, type(value), attributes, (*path, ("type", None)))
+        self._missing(path, value)
+        self._note_identity(path, value)
+        if kind is None:
+            if self._is_looked_through(type(value)):
+                self._loose.add(path)
+            self._attribute_names(path, value)
+
+    def _is_looked_through(self, cls: type) -> bool:
+        """Returns whether all code that reads attributes of a class by itself is known: it is no library's."""
+        return not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
+
+    def _is_read(self, path: Path) -> bool:
+        """Returns whether what a survey found below an object of the user's may be read: each attribute is named."""
+        for i, (kind, name) in enumerate(path):
+            if kind == "attr" and path[:i] in self._loose and name not in self.known.names and not self.known.openers:
+                return False
+        return True
+
+    def _attribute_names(self, path: Path, value: object) -> None:
+        """Guards that no attribute of an object hides a method, and where code may read all, how many there are."""
+        if not hasattr(value, "__dict__"):
+            return
+        cls, there = type(value), vars(value)
+        if self._is_open(cls.__module__):
+            self._guard(path, HasAttributes(len(there)))
+        hidden = tuple(
+            name
+            for name in sorted(self.known.names.intersection(dir(cls)))
+            if name not in there and not name.startswith("__") and _can_be_hidden(cls, name)
+        )
+        if hidden:
+            self._guard(path, HidesNone(hidden))
 
     def _argument(self, path: Path, value: object) -> None:
         """Finds the objects among the arguments; the containers that jax knows are guarded as a whole."""
@@ -225,13 +283,53 @@ class _Walk:
             if not is_foreign(value.__module__):
                 self._queue.append((path, value))
         elif isinstance(value, (set, frozenset)):
-            if len(value) <= _MAX_ITEMS and all(isinstance(member, PLAIN) for member in value):
-                self._guard(path, HasMembers(frozenset(value)))
-        elif not isinstance(value, types.ModuleType) or not is_foreign(value.__name__):
+            self._guards += set_guards(path, value)
+        elif isinstance(value, types.ModuleType):
+            if is_foreign(value.__name__):
+                self._library(path, value)
+            else:
+                self._queue.append((path, value))
+        else:
             self._queue.append((path, value))
+
+    def _library(self, path: Path, module: types.ModuleType) -> None:
+        """Guards what code names of a module of a library: `np.pi`, `os.environ`."""
+        kind, name = path[-1]
+        name = name[1] if kind == "closure" else name.__name__ if kind == "module" else name
+        space, members = vars(module), []
+        for of, attribute in sorted(self.found.pairs):
+            if of != name or attribute not in space or not self._is_new(module, attribute):
+                continue
+            child = space[attribute]
+            if callable(child) or isinstance(child, CONSTANT):
+                members.append(Member(module, attribute, child))
+                if child is os.getenv:
+                    self._child((("root", "fn"), ("module", os), ("attr", "environ")), os.environ)
+            else:
+                self._child((*path, ("attr", attribute)), child)
+        if members:
+            self._guard(path, HasMethods(tuple(members)))
+
+    def _is_new(self, owner: object, name: str) -> bool:
+        """Returns whether a member of a class or module has no guard yet, and notes it."""
+        is_new = (id(owner), name) not in self._members
+        self._members.add((id(owner), name))
+        return is_new
+
+    def _environment(self, path: Path, value: Any) -> None:
+        """Guards the variables of the environment that code names."""
+        if self.found.environment:
+            for name in sorted(self.found.environment):
+                self._guard((*path, ("variable", name)), EqualTo(value.get(name)))
+        if self.found.reads_environment:
+            self._guard(path, HasReading(type(value), dict, dict(value)))
 
     def _tensor(self, path: Path, value: Tensor) -> None:
         """Guards a tensor at a path that is not the one by which the call finds it."""
+        if self.found.compares:
+            if id(value) not in self._reached.tensors and id(value) in self._distinct:
+                self._guard(path, IsAlsoAt(self._distinct[id(value)]))
+            self._note_identity(path, value)
         if id(value) not in self._reached.tensors:  # whether there is one, and its shape, may have been looked at
             self._guard(path, HasType(type(value)))
             self._guard(path, HasLayout(value._layout, value.requires_grad))
@@ -253,20 +351,20 @@ class _Walk:
         elif isinstance(value, functools.partial):
             for name in ("func", "args", "keywords"):
                 self._child((*path, ("attr", name)), getattr(value, name))
-        elif isinstance(value, dict):
-            self._guards += container_guards(path, value)
-            for key, child in itertools.islice(value.items(), _MAX_ITEMS):
-                if isinstance(key, KEYS):
-                    self._child((*path, ("item", key)), child)
-        elif isinstance(value, _SEQUENCES):
-            self._guards += container_guards(path, value)
-            for i, child in zip(range(_MAX_ITEMS), value, strict=False):
-                self._child((*path, ("item", i)), child)
+        elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
+            items = guard_items(path, value, lambda x: id(x) in self._reached.tensors or id(x) in self._reached.arrays)
+            self._guards += items.guards
+            for step, child in items.rest:
+                self._child((*path, step), child)
+            if type(value) not in BUILTIN:
+                self._attributes(path, value)
         elif isinstance(value, types.ModuleType):
             for name in sorted(self.found.names & set(vars(value))):
                 self._named((*path, ("attr", name)), name, vars(value)[name])
         elif isinstance(value, type):
             self._class(path, value, set(), path)
+            names = {name for owner in value.__mro__ for name in vars(owner)}
+            self._class(path, type(value), names, (*path, ("type", None)))
         else:
             self._object(path, value)
 
@@ -283,18 +381,42 @@ class _Walk:
     def _object(self, path: Path, value: object) -> None:
         cls = type(value)
         if is_foreign(cls.__module__) and cls not in _NAMESPACES:
-            wrapped = inspect.getattr_static(value, "__wrapped__", None)
-            if wrapped is not None:  # such as a compiled function
-                self._child((*path, ("attr", "__wrapped__")), value.__wrapped__)
-            elif callable(value):
-                self._weak(path, value)
+            self._object_of_library(path, value)
             return
         self._guard(path, HasType(cls))
-        if hasattr(value, "__dict__"):
-            self._guard(path, HasAttributes(len(vars(value))))
         self._missing(path, value)
+        self._attributes(path, value)
+        self._attribute_names(path, value)
+
+    def _object_of_library(self, path: Path, value: Any) -> None:
+        cls = type(value)
+        wrapped = inspect.getattr_static(value, "__wrapped__", None)
+        if wrapped is not None:  # such as a compiled function
+            self._child((*path, ("attr", "__wrapped__")), value.__wrapped__)
+        elif cls in _READINGS:
+            self._guard(path, HasReading(cls, _READINGS[cls], _READINGS[cls](value)))
+        elif value is os.environ:
+            self._environment(path, value)
+        elif isinstance(value, contextvars.ContextVar):
+            self._weak(path, value)
+            if value.get(UNSET) is UNSET:
+                self._guard((*path, ("context", None)), IsObject(UNSET))
+            else:
+                self._child((*path, ("context", None)), value.get())
+        elif isinstance(value, weakref.ReferenceType):
+            self._guard(path, HasType(cls))
+            self._child((*path, ("referent", None)), value())
+        elif cls.__eq__ is not object.__eq__ and _has_hash(value):
+            self._guard(path, EqualTo(value))
+        elif callable(value) or package_of(cls.__module__) in sys.stdlib_module_names:
+            self._weak(path, value)
+
+    def _attributes(self, path: Path, value: object) -> None:
+        """Guards the attributes of an object and its class."""
+        cls = type(value)
         # the code of a library is not looked into: what its classes read is not known
-        is_known = not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
+        is_known = self._is_looked_through(cls) or cls in BUILTIN or isinstance(value, (*MAPPINGS, *SEQUENCES))
+        is_known = is_known and cls not in _NAMESPACES
         attributes = attributes_of(value)
         for name, child in attributes.items():
             if not is_known:
@@ -329,21 +451,45 @@ class _Walk:
         """
         is_first = cls not in self._classes
         self._classes.add(cls)
-        for owner in cls.__mro__:
-            if is_foreign(owner.__module__):
-                continue
+        members, absent = [], []
+        owners = [owner for owner in cls.__mro__ if not is_foreign(owner.__module__)]
+        known = set(hidden)
+        for i, owner in enumerate(owners):
             for name, member in list(vars(owner).items()):
                 is_operator = name.startswith("__") and name.endswith("__")
-                if name in hidden or name in _UNREAD or not (is_operator or self._is_named(name, owner.__module__)):
+                if name in _UNREAD or not (is_operator or self._is_named(name, owner.__module__)):
                     continue
-                hidden.add(name)
-                if isinstance(member, PLAIN) and not is_operator:
+                is_method = hasattr(type(member), "__get__") and not isinstance(member, type)
+                if is_first and is_method and self._is_new(owner, name):
+                    members.append(Member(owner, name, member))
+                if name in known:
+                    continue
+                known.add(name)
+                if is_first and i and not is_operator:
+                    absent.append((i, name))
+                if is_plain(member) and not is_operator:
                     self._guard((*path, ("attr", name)), EqualTo(member))
+                    continue
                 fn = function_behind(member)
                 if fn is not None and not is_foreign(fn.__module__):
                     self.found.add(fn, not is_operator or name == "__call__")
                     if is_first:  # the method itself comes with its class
                         self._variables((*holder, ("class", name)), fn)
+                        self._defaults((*holder, ("class", name)), fn)
+                elif is_first and not is_operator:
+                    self._child((*holder, ("class" if is_method else "attr", name)), member)
+        if members or absent:
+            above = [
+                (owner, tuple(sorted({name for i, name in absent if i > place}))) for place, owner in enumerate(owners)
+            ]
+            self._guard(holder, HasMethods(tuple(members), tuple((owner, names) for owner, names in above if names)))
+
+    def _defaults(self, path: Path, fn: types.FunctionType) -> None:
+        """Guards what the defaults of a method hold; that they are the same ones, its class does."""
+        for name in ("__defaults__", "__kwdefaults__"):
+            held = getattr(fn, name)
+            if held and not all(map(is_plain, held.values() if isinstance(held, dict) else held)):
+                self._queue.append(((*path, ("attr", name)), held))
 
     def _variables(self, path: Path, fn: types.FunctionType) -> None:
         """Guards what the closure and the globals of a function hold."""
@@ -357,6 +503,8 @@ class _Walk:
                 self._named((*path, ("closure", (i, name))), name, content)
         for name in sorted(variables_of(code) & set(fn.__globals__)):
             self._named((*path, ("global", name)), name, fn.__globals__[name])
+        for name in sorted(code_names(code).modules & set(sys.modules)):
+            self._child((("root", "fn"), ("module", sys.modules[name])), sys.modules[name])
         for name in sorted(hoped_variables(fn)):
             if name not in fn.__globals__ and not hasattr(builtins, name):
                 self._guard((*path, ("global", name)), IsAbsent())
@@ -369,3 +517,18 @@ def _is_compared(value: object) -> bool:
         return False
     is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
     return is_whole and any(is_foreign(owner.__module__) for owner in cls.__mro__ if owner is not object)
+
+
+def _can_be_hidden(cls: type, name: str) -> bool:
+    """Returns whether an attribute of an object would come before a method of its class."""
+    member = inspect.getattr_static(cls, name, None)
+    kind = type(member)
+    return hasattr(kind, "__get__") and not hasattr(kind, "__set__")
+
+
+def _has_hash(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -15,7 +15,10 @@ import types
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_BY_NAME = {"getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", "globals"}
+_BY_NAME = {
+    "getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", "globals", "dir", "attrgetter", "fields",
+    "asdict", "astuple",
+}  # fmt: skip
 """Code that names one of these may read attributes that it does not name."""
 _NAMESPACES = {"globals", "__globals__", "eval", "exec", "locals"}
 """Code that names one of these may read variables that it does not name."""
@@ -28,6 +31,7 @@ _LOCALS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "IMPORT_NAME"}
 _IGNORED = {"EXTENDED_ARG", "CACHE", "PUSH_NULL", "NOP", "COPY"}
 _ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
 """Methods that change a container and tell nothing of it."""
+_ENVIRONMENT = {"environ", "getenv"}
 _COMPARING = {"index", "remove", "count", "id", "isin"}
 """Names of what compares objects."""
 
@@ -46,6 +50,7 @@ class CodeNames(NamedTuple):
       modules: Those that it imports.
       lines: Name → the file and the line that loads it first.
       compares: Whether it may ask whether two objects are one.
+      environment: Strings beside which it reads variables of the environment; None if it reads none.
     """
 
     variables: frozenset[str]
@@ -58,6 +63,7 @@ class CodeNames(NamedTuple):
     modules: frozenset[str]
     lines: dict[str, tuple[str, int]]
     compares: bool
+    environment: frozenset[str] | None
 
     @property
     def reads_by_name(self) -> bool:
@@ -84,6 +90,7 @@ def code_names(code: types.CodeType) -> CodeNames:
     variables, stored, attributes, read = set[str](), set[str](), set[str](), set[str]()
     pairs, modules, lines = set[tuple[str, str]](), set[str](), dict[str, tuple[str, int]]()
     strings, changed, compares = set[str](), set[str](), False
+    imported = ""
     found = [line for line in dis.get_instructions(code) if line.opname not in _IGNORED]
     for before, line, after in zip([None, *found], found, [*found[1:], None], strict=False):
         name, kind = line.argval, line.opname
@@ -97,6 +104,9 @@ def code_names(code: types.CodeType) -> CodeNames:
             variables.add("getattr")
         if kind == "IMPORT_NAME":
             modules.add(name)
+            imported = name
+        elif kind == "IMPORT_FROM":
+            pairs.add((imported, name))
         if not isinstance(name, str) or kind not in _VARIABLES | _CELLS | _ATTRIBUTES | _LOCALS:
             continue
         if after is not None and after.opname in _ATTRIBUTES:
@@ -115,6 +125,7 @@ def code_names(code: types.CodeType) -> CodeNames:
         compares = compares or name in _COMPARING
     for constant in code.co_consts:
         strings.update(s for s in _strings(constant) if s.isidentifier())
+    is_environment = not _ENVIRONMENT.isdisjoint(variables | attributes)
     inner = [code_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return CodeNames(
         frozenset(variables.union(*(c.variables for c in inner))),
@@ -127,7 +138,13 @@ def code_names(code: types.CodeType) -> CodeNames:
         frozenset(modules.union(*(c.modules for c in inner))),
         {name: place for c in (*inner, None) for name, place in (lines if c is None else c.lines).items()},
         compares or any(c.compares for c in inner),
+        frozenset(strings.union(*(c.strings for c in inner))) if is_environment else _joined(inner),
     )
+
+
+def _joined(inner: list[CodeNames]) -> frozenset[str] | None:
+    found = [c.environment for c in inner if c.environment is not None]
+    return frozenset[str]().union(*found) if found else None
 
 
 def _strings(constant: object) -> Iterator[str]:
@@ -168,6 +185,8 @@ class Named:
       pairs: Of a name and the attribute that is loaded of it.
       lines: Name → the file and the line that loads it first.
       compares: Whether some code may ask whether two objects are one.
+      environment: Variables of the environment that may be read.
+      reads_environment: Whether others may be read too.
     """
 
     names: set[str] = dataclasses.field(default_factory=set)
@@ -177,6 +196,8 @@ class Named:
     pairs: set[tuple[str, str]] = dataclasses.field(default_factory=set)
     lines: dict[str, tuple[str, int]] = dataclasses.field(default_factory=dict, compare=False)
     compares: bool = False
+    environment: set[str] = dataclasses.field(default_factory=set)
+    reads_environment: bool = False
 
     def add(self, fn: types.FunctionType, is_certain: bool = True) -> None:
         """Notes what the code of a function names.
@@ -190,6 +211,9 @@ class Named:
         self.read |= named.read | named.strings
         self.pairs |= named.pairs
         self.compares = self.compares or named.compares
+        if named.environment is not None:
+            self.environment |= named.environment
+            self.reads_environment = self.reads_environment or not named.environment
         for name, line in named.lines.items():
             self.lines.setdefault(name, line)
         if named.reads_by_name and (is_certain or not is_of_others):

@@ -40,9 +40,10 @@ from jaxaot.plan.stages import Traced
 from jaxaot.tape.modes import state
 from jaxaot.tracer.alias import Escapes, collect_escapes, no_aliases, plan_aliases
 from jaxaot.tracer.apart import HandlersApart
+from jaxaot.tracer.containers import PLAIN
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
-from jaxaot.tracer.guards import PLAIN, Reached, python_guards
+from jaxaot.tracer.guards import Reached, python_guards
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, Survey, leaf_input
 from jaxaot.tracer.snapshot import snapshot
@@ -339,8 +340,9 @@ def _finish(
         tensor_paths=frozenset(paths[id(t)] for t in inputs),
         arrays={id(follow(starts, array.path)): array.path for array in reversed(place_plan.arrays)},
         places=survey.first,
-        objects=[(path, value) for path, value, _ in survey.objects],
+        objects=survey.objects,
         values=survey.values,
+        guards=survey.guards,
     )
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
@@ -354,7 +356,7 @@ def _finish(
         statics=tuple(_static_input(i, leaf) for i, leaf in enumerate(leaves) if is_static_argument(leaf)),
         repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
-        python=(*survey.guards, *python_guards(starts, guarded), *_grad_guards(trace, number, paths)),
+        python=(*python_guards(starts, guarded), *_grad_guards(trace, number, paths)),
         grad_enabled=modes[0],
         autocast=modes[1],
     )
