@@ -36,6 +36,7 @@ from jaxaot.plan.alias import (
 )
 from jaxaot.plan.paths import Path
 from jaxaot.plan.places import OutsideObject, PlaceWrite
+from jaxaot.tracer.results import take_apart
 from jaxaot.views.window import find_window
 
 
@@ -72,6 +73,7 @@ def collect_escapes(trace: TraceState, result: object, objects: dict[int, Path])
       result: What it returned.
       objects: Id of each cell and object from outside → its path.
     """
+    result = take_apart(trace, result, objects)
     leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
     leaves = [leaf.settled("Returning the value") if type(leaf) in STAND_INS else leaf for leaf in leaves]
     escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)
