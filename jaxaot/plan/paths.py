@@ -88,6 +88,8 @@ def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
                 value = type(value)
             case "key":
                 value = value[key()]
+            case "member":
+                value = key()
             case "context":
                 value = value.get(UNSET)
             case "referent":
@@ -120,6 +122,8 @@ def path_text(path: Path) -> str:
                 text = f"type({text})"
             case "key":
                 text += f"[{key!r}]"
+            case "member":
+                text = f"{key!r} in {text}"
             case "context":
                 text += ".get()"
             case "referent":

@@ -35,6 +35,8 @@ class World:
             return False
         names: Any = None  # no condition here needs them
         return all(
-            a.path == b.path and type(a.condition) is type(b.condition) and a.condition.agrees(names, b.condition, names)
+            a.path == b.path
+            and type(a.condition) is type(b.condition)
+            and a.condition.agrees(names, b.condition, names)
             for a, b in zip(self._guards, other._guards, strict=True)
         )

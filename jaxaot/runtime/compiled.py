@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import functools
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from jaxaot._util import collector, signature_of
-from jaxaot.errors import SettingsChangedError, TraceError
-from jaxaot.facade.iterated import has_iterators, read_iterators
+from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, VolatileError
+from jaxaot.facade.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.runtime.call import MISS
@@ -81,6 +82,7 @@ class CompiledFunction(Generic[P, R]):
         self._hits = 0
         self._misses = 0
         self._takes_iterators = False
+        self._is_volatile = False
         self._recompiles = Recompiles(getattr(fn, "__name__", type(fn).__name__), 2 * max_programs)
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
@@ -112,7 +114,36 @@ class CompiledFunction(Generic[P, R]):
                 self._hits += 1
                 self._move_to_front(program)
                 return result
-        return self._first_call(args, kwargs)
+        return self._first_or_eager_call(args, kwargs)
+
+    def _first_or_eager_call(self, args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call that no program fits; it runs eagerly if one before had to."""
+        if self._is_volatile:
+            return self._eagerly(args, kwargs)
+        try:
+            return self._first_call(args, kwargs)
+        except VolatileError as error:
+            self._is_volatile = True
+            warnings.warn(
+                f"{error.reason}. From now on calls that no program fits run eagerly: the results are right, but "
+                f"nothing is compiled. {error.advice}",
+                RecompileWarning,
+                stacklevel=4,
+            )
+        return self._eagerly(args, kwargs)
+
+    def _eagerly(self, args: Any, kwargs: Any) -> Any:
+        """Runs the function itself, and as in a trace the compiled functions that it calls."""
+        args = tuple(map(opened, args))
+        kwargs = {name: opened(value) for name, value in kwargs.items()}
+        try:
+            RUNNING.append(self)  # so that they look
+            state.inlines = True
+            return self.fn(*args, **kwargs)
+        finally:
+            state.inlines = False
+            if self in RUNNING:
+                RUNNING.remove(self)
 
     def _again(self, program: Program, error: Exception, args: Any, kwargs: Any, *walk: Any) -> Any:
         """Returns the result of a call whose first try failed, if it failed for a reason that passes."""

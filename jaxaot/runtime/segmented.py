@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxaot import settings as config
 from jaxaot.errors import RecompileWarning
-from jaxaot.facade.iterated import opened, read_iterators
+from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
@@ -160,21 +160,8 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         walk = Walk()
         result = self._follow(walk, args, kwargs)
         if result is MISS and not self._gives_up(walk, args, kwargs):
-            result = self._first_call(args, kwargs)
+            result = self._first_or_eager_call(args, kwargs)
         return self._eagerly(args, kwargs) if result is MISS else result
-
-    def _eagerly(self, args: Any, kwargs: Any) -> Any:
-        """Runs the function itself, and as in a trace the compiled functions that it calls."""
-        args = tuple(map(opened, args))
-        kwargs = {name: opened(value) for name, value in kwargs.items()}
-        try:
-            RUNNING.append(self)  # so that they look
-            state.inlines = True
-            return self.fn(*args, **kwargs)
-        finally:
-            state.inlines = False
-            if self in RUNNING:
-                RUNNING.remove(self)
 
     def _follow(self, walk: Walk, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that a program fits to its end, or `MISS`."""

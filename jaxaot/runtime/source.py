@@ -105,6 +105,8 @@ class Source:
                 return f"type({parent})"
             case "key":
                 return f"{parent}[{self.constant(key)}()]"
+            case "member":
+                return f"{self.constant(key)}()"
             case "context":
                 return f"{parent}.get({self.constant(UNSET)})"
             case "referent":

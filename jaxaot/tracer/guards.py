@@ -54,7 +54,8 @@ from jaxaot.plan.members import AreDistinct, HasMethods, HasReading, HidesNone, 
 from jaxaot.plan.paths import UNSET, Path, function_behind
 from jaxaot.tracer.containers import CONSTANT, PLAIN, check_size, guard_items, is_plain, set_guards
 from jaxaot.tracer.names import Named, code_names, hoped_variables, is_installed, package_of, variables_of
-from jaxaot.tracer.paths import BUILTIN, MAPPINGS, SEQUENCES, is_foreign
+from jaxaot.tracer.paths import BUILTIN, MAPPINGS, SEQUENCES, is_foreign, member_keys
+from jaxaot.tracer.volatile import is_random, is_volatile_iterator
 
 _NAMESPACES = (
     types.SimpleNamespace, argparse.Namespace, UserDict, UserList, UserString, ChainMap, threading.local,
@@ -98,6 +99,11 @@ class Reached(NamedTuple):
     guards: Sequence[PythonGuard] = ()
 
 
+def find_volatile(roots: Iterable[tuple[Path, Any]]) -> list[tuple[Path, Any]]:
+    """Returns the iterators and generators of random numbers that a function names, with their paths."""
+    return _walked(list(roots), Reached({}, frozenset(), {}, {}, (), ())).volatile
+
+
 def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[PythonGuard, ...]:
     """Returns the guards on what a traced function may have read.
 
@@ -105,13 +111,16 @@ def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[
       roots: Where to start, each with its own path; arguments, whose leaves are guarded already, and the function.
       reached: What has guards.
     """
-    roots = list(roots)
+    return tuple(_walked(list(roots), reached).guards)
+
+
+def _walked(roots: Sequence[tuple[Path, Any]], reached: Reached) -> _Walk:
     known = Named()
     while True:  # code that is found by a name may name more
         walk = _Walk(known, reached)
-        guards = walk.run(roots)
+        walk.run(roots)
         if walk.found == known:
-            return tuple(guards)
+            return walk
         known = walk.found
 
 
@@ -121,6 +130,8 @@ class _Walk:
     Attributes:
       known: What is named by the code that an earlier pass found.
       found: That, and what is named by the code that this one finds.
+      guards: The guards.
+      volatile: Path and value of iterators and generators of random numbers.
     """
 
     def __init__(self, known: Named, reached: Reached):
@@ -128,15 +139,16 @@ class _Walk:
         self._n_missing = 0
         self._is_open = functools.cache(self._may_be_read) if known.openers else lambda module: False
         self._reached = reached
-        self._guards: list[PythonGuard] = []
+        self.guards: list[PythonGuard] = []
+        self.volatile: list[tuple[Path, Any]] = []
         self._queue: deque[tuple[Path, Any]] = deque()
         self._classes: set[type] = set()
         self._members: set[tuple[int, str]] = set()
         self._distinct: dict[int, Path] = {}
         self._loose: set[Path] = set()
 
-    def run(self, roots: Iterable[tuple[Path, Any]]) -> list[PythonGuard]:
-        """Returns the guards."""
+    def run(self, roots: Iterable[tuple[Path, Any]]) -> None:
+        """Finds the guards."""
         seen: dict[int, Path] = {}
         keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
         arguments: list[tuple[Path, Any]] = []
@@ -149,7 +161,7 @@ class _Walk:
             self._argument(path, value)
         for path, value, kind in self._reached.objects:
             self._object_of_survey(path, value, kind)
-        self._guards += [guard for guard in self._reached.guards if self._is_read(guard.path)]
+        self.guards += [guard for guard in self._reached.guards if self._is_read(guard.path)]
         for path, value in self._reached.values:
             kind, name = path[-1]
             is_named = name in self.known.names or bool(self.known.openers)
@@ -177,7 +189,6 @@ class _Walk:
         if self.found.compares and len(self._distinct) > 1:
             paths = tuple(self._distinct.values())
             self._guard(paths[0], AreDistinct(paths))
-        return self._guards
 
     def _note_identity(self, path: Path, value: object) -> None:
         """Notes an object that code may compare by identity."""
@@ -236,7 +247,7 @@ class _Walk:
             self._queue.append((path, value))
 
     def _guard(self, path: Path, condition: Condition) -> None:
-        self._guards.append(PythonGuard(path, condition))
+        self.guards.append(PythonGuard(path, condition))
 
     def _is_named(self, name: Any, module: str | None) -> bool:
         """Returns whether code may read an attribute of what a module defines."""
@@ -283,7 +294,9 @@ class _Walk:
             if not is_foreign(value.__module__):
                 self._queue.append((path, value))
         elif isinstance(value, (set, frozenset)):
-            self._guards += set_guards(path, value)
+            self.guards += set_guards(path, value)
+            for key, member in member_keys(value):
+                self._child((*path, ("member", key)), member)
         elif isinstance(value, types.ModuleType):
             if is_foreign(value.__name__):
                 self._library(path, value)
@@ -353,7 +366,7 @@ class _Walk:
                 self._child((*path, ("attr", name)), getattr(value, name))
         elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
             items = guard_items(path, value, lambda x: id(x) in self._reached.tensors or id(x) in self._reached.arrays)
-            self._guards += items.guards
+            self.guards += items.guards
             for step, child in items.rest:
                 self._child((*path, step), child)
             if type(value) not in BUILTIN:
@@ -393,6 +406,9 @@ class _Walk:
         wrapped = inspect.getattr_static(value, "__wrapped__", None)
         if wrapped is not None:  # such as a compiled function
             self._child((*path, ("attr", "__wrapped__")), value.__wrapped__)
+        elif is_volatile_iterator(value) or is_random(value):
+            self.volatile.append((path, value))
+            self._weak(path, value)
         elif cls in _READINGS:
             self._guard(path, HasReading(cls, _READINGS[cls], _READINGS[cls](value)))
         elif value is os.environ:

@@ -113,7 +113,8 @@ def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], 
                 if not name.startswith("__") or name == "__call__":
                     yield ("class", name), child, True
     elif isinstance(value, (set, frozenset)):
-        return
+        for key, member in member_keys(value):
+            yield ("member", key), member, False
     elif str(type(value).__module__).split(".")[0] not in _DEAD_ENDS or isinstance(value, threading.local):
         yield from _attribute_children(value)
 
@@ -139,6 +140,14 @@ def item_steps(container: Any) -> Iterator[tuple[tuple[str, Any], Any]]:
     else:
         for key, child in list(container.items()):
             yield key_step(key), child
+
+
+def member_keys(members: Iterable[Any]) -> Iterator[tuple[ObjectKey, Any]]:
+    """Yields the members of a set that are known by their identity, each with what finds it."""
+    for member in list(members):
+        kind, key = key_step(member)
+        if kind == "key":
+            yield key, member
 
 
 def key_step(key: Any) -> tuple[str, Any]:

@@ -10,7 +10,7 @@ import functools
 import gc
 import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, ItemsView, Iterator, KeysView, ValuesView
 from typing import Any
 
 import jax
@@ -107,11 +107,13 @@ def take_apart(trace: TraceState, result: object, outside: Container[int]) -> An
                 )
             return _rebuilt(child, lambda inner: apart(inner, (*around, id(child))))
 
-        return jax.tree.map(leaf, value, is_leaf=is_whole)
+        return jax.tree.map(leaf, value, is_leaf=lambda child: is_whole(child) or isinstance(child, _LEAVES))
 
     return apart(result, ())
 
 
+_LEAVES = (Iterator, KeysView, ItemsView, ValuesView)
+"""What JAX takes for leaves and warns of."""
 _OPAQUE = (types.FunctionType, types.MethodType)
 
 
@@ -147,8 +149,8 @@ def _rebuilt(value: Any, apart: Callable[[Any], Any]) -> Rebuilt:
         rebuilt.put_together()
     except Exception as error:
         raise LeakedTensorError(
-            f"The function returned {_named(value)}, which cannot be made again without `__init__`: {error}. Return the "
-            "tensors in it, in a tuple or a dict."
+            f"The function returned {_named(value)}, which cannot be made again without `__init__`: {error}. Return "
+            "the tensors in it, in a tuple or a dict."
         ) from error
     return rebuilt
 
@@ -167,7 +169,7 @@ def _holds_made(trace: TraceState, value: object, outside: Container[int]) -> bo
         elif is_tracer(item):
             return True
         elif isinstance(item, types.FunctionType):
-            pending += [cell for cell in item.__closure__ or ()] + [item.__defaults__, item.__kwdefaults__]
+            pending += [*(item.__closure__ or ()), item.__defaults__, item.__kwdefaults__]
         else:
             pending += gc.get_referents(item)
     return False

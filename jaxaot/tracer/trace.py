@@ -17,7 +17,7 @@ import numpy as np
 from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object, trace_level
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef, Shape
-from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
+from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError, VolatileError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, is_object
 from jaxaot.facade.create import scalar_tensor
@@ -43,10 +43,11 @@ from jaxaot.tracer.apart import HandlersApart
 from jaxaot.tracer.containers import PLAIN
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
-from jaxaot.tracer.guards import Reached, python_guards
+from jaxaot.tracer.guards import Reached, find_volatile, python_guards
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, Survey, leaf_input
 from jaxaot.tracer.snapshot import snapshot
+from jaxaot.tracer.volatile import Volatile
 
 
 def is_number_argument(leaf: object) -> bool:
@@ -151,7 +152,9 @@ def _trace(
 ) -> Traced:
     trace = TraceState(known)
     places = Places(roots(fn, args, kwargs), leaves)
-    put_back = None if known is None else snapshot(roots(fn, args, kwargs))
+    starts = roots(fn, args, kwargs)
+    volatile = Volatile(fn, find_volatile(starts))
+    put_back = None if known is None and not volatile.is_suspected else snapshot(starts)
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
 
@@ -178,7 +181,7 @@ def _trace(
         call_args, call_kwargs = jax.tree.unflatten(in_tree, given)
         del given
         escapes = Escapes([], jax.tree.structure(0))
-        with contextlib.suppress(ValueAsked):
+        with contextlib.suppress(ValueAsked), volatile.watch:
             result = fn(*call_args, **call_kwargs)
             if not trace.is_broken:  # by a question whose exception the function caught
                 escapes = collect_escapes(trace, result, places.outside)
@@ -211,19 +214,26 @@ def _trace(
         state.region, state.trace, state.anomaly = region, None, anomaly
         is_restored = True
 
-    handlers = HandlersApart(trace)
+    handlers, is_traced = HandlersApart(trace), False
     trace.entry = staged.__code__
     try:
         state.region, state.trace = None, trace
         state.anomaly = anomaly or watch_outside_of_the_mode()
         RUNNING.append(trace)
         closed = jax.make_jaxpr(staged)()
+        is_traced = True
     finally:
         try:
             finish(restore)
         finally:
             restore()  # if an interrupt came before it was done
             handlers.put_back()
+        try:
+            volatile.finish(is_traced or trace.is_broken)
+        except VolatileError:
+            if put_back is not None:
+                put_back()
+            raise
         if put_back is not None and trace.is_broken:  # the function will run again
             put_back()
     check_forward_mode(closed)

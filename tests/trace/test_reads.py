@@ -196,6 +196,18 @@ def test_whether_an_object_is_in_a_set():
     follows(lambda x: x * (s.cur in s.on), lambda: s.on.add(b), lambda: setattr(s, "on", {b}))
 
 
+def test_attributes_of_objects_in_a_set():
+    held = {Bag(k=2, w=ja.ones(2))}
+    (bag,) = held
+    follows(
+        lambda x: sum(x * b.k * b.w for b in held),
+        lambda: setattr(bag, "k", 3),
+        lambda: bag.w.add_(1),
+        lambda: held.add(Bag(k=1, w=ja.ones(2))),
+        n_programs=3,
+    )
+
+
 # -- containers --------------------------------------------------------------------------------------------------------
 
 

@@ -100,7 +100,7 @@ def test_an_object_from_outside_is_returned_itself():
 REFUSED = {
     "dict_values": lambda y: {"a": y}.values(),
     "function": lambda y: lambda: y,
-    "map": lambda y: map(lambda a: a + y, [1]),
+    "generator": lambda y: (a + y for a in [1]),
 }
 
 
