@@ -60,8 +60,9 @@ class CompiledFunction(Generic[P, R]):
     """
 
     def __init__(
-        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS
-    ):
+        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS,
+        is_one_graph: bool = False,
+    ):  # fmt: skip
         """Wraps a function.
 
         Args:
@@ -69,6 +70,7 @@ class CompiledFunction(Generic[P, R]):
           build: Takes (fn, args, kwargs, lock that calls which write hold) to a program for such calls.
           inspect: Has `trace(fn, args, kwargs)` and `explain(fn, args, kwargs)`.
           max_programs: How many programs are kept; the least recently used one is dropped.
+          is_one_graph: Whether a function that cannot be compiled is an error rather than run eagerly.
         """
         self.fn = fn
         self.programs: list[Program] = []
@@ -83,6 +85,7 @@ class CompiledFunction(Generic[P, R]):
         self._misses = 0
         self._takes_iterators = False
         self._is_volatile = False
+        self._is_one_graph = is_one_graph
         self._recompiles = Recompiles(getattr(fn, "__name__", type(fn).__name__), 2 * max_programs)
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
@@ -123,6 +126,8 @@ class CompiledFunction(Generic[P, R]):
         try:
             return self._first_call(args, kwargs)
         except VolatileError as error:
+            if self._is_one_graph:
+                raise
             self._is_volatile = True
             warnings.warn(
                 f"{error.reason}. From now on calls that no program fits run eagerly: the results are right, but "
@@ -220,7 +225,7 @@ class CompiledFunction(Generic[P, R]):
 
     def __deepcopy__(self, memo: Any) -> CompiledFunction[P, R]:
         fn = copy.deepcopy(self.fn, memo)  # a method is then that of a copied object
-        return type(self)(fn, self._given_build, self._inspect, self.max_programs)
+        return type(self)(fn, self._given_build, self._inspect, self.max_programs, self._is_one_graph)
 
     def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""

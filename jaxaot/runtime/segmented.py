@@ -144,8 +144,11 @@ class SegmentedFunction(CompiledFunction[..., Any]):
     `snapshot(fn, args, kwargs)` returns what undoes the effects that such a build has on the Python world.
     """
 
-    def __init__(self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS):
-        super().__init__(fn, build, inspect, max_programs)
+    def __init__(
+        self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS,
+        is_one_graph: bool = False,
+    ):  # fmt: skip
+        super().__init__(fn, build, inspect, max_programs, is_one_graph)
         self._snapshot = build.snapshot
         self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxaot.facade.assumed import is_assumed_constant
 from jaxaot.facade.cells import array_content, attributes_of, is_leaf
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.tensor import Tensor
@@ -146,6 +147,7 @@ class _Walk:
         self._members: set[tuple[int, str]] = set()
         self._distinct: dict[int, Path] = {}
         self._loose: set[Path] = set()
+        self._assumed: set[Path] = set()
 
     def run(self, roots: Iterable[tuple[Path, Any]]) -> None:
         """Finds the guards."""
@@ -184,6 +186,9 @@ class _Walk:
                 continue
             seen[id(value)] = path
             keep.append(value)
+            if is_assumed_constant(value):
+                self._weak(path, value)
+                continue
             self._note_identity(path, value)
             self._look_into(path, value)
         if self.found.compares and len(self._distinct) > 1:
@@ -196,6 +201,10 @@ class _Walk:
             self._distinct.setdefault(id(value), path)
 
     def _object_of_survey(self, path: Path, value: object, kind: Any) -> None:
+        if is_assumed_constant(value):
+            self._weak(path, value)
+            self._assumed.add(path)
+            return
         attributes = set(attributes_of(value))
         self._class(path, type(value), attributes, (*path, ("type", None)))
         self._missing(path, value)
@@ -211,6 +220,8 @@ class _Walk:
 
     def _is_read(self, path: Path) -> bool:
         """Returns whether what a survey found below an object of the user's may be read: each attribute is named."""
+        if any(path[: len(above)] == above for above in self._assumed):
+            return False
         for i, (kind, name) in enumerate(path):
             if kind == "attr" and path[:i] in self._loose and name not in self.known.names and not self.known.openers:
                 return False
@@ -267,6 +278,9 @@ class _Walk:
 
     def _child(self, path: Path, value: object) -> None:
         """Guards what a step leads to, and notes it for a look inside."""
+        if is_assumed_constant(value):
+            self._weak(path, value)
+            return
         if isinstance(value, Tensor):
             self._tensor(path, value)
         elif isinstance(value, CONSTANT):
@@ -350,6 +364,9 @@ class _Walk:
             self._guard(path, IsTensor(self._reached.tensors[id(value)]))
 
     def _weak(self, path: Path, value: object) -> None:
+        if isinstance(value, (list, dict, set)):
+            self._guard(path, IsObject(value))
+            return
         try:
             self._guard(path, IsHeldWeakly(weakref.ref(value)))
         except TypeError:  # an object that cannot be referred to weakly

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import gc
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -154,7 +155,7 @@ def _trace(
     places = Places(roots(fn, args, kwargs), leaves)
     starts = roots(fn, args, kwargs)
     volatile = Volatile(fn, find_volatile(starts))
-    put_back = None if known is None and not volatile.is_suspected else snapshot(starts)
+    put_back = snapshot(starts)
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
 
@@ -228,14 +229,15 @@ def _trace(
         finally:
             restore()  # if an interrupt came before it was done
             handlers.put_back()
+        runs_again = trace.is_broken or isinstance(sys.exception(), VolatileError)
         try:
             volatile.finish(is_traced or trace.is_broken)
         except VolatileError:
-            if put_back is not None:
-                put_back()
+            runs_again = True
             raise
-        if put_back is not None and trace.is_broken:  # the function will run again
-            put_back()
+        finally:
+            if runs_again:
+                put_back()
     check_forward_mode(closed)
     unfinished, escapes, writes = plans.pop()
     modes = (grad_enabled, autocast)

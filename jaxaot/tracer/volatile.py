@@ -229,7 +229,6 @@ class Volatile:
                     "Read the item outside, and pass it: `step(next(items))`.",
                 )
         self._states = RandomStates([(path_text(path), value) for path, value in found])
-        self.is_suspected = bool(found)
         self.watch = Watch()
 
     def finish(self, is_whole: bool) -> None:
