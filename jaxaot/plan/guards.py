@@ -398,10 +398,12 @@ class PythonGuard:
     Attributes:
       path: Leads there.
       condition: What was seen.
+      line: The file and line that read it; None if no line names it.
     """
 
     path: Path
     condition: Condition
+    line: tuple[str, int] | None = dataclasses.field(default=None, compare=False)
 
     def misses(self, code: Code) -> tuple[str, ...]:
         """Returns the expressions of which one is true where a call does not fit."""

@@ -17,6 +17,7 @@ import array
 import builtins
 import contextvars
 import copy
+import dataclasses
 import functools
 import inspect
 import operator
@@ -26,7 +27,7 @@ import threading
 import types
 import weakref
 from collections import ChainMap, UserDict, UserList, UserString, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -112,7 +113,7 @@ def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[
       roots: Where to start, each with its own path; arguments, whose leaves are guarded already, and the function.
       reached: What has guards.
     """
-    return tuple(_walked(list(roots), reached).guards)
+    return tuple(_walked(list(roots), reached).with_lines())
 
 
 def _walked(roots: Sequence[tuple[Path, Any]], reached: Reached) -> _Walk:
@@ -259,6 +260,14 @@ class _Walk:
 
     def _guard(self, path: Path, condition: Condition) -> None:
         self.guards.append(PythonGuard(path, condition))
+
+    def with_lines(self) -> Iterator[PythonGuard]:
+        """Yields the guards, each with the line that names what it looks at."""
+        lines = self.found.lines
+        for guard in self.guards:
+            names = [key[1] if kind == "closure" else key for kind, key in reversed(guard.path)]
+            line = next((lines[name] for name in names if isinstance(name, str) and name in lines), None)
+            yield dataclasses.replace(guard, line=line)
 
     def _is_named(self, name: Any, module: str | None) -> bool:
         """Returns whether code may read an attribute of what a module defines."""

@@ -92,29 +92,37 @@ def take_apart(trace: TraceState, result: object, outside: Container[int]) -> An
       LeakedTensorError: If it is a container that cannot be put together again.
     """
 
-    def is_whole(value: object) -> bool:
-        return value is None or id(value) in outside
+    return _apart(trace, outside, result, ())
 
-    def apart(value: Any, around: tuple[int, ...]) -> Any:
-        def leaf(child: Any) -> Any:
-            known = isinstance(child, (Tensor, *CODE)) or is_whole(child) or is_leaf(child) or is_tracer(child)
-            if known or not _holds_made(trace, child, outside):
-                return _refused(child) if isinstance(child, _OPAQUE) and _holds_made(trace, child, outside) else child
-            if id(child) in around:
-                raise LeakedTensorError(
-                    f"The function returned {_named(child)} that leads to itself. Return the tensors in it, in a tuple "
-                    "or a dict."
-                )
-            return _rebuilt(child, lambda inner: apart(inner, (*around, id(child))))
 
-        return jax.tree.map(leaf, value, is_leaf=lambda child: is_whole(child) or isinstance(child, _LEAVES))
+def _apart(trace: TraceState, outside: Container[int], value: Any, around: tuple[int, ...]) -> Any:
+    # a function of its own, rather than one that refers to itself from inside: that would keep the trace alive
+    def is_whole(child: object) -> bool:
+        return child is None or id(child) in outside or isinstance(child, _LEAVES)
 
-    return apart(result, ())
+    def leaf(child: Any) -> Any:
+        if isinstance(child, Tensor) or (is_whole(child) and not isinstance(child, _LEAVES)):
+            return child
+        if is_leaf(child) or is_tracer(child) or (isinstance(child, CODE) and not isinstance(child, _OPAQUE)):
+            return child
+        if not _holds_made(trace, child, outside):
+            return child
+        if isinstance(child, _OPAQUE):
+            return _refused(child)
+        if id(child) in around:
+            raise LeakedTensorError(
+                f"The function returned {_named(child)} that leads to itself. Return the tensors in it, in a tuple or "
+                "a dict."
+            )
+        return _rebuilt(child, lambda inner: _apart(trace, outside, inner, (*around, id(child))))
+
+    return jax.tree.map(leaf, value, is_leaf=is_whole)
 
 
 _LEAVES = (Iterator, KeysView, ItemsView, ValuesView)
 """What JAX takes for leaves and warns of."""
-_OPAQUE = (types.FunctionType, types.MethodType)
+_OPAQUE = (types.FunctionType, types.MethodType, *_LEAVES)
+"""What cannot be made again."""
 
 
 def _named(value: object) -> str:
