@@ -55,12 +55,12 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
 @overload
 def compile(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
-    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
 ) -> CompiledFunction[P, R]: ...
 @overload
 def compile(
     fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
-    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 # fmt: on
 def compile(
@@ -71,12 +71,14 @@ def compile(
     backend: str = "xla",
     max_programs: int = MAX_PROGRAMS,
     segments: bool = False,
+    fullgraph: bool = False,
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
 
     Values, versions, sharing and gradients after a call are those of `fn` itself. Tensors that `fn` reaches without
     being passed are inputs, found anew at every call. Ints, bools, strings and None are part of the program; Python
-    floats are traced.
+    floats are traced. What else a function may do is listed in `docs/python.md`: one that reads a clock, a file, an
+    iterator or Python's random numbers runs eagerly, after a warning.
 
     With `segments=True` Python may ask for values (`if x.sum() > 0`, `int(n)`, `.item()`, `while err > tol`). The call
     runs what it has captured so far, hands Python the value, and goes on; each segment is compiled, and a later call
@@ -93,19 +95,22 @@ def compile(
       backend: `"xla"`, or `"interpret"` to run one equation at a time.
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
       segments: Whether Python may ask for values of traced tensors.
+      fullgraph: Whether a function that cannot be one graph is an error rather than run eagerly or in segments.
 
     Raises:
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
-      UsageError: If no version at all may be kept.
+      UsageError: If no version at all may be kept, or segments are both asked for and refused.
     """
     if fn is None:
         return functools.partial(
             compile, policy=policy, memory_budget=memory_budget, backend=backend, max_programs=max_programs,
-            segments=segments,
+            segments=segments, fullgraph=fullgraph,
         )  # fmt: skip
     if max_programs < 1:
         raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
+    if segments and fullgraph:
+        raise UsageError("`segments=True` cuts a function in several graphs, which `fullgraph=True` refuses: drop one.")
     if policy is not None:
         get_policy(policy)
     check_budget(memory_budget)
@@ -118,7 +123,7 @@ def compile(
         builder = SegmentBuilder(functools.partial(trace_call, numbers=()), cut, make)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs)
     build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make)
-    return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs)
+    return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph)
 
 
 def build_program(

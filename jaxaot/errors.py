@@ -39,6 +39,8 @@
     │   ├── ConcretizationError           Python needs the value of a traced tensor
     │   ├── LastingHookError              a hook on a gradient that would outlive the traced function
     │   ├── LeakedTensorError             a tensor of a trace outlives it
+    │   ├── UnguardedError                something that no call could look at again
+    │   ├── VolatileError                 something that is another thing at each call
     │   ├── UnreachableTensorError        a tensor that no path leads to
     │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
     │   ├── StaticArgumentError           an argument that cannot be a cache key
@@ -68,6 +70,7 @@
     └── UnknownSettingError, UsageError   settings and the command line
 
     RecompileWarning                      one argument makes a function compile again and again
+    TracedPrintWarning                    a compiled function prints only when it is traced
     UnmatchedNamesWarning                 a policy mentions a name that no value has
     UntriedVersionWarning                 Python or JAX is newer than all that was tried
 
@@ -338,6 +341,26 @@ class LeakedTensorError(TraceError):
     """A tensor made during a trace was used, or is still held, after the trace ended."""
 
 
+class UnguardedError(TraceError):
+    """A compiled function reads of Python what no call could look at again.
+
+    A list, dict or set of more than 100,000 items is one. Keep them in an array, or say that they never change while
+    their number does not: `ja.config(trust_large_containers=True)`.
+    """
+
+
+class VolatileError(TraceError):
+    """A function reads what is another thing at each call: an iterator, Python's random numbers, a clock, a file.
+
+    `ja.compile` runs such a function eagerly, after a warning; `ja.trace` raises.
+    """
+
+    def __init__(self, reason: str, advice: str):
+        """Says what it reads, and what to write instead."""
+        super().__init__(f"{reason}. {advice}")
+        self.reason, self.advice = reason, advice
+
+
 class UnreachableTensorError(TraceError):
     """A function read a tensor that is neither an argument nor reachable from its closure, globals or `self`."""
 
@@ -513,6 +536,13 @@ class RecompileWarning(UserWarning):
     """One argument or attribute makes a compiled function compile again and again, or run eagerly.
 
     The message names it and what to write instead. `step.explain_recompiles()` lists why each program was made.
+    """
+
+
+class TracedPrintWarning(UserWarning):
+    """A compiled function calls `print` or logs, which happens when it is traced and not at each call.
+
+    `ja.print` prints the values of tensors at each call.
     """
 
 

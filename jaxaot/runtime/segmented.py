@@ -17,7 +17,7 @@ import numpy as np
 from jaxaot import settings as config
 from jaxaot.errors import RecompileWarning
 from jaxaot.facade.iterated import read_iterators
-from jaxaot.facade.tracing import RUNNING, TRACING, is_of_function
+from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
 from jaxaot.lower.interpret import Interpreter
@@ -143,8 +143,11 @@ class SegmentedFunction(CompiledFunction[..., Any]):
     `build` takes (fn, args, kwargs, lock, walk, programs) and raises `TooManyBreaks` where it gives up.
     """
 
-    def __init__(self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS):
-        super().__init__(fn, build, inspect, max_programs)
+    def __init__(
+        self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS,
+        is_one_graph: bool = False,
+    ):  # fmt: skip
+        super().__init__(fn, build, inspect, max_programs, is_one_graph)
         self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()
 
@@ -158,7 +161,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         walk = Walk()
         result = self._follow(walk, args, kwargs)
         if result is MISS and not self._gives_up(walk, args, kwargs):
-            result = self._first_call(args, kwargs)
+            return self._first_or_eager_call(args, kwargs)
         return self._eagerly(args, kwargs) if result is MISS else result
 
     def _follow(self, walk: Walk, args: Any, kwargs: Any) -> Any:
@@ -210,16 +213,14 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             for _ in range(N_BUILDS):
                 before = program
                 try:
-                    program = self._build(self.fn, args, kwargs, self._writing, walk, self.programs)
+                    program = self._built(args, kwargs, walk, self.programs)
                 except TooManyBreaks as stop:
                     self._run_eagerly.append(generate_test(stop.first, config.get(), state.saved_hooks))
                     n = len(stop.last.asked) - 1
                     self._warn(stop.last.asked[-1].line, f"follows {n} such values in one call", "calls of this kind")
                     return MISS
-                except Exception as error:
-                    if not is_of_function(error):
-                        raise
-                    return MISS  # what the function did before it raised is done eagerly
+                if program is None:
+                    return MISS
                 walk = Walk()
                 result = self._enter(program, args, kwargs, walk)
                 if result is not MISS:

@@ -38,6 +38,7 @@ from jaxaot.plan.alias import (
 from jaxaot.plan.paths import Path
 from jaxaot.plan.world import ComputedValue, OutsideObject, WorldPlan
 from jaxaot.tracer.recipes import PendingPlan
+from jaxaot.tracer.results import take_apart
 from jaxaot.views.window import find_window
 
 
@@ -77,6 +78,7 @@ def collect_escapes(
       objects: Id of each cell and object from outside → its path.
       kept: The tensors that it put into Python's objects.
     """
+    result = take_apart(trace, result, objects)
     leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
     leaves = [
         ConstantOutput(ComputedValue(leaf.step)) if type(leaf) is SymbolicNumber

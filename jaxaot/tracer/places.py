@@ -35,8 +35,8 @@ from jaxaot.plan.guards import EqualTo, HasAttributes, HasType, IsAlsoAt, Python
 from jaxaot.plan.paths import Path
 from jaxaot.plan.places import CellInput, LeafInput
 from jaxaot.plan.world import CellWrite, MetadataWrite, WorldWrite
-from jaxaot.tracer.guards import CONSTANT, container_guards
-from jaxaot.tracer.paths import KEYS, LEAVES, LIMIT, children
+from jaxaot.tracer.containers import CONSTANT, guard_items
+from jaxaot.tracer.paths import BUILTIN, LEAVES, LIMIT, children
 from jaxaot.tracer.recipes import is_plain_tuple
 from jaxaot.tracer.world import Give, World
 
@@ -138,13 +138,17 @@ class Survey:
             self.values.append((path, value))
             self._later.append((path, value))
         elif isinstance(value, (dict, list, tuple)):
-            self.guards += container_guards(path, value)
+            items = guard_items(path, value, lambda _: True)
+            self.guards += items.guards
             if not isinstance(value, tuple):
                 self.first[id(value)] = path
             holder = value if place.is_inside and not isinstance(value, tuple) else None
-            for key, child in value.items() if isinstance(value, dict) else enumerate(value):
-                if isinstance(key, KEYS):
-                    yield _Place((*path, ("item", key)), child, place.is_inside, holder, key)
+            for step, child in items.rest:
+                yield _Place((*path, step), child, place.is_inside, holder, step[1])
+            if type(value) not in BUILTIN and has_attributes(value) and not place.is_inside:
+                self.objects.append((path, value, None))
+                for name, child in attributes_of(value).items():
+                    yield _Place((*path, ("attr", name)), child)
         elif kind is not None:
             self.first[id(value)] = path
             self.objects.append((path, value, kind))
@@ -156,8 +160,6 @@ class Survey:
             self.first[id(value)] = path
             self.objects.append((path, value, None))
             self.guards.append(PythonGuard(path, HasType(cls)))
-            if hasattr(value, "__dict__"):
-                self.guards.append(PythonGuard(path, HasAttributes(len(vars(value)))))
             for name, child in attributes_of(value).items():
                 yield _Place((*path, ("attr", name)), child)
 

@@ -45,7 +45,7 @@ from jaxaot.plan.world import (
     WorldWrite,
     with_values,
 )
-from jaxaot.tracer.guards import CONSTANT, PLAIN
+from jaxaot.tracer.containers import CONSTANT, PLAIN
 from jaxaot.tracer.paths import is_foreign
 
 _FIXED = (type, types.ModuleType, types.BuiltinFunctionType, np.generic, *PLAIN, *CONSTANT)

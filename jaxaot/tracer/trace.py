@@ -51,9 +51,10 @@ from jaxaot.tracer.arguments import (
     mark_counts,
     with_leaves,
 )
+from jaxaot.tracer.containers import PLAIN
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
-from jaxaot.tracer.guards import PLAIN, Reached, python_guards
+from jaxaot.tracer.guards import Reached, find_volatile, python_guards
 from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, leaf_input
@@ -64,6 +65,7 @@ from jaxaot.tracer.predictions import (
     without_numbers,
 )
 from jaxaot.tracer.recipes import Recipes
+from jaxaot.tracer.volatile import Volatile
 from jaxaot.tracer.watched import Reads, watched
 from jaxaot.tracer.world import World
 
@@ -179,6 +181,7 @@ def _trace(
     unread = frozenset(id(follow(roots(fn, args, kwargs), path)) for path in how.lists)
     world = World(roots(fn, args, kwargs), unread)
     places = Places(roots(fn, args, kwargs), leaves)
+    volatile = Volatile(fn, find_volatile(roots(fn, args, kwargs)))
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
 
@@ -223,7 +226,8 @@ def _trace(
             context = world.enter_context()
             for of_one in reads.values():
                 of_one.is_on = True
-            result = run_traced(fn, call_args, call_kwargs, context)
+            with volatile.watch:
+                result = run_traced(fn, call_args, call_kwargs, context)
             for of_one in reads.values():
                 of_one.is_on = False
             if any(of_one.is_read for of_one in reads.values()):
@@ -266,19 +270,21 @@ def _trace(
         world.put_back()
         is_restored = True
 
-    handlers = HandlersApart(trace)
+    handlers, is_traced = HandlersApart(trace), False
     trace.entry = staged.__code__
     try:
         state.region, state.trace = None, trace
         state.anomaly = anomaly or watch_outside_of_the_mode()
         RUNNING.append(trace)
         closed = jax.make_jaxpr(staged)()
+        is_traced = True
     finally:
         try:
             finish(restore)
         finally:
             restore()  # if an interrupt came before it was done
             handlers.put_back()
+        volatile.finish(is_traced or trace.is_broken)
     check_forward_mode(closed)
     unfinished, escapes = plans.pop()
     return _finish(
@@ -407,11 +413,12 @@ def _finish(
         tensor_paths=frozenset(paths[id(t)] for t in inputs),
         arrays={id(follow(starts, array.path)): array.path for array in reversed(place_plan.arrays)},
         places=survey.first,
-        objects=[(path, value) for path, value, _ in survey.objects],
+        objects=survey.objects,
         values=survey.values,
+        guards=survey.guards,
         unread=unread,
     )
-    python = (*survey.guards, *python_guards(starts, guarded), *_grad_guards(trace, number, paths))
+    python = (*python_guards(starts, guarded), *_grad_guards(trace, number, paths))
     python = without_numbers(python, how.numbers, starts)
     of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else [None] * len(leaves)
     call = CallPlan(

@@ -21,7 +21,8 @@ import numpy as np
 
 from jaxaot.facade.cells import attributes_of, is_cell, kind_of
 from jaxaot.facade.tensor import Tensor
-from jaxaot.plan.guards import HasLength, HasType, IsAlsoAt, IsApartFrom, PythonGuard
+from jaxaot.plan.guards import HasLength, HasType, IsAlsoAt, PythonGuard
+from jaxaot.plan.members import AreDistinct
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.world import (
     AttributeWrite,
@@ -39,7 +40,8 @@ from jaxaot.plan.world import (
     is_growth,
     path_of,
 )
-from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, names_of
+from jaxaot.tracer.names import code_names, variables_of
+from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign
 
 _MAX_BYTES = 2**20
 """Of a larger NumPy array no copy is kept."""
@@ -129,7 +131,8 @@ class World:
                     yield _Cell((*path, ("closure", (i, name))), cell, _content(cell))
             if not is_foreign(value.__module__):
                 where = (*path, ("attr", "__globals__"))
-                yield from self._named(where, value.__globals__, names_of(value.__code__))
+                code = value.__code__
+                yield from self._named(where, value.__globals__, variables_of(code) | code_names(code).stored)
                 yield _Items((*path, ("attr", "__dict__")), vars(value), dict(vars(value)))
         elif isinstance(value, types.ModuleType):
             if not is_foreign(value.__name__):
@@ -251,7 +254,7 @@ class World:
             for other, another in others:
                 is_later = other not in holders or list(holders).index(other) > list(holders).index(path)
                 if type(another) is type(value) and another is not value and is_later:
-                    yield PythonGuard(path, IsApartFrom(other))
+                    yield PythonGuard(path, AreDistinct((path, other)))
 
     def put_back(self) -> bool:
         """Puts everything back, and returns whether anything was changed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import subprocess
 import sys
 import types
@@ -542,9 +543,18 @@ def test_variables_with_mutable_arrays_are_refused():
 
 
 def test_a_variable_that_no_path_leads_to_is_an_error():
-    hidden = {nnx.Param: [nnx.Param(jnp.full(1, 2.0))]}  # keys that are classes are not followed
+    hidden = logging.Filter()  # objects of such a library are not followed
+    hidden.param = nnx.Param(jnp.full(1, 2.0))
     with pytest.raises(errors.UnreachableTensorError, match="read a Param that is neither among the arguments"):
-        ja.compile(lambda x: x * hidden[nnx.Param][0])(jnp.ones(1))
+        ja.compile(lambda x: x * hidden.param)(jnp.ones(1))
+
+
+def test_variables_in_a_dict_keyed_by_classes_are_found():
+    held = {nnx.Param: [nnx.Param(jnp.full(1, 2.0))]}
+    fn = ja.compile(lambda x: x * held[nnx.Param][0])
+    assert fn(jnp.ones(1)).tolist() == [2]
+    held[nnx.Param][0][...] = jnp.full(1, 3.0)
+    assert fn(jnp.ones(1)).tolist() == [3] and fn.cache_info().misses == 1
 
 
 # -- nnx: donation -----------------------------------------------------------------------------------------------------
