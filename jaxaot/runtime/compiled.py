@@ -14,7 +14,7 @@ from jaxaot.facade.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING, is_of_function
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.runtime.call import MISS
-from jaxaot.runtime.program import Program
+from jaxaot.runtime.program import Program, changing_numbers
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.tape.modes import state
@@ -65,7 +65,8 @@ class CompiledFunction(Generic[P, R]):
 
         Args:
           fn: What to compile.
-          build: Takes (fn, args, kwargs, lock that calls which write hold) to a program for such calls.
+          build: Takes (fn, args, kwargs, lock that calls which write hold, numbers=paths of those that change) to a
+            program for such calls.
           inspect: Has `trace(fn, args, kwargs)` and `explain(fn, args, kwargs)`.
           max_programs: How many programs are kept; the least recently used one is dropped.
         """
@@ -157,7 +158,7 @@ class CompiledFunction(Generic[P, R]):
                     self._hits += 1
                     return result
             try:
-                program = self._build(self.fn, args, kwargs, self._writing)
+                program = self._build(self.fn, args, kwargs, self._writing, numbers=changing_numbers(self.programs))
             except Exception as error:
                 if not is_of_function(error):
                     raise
@@ -193,7 +194,7 @@ class CompiledFunction(Generic[P, R]):
         """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
         for _ in range(N_BUILDS):
             before = program
-            program = self._build(self.fn, args, kwargs, self._writing)
+            program = self._build(self.fn, args, kwargs, self._writing, numbers=changing_numbers(self.programs))
             result = self._enter(program, args, kwargs)
             if result is not MISS:
                 return program, result
