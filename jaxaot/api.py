@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from jaxaot import flow
@@ -16,6 +16,7 @@ from jaxaot.partition.budget import check_budget
 from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.policies import get_policy
 from jaxaot.plan.difference import CallKey
+from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced, register_flow
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
@@ -77,8 +78,10 @@ def compile(
 
     Values, versions, sharing and gradients after a call are those of `fn` itself. Tensors that `fn` reaches without
     being passed are inputs, found anew at every call. Ints, bools, strings and None are part of the program; Python
-    floats are traced. What else a function may do is listed in `docs/python.md`: one that reads a clock, a file, an
-    iterator or Python's random numbers runs eagerly, after a warning.
+    floats are traced. What `fn` does to Python's objects is done at every call: attributes, items, variables, tensors
+    that it keeps. Numbers that it replaces, such as a step that it counts, are computed anew. Prints happen once, while
+    `fn` is traced. One that reads a clock, a file, an iterator or Python's random numbers runs eagerly, after a
+    warning. What a function may do is listed in `docs/python.md`.
 
     With `segments=True` Python may ask for values (`if x.sum() > 0`, `int(n)`, `.item()`, `while err > tol`). The call
     runs what it has captured so far, hands Python the value, and goes on; each segment is compiled, and a later call
@@ -132,6 +135,7 @@ def build_program(
     kwargs: dict[str, Any],
     writing: Any,
     *,
+    numbers: Sequence[Path] = (),
     policy: str | Callable[..., Any] | None,
     memory_budget: float | str | None,
     make: Callable[..., Any],
@@ -143,25 +147,28 @@ def build_program(
       args: Its arguments.
       kwargs: Its keyword arguments.
       writing: The lock that calls of the function hold which write.
+      numbers: Paths of numbers that changed before.
       policy: What the forward saves for the backward.
       memory_budget: How much it may save.
       make: The backend that compiles a graph.
     """
-    traced, key = trace_for_call(fn, args, kwargs)
+    traced, key = trace_for_call(fn, args, kwargs, numbers)
     joint = traced.joint() if traced.needs_backward else None
     partition = joint.partition(policy, memory_budget) if joint is not None else None
     program = lower(traced, partition, make, key)
     return generate(program, writing)
 
 
-def trace_for_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, CallKey]:
+def trace_for_call(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = ()
+) -> tuple[Traced, CallKey]:
     """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
 
     Raises:
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced = trace_call(fn, *read_iterators(args, kwargs), numbers=())
+    traced = trace_call(fn, *read_iterators(args, kwargs), numbers=numbers)
     return traced, key_for_call(traced, fn, args, kwargs)
 
 

@@ -338,7 +338,11 @@ class LastingHookError(TraceError):
 
 
 class LeakedTensorError(TraceError):
-    """A tensor made during a trace was used, or is still held, after the trace ended."""
+    """A tensor made during a trace was used, or is still held, after the trace ended.
+
+    What a compiled function keeps in attributes, lists and variables is live after each call. Not so what it puts into
+    an object that cannot be looked into, such as a queue, or what the body of a control flow call keeps.
+    """
 
 
 class UnguardedError(TraceError):
@@ -385,10 +389,10 @@ class UnsupportedVariableError(TraceError, TypeError):
 
 
 class AttributeChangeError(TraceError):
-    """A traced function put something into an attribute that a later call could not make again.
+    """A traced function put something into an attribute, a list or a variable that a later call could not make again.
 
-    Arrays, Variables, modules made of them, and plain values are carried out at every call. A Tensor, an object of a
-    class of your own, or one Variable under two names is not: assign it outside, or return it from the function.
+    Tensors, arrays, plain values, containers of them, objects of classes of your own and nnx modules are carried out at
+    every call. A function, an iterator, a file, or one Variable in two modules is not: assign it outside, or return it.
     """
 
 

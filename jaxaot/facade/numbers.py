@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import weakref
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -49,7 +50,7 @@ class Numbers:
 
     def __init__(self, trace: TraceState):
         self.symbols: dict[int, Any] = {}
-        self._trace = trace
+        self._trace = weakref.ref(trace)  # which holds these
         self._steps: list[Number] = []
         self._known: dict[Any, SymbolicNumber] = {}
         self._facts: dict[Any, NumberFact] = {}
@@ -88,7 +89,9 @@ class Numbers:
             aval = jax.typeof(number.value)
             self._inputs.append(NumberInput(number.step, aval.dtype))
             origin = ("number", len(self._inputs) - 1)
-            self.symbols[number.step] = self._trace.lift((), aval.dtype, origin, weak_type=True)
+            trace = self._trace()
+            assert trace is not None, "a number is used while its trace runs"
+            self.symbols[number.step] = trace.lift((), aval.dtype, origin, weak_type=True)
             if type(number.value) is int:  # as an input it has few bits
                 for limit in (self.compute("ge", (number, -(2**31))), self.compute("lt", (number, 2**31))):
                     self.rely(limit)

@@ -15,7 +15,7 @@ from jaxaot.facade.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING, is_of_function
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.runtime.call import MISS
-from jaxaot.runtime.program import Program
+from jaxaot.runtime.program import Program, changing_numbers
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.tape.modes import state
@@ -67,7 +67,8 @@ class CompiledFunction(Generic[P, R]):
 
         Args:
           fn: What to compile.
-          build: Takes (fn, args, kwargs, lock that calls which write hold) to a program for such calls.
+          build: Takes (fn, args, kwargs, lock that calls which write hold, numbers=paths of those that change) to a
+            program for such calls.
           inspect: Has `trace(fn, args, kwargs)` and `explain(fn, args, kwargs)`.
           max_programs: How many programs are kept; the least recently used one is dropped.
           is_one_graph: Whether a function that cannot be compiled is an error rather than run eagerly.
@@ -124,13 +125,13 @@ class CompiledFunction(Generic[P, R]):
         result = MISS if self._is_volatile else self._first_call(args, kwargs)
         return self._eagerly(args, kwargs) if result is MISS else result
 
-    def _built(self, args: Any, kwargs: Any, *walk: Any) -> Program | None:
+    def _built(self, args: Any, kwargs: Any, *walk: Any, **numbers: Any) -> Program | None:
         """Returns a program for a call; None if the function has to run eagerly.
 
         That is so where it reads what is another thing at each call, and where it raises: what it did before is done.
         """
         try:
-            return self._build(self.fn, args, kwargs, self._writing, *walk)
+            return self._build(self.fn, args, kwargs, self._writing, *walk, **numbers)
         except VolatileError as error:
             if self._is_one_graph:
                 raise
@@ -202,7 +203,7 @@ class CompiledFunction(Generic[P, R]):
                 if result is not MISS:
                     self._hits += 1
                     return result
-            program = self._built(args, kwargs)
+            program = self._built(args, kwargs, numbers=changing_numbers(self.programs))
             if program is None:
                 return MISS
             result = self._enter(program, args, kwargs)
@@ -222,7 +223,7 @@ class CompiledFunction(Generic[P, R]):
         """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
         for _ in range(N_BUILDS):
             before = program
-            program = self._build(self.fn, args, kwargs, self._writing)
+            program = self._build(self.fn, args, kwargs, self._writing, numbers=changing_numbers(self.programs))
             result = self._enter(program, args, kwargs)
             if result is not MISS:
                 return program, result

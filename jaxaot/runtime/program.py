@@ -20,6 +20,8 @@ from jaxaot.passes.dce import dce
 from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
+from jaxaot.plan.guards import EqualTo
+from jaxaot.plan.paths import Path
 from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import BuiltArray, CellWrite
@@ -289,3 +291,13 @@ def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
         if aval.size:
             found.append(position)
     return tuple(found)
+
+
+def changing_numbers(programs: Sequence[Program]) -> tuple[Path, ...]:
+    """Returns the paths of the numbers of Python that differ among programs of one function."""
+    values: dict[Path, set[Any]] = {}
+    for program in programs:
+        for guard in program.key.call.python:
+            if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float):
+                values.setdefault(guard.path, set()).add(guard.condition.value)
+    return tuple(path for path, found in values.items() if len(found) > 1)

@@ -77,13 +77,17 @@ class Survey:
       first: Id of each cell, object and list or dict → its path.
     """
 
-    def __init__(self, roots: Sequence[tuple[Path, Any]], arguments: Sequence[Any]):
+    def __init__(
+        self, roots: Sequence[tuple[Path, Any]], arguments: Sequence[Any], unread: frozenset[int] = frozenset()
+    ):
         """Walks what the roots lead to.
 
         Args:
           roots: Where to start, each with its own path.
           arguments: Objects among the leaves of the arguments; those of a kind are found without being named.
+          unread: Ids of the lists that are not looked into.
         """
+        self._unread = unread
         self.cells: list[tuple[Path, Any]] = []
         self.objects: list[tuple[Path, Any, CellKind | None]] = []
         self.slots: list[tuple[Path, Any, Any, Any]] = []
@@ -137,6 +141,8 @@ class Survey:
         elif isinstance(value, (Tensor, *_ARRAYS)):
             self.values.append((path, value))
             self._later.append((path, value))
+        elif id(value) in self._unread:
+            self.guards.append(PythonGuard(path, HasType(cls)))
         elif isinstance(value, (dict, list, tuple)):
             items = guard_items(path, value, lambda _: True)
             self.guards += items.guards
@@ -212,8 +218,9 @@ class Places:
       outside: Id of each cell and object → its path.
     """
 
-    def __init__(self, roots: Sequence[tuple[Path, Any]], leaves: Sequence[Any]):
+    def __init__(self, roots: Sequence[tuple[Path, Any]], leaves: Sequence[Any], unread: frozenset[int]):
         self._roots = roots
+        self._unread = unread
         kinds = cell_kinds()
         self._arguments = [leaf for leaf in leaves if is_object(leaf)]
         self.is_empty = not kinds and not self._arguments
@@ -229,7 +236,7 @@ class Places:
 
     def _take(self) -> Survey:
         roots = self._roots if cell_kinds() else self._roots[:2]  # only the arguments, where nothing else has cells
-        return Survey([] if self.is_empty else roots, self._arguments)
+        return Survey([] if self.is_empty else roots, self._arguments, self._unread)
 
     def open(self, trace: TraceState, world: World) -> None:
         """Puts symbols in the place of arrays; the trace that is running may write to cells and objects."""

@@ -32,9 +32,11 @@ from jaxaot.plan.world import (
     SliceWrite,
     Value,
     WorldPlan,
+    WorldWrite,
     is_growth,
     with_values,
 )
+from jaxaot.tracer.world import is_same
 
 _FOLDED = {"convert_element_type", "add", "sub", "mul", "div", "neg", "max", "min", "copy"}
 """What is computed of numbers alone when graphs are compared."""
@@ -109,6 +111,22 @@ def without_numbers(
     )
 
 
+def _changes_length(write: WorldWrite, roots: Sequence[tuple[Path, Any]]) -> bool:
+    """Returns whether a write puts more or fewer items into a list than it takes away."""
+    if not isinstance(write, SliceWrite) or write.start is None:
+        return False
+    n_after = 0 if write.stop is None else -write.stop
+    return len(follow(roots, write.path)) != write.start + len(write.items) + n_after
+
+
+def _is_there(path: Path, value: Value | None, roots: Sequence[tuple[Path, Any]]) -> bool:
+    """Returns whether a place holds a plain value already."""
+    try:
+        return isinstance(value, BuiltConstant) and is_same(follow(roots, path), value.value)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return False
+
+
 def _place(path: Path, roots: Sequence[tuple[Path, Any]]) -> tuple[int, Any]:
     """Returns what tells a place apart, whichever path leads to it."""
     kind, key = path[-1]
@@ -152,7 +170,12 @@ def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]])
         return BuiltConstant(values[value.step]) if isinstance(value, ComputedValue) else value
 
     def settled(plan: WorldPlan) -> list[Any]:
-        return [with_values(item, settle) for item in (*plan.made, *plan.writes)]
+        found: list[Any] = [with_values(made, settle) for made in plan.made]
+        for write in plan.writes:
+            places = [] if _changes_length(write, roots) else list(_places(with_values(write, settle)))
+            found += [(*_place(path, roots), value) for path, value in places if not _is_there(path, value, roots)]
+            found += [] if places else [with_values(write, settle)]
+        return found
 
     results = [
         ConstantOutput(values[output.value.step])

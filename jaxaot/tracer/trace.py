@@ -180,7 +180,7 @@ def _trace(
     trace.numbers = Numbers(trace)
     unread = frozenset(id(follow(roots(fn, args, kwargs), path)) for path in how.lists)
     world = World(roots(fn, args, kwargs), unread)
-    places = Places(roots(fn, args, kwargs), leaves)
+    places = Places(roots(fn, args, kwargs), leaves, unread)
     volatile = Volatile(fn, find_volatile(roots(fn, args, kwargs)))
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []

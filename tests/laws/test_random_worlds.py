@@ -1,7 +1,7 @@
 """Random programs over Python's world: compiled they do what eager does, to results and to Python's objects.
 
-A program is a function over an object, a dict, lists, a deque, a variable of its closure and tensors kept in them. It
-counts, switches, swaps, keeps, forgets, draws and branches on what it finds there, and is called many times, with
+A program is a function over an object, a dict, lists, a deque, a variable of its closure and tensors kept in them.
+It counts, switches, swaps, keeps, forgets, draws and branches on what it finds there, and is called many times, with
 changes from outside in between. Eager is the oracle for results, for all objects afterwards, and for what is one object.
 
 `JAXAOT_PROGRAMS=2000 pytest tests/laws/test_random_worlds.py` runs that many.
@@ -33,23 +33,37 @@ class Box:
         return self.n
 
 
-COUNTS = ["o.n += {i}", 'd["n"] += {i}', "n += {i}", "c[{j}] += 1", "o.count({i})", "o.rate = o.rate * 0.9", "o.n = o.n * 2 % 7",
-          'd["rate"] = max(d["rate"] / 2, 0.1)', "o.n, c[0] = c[0], o.n"]  # fmt: skip
-SWITCHES = ['o.mode = "b" if o.mode == "a" else "a"', "o.flag = not o.flag", 'd["tmp"] = o.n if o.flag else y',
-            'd.pop("tmp", None)', "q.rotate(1)", "o.a, o.b = o.b, o.a", "del c[3:]", "c.append(o.n % 5)",
-            "if len(c) > 4: c.pop(0)", 'setattr(o, o.mode + "_seen", o.n)']  # fmt: skip
-KEEPS = ["o.h = o.h * 0.5 + y", 'd["h"] = y', "log.append(y.sum().detach())", "q.append(y * 2)", "o.last = y",
-         'd["pair"] = (x, y, o.mode)', "o.child = Box(n=o.n, value=y, parent=o)", "o.h.add_(x)", "kept.add(o.mode)",
-         "o.k = ja.cat([o.k, y]) if o.k.shape[0] < 6 else o.k[:2].clone()", "view = o.h[1:]; view.mul_(0.5)",
-         "o.nested = {{'a': [y, o.h], 'b': o.n}}", "log.append(o.h)", "o.gone = y; del o.gone"]  # fmt: skip
-USES = ["y = y * o.n", 'y = y + d["n"]', "y = y * (1 - 0.9 ** n)", "y = y / (o.n * o.n + 1)", "y = y - c[{j}]", "y = y * o.rate",
-        "y = y + len(c)", "y = y + len(q)", "y = y + o.a - o.b", 'y = y + d["h"]', "y = y + o.h", "y = y.add(x, alpha=o.n)",
-        "y = y + (q[0] if isinstance(q[0], int) else q[0].sum())", "y = y + ja.rand(2, generator=o.g)", 'y = y * d["rate"]',
-        "y = y + o.k.sum()", "y = y * getattr(o, 'a_seen', 3)", 'y = y + (1 if "tmp" in d else 2)', "y = y.clamp(max=o.n)",
-        "y = y * float(o.flag)"]  # fmt: skip
-TESTS = ["o.n % 3 == 0", "o.flag", 'o.mode == "a"', "n > 5", 'd["n"] < c[0]', "o.rate < 0.5", "o.last is None", "len(c) > 3", '"b" in kept']  # fmt: skip
-POKES = ["o.n = {i}", 'd["n"] = -{i}', "o.flag = True", 'o.mode = "a"', "c[0] = 9", "q.append(7)", "o.rate = 1.5",
-         "o.h = ja.ones(2) * {i}", 'd["h"] = o.h', "c.append({i})", "o.last = None", "o.a = o.b"]  # fmt: skip
+COUNTS = [
+    'o.n += {i}', 'd["n"] += {i}', 'n += {i}', 'c[{j}] += 1', 'o.count({i})', 'o.rate = o.rate * 0.9',
+    'o.n = o.n * 2 % 7', 'd["rate"] = max(d["rate"] / 2, 0.1)', 'o.n, c[0] = c[0], o.n',
+]  # fmt: skip
+SWITCHES = [
+    'o.mode = "b" if o.mode == "a" else "a"', 'o.flag = not o.flag', 'd["tmp"] = o.n if o.flag else y',
+    'd.pop("tmp", None)', 'q.rotate(1)', 'o.a, o.b = o.b, o.a', 'del c[3:]', 'c.append(o.n % 5)',
+    'if len(c) > 4: c.pop(0)', 'setattr(o, o.mode + "_seen", o.n)',
+]  # fmt: skip
+KEEPS = [
+    'o.h = o.h * 0.5 + y', 'd["h"] = y', 'log.append(y.sum().detach())', 'q.append(y * 2)', 'o.last = y',
+    'd["pair"] = (x, y, o.mode)', 'o.child = Box(n=o.n, value=y, parent=o)', 'o.h.add_(x)', 'kept.add(o.mode)',
+    'o.k = ja.cat([o.k, y]) if o.k.shape[0] < 6 else o.k[:2].clone()', 'view = o.h[1:]; view.mul_(0.5)',
+    "o.nested = {{'a': [y, o.h], 'b': o.n}}", 'log.append(o.h)', 'o.gone = y; del o.gone',
+]  # fmt: skip
+USES = [
+    'y = y * o.n', 'y = y + d["n"]', 'y = y * (1 - 0.9 ** n)', 'y = y / (o.n * o.n + 1)', 'y = y - c[{j}]',
+    'y = y * o.rate', 'y = y + len(c)', 'y = y + len(q)', 'y = y + o.a - o.b', 'y = y + d["h"]', 'y = y + o.h',
+    'y = y.add(x, alpha=o.n)', 'y = y + (q[0] if isinstance(q[0], int) else q[0].sum())',
+    'y = y + ja.rand(2, generator=o.g)', 'y = y * d["rate"]', 'y = y + o.k.sum()',
+    "y = y * getattr(o, 'a_seen', 3)", 'y = y + (1 if "tmp" in d else 2)', 'y = y.clamp(max=o.n)',
+    'y = y * float(o.flag)',
+]  # fmt: skip
+TESTS = [
+    'o.n % 3 == 0', 'o.flag', 'o.mode == "a"', 'n > 5', 'd["n"] < c[0]', 'o.rate < 0.5', 'o.last is None',
+    'len(c) > 3', '"b" in kept',
+]  # fmt: skip
+POKES = [
+    'o.n = {i}', 'd["n"] = -{i}', 'o.flag = True', 'o.mode = "a"', 'c[0] = 9', 'q.append(7)', 'o.rate = 1.5',
+    'o.h = ja.ones(2) * {i}', 'd["h"] = o.h', 'c.append({i})', 'o.last = None', 'o.a = o.b',
+]  # fmt: skip
 
 
 def grow(seed, asks):
@@ -77,10 +91,12 @@ def grow(seed, asks):
 
     body = block(rng.randrange(3, 9), 2)
     pokes = [fill(rng.choice(POKES)) for _ in range(rng.randrange(0, 4))]
-    lines = ["def make():", "    o = Box(n=1, rate=1.0, mode='a', flag=False, last=None, h=ja.ones(2), k=ja.ones(2), g=ja.Generator())",
+    lines = ["def make():", "    o = Box(n=1, rate=1.0, mode='a', flag=False, last=None, h=ja.ones(2))",
+             "    o.k, o.g = ja.ones(2), ja.Generator()",
              "    o.a = o.first = ja.ones(2); o.b = ja.zeros(2); o.nested = None",
-             "    d, c, q, log, kept, n = {'n': 2, 'rate': 1.0, 'h': ja.ones(2)}, [1, 2, 3], deque([1, 2, 3], maxlen=4), [], set(), 0",
-             "    def fn(x):", "        nonlocal n", "        y = x * 1", *(f"        {line}" for line in body), "        return y",
+             "    d, c, q = {'n': 2, 'rate': 1.0, 'h': ja.ones(2)}, [1, 2, 3], deque([1, 2, 3], maxlen=4)",
+             "    log, kept, n = [], set(), 0", "    def fn(x):", "        nonlocal n", "        y = x * 1",
+             *(f"        {line}" for line in body), "        return y",
              "    def poke(i):", "        nonlocal n",
              *(f"        if i % 5 == {i + 1}: {poke}" for i, poke in enumerate(pokes)), "        n = n",
              "    return fn, poke, lambda: [o, d, c, q, log, kept, n]"]  # fmt: skip

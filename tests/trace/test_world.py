@@ -619,3 +619,25 @@ def test_a_length_that_is_read_is_guarded():
         return fn, seen
 
     agree(make, n=4)
+
+
+def test_a_number_that_changes_from_outside_becomes_symbolic():
+    s = State(scale=1)
+    fn = ja.compile(lambda x: x * s.scale)
+    for scale in range(1, 9):
+        s.scale = scale
+        assert fn(ja.ones(1)).item() == scale
+    assert fn.cache_info().misses <= 3
+
+
+def test_a_graph_that_would_lose_a_change_is_not_exported():
+    class Counting:
+        def __init__(self):
+            self.w, self.n = ja.ones(2, requires_grad=True), 0
+
+        def __call__(self, x):
+            self.n += 1
+            return x * self.w
+
+    with pytest.raises(errors.ExportError, match="is changed, which a graph cannot do"):
+        ja.aot.aot_export_module(Counting(), (ja.ones(2),), trace_joint=False)
