@@ -5,11 +5,12 @@ They are conditions like those of `guards.py`; each looks at many things at once
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import itertools
 import operator
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot.plan.guards import Code, Condition, Names, differs, shown
@@ -32,6 +33,16 @@ class SeenItems:
         self._are_plain = all(map(is_plain, items))
         self._plain = [is_plain(item) for item in items]
         self._items: list[Any] = list(items) if self._are_plain else [*map(_reader, items)]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def take(self, positions: Sequence[int]) -> SeenItems:
+        """Returns some of the items."""
+        taken = copy.copy(self)
+        taken._plain = [self._plain[i] for i in positions]
+        taken._items = [self._items[i] for i in positions]
+        return taken
 
     def differ(self, items: Iterable[Any]) -> bool:
         """Returns whether items are others than these were; as many of them."""
@@ -66,6 +77,12 @@ class HasItems(Condition):
     seen: SeenItems
     chosen: tuple[int, ...] | None = None
     is_dict: bool = False
+
+    def without(self, positions: Container[int]) -> HasItems:
+        """Returns the condition without the items at some positions."""
+        chosen = range(len(self.seen)) if self.chosen is None else self.chosen
+        kept = [i for i, position in enumerate(chosen) if position not in positions]
+        return HasItems(self.seen.take(kept), tuple(chosen[i] for i in kept), self.is_dict)
 
     def misses(self, code: Code, path: Path) -> tuple[str, ...]:
         items = f"(*{code.path(path)}.values(),)" if self.is_dict else code.path(path)

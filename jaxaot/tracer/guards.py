@@ -27,7 +27,7 @@ import threading
 import types
 import weakref
 from collections import ChainMap, UserDict, UserList, UserString, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -91,6 +91,7 @@ class Reached(NamedTuple):
       values: Path and value of what they hold and the survey leaves to be guarded.
       guards: What the survey guards.
       unread: Id of each list that is added to, and of which nothing is read.
+      replaced: `(id of an object or namespace, name)` of each attribute and variable that each call sets or deletes.
     """
 
     tensors: Mapping[int, int]
@@ -101,6 +102,7 @@ class Reached(NamedTuple):
     values: Sequence[tuple[Path, Any]]
     guards: Sequence[PythonGuard] = ()
     unread: frozenset[int] = frozenset()
+    replaced: Container[tuple[int, str]] = frozenset()
 
 
 def find_volatile(roots: Iterable[tuple[Path, Any]]) -> list[tuple[Path, Any]]:
@@ -149,7 +151,8 @@ class _Walk:
         self._classes: set[type] = set()
         self._members: set[tuple[int, str]] = set()
         self._distinct: dict[int, Path] = {}
-        self._loose: set[Path] = set()
+        self._loose: dict[Path, int] = {}
+        self._outside: dict[int, Path] = {}
         self._assumed: set[Path] = set()
 
     def run(self, roots: Iterable[tuple[Path, Any]]) -> None:
@@ -217,7 +220,7 @@ class _Walk:
         self._note_identity(path, value)
         if kind is None:
             if self._is_looked_through(type(value)):
-                self._loose.add(path)
+                self._loose[path] = id(value)
             self._attribute_names(path, value)
 
     def _is_looked_through(self, cls: type) -> bool:
@@ -229,8 +232,9 @@ class _Walk:
         if any(path[: len(above)] == above for above in self._assumed):
             return False
         for i, (kind, name) in enumerate(path):
-            if kind == "attr" and path[:i] in self._loose and name not in self.known.names and not self.known.openers:
-                return False
+            if kind == "attr" and path[:i] in self._loose and not self.known.openers:
+                if name not in self.known.names and not self._is_left(self._loose[path[:i]], name):
+                    return False
         return True
 
     def _attribute_names(self, path: Path, value: object) -> None:
@@ -277,6 +281,15 @@ class _Walk:
     def _is_named(self, name: Any, module: str | None) -> bool:
         """Returns whether code may read an attribute of what a module defines."""
         return name in self.known.names or self._is_open(module)
+
+    def _is_left(self, holder: int, name: str) -> bool:
+        """Returns whether code that may set an attribute left it as it was: a later call has to find it so.
+
+        Args:
+          holder: Id of the object.
+          name: The name.
+        """
+        return name in self.known.changed and (holder, name) not in self._reached.replaced
 
     def _may_be_read(self, module: str | None) -> bool:
         """Returns whether attributes are read that are not named: those of packages that do so, and of what is nowhere
@@ -368,10 +381,11 @@ class _Walk:
     def _tensor(self, path: Path, value: Tensor) -> None:
         """Guards a tensor at a path that is not the one by which the call finds it."""
         if self.found.compares:
-            if id(value) not in self._reached.tensors and id(value) in self._distinct:
-                self._guard(path, IsAlsoAt(self._distinct[id(value)]))
             self._note_identity(path, value)
-        if id(value) not in self._reached.tensors:  # whether there is one, and its shape, may have been looked at
+        first = self._outside.setdefault(id(value), path)
+        if id(value) not in self._reached.tensors and first != path:  # one may be put into the place of another
+            self._guard(path, IsAlsoAt(first))
+        elif id(value) not in self._reached.tensors:  # whether there is one, and its shape, may have been looked at
             self._guard(path, HasType(type(value)))
             self._guard(path, HasLayout(value._layout, value.requires_grad))
         elif path not in self._reached.tensor_paths:
@@ -403,7 +417,8 @@ class _Walk:
             if type(value) not in BUILTIN:
                 self._attributes(path, value)
         elif isinstance(value, types.ModuleType):
-            for name in sorted(self.found.names & set(vars(value))):
+            left = {name for name in self.found.changed if self._is_left(id(vars(value)), name)}
+            for name in sorted((self.found.names | left) & set(vars(value))):
                 self._named((*path, ("attr", name)), name, vars(value)[name])
         elif isinstance(value, type):
             self._class(path, value, set(), path)
@@ -468,7 +483,7 @@ class _Walk:
         for name, child in attributes.items():
             if not is_known:
                 self._child((*path, ("attr", name)), child)
-            elif name in self.known.names:
+            elif name in self.known.names or self._is_left(id(value), name):
                 self._named((*path, ("attr", name)), name, child)
             elif self._is_open(cls.__module__):
                 if self._is_open(type(child).__module__) or is_foreign(type(child).__module__):
@@ -504,7 +519,8 @@ class _Walk:
         for i, owner in enumerate(owners):
             for name, member in list(vars(owner).items()):
                 is_operator = name.startswith("__") and name.endswith("__")
-                if name in _UNREAD or not (is_operator or self._is_named(name, owner.__module__)):
+                is_named = is_operator or self._is_named(name, owner.__module__) or self._is_left(id(owner), name)
+                if name in _UNREAD or not is_named:
                     continue
                 is_method = hasattr(type(member), "__get__") and not isinstance(member, type)
                 if is_first and is_method and self._is_new(owner, name):
@@ -548,7 +564,9 @@ class _Walk:
                 continue
             if name != "__class__":
                 self._named((*path, ("closure", (i, name))), name, content)
-        for name in sorted(variables_of(code) & set(fn.__globals__)):
+        space = id(fn.__globals__)
+        left = {name for name in code_names(code).stored if (space, name) not in self._reached.replaced}
+        for name in sorted((variables_of(code) | left) & set(fn.__globals__)):
             self._named((*path, ("global", name)), name, fn.__globals__[name])
         for name in sorted(code_names(code).modules & set(sys.modules)):
             self._child((("root", "fn"), ("module", sys.modules[name])), sys.modules[name])

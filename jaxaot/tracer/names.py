@@ -180,6 +180,7 @@ class Named:
     Attributes:
       names: The attributes, and strings that may be such.
       read: Variables and attributes that are not only added to.
+      changed: Attributes that are set or deleted.
       hoped: Attributes that need not be there.
       openers: The packages with code that may read attributes that it does not name.
       pairs: Of a name and the attribute that is loaded of it.
@@ -191,6 +192,7 @@ class Named:
 
     names: set[str] = dataclasses.field(default_factory=set)
     read: set[str] = dataclasses.field(default_factory=set)
+    changed: set[str] = dataclasses.field(default_factory=set)
     hoped: set[str] = dataclasses.field(default_factory=set)
     openers: set[str] = dataclasses.field(default_factory=set)
     pairs: set[tuple[str, str]] = dataclasses.field(default_factory=set)
@@ -209,6 +211,7 @@ class Named:
         named, is_of_others = code_names(fn.__code__), is_installed(fn.__module__)
         self.names |= named.attributes | named.strings
         self.read |= named.read | named.strings
+        self.changed |= named.changed
         self.pairs |= named.pairs
         self.compares = self.compares or named.compares
         if named.environment is not None:

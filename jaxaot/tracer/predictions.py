@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
 import jax
@@ -20,6 +20,7 @@ from jaxaot.facade.numbers import FUNCTIONS
 from jaxaot.ir.rewrite import inline
 from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
+from jaxaot.plan.members import HasItems
 from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import Traced
@@ -101,14 +102,25 @@ def without_numbers(
     if not numbers:
         return tuple(guards)
     places = {_place(path, roots) for path in numbers}
-    return tuple(
-        PythonGuard(guard.path, HasType(type(guard.condition.value)))
-        if isinstance(guard.condition, EqualTo)
-        and type(guard.condition.value) in (int, float)
-        and _place(guard.path, roots) in places
-        else guard
-        for guard in guards
-    )
+    return tuple(found for guard in guards for found in _without(guard, places, roots))
+
+
+def _without(
+    guard: PythonGuard, places: Container[tuple[int, Any]], roots: Sequence[tuple[Path, Any]]
+) -> Iterator[PythonGuard]:
+    """Yields the guards on the rest where one is on the values of places too."""
+    condition, path = guard.condition, guard.path
+    if isinstance(condition, EqualTo) and type(condition.value) in (int, float) and _place(path, roots) in places:
+        yield dataclasses.replace(guard, condition=HasType(type(condition.value)))
+    elif isinstance(condition, HasItems):
+        container = follow(roots, path)
+        steps = enumerate(container) if condition.is_dict else ((i, i) for i in range(len(container)))
+        found = {i: key for i, key in steps if (id(container), key) in places}
+        yield dataclasses.replace(guard, condition=condition.without(found)) if found else guard
+        for key in found.values():
+            yield PythonGuard((*path, ("item", key)), HasType(type(container[key])), guard.line)
+    else:
+        yield guard
 
 
 def _changes_length(write: WorldWrite, roots: Sequence[tuple[Path, Any]]) -> bool:

@@ -417,6 +417,7 @@ def _finish(
         values=survey.values,
         guards=survey.guards,
         unread=unread,
+        replaced=world.replaced,
     )
     python = (*python_guards(starts, guarded), *_grad_guards(trace, number, paths))
     python = without_numbers(python, how.numbers, starts)

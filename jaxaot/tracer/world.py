@@ -41,7 +41,7 @@ from jaxaot.plan.world import (
     path_of,
 )
 from jaxaot.tracer.names import code_names, variables_of
-from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign
+from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, member_keys
 
 _MAX_BYTES = 2**20
 """Of a larger NumPy array no copy is kept."""
@@ -70,6 +70,7 @@ class World:
       repeats: Id of each object that several paths lead to → the further ones.
       symbols: `(id of a dict or list, key)` → what a trace put there in the place of an array.
       written: Ids of the caller's dicts and lists whose stand-ins were changed.
+      replaced: `(id of an object or namespace, name)` of each attribute and variable that was set or deleted.
       context: Where the function runs; None if it reaches no context variable.
     """
 
@@ -84,13 +85,14 @@ class World:
         self.repeats: dict[int, list[Path]] = {}
         self.symbols: dict[tuple[int, Any], Any] = {}
         self.written: set[int] = set()
+        self.replaced: set[tuple[int, str]] = set()
         self._notes: list[_Note] = []
         self._keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
         self._originals: dict[int, int] = {}
         self._variables: set[tuple[int, str]] = set()
         self.context: contextvars.Context | None = None
         queue, later = deque(roots), deque[tuple[Path, Any]]()
-        names: set[str] = set()
+        names, keys = set[str](), dict[int, Path]()
         while (queue or later) and len(self.paths) < LIMIT:
             path, value = queue.popleft() if queue else later.popleft()
             if id(value) in self.paths:
@@ -104,9 +106,12 @@ class World:
             self._notes += self._notes_of(path, value, names)
             if isinstance(value, LEAVES) or id(value) in unread:
                 continue
+            for key, member in member_keys(value) if isinstance(value, dict) else ():
+                keys.setdefault(id(member), (*path, ("member", key)))
             for step, child, is_late in children(value, names):
                 if not isinstance(child, LEAVES) or isinstance(child, (np.ndarray, jax.Array)):
                     (later if is_late else queue).append(((*path, step), child))
+        self.paths = keys | self.paths
 
     def _notes_of(self, path: Path, value: Any, names: Iterable[str]) -> Iterator[_Note]:
         if isinstance(value, np.ndarray):
@@ -192,6 +197,9 @@ class World:
         if kind == "closure":
             holder, key = holder.__closure__[key[0]], None
             holder.cell_contents = symbol
+        elif kind == "key":
+            key = key()
+            dict.__setitem__(holder, key, symbol)
         elif kind == "item" and isinstance(holder, list):
             list.__setitem__(holder, key, symbol)
         elif kind == "item":
@@ -331,6 +339,7 @@ class _Variables(_Note):
         for name, was in self.before.items():
             now = self.value.get(name, MISSING)
             if not is_same(now, world.expect(self.value, name, was)):
+                world.replaced.add((id(self.value), name))
                 value = None if now is MISSING else give(now, (*self.path[:-1], ("global", name)))
                 yield ItemWrite(self.path, give(name, self.path), value)
 
@@ -358,11 +367,13 @@ class _Attributes(_Note):
         is_of_class = isinstance(self.value, type)
         for name in self.before:
             if name not in now:
+                world.replaced.add((id(self.value), name))
                 yield AttributeWrite(self.path, name, None, is_of_class)
         for name, item in now.items():
             was = world.expect(holder, name, self.before.get(name, MISSING))
             if is_same(item, world.expect(self.value, name, was)):
                 continue
+            world.replaced.add((id(self.value), name))
             value = give(item, (*self.path, ("attr", name)))
             if not is_of_class and holder is not None and name in holder and _is_managed(type(self.value), name):
                 yield ItemWrite((*self.path, ("attr", "__dict__")), give(name, self.path), value)
