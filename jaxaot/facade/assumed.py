@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from jaxaot.errors import TensorTypeError, VolatileError
+from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
