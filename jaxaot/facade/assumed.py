@@ -32,7 +32,6 @@ def assume_constant(obj: T) -> T:
     Raises:
       TensorTypeError: If it is a tensor or a plain value, which is compared in no time.
     """
-    from jaxaot.facade.tensor import Tensor
 
     if isinstance(obj, (Tensor, bool, int, float, complex, str, bytes, type(None))):
         raise TensorTypeError(

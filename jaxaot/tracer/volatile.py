@@ -45,7 +45,11 @@ _NOW = {"now", "today", "utcnow"}
 _LOGGED = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 _OUTSIDE = tuple(
     f"{folder}{os.sep}"
-    for folder in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(jaxaot.errors.__file__)}
+    for folder in {
+        sysconfig.get_path("stdlib"),
+        sysconfig.get_path("platstdlib"),
+        os.path.dirname(jaxaot.errors.__file__),
+    }
 )
 _TOOLS = (4, 3)
 """Numbers that `sys.monitoring` leaves to anyone."""
