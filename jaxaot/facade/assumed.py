@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from jaxaot.errors import TensorTypeError, VolatileError
+from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
@@ -31,7 +32,6 @@ def assume_constant(obj: T) -> T:
     Raises:
       TensorTypeError: If it is a tensor or a plain value, which is compared in no time.
     """
-    from jaxaot.facade.tensor import Tensor
 
     if isinstance(obj, (Tensor, bool, int, float, complex, str, bytes, type(None))):
         raise TensorTypeError(

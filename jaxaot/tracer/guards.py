@@ -231,11 +231,13 @@ class _Walk:
         """Returns whether what a survey found below an object of the user's may be read: each attribute is named."""
         if any(path[: len(above)] == above for above in self._assumed):
             return False
-        for i, (kind, name) in enumerate(path):
-            if kind == "attr" and path[:i] in self._loose and not self.known.openers:
-                if name not in self.known.names and not self._is_left(self._loose[path[:i]], name):
-                    return False
-        return True
+        if self.known.openers:
+            return True
+        of_objects = [
+            (self._loose[path[:i]], name) for i, (kind, name) in enumerate(path)
+            if kind == "attr" and path[:i] in self._loose
+        ]  # fmt: skip
+        return all(name in self.known.names or self._is_left(holder, name) for holder, name in of_objects)
 
     def _attribute_names(self, path: Path, value: object) -> None:
         """Guards that no attribute of an object hides a method, and where code may read all, how many there are."""

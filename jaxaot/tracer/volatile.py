@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-import jaxaot
+import jaxaot.errors
 from jaxaot.errors import TracedPrintWarning, VolatileError
 from jaxaot.plan.paths import Path, path_text
 
@@ -45,7 +45,11 @@ _NOW = {"now", "today", "utcnow"}
 _LOGGED = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 _OUTSIDE = tuple(
     f"{folder}{os.sep}"
-    for folder in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(jaxaot.__file__)}
+    for folder in {
+        sysconfig.get_path("stdlib"),
+        sysconfig.get_path("platstdlib"),
+        os.path.dirname(jaxaot.errors.__file__),
+    }
 )
 _TOOLS = (4, 3)
 """Numbers that `sys.monitoring` leaves to anyone."""
