@@ -102,7 +102,7 @@ class Numbers:
         return NumberPlan(tuple(self._steps), tuple(self._facts.values()), tuple(self._inputs))
 
 
-def plain_number(value: Any) -> Any:
+def plain_number(value: object) -> Any:
     """Returns the number that a value stands for in this call."""
     return value.value if type(value) is SymbolicNumber else value
 
@@ -184,14 +184,14 @@ class SymbolicNumber:
     def __round__(self, *digits: Any) -> Any:
         return self.numbers.compute("round", (self, *digits))
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: object) -> Any:
         return self // other, self % other
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: object) -> Any:
         return other // self, other % self
 
 
-def _operate(how: str, number: SymbolicNumber, other: Any, is_right: bool) -> Any:
+def _operate(how: str, number: SymbolicNumber, other: object, is_right: bool) -> Any:
     if type(other) in _NUMBERS or type(other) is SymbolicNumber:
         return number.numbers.compute(how, (other, number) if is_right else (number, other))
     if isinstance(other, jax.Array):

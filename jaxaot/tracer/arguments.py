@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import collections
+import gc
 import itertools
+import types
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._jax import canonical_dtype
+from jaxaot._typing import Shape
 from jaxaot.facade.cells import cell_kinds, is_leaf, is_object
+from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.iterated import Iterated, is_iterator
 from jaxaot.facade.tensor import Tensor
+from jaxaot.plan.guards import EqualTo, HasType, IsHeldWeakly, StaticInput
 from jaxaot.plan.paths import Path
+from jaxaot.tracer.containers import PLAIN
 from jaxaot.tracer.world import World
 
 
@@ -128,3 +137,40 @@ def leaf_paths(value: Any, tree: Any, path: Path = ()) -> list[Path | None]:
     at = lambda key: (*path, ("item", key)) if path else ((("root", "kwargs" if key else "args")),)
     pairs = zip(keys, tree.children(), strict=True)
     return [found for key, child in pairs for found in leaf_paths(value[key], child, at(key))]
+
+
+def static_input(position: int, leaf: object) -> StaticInput:
+    """Returns the guard on an argument that is no tensor, array or float; it does not keep an object alive."""
+    if isinstance(leaf, Generator) and leaf is not default_generator:
+        return StaticInput(position, HasType(Generator))
+    if not isinstance(leaf, (type, np.dtype, *PLAIN)):
+        try:
+            if isinstance(leaf, types.MethodType):
+                return StaticInput(position, IsHeldWeakly(weakref.WeakMethod(leaf)))
+            if type(leaf).__eq__ is object.__eq__ or _holds_tensors(leaf):
+                return StaticInput(position, IsHeldWeakly(weakref.ref(leaf)))
+        except TypeError:  # an object that cannot be referred to weakly
+            pass
+    return StaticInput(position, EqualTo(leaf))
+
+
+def _holds_tensors(value: object) -> bool:
+    """Returns whether an object that compares by value leads to tensors, at most a few steps away."""
+    pending, seen = [value], set()
+    while pending and len(seen) < 1000:
+        item = pending.pop()
+        if isinstance(item, Tensor):
+            return True
+        if id(item) not in seen and not isinstance(item, (type, types.ModuleType, types.FunctionType)):
+            seen.add(id(item))
+            pending.extend(gc.get_referents(item))
+    return False
+
+
+def value_type(leaf: object) -> tuple[Shape, Any, type | None]:
+    """Returns shape and dtype of a traced argument, and the type of one that is a number."""
+    if isinstance(leaf, Count):
+        return (), jax.typeof(leaf.value).dtype, type(leaf.value)
+    if is_number_argument(leaf):
+        return (), canonical_dtype(jnp.result_type(leaf)), type(leaf)
+    return tuple(leaf.shape), canonical_dtype(leaf.dtype), None

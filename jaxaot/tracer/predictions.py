@@ -45,10 +45,25 @@ _IRRELEVANT = {"weak_type", "name", "sharding", "out_sharding", "metadata"}
 """Parameters that say nothing of values."""
 
 
-def changing_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Iterator[Path]:
-    """Yields the paths of the numbers that a function replaced by numbers."""
+def changing_numbers(
+    traced: Traced, roots: Sequence[tuple[Path, Any]], of_leaves: Sequence[Path | None]
+) -> Iterator[Path]:
+    """Yields the paths of the numbers that a function replaced by numbers, if their values are guarded.
+
+    Args:
+      traced: The plain trace.
+      roots: Where the paths of the call start.
+      of_leaves: The path to each leaf of the arguments.
+    """
+    guarded = {
+        _place(guard.path, roots)
+        for guard in traced.call.python
+        if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float)
+    }
     for write in traced.world.writes:
         for path, value in _places(write):
+            if path not in of_leaves and _place(path, roots) not in guarded:
+                continue
             if isinstance(value, BuiltConstant) and type(value.value) in (int, float):
                 try:
                     before = follow(roots, path)
@@ -81,7 +96,7 @@ def _places(write: Any) -> Iterator[tuple[Path, Value | None]]:
     match write:
         case AttributeWrite(path, "cell_contents", value) if path[-2:-1] == (("attr", "__closure__"),):
             yield (*path[:-2], ("closure", (path[-1][1], ""))), value
-        case AttributeWrite(path, name, value, False):
+        case AttributeWrite(path, name, value, False) if path[-1] != ("root", "default_generator"):
             yield (*path, ("attr", name)), value
         case ItemWrite(path, BuiltConstant(key), value) if path[-1][0] == "attr" and path[-1][1] == "__globals__":
             yield (*path[:-1], ("global", key)), value

@@ -147,7 +147,7 @@ class Recipes:
         is_users = cls is types.SimpleNamespace or not any(is_foreign(owner.__module__) for owner in owners)
         return is_users and has_attributes(value) and not isinstance(value, (enum.Enum, Generator))
 
-    def _tree(self, value: Any, place: Path, number: int) -> Made:
+    def _tree(self, value: object, place: Path, number: int) -> Made:
         def is_leaf(child: object) -> bool:
             return child is None or id(child) in self._paths or isinstance(child, Tensor)
 
@@ -160,7 +160,7 @@ class Recipes:
         leaves, tree = jax.tree.flatten(value, is_leaf=is_leaf)
         return MadeTree(tree, tuple(self.give(leaf, place) for leaf in leaves))
 
-    def _refuse(self, value: Any, place: Path) -> NoReturn:
+    def _refuse(self, value: object, place: Path) -> NoReturn:
         line = self._line(place)
         raise AttributeChangeError(
             f"The function put a {type(value).__name__} into `{path_text(place)}`{line}, which a later call could not "
@@ -237,7 +237,7 @@ def is_tree(value: object) -> bool:
     return not jax.tree_util.all_leaves([value])
 
 
-def _is_value(value: Any) -> bool:
+def _is_value(value: object) -> bool:
     """Returns whether a value is an object of a library that says itself when it is equal, such as a date."""
     cls = type(value)
     if cls.__eq__ is object.__eq__ or cls.__hash__ is None or not is_foreign(cls.__module__):

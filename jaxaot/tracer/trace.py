@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import gc
-import types
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -16,12 +14,12 @@ import numpy as np
 
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
 from jaxaot._signals import finish
-from jaxaot._typing import ClosedJaxpr, PyTreeDef, Shape
+from jaxaot._typing import ClosedJaxpr, PyTreeDef
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
 from jaxaot.facade.cells import cell_kinds, is_cell
 from jaxaot.facade.create import scalar_tensor
-from jaxaot.facade.generator import Generator, default_generator
+from jaxaot.facade.generator import default_generator
 from jaxaot.facade.history import History
 from jaxaot.facade.iterated import is_iterator
 from jaxaot.facade.numbers import Numbers
@@ -32,7 +30,7 @@ from jaxaot.ir.walk import variables
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.asked import AskedValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
-from jaxaot.plan.guards import EqualTo, GradGuard, HasType, IsHeldWeakly, IsTensor, PythonGuard, StaticInput
+from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.places import ArrayInput, PlacePlan
 from jaxaot.plan.rng import GeneratorUse, RngPlan
@@ -49,6 +47,8 @@ from jaxaot.tracer.arguments import (
     is_static_argument,
     leaf_paths,
     mark_counts,
+    static_input,
+    value_type,
     with_leaves,
 )
 from jaxaot.tracer.containers import PLAIN
@@ -136,7 +136,11 @@ def trace_call(
             except _TraceAgain as again:
                 how = again.how
         starts = roots(fn, args, kwargs)
-        chosen = () if numbers is None else dict.fromkeys((*changing_numbers(plain, starts), *numbers))
+        chosen = (
+            ()
+            if numbers is None
+            else dict.fromkeys((*changing_numbers(plain, starts, leaf_paths((args, kwargs), in_tree)), *numbers))
+        )
         lists = () if numbers is None else dict.fromkeys(growing_lists(plain, starts))
         if not (chosen or lists) or not plain.is_whole:
             return plain
@@ -262,12 +266,14 @@ def _trace(
             return
         state.grad_enabled, state.autocast = grad_enabled, autocast
         del state.autocast_before[n_contexts:]
-        places.close()
-        trace.restore()
+        try:
+            world.put_back()
+        finally:
+            places.close()  # on objects that are as they were
+            trace.restore()
         if trace in RUNNING:
             RUNNING.remove(trace)
         state.region, state.trace, state.anomaly = region, None, anomaly
-        world.put_back()
         is_restored = True
 
     handlers, is_traced = HandlersApart(trace), False
@@ -429,10 +435,10 @@ def _finish(
             GhostInput(storage_number[id(s)], tensor_with(history), trace.storages[id(s)][1]["array"] is None)
             for _, (_, history, s) in ghosts
         ),
-        values=tuple(ValueInput(o[1], *_value_type(leaves[o[1]])) for _, o in values),
+        values=tuple(ValueInput(o[1], *value_type(leaves[o[1]])) for _, o in values),
         n_leaves=len(leaves),
         statics=tuple(
-            StaticInput(i, HasType(type(leaf))) if of_leaves[i] in how.numbers else _static_input(i, leaf)
+            StaticInput(i, HasType(type(leaf))) if of_leaves[i] in how.numbers else static_input(i, leaf)
             for i, leaf in enumerate(leaves)
             if how.is_static(leaf)
         ),
@@ -499,21 +505,6 @@ def _graph(
     return jaxpr, position, PlacePlan(cells=places.cell_inputs(at), arrays=tuple(inputs))
 
 
-def _static_input(position: int, leaf: object) -> StaticInput:
-    """Returns the guard on an argument that is no tensor, array or float; it does not keep an object alive."""
-    if isinstance(leaf, Generator) and leaf is not default_generator:
-        return StaticInput(position, HasType(Generator))
-    if not isinstance(leaf, (type, np.dtype, *PLAIN)):
-        try:
-            if isinstance(leaf, types.MethodType):
-                return StaticInput(position, IsHeldWeakly(weakref.WeakMethod(leaf)))
-            if type(leaf).__eq__ is object.__eq__ or _holds_tensors(leaf):
-                return StaticInput(position, IsHeldWeakly(weakref.ref(leaf)))
-        except TypeError:  # an object that cannot be referred to weakly
-            pass
-    return StaticInput(position, EqualTo(leaf))
-
-
 def _without_arguments(alias: AliasPlan, starts: Sequence[tuple[Path, Any]], leaves: Sequence[Any]) -> AliasPlan:
     """Returns the plan with outputs that are objects among the arguments taken from there, not kept."""
     passed = {id(leaf) for leaf in leaves if not isinstance(leaf, PLAIN)}
@@ -534,19 +525,6 @@ def _grad_guards(trace: TraceState, number: dict[int, int], paths: dict[int, Pat
             yield PythonGuard(path, IsTensor(number[id(gradient)]))
 
 
-def _holds_tensors(value: object) -> bool:
-    """Returns whether an object that compares by value leads to tensors, at most a few steps away."""
-    pending, seen = [value], set()
-    while pending and len(seen) < 1000:
-        item = pending.pop()
-        if isinstance(item, Tensor):
-            return True
-        if id(item) not in seen and not isinstance(item, (type, types.ModuleType, types.FunctionType)):
-            seen.add(id(item))
-            pending.extend(gc.get_referents(item))
-    return False
-
-
 def _repeats(leaves: Sequence[Any], number: dict[int, int], paths: dict[int, Path]) -> tuple[tuple[int, int], ...]:
     """Returns `(leaf, tensor)` for the arguments that are not what the tensor's own path leads to."""
     places: dict[int, list[int]] = {}
@@ -559,15 +537,6 @@ def _repeats(leaves: Sequence[Any], number: dict[int, int], paths: dict[int, Pat
         for position in positions
         if len(positions) > 1 or any(kind not in ("root", "item") for kind, _ in paths[i]) or paths[i][0][1] == "fn"
     )
-
-
-def _value_type(leaf: object) -> tuple[Shape, Any, type | None]:
-    """Returns shape and dtype of a traced argument, and the type of one that is a number."""
-    if isinstance(leaf, Count):
-        return (), jax.typeof(leaf.value).dtype, type(leaf.value)
-    if is_number_argument(leaf):
-        return (), canonical_dtype(jnp.result_type(leaf)), type(leaf)
-    return tuple(leaf.shape), canonical_dtype(leaf.dtype), None
 
 
 def _constant_arrays(closed: ClosedJaxpr) -> list[tuple[Any, Any]]:

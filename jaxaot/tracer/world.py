@@ -55,7 +55,7 @@ Give = Callable[[Any, Path], Value]
 """Takes an object and the place where it was put to what a later call puts there."""
 
 
-def is_same(value: Any, was: Any) -> bool:
+def is_same(value: object, was: object) -> bool:
     """Returns whether a place holds what it held before: the same object, or an equal plain value."""
     if value is was:
         return True
@@ -175,7 +175,7 @@ class World:
                     yield code
                     pending += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
 
-    def stand_in(self, path: Path, copy: Any, original: Any) -> None:
+    def stand_in(self, path: Path, copy: dict[Any, Any] | list[Any] | deque[Any], original: object) -> None:
         """Notes a dict or list that the function is given in the place of one of the caller's."""
         self.paths[id(copy)] = path
         self._originals[id(copy)] = id(original)
@@ -185,12 +185,12 @@ class World:
         number = next((i for i, other in enumerate(self._notes) if other.value is original), len(self._notes))
         self._notes.insert(number, note)
 
-    def put_symbol(self, holder: Any, key: Any, symbol: Any) -> None:
+    def put_symbol(self, holder: Any, key: object, symbol: object) -> None:
         """Puts what stands for an array into a dict or list that was noted; it is no change."""
         self.symbols[id(holder), key] = symbol
         holder[key] = symbol
 
-    def put_number(self, roots: Iterable[tuple[Path, Any]], path: Path, symbol: Any) -> None:
+    def put_number(self, roots: Iterable[tuple[Path, Any]], path: Path, symbol: object) -> None:
         """Puts what stands for a number into the place that a path leads to; it is no change."""
         kind, key = path[-1]
         holder = follow(roots, path[:-1])
@@ -213,7 +213,7 @@ class World:
                 object.__setattr__(holder, key, symbol)
         self.symbols[id(holder), key] = symbol
 
-    def expect(self, holder: Any, key: Any, was: Any) -> Any:
+    def expect(self, holder: object, key: object, was: object) -> Any:
         """Returns what a place holds as long as nobody changes it."""
         return self.symbols.get((id(holder), key), was)
 
@@ -363,13 +363,15 @@ class _Attributes(_Note):
         return attributes_of(self.value)
 
     def writes(self, world: World, give: Give) -> Iterator[WorldWrite]:
-        now, holder = self.now(), getattr(self.value, "__dict__", None)
+        now, holder, kind = self.now(), getattr(self.value, "__dict__", None), kind_of(self.value)
         is_of_class = isinstance(self.value, type)
         for name in self.before:
             if name not in now:
                 world.replaced.add((id(self.value), name))
                 yield AttributeWrite(self.path, name, None, is_of_class)
         for name, item in now.items():
+            if kind is not None and kind.is_hidden(name) and type(item).__eq__ is object.__eq__:
+                continue  # a library's own notes on the object
             was = world.expect(holder, name, self.before.get(name, MISSING))
             if is_same(item, world.expect(self.value, name, was)):
                 continue
