@@ -42,7 +42,7 @@ from jaxaot.plan.alias import (
 )
 from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
-from jaxaot.plan.world import CellWrite, ComputedValue, OutsideObject
+from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject
 from jaxaot.runtime.backward import CompiledNode, Refilled
 from jaxaot.runtime.guards import generator_name, write_guards
 from jaxaot.runtime.links import GraphValue
@@ -557,6 +557,8 @@ class _Writer:
             match output:
                 case ConstantOutput(ComputedValue(step)):
                     texts.append(f"z{step}")
+                case ConstantOutput(BuiltObject(number)):
+                    texts.append(f"x{number}")
                 case ConstantOutput(value):
                     texts.append("None" if value is None else source.constant(value))
                 case OutsideObject(path):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -36,7 +37,7 @@ from jaxaot.plan.alias import (
     TensorSpec,
 )
 from jaxaot.plan.paths import Path
-from jaxaot.plan.world import ComputedValue, OutsideObject, WorldPlan
+from jaxaot.plan.world import BuiltObject, ComputedValue, OutsideObject, WorldPlan
 from jaxaot.tracer.recipes import PendingPlan
 from jaxaot.tracer.results import take_apart
 from jaxaot.views.window import find_window
@@ -68,8 +69,9 @@ class Escapes:
 
 
 def collect_escapes(
-    trace: TraceState, result: object, objects: dict[int, Path], kept: Sequence[Tensor] = ()
-) -> Escapes:
+    trace: TraceState, result: object, objects: Mapping[int, Path], kept: Sequence[Tensor] = (),
+    made: Mapping[int, int] = types.MappingProxyType({}),
+) -> Escapes:  # fmt: skip
     """Returns the tensors and storages that outlive a traced function that returned `result`.
 
     Args:
@@ -77,11 +79,13 @@ def collect_escapes(
       result: What it returned.
       objects: Id of each cell and object from outside → its path.
       kept: The tensors that it put into Python's objects.
+      made: Id of each object that it made and put there → its number.
     """
-    result = take_apart(trace, result, objects)
-    leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
+    result = take_apart(trace, result, {**objects, **made})
+    leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects or id(x) in made)
     leaves = [
-        ConstantOutput(ComputedValue(leaf.step)) if type(leaf) is SymbolicNumber
+        ConstantOutput(BuiltObject(made[id(leaf)])) if id(leaf) in made
+        else ConstantOutput(ComputedValue(leaf.step)) if type(leaf) is SymbolicNumber
         else leaf.settled("Returning the value") if type(leaf) in STAND_INS
         else leaf
         for leaf in leaves

@@ -58,6 +58,7 @@ class Recipes:
 
     Attributes:
       made: The objects that the function made and kept outside.
+      numbers: Id of each of them → its number.
       tensors: The tensors among what it kept.
     """
 
@@ -78,7 +79,7 @@ class Recipes:
         self._trace = trace
         self._paths = paths
         self._given = {id(value): i for i, value in enumerate(given) if is_tracer(value) or isinstance(value, Tensor)}
-        self._numbers: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}
         self._owners: dict[int, int] = {}
         self._keep: list[Any] = []
 
@@ -114,12 +115,12 @@ class Recipes:
             return BuiltConstant(value)
         if _is_value(value):
             return BuiltConstant(value)
-        if id(value) not in self._numbers:
-            number = self._numbers[id(value)] = len(self.made)
+        if id(value) not in self.numbers:
+            number = self.numbers[id(value)] = len(self.made)
             self._keep.append(value)
             self.made.append(MadeSequence(list, ()))  # what is inside may lead back to it
             self.made[number] = self._made(value, place, number)
-        return BuiltObject(self._numbers[id(value)])
+        return BuiltObject(self.numbers[id(value)])
 
     def _made(self, value: Any, place: Path, number: int) -> Made:
         cls = type(value)

@@ -48,7 +48,7 @@ def of_an_attribute():
 def of_a_variable():
     space = {}
     exec("flag = True\ndef fn(x):\n    global flag\n    flag = True\n    return x * 2", space)
-    return space["fn"], types.SimpleNamespace(**{"space": space}), lambda: space["flag"]
+    return space["fn"], types.SimpleNamespace(space=space), lambda: space["flag"]
 
 
 def of_an_object():
