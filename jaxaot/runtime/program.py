@@ -20,7 +20,7 @@ from jaxaot.passes.dce import dce
 from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
-from jaxaot.plan.guards import EqualTo
+from jaxaot.plan.guards import EqualTo, HasType
 from jaxaot.plan.paths import Path
 from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
@@ -295,9 +295,12 @@ def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
 
 def changing_numbers(programs: Sequence[Program]) -> tuple[Path, ...]:
     """Returns the paths of the numbers of Python that differ among programs of one function."""
-    values: dict[Path, set[Any]] = {}
+    values: dict[tuple[Path, Any], set[Any]] = {}
     for program in programs:
-        for guard in program.key.call.python:
+        guards = program.key.call.python
+        kinds = {guard.path: guard.condition for guard in guards if isinstance(guard.condition, HasType)}
+        for guard in guards:
             if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float):
-                values.setdefault(guard.path, set()).add(guard.condition.value)
-    return tuple(path for path, found in values.items() if len(found) > 1)
+                place = guard.path, kinds.get(guard.path[:-1])  # of objects of another class it may mean another thing
+                values.setdefault(place, set()).add(guard.condition.value)
+    return tuple(dict.fromkeys(path for (path, _), found in values.items() if len(found) > 1))
