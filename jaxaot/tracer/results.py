@@ -17,6 +17,7 @@ import jax
 
 from jaxaot._jax import is_tracer
 from jaxaot.errors import LeakedTensorError
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.cells import CODE, attributes_of, is_leaf
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
@@ -101,7 +102,7 @@ def _apart(trace: TraceState, outside: Container[int], value: Any, around: tuple
         return child is None or id(child) in outside or isinstance(child, _LEAVES)
 
     def leaf(child: Any) -> Any:
-        if isinstance(child, Tensor) or (is_whole(child) and not isinstance(child, _LEAVES)):
+        if isinstance(child, Tensor) or type(child) in STAND_INS or child is None or id(child) in outside:
             return child
         if is_leaf(child) or is_tracer(child) or (isinstance(child, CODE) and not isinstance(child, _OPAQUE)):
             return child
