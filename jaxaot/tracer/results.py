@@ -41,7 +41,9 @@ class Rebuilt:
 
     def put_together(self) -> Any:
         """Returns a new container."""
-        cls, n = self.cls, len(self.keys or ())
+        n = len(self.keys or ())
+        cls: Any = self.cls
+        made: Any
         items, attributes = self.children[:n], dict(zip(self.names, self.children[n:], strict=True))
         if issubclass(cls, functools.partial):
             made = cls(self.extra, *items, **attributes)
@@ -76,7 +78,7 @@ class Rebuilt:
 jax.tree_util.register_pytree_with_keys(
     Rebuilt,
     Rebuilt.flatten_with_keys,
-    lambda aux, children: Rebuilt(*aux, children).put_together(),
+    lambda aux, children: Rebuilt(aux[0], aux[1], aux[2], aux[3], children).put_together(),
     lambda rebuilt: (rebuilt.children, (rebuilt.cls, rebuilt.keys, rebuilt.names, rebuilt.extra)),
 )
 
