@@ -49,7 +49,8 @@ class Rebuilt:
             made = cls(self.extra, *items, **attributes)
             attributes = {}
         elif issubclass(cls, (tuple, frozenset)):
-            made = cls.__new__(cls, items)
+            make: Any = cls.__new__
+            made = make(cls, items)
         else:
             made = cls.__new__(cls)
         if issubclass(cls, dict):
