@@ -359,10 +359,13 @@ class VolatileError(TraceError):
     `ja.compile` runs such a function eagerly, after a warning; `ja.trace` raises.
     """
 
-    def __init__(self, reason: str, advice: str):
+    def __init__(self, reason: str, advice: str = ""):
         """Says what it reads, and what to write instead."""
-        super().__init__(f"{reason}. {advice}")
+        super().__init__(reason, advice)
         self.reason, self.advice = reason, advice
+
+    def __str__(self) -> str:
+        return f"{self.reason}. {self.advice}" if self.advice else self.reason
 
 
 class UnreachableTensorError(TraceError):

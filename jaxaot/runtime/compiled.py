@@ -154,7 +154,7 @@ class CompiledFunction(Generic[P, R]):
         try:
             RUNNING.append(self)  # so that they look
             state.inlines = True
-            return self.fn(*args, **kwargs)
+            return self.fn(*args, **kwargs)  # type: ignore[call-arg]
         finally:
             state.inlines = False
             if self in RUNNING:

@@ -17,6 +17,7 @@ import jax
 
 from jaxaot._jax import is_tracer
 from jaxaot.errors import LeakedTensorError
+from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.cells import CODE, attributes_of, is_leaf
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
@@ -40,13 +41,16 @@ class Rebuilt:
 
     def put_together(self) -> Any:
         """Returns a new container."""
-        cls, n = self.cls, len(self.keys or ())
+        n = len(self.keys or ())
+        cls: Any = self.cls
+        made: Any
         items, attributes = self.children[:n], dict(zip(self.names, self.children[n:], strict=True))
         if issubclass(cls, functools.partial):
             made = cls(self.extra, *items, **attributes)
             attributes = {}
         elif issubclass(cls, (tuple, frozenset)):
-            made = cls.__new__(cls, items)
+            make: Any = cls.__new__
+            made = make(cls, items)
         else:
             made = cls.__new__(cls)
         if issubclass(cls, dict):
@@ -75,7 +79,7 @@ class Rebuilt:
 jax.tree_util.register_pytree_with_keys(
     Rebuilt,
     Rebuilt.flatten_with_keys,
-    lambda aux, children: Rebuilt(*aux, children).put_together(),
+    lambda aux, children: Rebuilt(aux[0], aux[1], aux[2], aux[3], children).put_together(),
     lambda rebuilt: (rebuilt.children, (rebuilt.cls, rebuilt.keys, rebuilt.names, rebuilt.extra)),
 )
 
@@ -101,7 +105,7 @@ def _apart(trace: TraceState, outside: Container[int], value: Any, around: tuple
         return child is None or id(child) in outside or isinstance(child, _LEAVES)
 
     def leaf(child: Any) -> Any:
-        if isinstance(child, Tensor) or (is_whole(child) and not isinstance(child, _LEAVES)):
+        if isinstance(child, Tensor) or type(child) in STAND_INS or child is None or id(child) in outside:
             return child
         if is_leaf(child) or is_tracer(child) or (isinstance(child, CODE) and not isinstance(child, _OPAQUE)):
             return child

@@ -43,14 +43,8 @@ _FUNCTIONS = {fn.__code__: f"{fn.__module__}.{fn.__name__}" for fn in (uuid.uuid
 """Calls that give something else each time → their names; those of functions in Python by their code."""
 _NOW = {"now", "today", "utcnow"}
 _LOGGED = {"debug", "info", "warning", "error", "exception", "critical", "log"}
-_OUTSIDE = tuple(
-    f"{folder}{os.sep}"
-    for folder in {
-        sysconfig.get_path("stdlib"),
-        sysconfig.get_path("platstdlib"),
-        os.path.dirname(jaxaot.errors.__file__),
-    }
-)
+_FOLDERS = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(jaxaot.errors.__file__)}
+_OUTSIDE = tuple(f"{folder}{os.sep}" for folder in _FOLDERS)
 _TOOLS = (4, 3)
 """Numbers that `sys.monitoring` leaves to anyone."""
 

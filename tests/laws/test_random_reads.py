@@ -63,7 +63,8 @@ class World:
         lines = self.rng.sample(self.READS, self.rng.randint(2, 6))
         code = "\n".join([
             "def make():", "    c = 1", "    def fn(x, d=1):", *(f"        x = {line}" for line in lines),
-            "        return x", "    def set_c(value):", "        nonlocal c", "        c = value", "    return fn, set_c",
+            "        return x", "    def set_c(value):", "        nonlocal c", "        c = value",
+            "    return fn, set_c",
         ])  # fmt: skip
         exec(code, self.scope)
         fn, self.set_c = self.scope["make"]()
