@@ -55,16 +55,23 @@ def run_traced(fn: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> 
     return fn(*args, **kwargs) if context is None else context.run(fn, *args, **kwargs)
 
 
+def run_handler(handler: Callable[[int, Any], Any], number: int, frame: Any) -> Any:
+    """Returns what a handler of a signal returns; for `is_of_function`."""
+    return handler(number, frame)
+
+
 def is_of_function(error: BaseException) -> bool:
     """Returns whether a traced function raised an exception, as it may do eagerly as well."""
     if isinstance(error, (TraceError, CompilerError, *_OF_TRACERS)):
         return False
-    traceback = error.__traceback__
+    traceback, is_found = error.__traceback__, False
     while traceback is not None:
-        if traceback.tb_frame.f_code is run_traced.__code__:
-            return True
+        code = traceback.tb_frame.f_code
+        if code is run_handler.__code__:  # a handler raised, which comes at any time and only once
+            return False
+        is_found = is_found or code is run_traced.__code__
         traceback = traceback.tb_next
-    return False
+    return is_found
 
 
 _OF_TRACERS = (
