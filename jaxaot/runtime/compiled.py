@@ -14,6 +14,7 @@ from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, Vo
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING, is_of_function
 from jaxaot.plan.difference import CallKey, differences
+from jaxaot.plan.paths import Path
 from jaxaot.runtime.call import MISS
 from jaxaot.runtime.program import Program, changing_numbers
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
@@ -125,6 +126,11 @@ class CompiledFunction(Generic[P, R]):
         result = MISS if self._is_volatile else self._first_call(args, kwargs)
         return self._eagerly(args, kwargs) if result is MISS else result
 
+    def _changing(self, args: Any, kwargs: Any) -> tuple[Path, ...]:
+        """Returns the paths of the numbers that changed from program to program."""
+        roots = [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), self.fn)]
+        return changing_numbers(self.programs, roots)
+
     def _built(self, args: Any, kwargs: Any, *walk: Any, **numbers: Any) -> Program | None:
         """Returns a program for a call; None if the function has to run eagerly.
 
@@ -203,7 +209,7 @@ class CompiledFunction(Generic[P, R]):
                 if result is not MISS:
                     self._hits += 1
                     return result
-            program = self._built(args, kwargs, numbers=changing_numbers(self.programs))
+            program = self._built(args, kwargs, numbers=self._changing(args, kwargs))
             if program is None:
                 return MISS
             result = self._enter(program, args, kwargs)
@@ -223,7 +229,7 @@ class CompiledFunction(Generic[P, R]):
         """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
         for _ in range(N_BUILDS):
             before = program
-            program = self._build(self.fn, args, kwargs, self._writing, numbers=changing_numbers(self.programs))
+            program = self._build(self.fn, args, kwargs, self._writing, numbers=self._changing(args, kwargs))
             result = self._enter(program, args, kwargs)
             if result is not MISS:
                 return program, result

@@ -21,7 +21,7 @@ from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.guards import EqualTo, HasType
-from jaxaot.plan.paths import Path
+from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import BuiltArray, CellWrite
@@ -293,14 +293,26 @@ def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def changing_numbers(programs: Sequence[Program]) -> tuple[Path, ...]:
-    """Returns the paths of the numbers of Python that differ among programs of one function."""
+def changing_numbers(programs: Sequence[Program], roots: Sequence[tuple[Path, Any]]) -> tuple[Path, ...]:
+    """Returns the paths of the numbers of Python that differ among programs of one function.
+
+    Args:
+      programs: Themselves.
+      roots: Where the paths of the call start for which another one is made.
+    """
     values: dict[tuple[Path, Any], set[Any]] = {}
     for program in programs:
         guards = program.key.call.python
         kinds = {guard.path: guard.condition for guard in guards if isinstance(guard.condition, HasType)}
         for guard in guards:
             if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float):
-                place = guard.path, kinds.get(guard.path[:-1])  # of objects of another class it may mean another thing
-                values.setdefault(place, set()).add(guard.condition.value)
-    return tuple(dict.fromkeys(path for (path, _), found in values.items() if len(found) > 1))
+                values.setdefault((guard.path, kinds.get(guard.path[:-1])), set()).add(guard.condition.value)
+
+    def is_of_kind(path: Path, kind: HasType | None) -> bool:
+        try:
+            return kind is None or type(follow(roots, path)) is kind.cls
+        except (AttributeError, LookupError, TypeError, ValueError):  # this call has no such object
+            return False
+
+    found = (place for place, differing in values.items() if len(differing) > 1)
+    return tuple(dict.fromkeys(path for path, kind in found if is_of_kind(path[:-1], kind)))
