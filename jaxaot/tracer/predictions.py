@@ -26,9 +26,16 @@ from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import (
     AttributeWrite,
     BuiltConstant,
+    CellWrite,
     ComputedValue,
+    ContentWrite,
+    ContextWrite,
+    DequeWrite,
     ItemWrite,
+    MembersWrite,
+    MetadataWrite,
     OutsideObject,
+    RefillWrite,
     SliceWrite,
     Value,
     WorldPlan,
@@ -90,7 +97,7 @@ def _is_variable(path: Path) -> bool:
     )
 
 
-def _places(write: Any) -> Iterator[tuple[Path, Value | None]]:
+def _places(write: WorldWrite) -> Iterator[tuple[Path, Value | None]]:
     """Yields the places of a write, each as the path by which it is read, and what is put there."""
     match write:
         case AttributeWrite(path, "cell_contents", value) if path[-2:-1] == (("attr", "__closure__"),):
@@ -105,8 +112,13 @@ def _places(write: Any) -> Iterator[tuple[Path, Value | None]]:
             yield (*path, ("item", key)), value
         case SliceWrite(path, start, _, items) if start is not None:
             yield from (((*path, ("item", start + i)), item) for i, item in enumerate(items))
-        case _:
+        case (
+            CellWrite() | MetadataWrite() | AttributeWrite() | ItemWrite() | RefillWrite() | SliceWrite() | DequeWrite()
+            | MembersWrite() | ContentWrite() | ContextWrite()
+        ):  # fmt: skip
             return
+        case _:
+            assert_never(write)
 
 
 def without_numbers(
