@@ -304,7 +304,7 @@ def _is_filled_later(made: Made) -> bool:
 
 def refill(items: dict[Any, Any], keys: tuple[Any, ...], values: tuple[Any, ...]) -> None:
     """Gives a dict other items, past methods of a class of the user's."""
-    cls = OrderedDict if isinstance(items, OrderedDict) else dict
+    cls: Any = OrderedDict if isinstance(items, OrderedDict) else dict
     cls.clear(items)
     for key, value in zip(keys, values, strict=True):
         cls.__setitem__(items, key, value)

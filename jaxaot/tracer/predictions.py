@@ -157,7 +157,7 @@ def _is_there(path: Path, value: Value | None, roots: Sequence[tuple[Path, Any]]
 def _place(path: Path, roots: Sequence[tuple[Path, Any]]) -> tuple[int, Any]:
     """Returns what tells a place apart, whichever path leads to it."""
     kind, key = path[-1]
-    holder = follow(roots, path[:-1]) if len(path) > 1 else None
+    holder: Any = follow(roots, path[:-1]) if len(path) > 1 else None
     if kind == "closure":
         return id(holder.__closure__[key[0]]), None
     if kind == "global":
