@@ -185,10 +185,10 @@ class SymbolicNumber:
         return self.numbers.compute("round", (self, *digits))
 
     def __divmod__(self, other: object) -> Any:
-        return self // other, self % other
+        return _operate("floordiv", self, other, False), _operate("mod", self, other, False)
 
     def __rdivmod__(self, other: object) -> Any:
-        return other // self, other % self
+        return _operate("floordiv", self, other, True), _operate("mod", self, other, True)
 
 
 def _operate(how: str, number: SymbolicNumber, other: object, is_right: bool) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array, DTypeLike
-from jaxaot.errors import CompilerError, LastingHookError, TraceError
+from jaxaot.errors import AutogradError, CompilerError, LastingHookError, TraceError
 from jaxaot.facade.generator import Position
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.where import user_line
@@ -62,7 +62,7 @@ def run_handler(handler: Callable[[int, Any], Any], number: int, frame: Any) -> 
 
 def is_of_function(error: BaseException) -> bool:
     """Returns whether a traced function raised an exception, as it may do eagerly as well."""
-    if isinstance(error, (TraceError, CompilerError, *_OF_TRACERS)):
+    if isinstance(error, (TraceError, CompilerError, AutogradError, *_OF_TRACERS)):  # what only a trace refuses
         return False
     traceback, is_found = error.__traceback__, False
     while traceback is not None:

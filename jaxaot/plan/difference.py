@@ -120,6 +120,7 @@ def differences(earlier: CallKey, later: CallKey) -> tuple[Difference, ...]:
         *_sharing(earlier, later),
         *_gradients(earlier, later),
         *_python(earlier, later),
+        *_numbers(earlier, later),
         *_cells(earlier, later),
         *_generators(earlier, later),
         *_asked(earlier, later),
@@ -166,6 +167,24 @@ def leaf_name(path: Sequence[Any], parameters: Sequence[str]) -> str:
 
 class _Leaf:
     """Stands for a leaf of the arguments."""
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _numbers(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    """Yields the numbers of Python whose values the two traces relied on, and that differ."""
+    before, after = (_relied_on(key) for key in (earlier, later))
+    for name in before.keys() & after.keys():
+        if differs(before[name], after[name]):
+            text = f"`{name}` is {shown(after[name])} instead of {shown(before[name])}"
+            yield Difference(Kind.PYTHON, f"`{name}`", text)
+
+
+def _relied_on(key: CallKey) -> dict[str, Any]:
+    plan = key.call.numbers
+    name = lambda path: place_name(path, key.parameters)
+    return {plan.text(fact.step, name): fact.value for fact in plan.facts if not fact.is_of_type}
 
 
 # -- settings and structure --------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ traced function asked for the value of one, or whether a comparison of two is tr
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, assert_never
 
 from jaxaot.plan.paths import Path, path_text
@@ -76,13 +77,13 @@ class NumberPlan:
     facts: tuple[NumberFact, ...] = ()
     inputs: tuple[NumberInput, ...] = ()
 
-    def text(self, step: int) -> str:
-        """Returns a number in the user's words."""
+    def text(self, step: int, name: Callable[[Path], str] = path_text) -> str:
+        """Returns a number in the user's words, places by `name(path)`."""
         match self.numbers[step]:
             case ReadNumber(path):
-                return path_text(path)
+                return name(path)
             case ComputedNumber(how, operands):
-                texts = [self.text(v.step) if isinstance(v, NumberStep) else repr(v) for v in operands]
+                texts = [self.text(v.step, name) if isinstance(v, NumberStep) else repr(v) for v in operands]
                 return f"({f' {SIGNS[how]} '.join(texts)})" if how in SIGNS else f"{how}({', '.join(texts)})"
             case _:
                 assert_never(self.numbers[step])

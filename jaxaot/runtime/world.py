@@ -141,8 +141,10 @@ class WorldWriter:
                 source.add(f"{name} = {source.constant(tree)}.unflatten({self._tuple(items)})")
             case MadeCopy(array):
                 source.add(f"{name} = {source.constant(array)}.copy()")
-            case _:
+            case MadeSequence() | MadeMapping() | MadeInstance():
                 return
+            case _:
+                assert_never(made)
 
     def _empty(self, made: Made) -> str:
         match made:
@@ -155,8 +157,10 @@ class WorldWriter:
                 return f"newobject({self.source.constant(cls)})"
             case MadeSequence(cls) | MadeMapping(cls):
                 return f"{self.source.constant(cls)}()"
-            case _:
+            case MadeTree() | MadeCopy():
                 raise AssertionError("a tree or an array is not filled later")
+            case _:
+                assert_never(made)
 
     def _fill(self, number: int) -> None:
         made, source, name = self.plan.made[number], self.source, f"x{number}"
@@ -170,8 +174,10 @@ class WorldWriter:
             case MadeInstance(_, names, items):
                 for attribute, item in zip(names, items, strict=True):
                     source.add(f"setattribute({name}, {attribute!r}, {self.text(item)})")
-            case _:
+            case MadeSequence() | MadeTree() | MadeCopy():
                 return
+            case _:
+                assert_never(made)
 
     def text(self, value: Value) -> str:
         """Returns the expression of a value."""
@@ -272,10 +278,15 @@ class WorldWriter:
             case RefillWrite(path, keys, items):
                 source.scope["refill"] = refill
                 source.add(f"refill({source.path(path)}, {self._tuple(keys)}, {self._tuple(items)})")
-            case _:
+            case (
+                AttributeWrite() | ItemWrite() | SliceWrite() | DequeWrite() | MembersWrite() | ContentWrite()
+                | ContextWrite()
+            ):  # fmt: skip
                 for change in self._changes(write, lambda output: f"out[{output}]"):
                     arguments = [change.owner, *([] if change.name is None else [change.name]), str(change.value)]
                     source.add(f"{change.how}({', '.join(arguments)})")
+            case _:
+                assert_never(write)
 
 
 def _is_filled_later(made: Made) -> bool:
@@ -293,7 +304,7 @@ def _is_filled_later(made: Made) -> bool:
 
 def refill(items: dict[Any, Any], keys: tuple[Any, ...], values: tuple[Any, ...]) -> None:
     """Gives a dict other items, past methods of a class of the user's."""
-    cls = OrderedDict if isinstance(items, OrderedDict) else dict
+    cls: Any = OrderedDict if isinstance(items, OrderedDict) else dict
     cls.clear(items)
     for key, value in zip(keys, values, strict=True):
         cls.__setitem__(items, key, value)

@@ -210,7 +210,7 @@ def plan_aliases(
     grads = [(tensor, tensor._grad) for tensor in escapes.grads]
     leaves: list[Any] = []
     for leaf in escapes.leaves:
-        if isinstance(leaf, (Tensor, OutsideObject, ConstantOutput)):
+        if isinstance(leaf, (Tensor, OutputSource)):
             leaves.append(leaf)
         elif is_tracer(leaf) or isinstance(leaf, jax.Array):
             leaves.append(ArrayOutput(output(leaf)))

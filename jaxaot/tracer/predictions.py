@@ -27,9 +27,16 @@ from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import (
     AttributeWrite,
     BuiltConstant,
+    CellWrite,
     ComputedValue,
+    ContentWrite,
+    ContextWrite,
+    DequeWrite,
     ItemWrite,
+    MembersWrite,
+    MetadataWrite,
     OutsideObject,
+    RefillWrite,
     SliceWrite,
     Value,
     WorldPlan,
@@ -91,7 +98,7 @@ def _is_variable(path: Path) -> bool:
     )
 
 
-def _places(write: Any) -> Iterator[tuple[Path, Value | None]]:
+def _places(write: WorldWrite) -> Iterator[tuple[Path, Value | None]]:
     """Yields the places of a write, each as the path by which it is read, and what is put there."""
     match write:
         case AttributeWrite(path, "cell_contents", value) if path[-2:-1] == (("attr", "__closure__"),):
@@ -106,8 +113,13 @@ def _places(write: Any) -> Iterator[tuple[Path, Value | None]]:
             yield (*path, ("item", key)), value
         case SliceWrite(path, start, _, items) if start is not None:
             yield from (((*path, ("item", start + i)), item) for i, item in enumerate(items))
-        case _:
+        case (
+            CellWrite() | MetadataWrite() | AttributeWrite() | ItemWrite() | RefillWrite() | SliceWrite() | DequeWrite()
+            | MembersWrite() | ContentWrite() | ContextWrite()
+        ):  # fmt: skip
             return
+        case _:
+            assert_never(write)
 
 
 def without_numbers(
@@ -157,7 +169,7 @@ def _is_there(path: Path, value: Value | None, roots: Sequence[tuple[Path, Any]]
 def _place(path: Path, roots: Sequence[tuple[Path, Any]]) -> tuple[int, Any]:
     """Returns what tells a place apart, whichever path leads to it."""
     kind, key = path[-1]
-    holder = follow(roots, path[:-1]) if len(path) > 1 else None
+    holder: Any = follow(roots, path[:-1]) if len(path) > 1 else None
     if kind == "closure":
         return id(holder.__closure__[key[0]]), None
     if kind == "global":

@@ -219,7 +219,7 @@ class PendingPlan:
         self._made = made
         self._writes = writes
 
-    def finish(self, tensor_number: Callable[[Tensor], int]) -> WorldPlan:
+    def finish(self, tensor_number: Callable[[Any], Any]) -> WorldPlan:
         """Returns the plan.
 
         Args:

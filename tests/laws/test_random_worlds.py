@@ -2,7 +2,8 @@
 
 A program is a function over an object, a dict, lists, a deque, a variable of its closure and tensors kept in them.
 It counts, switches, swaps, keeps, forgets, draws and branches on what it finds, and is called many times, with
-changes from outside in between. Eager is the oracle for results, for all objects afterwards, and for what is one object.
+changes from outside in between. Eager is the oracle for results, for all objects afterwards, and for what is one
+object.
 
 `JAXAOT_PROGRAMS=2000 pytest tests/laws/test_random_worlds.py` runs that many.
 """
