@@ -5,10 +5,12 @@ They are conditions like those of `guards.py`; each looks at many things at once
 
 from __future__ import annotations
 
+import array
 import copy
 import dataclasses
 import itertools
 import operator
+import os
 import weakref
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -103,17 +105,27 @@ class HasItems(Condition):
         return "holds other items"
 
 
+READINGS: dict[type, Callable[[Any], Any]] = {
+    bytearray: bytes,
+    array.array: lambda value: (value.typecode, value.tobytes()),
+    operator.attrgetter: operator.methodcaller("__reduce__"),
+    operator.itemgetter: operator.methodcaller("__reduce__"),
+    operator.methodcaller: operator.methodcaller("__reduce__"),
+    type(os.environ): dict,
+}
+"""Classes whose objects change in place or are not compared → what reads all that they hold."""
+
+
 @dataclasses.dataclass(frozen=True)
 class HasReading(Condition):
     """What a value that changes in place, or is not compared, holds: the bytes of a `bytearray`."""
 
     cls: type
-    read: Callable[[Any], Any]
     value: Any
 
     def misses(self, code: Code, path: Path) -> tuple[str, ...]:
         found = code.path(path)
-        read = f"{code.constant(self.read)}({found})"
+        read = f"{code.constant(READINGS[self.cls])}({found})"
         return f"type({found}) is not {code.constant(self.cls)}", f"{read} != {code.constant(self.value)}"
 
     def words(self, names: Names) -> str:

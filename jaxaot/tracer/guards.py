@@ -13,21 +13,19 @@ Nothing here may keep the user's objects alive: arrays and objects are held by w
 from __future__ import annotations
 
 import argparse
-import array
 import builtins
 import contextvars
 import copy
 import dataclasses
 import functools
 import inspect
-import operator
 import os
 import sys
 import threading
 import types
 import weakref
 from collections import ChainMap, UserDict, UserList, UserString, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -52,7 +50,7 @@ from jaxaot.plan.guards import (
     IsTensor,
     PythonGuard,
 )
-from jaxaot.plan.members import AreDistinct, HasMethods, HasReading, HidesNone, Member
+from jaxaot.plan.members import READINGS, AreDistinct, HasMethods, HasReading, HidesNone, Member
 from jaxaot.plan.paths import UNSET, Path, function_behind
 from jaxaot.tracer.containers import CONSTANT, PLAIN, check_size, guard_items, is_plain, set_guards
 from jaxaot.tracer.names import Named, code_names, hoped_variables, is_installed, package_of, variables_of
@@ -63,14 +61,6 @@ _NAMESPACES = (
     types.SimpleNamespace, argparse.Namespace, UserDict, UserList, UserString, ChainMap, threading.local,
 )  # fmt: skip
 """Classes of libraries whose attributes are the user's."""
-_READINGS: dict[type, Callable[[Any], Any]] = {
-    bytearray: bytes,
-    array.array: lambda value: (value.typecode, value.tobytes()),
-    operator.attrgetter: operator.methodcaller("__reduce__"),
-    operator.itemgetter: operator.methodcaller("__reduce__"),
-    operator.methodcaller: operator.methodcaller("__reduce__"),
-}
-"""Classes whose objects change in place or are not compared → what reads all that they hold."""
 _UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
 _GROWING = (list, deque)
 """Containers that code may add to without reading what they hold."""
@@ -354,7 +344,7 @@ class _Walk:
         name = name[1] if kind == "closure" else name.__name__ if kind == "module" else name
         space, members = vars(module), []
         for of, attribute in sorted(self.found.pairs):
-            if of != name or attribute not in space or not self._is_new(module, attribute):
+            if of != name or attribute not in space or not self._is_first_met(module, attribute):
                 continue
             child = space[attribute]
             if callable(child) or isinstance(child, CONSTANT):
@@ -366,7 +356,7 @@ class _Walk:
         if members:
             self._guard(path, HasMethods(tuple(members)))
 
-    def _is_new(self, owner: object, name: str) -> bool:
+    def _is_first_met(self, owner: object, name: str) -> bool:
         """Returns whether a member of a class or module has no guard yet, and notes it."""
         is_new = (id(owner), name) not in self._members
         self._members.add((id(owner), name))
@@ -378,7 +368,7 @@ class _Walk:
             for name in sorted(self.found.environment):
                 self._guard((*path, ("variable", name)), EqualTo(value.get(name)))
         if self.found.reads_environment:
-            self._guard(path, HasReading(type(value), dict, dict(value)))
+            self._guard(path, HasReading(type(value), READINGS[type(value)](value)))
 
     def _tensor(self, path: Path, value: Tensor) -> None:
         """Guards a tensor at a path that is not the one by which the call finds it."""
@@ -457,10 +447,10 @@ class _Walk:
         elif is_volatile_iterator(value) or is_random(value):
             self.volatile.append((path, value))
             self._weak(path, value)
-        elif cls in _READINGS:
-            self._guard(path, HasReading(cls, _READINGS[cls], _READINGS[cls](value)))
         elif value is os.environ:
             self._environment(path, value)
+        elif cls in READINGS:
+            self._guard(path, HasReading(cls, READINGS[cls](value)))
         elif isinstance(value, contextvars.ContextVar):
             self._weak(path, value)
             if value.get(UNSET) is UNSET:
@@ -525,7 +515,7 @@ class _Walk:
                 if name in _UNREAD or not is_named:
                     continue
                 is_method = hasattr(type(member), "__get__") and not isinstance(member, type)
-                if is_first and is_method and self._is_new(owner, name):
+                if is_first and is_method and self._is_first_met(owner, name):
                     members.append(Member(owner, name, member))
                 if name in known:
                     continue
