@@ -67,9 +67,13 @@ def changing_numbers(
         for guard in traced.call.python
         if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float)
     }
+    containers = {
+        id(follow(roots, guard.path)) for guard in traced.call.python if isinstance(guard.condition, HasItems)
+    }
     for write in traced.world.writes:
         for path, value in _places(write):
-            if path not in of_leaves and _place(path, roots) not in guarded:
+            place = _place(path, roots)
+            if path not in of_leaves and place not in guarded and place[0] not in containers:
                 continue
             if isinstance(value, BuiltConstant) and type(value.value) in (int, float):
                 try:
