@@ -44,6 +44,7 @@ from jaxaot.plan.world import (
     is_growth,
     with_values,
 )
+from jaxaot.tracer.paths import is_foreign
 from jaxaot.tracer.world import is_same
 
 _FOLDED = {"convert_element_type", "add", "sub", "mul", "div", "neg", "max", "min", "copy"}
@@ -82,6 +83,17 @@ def changing_numbers(
                     continue
                 if type(before) in (int, float):
                     yield path
+
+
+def can_be_replaced(path: Path, roots: Sequence[tuple[Path, Any]]) -> bool:
+    """Returns whether a symbol can stand where a path leads: not in a library, whose own code would meet it."""
+    try:
+        holder = follow(roots, path[:-1])
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return False
+    if isinstance(holder, (types.ModuleType, type)):
+        return not is_foreign(holder.__name__ if isinstance(holder, types.ModuleType) else holder.__module__)
+    return path[-1][0] in ("closure", "global", "attr", "item", "key") and not isinstance(holder, tuple)
 
 
 def growing_lists(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Iterator[Path]:

@@ -59,6 +59,7 @@ from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, leaf_input
 from jaxaot.tracer.predictions import (
+    can_be_replaced,
     changing_numbers,
     growing_lists,
     predicts,
@@ -136,11 +137,8 @@ def trace_call(
             except _TraceAgain as again:
                 how = again.how
         starts = roots(fn, args, kwargs)
-        chosen = (
-            ()
-            if numbers is None
-            else dict.fromkeys((*changing_numbers(plain, starts, leaf_paths((args, kwargs), in_tree)), *numbers))
-        )
+        changing = () if numbers is None else changing_numbers(plain, starts, leaf_paths((args, kwargs), in_tree))
+        chosen = [path for path in dict.fromkeys((*changing, *(numbers or ()))) if can_be_replaced(path, starts)]
         lists = () if numbers is None else dict.fromkeys(growing_lists(plain, starts))
         if not (chosen or lists) or not plain.is_whole:
             return plain
