@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.random_models import compare, options_of
-from jaxaot.backend.cpu.kernels.share import share
-from jaxaot.backend.cpu.memory.relay import can_be_cut
+from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
+from jaxaot.backend.cpu.memory.sequential import can_be_cut
 from jaxaot.backend.cpu.tune import is_worth_tuning, tune
 from jaxaot.errors import AutogradError
 from jaxaot.ir.rewrite import inline
@@ -137,7 +137,7 @@ def is_rewritten(fn: Callable[..., Any], arrays: Sequence[Any]) -> bool:
     if not is_worth_tuning(opened):
         return False
     tuned = tune(opened, lowered_passes(None, "cpu"))
-    cleaned = [str(dce(share(graph))) for graph in (opened, tuned.jaxpr)]
+    cleaned = [str(dce(lowered_cse(graph))) for graph in (opened, tuned.jaxpr)]
     return cleaned[0] != cleaned[1] or tuned.n_by_eigen > 0 or can_be_cut(tuned.jaxpr)
 
 

@@ -27,7 +27,7 @@ import jaxaot as ja
 from benchmarks import models
 from benchmarks.models import Model
 from jaxaot._util import format_bytes
-from jaxaot.passes.finish import finish_backward
+from jaxaot.passes.prepare import prepare_backward
 
 H100 = """
 gpu_device_info {
@@ -108,7 +108,7 @@ def apart(model: Model, types: Any, on: Any) -> dict[str, tuple[int, int]]:
         ("within 0.1", {"memory_budget": 0.1}),
     ):
         parts = joint.partition(**options)
-        backward = finish_backward(parts.backward, len(parts.plan.residuals))
+        backward = prepare_backward(parts.backward, len(parts.plan.residuals))
         found[name] = parts.plan.extra_bytes, temporary_bytes(jaxpr_as_fun(backward), placed(backward.in_avals, on))
     return found
 

@@ -20,15 +20,15 @@ from jaxaot.lower.executable import Executable
 
 
 def traffic(name: str) -> tuple[float, float, int] | None:
-    """Returns the bytes of a step by `jax.jit` and after the passes, and the number of legs; None of objects."""
+    """Returns the bytes of a step by `jax.jit` and after the passes, and the number of subprograms; None of objects."""
     step = STEPS[name]()
     if step.has_objects:
         return None
     plain: Any = jax.jit(step.fn, donate_argnums=0).lower(step.state, *step.data).compile().cost_analysis()
     closed = inline(jax.make_jaxpr(step.fn)(step.state, *step.data), also_custom=True)
     ours = Executable(closed, donated=range(len(jax.tree.leaves(step.state))))
-    n_legs = 1 if ours.relay is None else len(ours.relay.course.legs)
-    return plain["bytes accessed"], ours.cost_analysis()["bytes accessed"], n_legs
+    n_subprograms = 1 if ours.sequential is None else len(ours.sequential.schedule.subprograms)
+    return plain["bytes accessed"], ours.cost_analysis()["bytes accessed"], n_subprograms
 
 
 def main() -> None:
@@ -40,13 +40,15 @@ def main() -> None:
     from rich.table import Table
 
     table = Table(title="Bytes read and written by a training step", title_justify="left")
-    for column in ("model", "jax.jit", "ja.jit", "ratio", "legs"):
+    for column in ("model", "jax.jit", "ja.jit", "ratio", "subprograms"):
         table.add_column(column, justify="left" if column == "model" else "right")
     for name in options.models or STEPS:
         found = traffic(name)
         if found is not None:
-            plain, ours, n_legs = found
-            table.add_row(name, f"{plain / 1e6:.0f} MB", f"{ours / 1e6:.0f} MB", f"{ours / plain:.2f}", str(n_legs))
+            plain, ours, n_subprograms = found
+            table.add_row(
+                name, f"{plain / 1e6:.0f} MB", f"{ours / 1e6:.0f} MB", f"{ours / plain:.2f}", str(n_subprograms)
+            )
         jax.clear_caches()
     console = Console(width=110)
     console.print(table)

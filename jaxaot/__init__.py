@@ -64,10 +64,10 @@ from jaxaot.facade.generator import get_rng_state as get_rng_state
 from jaxaot.facade.generator import initial_seed as initial_seed
 from jaxaot.facade.generator import manual_seed as manual_seed
 from jaxaot.facade.generator import set_rng_state as set_rng_state
+from jaxaot.facade.markers import checkpoint_name as checkpoint_name
+from jaxaot.facade.markers import must_recompute as must_recompute
+from jaxaot.facade.markers import must_save as must_save
 from jaxaot.facade.methods import FUNCTIONS as _FUNCTIONS
-from jaxaot.facade.notes import checkpoint_name as checkpoint_name
-from jaxaot.facade.notes import must_recompute as must_recompute
-from jaxaot.facade.notes import must_save as must_save
 from jaxaot.facade.printed import print as print
 from jaxaot.facade.storage import Storage as Storage
 from jaxaot.facade.tensor import Size as Size

@@ -483,7 +483,7 @@ def is_plainly_placed(aval: Aval) -> bool:
 
 
 def scan_counts(scan: Any) -> tuple[int, int]:
-    """Returns how many operands of a `scan` its body sees whole, and how many go from turn to turn."""
+    """Returns how many operands of a `scan` its body sees whole, and how many go from iteration to iteration."""
     params = scan.params
     if "ft_in" not in params:
         return params["num_consts"], params["num_carry"]
@@ -497,7 +497,7 @@ def scan_params(scan: Any, n_consts: int, n_carry: int, n_rows: int, n_stacked: 
     Args:
       scan: An equation that is a `scan`.
       n_consts: How many operands its body sees whole.
-      n_carry: How many go from turn to turn.
+      n_carry: How many go from iteration to iteration.
       n_rows: How many it sees row by row.
       n_stacked: How many results are made row by row.
     """

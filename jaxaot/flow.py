@@ -25,8 +25,8 @@ from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.partition import partition as partition_joint
 from jaxaot.partition.timeline import memory_timeline
-from jaxaot.passes.finish import finish_backward, finish_forward
 from jaxaot.passes.pipeline import joint_passes, run_passes
+from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.stages import Compiled, JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Timeline
@@ -118,8 +118,8 @@ def timeline_of(partition: Partition) -> Timeline:
 def compiled_of(partition: Partition, backend: str) -> Compiled:
     """Returns the executables of a partition; see `Partition.compile`."""
     make = get_backend(backend)
-    backward = finish_backward(partition.backward, len(partition.plan.residuals))
-    return Compiled(make(finish_forward(partition.forward), (), "forward"), make(backward, (), "backward"), partition)
+    backward = prepare_backward(partition.backward, len(partition.plan.residuals))
+    return Compiled(make(prepare_forward(partition.forward), (), "forward"), make(backward, (), "backward"), partition)
 
 
 # -- stages that are called --------------------------------------------------------------------------------------------

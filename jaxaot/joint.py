@@ -87,12 +87,12 @@ def endless_loop(error: ValueError) -> NotDifferentiableError | None:
         return None
     return NotDifferentiableError(
         "The function runs a `while_loop` (or a `fori_loop` whose bounds are not constants) on a value that needs a "
-        "gradient. Its number of turns is unknown, so its residuals cannot be kept. If no gradient is wanted, run it "
-        "under `ja.no_grad()` or on `x.detach()`. If the number of turns has a bound, write the loop as `ja.scan` (or "
+        "gradient. Its number of iterations is unknown, so its residuals cannot be kept. If no gradient is wanted, run "
+        "it under `ja.no_grad()` or on `x.detach()`. If the number of iterations has a bound, write `ja.scan` (or "
         "`jax.lax.scan`, or `fori_loop` with constant bounds) that does nothing once it is done:\n\n"
-        "    def turn(carry, _):\n"
+        "    def step(carry, _):\n"
         "        return ja.cond(goes_on(*carry), body, lambda *c: c, carry), None\n"
-        "    carry, _ = ja.scan(turn, carry, None, length=at_most)"
+        "    carry, _ = ja.scan(step, carry, None, length=at_most)"
     )
 
 

@@ -111,12 +111,12 @@ def everything_is_large(monkeypatch):
     from jaxaot.backend.cpu import tune
     from jaxaot.backend.cpu.kernels import hold, select_scatters
     from jaxaot.backend.cpu.products import spread
-    from jaxaot.lower import program
+    from jaxaot.lower import eager_kernel
 
     monkeypatch.setattr(select_scatters, "MIN_BYTES", 0)
     for module in (hold, tune):
         monkeypatch.setattr(module, "SMALL_BYTES", 0)
-    monkeypatch.setattr(program, "SMALL_BYTES", -1)
+    monkeypatch.setattr(eager_kernel, "SMALL_BYTES", -1)
     monkeypatch.setattr(hold, "CACHE_BYTES", 0)
     for name in ("SEED_FLOPS", "FLOPS_PER_BYTE", "FLOPS_PER_EQUATION"):
         monkeypatch.setattr(spread, name, 0)
@@ -129,7 +129,7 @@ def everything_is_large(monkeypatch):
 def everything_is_cut(monkeypatch):
     """Graphs are cut wherever that leaves less in memory at once, however little they hold, and what can wait does."""
     from jaxaot.backend.cpu.memory import temporaries
-    from jaxaot.backend.cpu.memory.relay import is_free_of_effects
+    from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
     from jaxaot.backend.cpu.tune import Tuned
     from jaxaot.lower import executable, jit
 

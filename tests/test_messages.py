@@ -247,12 +247,12 @@ def test_every_question_names_segments_as_a_way_out(ask, words):
     assert words in error and "test_messages.py:" in error and "ja.compile(fn, segments=True)" in error
 
 
-def test_a_question_in_a_turn_of_a_loop_says_that_segments_end_there():
+def test_a_question_in_an_iteration_of_a_loop_says_that_segments_end_there():
     def fn(xs):
         return ja.map(lambda x: x * x.item(), xs)
 
     words = said(errors.ConcretizationError, lambda: ja.compile(fn, segments=True)(ja.ones(2)))
-    assert "not in a branch of `ja.cond`, nor in a turn of a loop" in words
+    assert "not in a branch of `ja.cond`, nor in an iteration of a loop" in words
 
 
 def test_a_tensor_that_would_outlive_its_trace():

@@ -10,7 +10,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.lower.executable import Executable
-from jaxaot.passes.finish import finish_forward
+from jaxaot.passes.prepare import prepare_forward
 from jaxaot.plan.saved import FromForward, FromRefill
 from jaxaot.runtime.program import forward_graph
 
@@ -175,7 +175,7 @@ def test_one_gathered_layer_lives_at_a_time(requires_grad):
     parameters = [shrunk_leaf(n, n).requires_grad_(requires_grad) for _ in range(n_layers)]
     traced = ja.trace(fn, ja.randn(8, n), parameters, pieces)
     graph = forward_graph(traced, traced.joint().partition() if requires_grad else None)
-    analysis = Executable(finish_forward(graph), (), "forward").compiled.memory_analysis()
+    analysis = Executable(prepare_forward(graph), (), "forward").compiled.memory_analysis()
     assert analysis.temp_size_in_bytes < 1.2 * n * n * 4
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot.facade.casting import cast
+from jaxaot.facade.autocast_operands import cast
 from jaxaot.facade.dispatch import call
 from jaxaot.tape.autocast import autocast, get_autocast_dtype, is_autocast_enabled
 

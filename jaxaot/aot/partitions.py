@@ -14,8 +14,8 @@ from typing import Any
 from jaxaot import settings as config
 from jaxaot._util import signature_of
 from jaxaot.errors import PartitionResultError
-from jaxaot.partition.given import as_partition, as_plain_graphs, without_refills
 from jaxaot.partition.partition import partition
+from jaxaot.partition.plain_convention import as_partition, as_plain_graphs, without_refills
 from jaxaot.plan.stages import JointGraph, Partition
 
 PartitionFunction = Callable[..., Any]

@@ -19,8 +19,8 @@ from jaxaot.tape.modes import inference_mode as inference_mode
 from jaxaot.tape.modes import no_grad as no_grad
 from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.tape.modes import set_version_check as set_version_check
-from jaxaot.transforms.function import Function as Function
-from jaxaot.transforms.function import jax_function as jax_function
-from jaxaot.transforms.function import once_differentiable as once_differentiable
+from jaxaot.transforms.custom_function import Function as Function
+from jaxaot.transforms.custom_function import jax_function as jax_function
+from jaxaot.transforms.custom_function import once_differentiable as once_differentiable
 
 _show_only_public(globals(), ("forward_ad", "function", "functional", "graph"))

@@ -14,7 +14,7 @@ from jaxaot.errors import JaxaotError, UsageError
 from jaxaot.facade.grad import run_engine
 from jaxaot.facade.hooks import wrap_gradient
 from jaxaot.facade.leaves import ADDING
-from jaxaot.facade.tape import NotCompilable, Tape, read_tape
+from jaxaot.facade.tape_reader import NotCompilable, Tape, read_tape
 from jaxaot.facade.tensor import Tensor
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import state
@@ -129,14 +129,14 @@ class TapeCompiler:
 
     def _look_up(self, tape: Tape) -> _Known:
         with self._lock:
-            known = self._known.get(tape.form)
+            known = self._known.get(tape.cache_key)
             if known is None:
-                known = self._known[tape.form] = _Known()
+                known = self._known[tape.cache_key] = _Known()
                 if len(self._known) > self._max_tapes:
                     _, dropped = self._known.popitem(last=False)
                     info = dropped.run.cache_info()
                     self._dropped = self._dropped[0] + info.hits, self._dropped[1] + info.misses
-            self._known.move_to_end(tape.form)
+            self._known.move_to_end(tape.cache_key)
             return known
 
     def _call(self, known: _Known, tape: Tape) -> dict[Edge, Any]:

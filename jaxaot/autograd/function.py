@@ -1,8 +1,8 @@
 """Functions with gradients of their own (`torch.autograd.function`)."""
 
 from jaxaot._util import show_only_public as _show_only_public
-from jaxaot.transforms.function import Function as Function
-from jaxaot.transforms.function import jax_function as jax_function
-from jaxaot.transforms.function import once_differentiable as once_differentiable
+from jaxaot.transforms.custom_function import Function as Function
+from jaxaot.transforms.custom_function import jax_function as jax_function
+from jaxaot.transforms.custom_function import once_differentiable as once_differentiable
 
 _show_only_public(globals())

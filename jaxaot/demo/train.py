@@ -173,7 +173,7 @@ def show(result: Result, corpus: Corpus, memory_budget: float | str | None, cons
     table.add_row(chosen, format_bytes(plan.saved_bytes), str(len(plan.saved)))
     console.print(table)
     table = Table("contestant", "min ms", "quartile ms", "median ms", title="Step time, in turns in this run")
-    # the first steps compile, and the first of a turn finds cold caches
+    # the first steps compile, and the first of an iteration finds cold caches
     ours, plain = (
         np.percentile([s for i, s in enumerate(times) if i % turn and i > 1] or times, (0, 25, 50))
         for times, turn in ((result.seconds["jaxaot"], TURN), (result.seconds["jax.jit"], PLAIN_TURN))

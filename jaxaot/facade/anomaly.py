@@ -1,7 +1,8 @@
 """Anomaly mode: which operation of the forward a NaN, or an error, of the backward comes from.
 
 Eagerly, nodes note the user's line, and what they compute is looked at. In a trace nothing is known yet; there nodes
-always note where they are made, so that the graph can say it of its equations (`ir/tape.py`, `runtime/watched.py`).
+always note where they are made, so that the graph can say it of its equations (`ir/node_scopes.py`,
+`runtime/watched.py`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 
 from jaxaot._jax import is_tracer, present_traceback
 from jaxaot.errors import AnomalyError
+from jaxaot.facade.source_line import user_line
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.where import user_line
-from jaxaot.ir.tape import TapeNode, run_by
+from jaxaot.ir.node_scopes import TapeNode, run_by
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Node

@@ -18,9 +18,9 @@ from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
 from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, flatten
-from jaxaot.facade.casting import call_cast, without_autocast
-from jaxaot.facade.chains import clear_chains
+from jaxaot.facade.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.counter import count_write, counter_of
+from jaxaot.facade.fused_backward import clear_fused
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
@@ -51,7 +51,7 @@ def clear_kernels() -> None:
     """Forgets all compiled kernels, and with them the memory of their executables."""
     for kernels in (_kernels, _grad_kernels, _write_kernels):
         kernels.clear()
-    clear_chains()
+    clear_fused()
 
 
 def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:

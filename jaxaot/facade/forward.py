@@ -23,7 +23,7 @@ import numpy as np
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import DtypeError, DualTensorError, ShapeMismatchError, TensorTypeError, TensorValueError
 from jaxaot.facade.arguments import converted, flatten
-from jaxaot.facade.casting import call_cast
+from jaxaot.facade.autocast_operands import call_cast
 from jaxaot.facade.dispatch import call, call_inplace, call_out
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.kernels import Recipe, backward_name

@@ -4,8 +4,8 @@ Eager and compiled programs draw the same keys in the same order, so they give t
 offset are inputs, and the runtime advances the offset afterwards.
 
 How much a branch or a loop draws may depend on values. So `cond`, `while_loop`, `scan` and `map` take one key each, and
-what they run draws from *streams of its own*: a branch or a turn begins a stream whose seed is that key folded with the
-number of the turn. Afterwards the generator goes on where it was.
+what they run draws from *streams of its own*: a branch or an iteration begins a stream whose seed is that key folded
+with the number of the iteration. Afterwards the generator goes on where it was.
 """
 
 from __future__ import annotations
@@ -195,21 +195,21 @@ def _stream_of(seed: int) -> tuple[int, np.ndarray, int]:
 
 
 class Streams:
-    """The streams that the branch or the turns of one eager control flow call draw from.
+    """The streams that the branch or the iterations of one eager control flow call draw from.
 
-    What a turn does to a generator, such as a `manual_seed`, ends with the turn.
+    What an iteration does to a generator, such as a `manual_seed`, ends with the iteration.
     """
 
     def __init__(self) -> None:
         self._outer = state.streams
-        self._turn = -1
+        self._iteration = -1
         self._keys = {default_generator: default_generator.draw()}  # taken whether or not it is used
         self._before: dict[Generator, tuple[int, np.ndarray, int]] = {}
 
     @contextlib.contextmanager
-    def turn(self) -> Iterator[None]:
-        """Inside, generators draw from the streams of the next turn."""
-        self._turn += 1
+    def iteration(self) -> Iterator[None]:
+        """Inside, generators draw from the streams of the next iteration."""
+        self._iteration += 1
         state.streams = self
         try:
             yield
@@ -220,7 +220,7 @@ class Streams:
             self._before.clear()
 
     def enter(self, generator: Generator) -> None:
-        """Makes a generator draw from its stream of this turn."""
+        """Makes a generator draw from its stream of this iteration."""
         if generator in self._before:
             return
         if generator not in self._keys:
@@ -229,24 +229,24 @@ class Streams:
             state.streams = self
         before = (generator.seed_value, generator._stream_words, generator._stream_offset)
         with jax.ensure_compile_time_eval():
-            words = np.asarray(_fold(self._keys[generator], np.uint32(self._turn)))
+            words = np.asarray(_fold(self._keys[generator], np.uint32(self._iteration)))
         self._before[generator] = before
         generator._begin(generator.seed_value, words, 0)
 
 
 @jax.jit
-def _fold(words: Any, turn: Any) -> Any:
-    return fold_turn(jax.random.fold_in(words[:2], words[2]), turn)
+def _fold(words: Any, iteration: Any) -> Any:
+    return fold_iteration(jax.random.fold_in(words[:2], words[2]), iteration)
 
 
-def fold_turn(key: Array, turn: Any) -> Any:
-    """Returns the seed of the stream of a turn.
+def fold_iteration(key: Array, iteration: Any) -> Any:
+    """Returns the seed of the stream of an iteration.
 
     Args:
       key: What the control flow call took.
-      turn: The number of the turn, from 0; a branch is turn 0.
+      iteration: The number of the iteration, from 0; a branch is iteration 0.
     """
-    return jax.random.fold_in(key, turn)
+    return jax.random.fold_in(key, iteration)
 
 
 default_generator = Generator()

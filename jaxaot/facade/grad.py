@@ -12,8 +12,8 @@ from jaxaot import settings as config
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError
-from jaxaot.facade.chains import run_chain
 from jaxaot.facade.dispatch import call
+from jaxaot.facade.fused_backward import run_fused
 from jaxaot.facade.hooks import (
     GradientEdge,
     call_node_hooks,
@@ -55,13 +55,13 @@ def _add(a: Array, b: Array) -> Any:
 
 
 _ONE_BY_ONE = Calls(_add, call_node_hooks, call_prehooks, call_post_hooks)
-_IN_CHAINS = _ONE_BY_ONE._replace(run_chain=run_chain)
+_FUSED = _ONE_BY_ONE._replace(run_fused=run_fused)
 
 
 def _calls(create_graph: bool) -> Calls:
     """Returns the callbacks of the engine; straight chains run as one kernel where nothing is recorded or traced."""
     if state.trace is None and not create_graph and config.get().fuse_backward:
-        return _IN_CHAINS
+        return _FUSED
     return _ONE_BY_ONE
 
 

@@ -22,8 +22,8 @@ from jaxaot._jax import is_tracer
 from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.facade.residuals import ARGUMENT, choose_residuals
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
+from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.lower.entry import Entry
-from jaxaot.lower.program import Program
 from jaxaot.ops.promotion import can_store, is_bool, is_complex, is_inexact, strong
 from jaxaot.ops.table import OpSpec, op_of
 from jaxaot.views.chain import ViewChain, apply_chain
@@ -162,7 +162,7 @@ class Kernel:
             return spec.evaluate(recipe.nest(recipe.unpack(operands)), static, recipe.key(operands))
 
         run.__name__ = spec.name
-        self.run = Program(run)
+        self.run = EagerKernel(run)
         self.layouts: tuple[Layout | None, ...] = ()
 
 
@@ -179,8 +179,8 @@ class GradKernel:
       run: The program that takes the operands to the results, followed by the residuals.
       pull: The program that takes (saved values, cotangents of the float results) to the gradients of the
         differentiated arguments.
-      relays: The dtype of the cotangent if all gradients are the cotangent as it came, as those of `x + y` are, so
-        that nothing has to run; None before the first backward, False if they are not.
+      passes_through: The dtype of the cotangent if all gradients are the cotangent as it came, as those of `x + y` are,
+        so that nothing has to run; None before the first backward, False if they are not.
       sources: What each saved value is: ("argument", i), ("result", i), or ("kept", i) for a further output; a key is
         argument -1.
       routes: Where each saved value is: (0, i) for operand i, (1, i) for output i.
@@ -225,12 +225,12 @@ class GradKernel:
         "node_name",
         "number",
         "parameter_names",
+        "passes_through",
         "pick_leaves",
         "places",
         "pull",
         "recipe",
         "recorded",
-        "relays",
         "routes",
         "run",
         "saved_arguments",
@@ -261,7 +261,7 @@ class GradKernel:
         self.is_recorded = False
         self.is_plain = self.is_link = False
         self.number = next(_numbers)
-        self.relays: Any = None
+        self.passes_through: Any = None
         self.layouts: tuple[Layout | None, ...] = ()
         tree: Any = None
         avals: Any = None
@@ -351,8 +351,8 @@ class GradKernel:
 
         run.__name__ = spec.name
         pull.__name__ = f"{spec.name}_backward"
-        self.run = Program(run)
-        self.pull = Program(pull)
+        self.run = EagerKernel(run)
+        self.pull = EagerKernel(pull)
         self._pull_again = lambda saved, cotangents: pull_back(residuals.leaves_again(*saved), cotangents)
 
     def _note_reached(self, is_backward: bool, reached: Mapping[int, frozenset[int]], traced: Sequence[int]) -> None:
@@ -374,15 +374,15 @@ class GradKernel:
         return pull_row(self.node_name, self._pull_again)
 
     def backward(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
-        """Returns the gradients of the differentiated arguments, where the cotangent relayed or else by `pull`."""
-        relays = self.relays
-        if relays is None:
-            relays = self.relays = self._find_relay(leaves, cotangents)
-        if relays and cotangents[0].dtype == relays:
+        """Returns the gradients of the differentiated arguments, which is the cotangent, or by `pull`."""
+        passes_through = self.passes_through
+        if passes_through is None:
+            passes_through = self.passes_through = self._find_pass_through(leaves, cotangents)
+        if passes_through and cotangents[0].dtype == passes_through:
             return [cotangents[0]] * len(self.places)
         return without_unreached(self.pull(leaves, cotangents), cotangents, self.apart)
 
-    def _find_relay(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+    def _find_pass_through(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Any:
         if not self.is_plain:
             return False
         graph = self.pull.inside.trace(leaves, cotangents).jaxpr.jaxpr
@@ -516,11 +516,11 @@ class WriteKernel:
             return new, results[1:]
 
         run.__name__ = f"{spec.name}_"
-        self.run = Program(run)
-        self.run_donated = Program(run, donate_argnums=0)
+        self.run = EagerKernel(run)
+        self.run_donated = EagerKernel(run, donate_argnums=0)
 
 
-_store: dict[AbstractWindow, tuple[Program, Program]] = {}
+_store: dict[AbstractWindow, tuple[EagerKernel, EagerKernel]] = {}
 
 
 def storing_through(window: AbstractWindow, donates: bool) -> Entry:
@@ -528,7 +528,7 @@ def storing_through(window: AbstractWindow, donates: bool) -> Entry:
     kernels = _store.get(window)
     if kernels is None:
         scatter = lambda base, update, starts: (window.scatter(base, update, starts),)
-        kernels = _store[window] = (Program(scatter), Program(scatter, donate_argnums=0))
+        kernels = _store[window] = (EagerKernel(scatter), EagerKernel(scatter, donate_argnums=0))
     return kernels[donates].entry
 
 
@@ -539,7 +539,7 @@ def read_through(base: Any, window: AbstractWindow, starts: Any) -> Any:
     """Returns the part of `base` that a window shows, eagerly."""
     kernel = _reads.get(window)
     if kernel is None:
-        kernel = _reads[window] = Program(lambda base, starts: window.apply(base, starts))
+        kernel = _reads[window] = EagerKernel(lambda base, starts: window.apply(base, starts))
     return kernel(base, starts)
 
 

@@ -39,7 +39,7 @@ class AccumulateGrad(Node):
         return bool(self.variable._hooks)
 
     @property
-    def tape_form(self) -> Any:
+    def cache_key(self) -> Any:
         return "leaf"
 
     def __init__(self, variable: Tensor):

@@ -15,11 +15,11 @@ from typing import Any
 import jax
 import numpy as np
 
-import jaxaot.ops.load  # noqa: F401  fills the table
+import jaxaot.ops.register_rows  # noqa: F401  fills the table
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, TensorTypeError, TensorValueError
 from jaxaot.facade import (
-    casts,
+    conversions,
     copying,
     data_dependent,
     grad,
@@ -195,9 +195,9 @@ def _varargs(size: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _finish_factory(made: Tensor, device: object, requires_grad: bool, memory_format: Any = None) -> Tensor:
     if device is not None and not (device == "cpu" and jax.default_backend() == "cpu"):
-        made = casts.to(made, device)
+        made = conversions.to(made, device)
     if memory_format is not None:
-        made = casts.laid_out(made, memory_format)
+        made = conversions.laid_out(made, memory_format)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -569,7 +569,7 @@ def _bind() -> None:
     }  # fmt: skip
     for name, asks in queries.PROPERTIES.items():
         setattr(Tensor, name, property(asks))
-    for name, value in (by_hand | casts.METHODS | view_copies.METHODS).items():
+    for name, value in (by_hand | conversions.METHODS | view_copies.METHODS).items():
         setattr(Tensor, name, value)
     for name in ("flip", "tile", "sum_to_size"):
         if any(row.name == name for row in rows()):

@@ -33,7 +33,7 @@ from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node, next_number
-from jaxaot.views.chain import ViewChain, chain_dtype, chain_form, chain_starts
+from jaxaot.views.chain import ViewChain, chain_dtype, chain_starts, chain_template
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
@@ -120,7 +120,7 @@ class OpNode(Node):
         if state.dual is not None and (found := state.dual.pull(self, cotangents)) is not None:
             return found
         kernel = self.kernel
-        if kernel.relays and cotangents[0].dtype == kernel.relays:
+        if kernel.passes_through and cotangents[0].dtype == kernel.passes_through:
             return [cotangents[0]] * len(kernel.places)
         gradients = pull_by(kernel.pull_row, leaves, [self._edge_of(*source) for source in kernel.sources], cotangents)
         return without_unreached(gradients, cotangents, kernel.apart)
@@ -137,7 +137,7 @@ class OpNode(Node):
             self.leaves = self.originals = self.versions = None
 
     @property
-    def tape_form(self) -> Any:
+    def cache_key(self) -> Any:
         return self.kernel
 
     @property
@@ -269,17 +269,17 @@ def pull_op(
 class ViewNode(Node):
     """A view: its parent's gradient is zero but for the shown elements."""
 
-    __slots__ = ("chain", "form", "parent", "starts")
+    __slots__ = ("chain", "parent", "starts", "template")
 
     def __init__(self, chain: ViewChain, parent: Layout, edge: Edge | None, name: str | None = None):
         super().__init__(name or backward_name(type(chain[-1]).__name__), (edge,))
         self.chain = chain
-        self.form: ViewChain | None = None
+        self.template: ViewChain | None = None
         self.parent = parent
         self.starts: Any = None
 
     @property
-    def tape_form(self) -> Any:
+    def cache_key(self) -> Any:
         return self.chain, self.parent
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
@@ -293,10 +293,10 @@ class ViewNode(Node):
             cotangent = cotangent.astype(shown)
         if is_tracer(cotangent):
             return (pull_view(self.chain, self.parent.size, dtype, cotangent, None),)
-        if self.form is None:
-            self.form = chain_form(self.chain)
+        if self.template is None:
+            self.template = chain_template(self.chain)
             self.starts = np.array(chain_starts(self.chain), np.int32)
-        return (pull_view_kernel(self.form, self.parent.size, dtype, cotangent, self.starts),)
+        return (pull_view_kernel(self.template, self.parent.size, dtype, cotangent, self.starts),)
 
 
 NODES["view"] = ViewNode
@@ -312,7 +312,7 @@ class WriteNode(Node):
         self.chain = chain
 
     @property
-    def tape_form(self) -> Any:
+    def cache_key(self) -> Any:
         return ("write", self.chain)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
@@ -322,7 +322,7 @@ class WriteNode(Node):
         if is_tracer(cotangent):
             return split_write(self.chain, cotangent, None)
         starts = np.array(chain_starts(self.chain), np.int32)
-        return split_write_kernel(chain_form(self.chain), cotangent, starts)
+        return split_write_kernel(chain_template(self.chain), cotangent, starts)
 
 
 class GraphInput(Node):

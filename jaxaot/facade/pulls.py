@@ -21,7 +21,7 @@ from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec, op_of
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
-from jaxaot.views.chain import ViewChain, chain_form, chain_starts
+from jaxaot.views.chain import ViewChain, chain_starts, chain_template
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
@@ -72,23 +72,23 @@ _WRITE = op_of(
 )
 
 
-def _form_and_starts(chain: ViewChain, cotangent: Tensor) -> tuple[ViewChain, Tensor | None]:
+def _template_and_starts(chain: ViewChain, cotangent: Tensor) -> tuple[ViewChain, Tensor | None]:
     """Returns a chain as what kernels are compiled for, and its starts; in a graph they are part of it."""
     if is_tracer(cotangent._storage.array):
         return chain, None
-    return chain_form(chain), wrap_array(jnp.asarray(np.array(chain_starts(chain), np.int32)))
+    return chain_template(chain), wrap_array(jnp.asarray(np.array(chain_starts(chain), np.int32)))
 
 
 def pull_view_by(chain: ViewChain, size: tuple[int, ...], dtype: DTypeLike | None, cotangent: Tensor) -> Tensor:
     """Returns the gradient of a view's parent as a tensor."""
-    form, starts = _form_and_starts(chain, cotangent)
-    return CALLS[0](_VIEW, (cotangent, starts), (form, size, dtype))
+    template, starts = _template_and_starts(chain, cotangent)
+    return CALLS[0](_VIEW, (cotangent, starts), (template, size, dtype))
 
 
 def split_write_by(chain: ViewChain, cotangent: Tensor) -> Sequence[Tensor]:
     """Returns the gradients of the value before a write through a view, and of what was written, as tensors."""
-    form, starts = _form_and_starts(chain, cotangent)
-    return CALLS[0](_WRITE, (cotangent, starts), (form,))
+    template, starts = _template_and_starts(chain, cotangent)
+    return CALLS[0](_WRITE, (cotangent, starts), (template,))
 
 
 Base = tuple[Layout, Layout, int] | None
@@ -118,7 +118,7 @@ class BaseNode(Node):
         self.base = base
 
     @property
-    def tape_form(self) -> Any:
+    def cache_key(self) -> Any:
         return ("base", self.base)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:

@@ -18,8 +18,8 @@ from jaxaot.errors import ConcretizationError
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.nonzero import may_ask, true_places
+from jaxaot.facade.source_line import user_line
 from jaxaot.facade.tensor import Tensor, wrap_array
-from jaxaot.facade.where import user_line
 from jaxaot.ops.table import OpSpec, lookup, rows
 from jaxaot.tape.modes import state
 

@@ -26,8 +26,8 @@ from jaxaot.errors import (
 )
 from jaxaot.facade.counter import WriteCounter
 from jaxaot.facade.history import History
+from jaxaot.facade.source_line import user_line
 from jaxaot.facade.storage import Storage
-from jaxaot.facade.where import user_line
 from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.hooks import carry_retained
@@ -292,7 +292,7 @@ class Tensor(Bound):
                 "\n\nor make the value a static Python argument, for each of which the function is compiled on its own:"
                 "\n\n    fn(x, 3)        # an int, bool or string rather than ja.tensor(3)"
                 "\n\nor let Python have the value, between two compiled segments of the function (but not in a branch "
-                "of `ja.cond`, nor in a turn of a loop such as `ja.scan`):"
+                "of `ja.cond`, nor in an iteration of a loop such as `ja.scan`):"
                 "\n\n    fn = ja.compile(fn, segments=True)"
             )
         return np.asarray(array)

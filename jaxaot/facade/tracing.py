@@ -22,8 +22,8 @@ from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import AutogradError, CompilerError, LastingHookError, TraceError
 from jaxaot.facade.generator import Position
+from jaxaot.facade.source_line import user_line
 from jaxaot.facade.storage import Storage
-from jaxaot.facade.where import user_line
 from jaxaot.tape.hooks import hook_numbers
 from jaxaot.tape.node import next_number
 from jaxaot.tape.threads import threads
@@ -46,7 +46,7 @@ lift_p = Primitive("lift")
 lift_p.def_abstract_eval(lambda *, index, aval: aval)
 
 
-class ValueAsked(BaseException):
+class GraphBreak(BaseException):
     """Ends a trace at a value that Python asks for and that is not known yet; no `except Exception` stops it."""
 
 
@@ -119,13 +119,13 @@ class TraceState:
       grad_writes: Tensors from outside whose `.grad` was replaced, by id.
       hook_reads: Id of each tensor from outside that a gradient was added to → numbers of the hooks that saw it.
       known: The values that Python may ask for, as far as they are known; None if it may not ask.
-      asked: The symbols that it asked for, each with the user's line.
+      break_values: The symbols that it asked for, each with the user's line.
       is_broken: Whether it asked for a value that is not known.
       level: The JAX trace that the symbols belong to.
       hooked: Hooks that the traced function registered, by number or as what keeps a gradient, with the user's line.
       first_node: Nodes from this number on were made by the traced function.
       own_nodes: Those from before that it may run backward, because what they hold are inputs of the graph.
-      casts: Weights that `autocast` cast; see `facade/casting.py`.
+      casts: Weights that `autocast` cast; see `facade/autocast_operands.py`.
       first_hook: Hooks from this number on were registered by the traced function.
       is_apart: Whether a handler of a signal is running, which is no part of the traced function.
       numbers: The numbers of Python that are symbolic; see `facade/numbers.py`.
@@ -140,7 +140,7 @@ class TraceState:
         """
         self.is_alive = True
         self.known = known
-        self.asked: list[tuple[Array, str]] = []
+        self.break_values: list[tuple[Array, str]] = []
         self.is_broken = False
         self.level: Any = None
         self.thread = threading.get_ident()
@@ -369,17 +369,17 @@ class TraceState:
         """Returns the value of a symbol for Python to use; None if this trace knows no values.
 
         Raises:
-          ValueAsked: If the value is not known yet.
+          GraphBreak: If the value is not known yet.
         """
         if self.known is None or trace_level() != self.level:
             return None
-        place = next((i for i, (before, _) in enumerate(self.asked) if before is symbol), len(self.asked))
-        if place == len(self.asked):
-            self.asked.append((symbol, user_line()))
+        place = next((i for i, (before, _) in enumerate(self.break_values) if before is symbol), len(self.break_values))
+        if place == len(self.break_values):
+            self.break_values.append((symbol, user_line()))
         if place < len(self.known):
             return self.known[place]
         self.is_broken = True
-        raise ValueAsked
+        raise GraphBreak
 
     def position(self, generator: Generator) -> Position:
         """Returns where a generator stands."""

@@ -17,7 +17,7 @@ from jaxaot.errors import (
     TensorValueError,
     ViewError,
 )
-from jaxaot.facade.casting import cast
+from jaxaot.facade.autocast_operands import cast
 from jaxaot.facade.counter import counter_of
 from jaxaot.facade.create import as_dtype
 from jaxaot.facade.dispatch import call

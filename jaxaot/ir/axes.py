@@ -1,6 +1,6 @@
 """Along which axes an equation can be computed in parts.
 
-A *way* through an equation says: if these operands are cut along these axes into parts of one size, and the others are
+A *split* of an equation says: if these operands are cut along these axes into parts of one size, and the others are
 whole, then the results of the parts, side by side along an axis, are the result; or added up, where the axis is summed
 over.
 """
@@ -18,8 +18,8 @@ from jaxaot.ir.primitives import KINDS, Kind, is_pure
 from jaxaot.ir.walk import is_rewritable
 
 
-class Way(NamedTuple):
-    """One way to compute an equation in parts.
+class AxisSplit(NamedTuple):
+    """One split: how to compute an equation in parts.
 
     Attributes:
       operands: For each operand the axis along which it is cut, or None if each part takes the whole.
@@ -32,8 +32,8 @@ class Way(NamedTuple):
     combine: Any = None
 
 
-def ways(eqn: Eqn) -> list[Way]:
-    """Returns the ways through an equation; none if it is not known what it does to axes."""
+def splits(eqn: Eqn) -> list[AxisSplit]:
+    """Returns the splits of an equation; none if it is not known what it does to axes."""
     if len(eqn.outvars) != 1 or not is_pure(eqn) or not is_rewritable(eqn):
         return []
     rule = _RULES.get(eqn.primitive.name)
@@ -42,11 +42,11 @@ def ways(eqn: Eqn) -> list[Way]:
     return list(_of_elements(eqn)) if eqn.primitive.name in ELEMENTWISE else []
 
 
-def ways_together(eqn: Eqn) -> list[Way]:
-    """Returns the ways through an equation of one result, or of several that are all cut along the axis `result`."""
+def splits_together(eqn: Eqn) -> list[AxisSplit]:
+    """Returns the splits of an equation of one result, or of several that are all cut along the axis `result`."""
     rule = _RULES_OF_SEVERAL.get(eqn.primitive.name)
     if rule is None:
-        return ways(eqn)
+        return splits(eqn)
     return list(rule(eqn)) if is_pure(eqn) and is_rewritable(eqn) else []
 
 
@@ -85,21 +85,21 @@ ELEMENTWISE = {
 """Primitives that compute each element of a result from one element of each operand."""
 
 
-def _of_elements(eqn: Eqn) -> Iterator[Way]:
+def _of_elements(eqn: Eqn) -> Iterator[AxisSplit]:
     """Yields all axes; an operand with one element along an axis, or without axes, is taken whole by each part."""
     shape = eqn.outvars[0].aval.shape
     shapes = [atom.aval.shape for atom in eqn.invars]
     if all(len(s) in (len(shape), 0) for s in shapes):
         for axis, size in enumerate(shape):
-            yield Way(tuple(axis if s and s[axis] == size else None for s in shapes), axis)
+            yield AxisSplit(tuple(axis if s and s[axis] == size else None for s in shapes), axis)
 
 
-def _of_transpose(eqn: Eqn) -> Iterator[Way]:
+def _of_transpose(eqn: Eqn) -> Iterator[AxisSplit]:
     for result, operand in enumerate(eqn.params["permutation"]):
-        yield Way((operand,), result)
+        yield AxisSplit((operand,), result)
 
 
-def _of_reshape(eqn: Eqn) -> Iterator[Way]:
+def _of_reshape(eqn: Eqn) -> Iterator[AxisSplit]:
     """Yields pairs of axes with as much before them, which then lie in the same order in memory."""
     before, after = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
     if len(eqn.invars) > 1 or eqn.params["dimensions"] is not None or 0 in before:
@@ -107,143 +107,143 @@ def _of_reshape(eqn: Eqn) -> Iterator[Way]:
     for operand in range(len(before)):
         for result in range(len(after)):
             if math.prod(before[:operand]) == math.prod(after[:result]) and before[operand] > 1 < after[result]:
-                yield Way((operand,), result)
+                yield AxisSplit((operand,), result)
 
 
-def _of_broadcast(eqn: Eqn) -> Iterator[Way]:
+def _of_broadcast(eqn: Eqn) -> Iterator[AxisSplit]:
     if len(eqn.invars) > 1:
         return
     sizes, dims = eqn.invars[0].aval.shape, eqn.params["broadcast_dimensions"]
     for result, size in enumerate(eqn.params["shape"]):
         operand = dims.index(result) if result in dims else None
-        yield Way((None if operand is None or sizes[operand] != size else operand,), result)
+        yield AxisSplit((None if operand is None or sizes[operand] != size else operand,), result)
 
 
-def _of_squeeze(eqn: Eqn) -> Iterator[Way]:
+def _of_squeeze(eqn: Eqn) -> Iterator[AxisSplit]:
     removed = eqn.params["dimensions"]
     for operand in range(eqn.invars[0].aval.ndim):
         if operand not in removed:
-            yield Way((operand,), operand - sum(axis < operand for axis in removed))
+            yield AxisSplit((operand,), operand - sum(axis < operand for axis in removed))
 
 
-def _of_slice(eqn: Eqn) -> Iterator[Way]:
+def _of_slice(eqn: Eqn) -> Iterator[AxisSplit]:
     shape = eqn.invars[0].aval.shape
     strides = eqn.params["strides"] or (1,) * len(shape)
     bounds = zip(eqn.params["start_indices"], eqn.params["limit_indices"], strides, shape, strict=True)
     for axis, (start, limit, stride, size) in enumerate(bounds):
         if (start, limit, stride) == (0, size, 1):
-            yield Way((axis,), axis)
+            yield AxisSplit((axis,), axis)
 
 
-def _of_concatenate(eqn: Eqn) -> Iterator[Way]:
+def _of_concatenate(eqn: Eqn) -> Iterator[AxisSplit]:
     for axis in range(eqn.outvars[0].aval.ndim):
         if axis != eqn.params["dimension"]:
-            yield Way((axis,) * len(eqn.invars), axis)
+            yield AxisSplit((axis,) * len(eqn.invars), axis)
 
 
-def _of_stack(eqn: Eqn) -> Iterator[Way]:
+def _of_stack(eqn: Eqn) -> Iterator[AxisSplit]:
     added = eqn.params["axis"]
     for axis in range(eqn.invars[0].aval.ndim):
-        yield Way((axis,) * len(eqn.invars), axis + (axis >= added))
+        yield AxisSplit((axis,) * len(eqn.invars), axis + (axis >= added))
 
 
-def _of_pad(eqn: Eqn) -> Iterator[Way]:
+def _of_pad(eqn: Eqn) -> Iterator[AxisSplit]:
     for axis, amounts in enumerate(eqn.params["padding_config"]):
         if tuple(amounts) == (0, 0, 0):
-            yield Way((axis, None), axis)
+            yield AxisSplit((axis, None), axis)
 
 
-def _of_scan_along(eqn: Eqn) -> Iterator[Way]:
+def _of_scan_along(eqn: Eqn) -> Iterator[AxisSplit]:
     for axis in range(eqn.outvars[0].aval.ndim):
         if axis != eqn.params["axis"]:
-            yield Way((axis,), axis)
+            yield AxisSplit((axis,), axis)
 
 
-def _of_reduction(combine: Primitive) -> Callable[[Any], Iterator[Way]]:
-    def rule(eqn: Eqn) -> Iterator[Way]:
+def _of_reduction(combine: Primitive) -> Callable[[Any], Iterator[AxisSplit]]:
+    def rule(eqn: Eqn) -> Iterator[AxisSplit]:
         axes = eqn.params["axes"]
         for operand in range(eqn.invars[0].aval.ndim):
             if operand in axes:
-                yield Way((operand,), None, combine)
+                yield AxisSplit((operand,), None, combine)
             else:
-                yield Way((operand,), operand - sum(axis < operand for axis in axes))
+                yield AxisSplit((operand,), operand - sum(axis < operand for axis in axes))
 
     return rule
 
 
-def _of_window(eqn: Eqn) -> Iterator[Way]:
+def _of_window(eqn: Eqn) -> Iterator[AxisSplit]:
     """Yields the axes along which windows have one element, of windows over one operand or two."""
     ndim = eqn.outvars[0].aval.ndim
     ones = (1,) * ndim
     steps = [eqn.params.get(name) or ones for name in ("window_strides", "base_dilation", "window_dilation")]
     for axis, (size, padding) in enumerate(zip(eqn.params["window_dimensions"], eqn.params["padding"], strict=True)):
         if size == 1 and tuple(padding) == (0, 0) and all(step[axis] == 1 for step in steps):
-            yield Way((axis,) * len(eqn.invars), axis)
+            yield AxisSplit((axis,) * len(eqn.invars), axis)
 
 
-def _of_dot(eqn: Eqn) -> Iterator[Way]:
+def _of_dot(eqn: Eqn) -> Iterator[AxisSplit]:
     (contract_left, contract_right), (batch_left, batch_right) = eqn.params["dimension_numbers"]
     left, right = (atom.aval.ndim for atom in eqn.invars)
     for result, axes in enumerate(zip(batch_left, batch_right, strict=True)):
-        yield Way(axes, result)
+        yield AxisSplit(axes, result)
     for axes in zip(contract_left, contract_right, strict=True):
-        yield Way(axes, None, lax.add_p)
+        yield AxisSplit(axes, None, lax.add_p)
     result = len(batch_left)
     for axis in range(left):
         if axis not in (*contract_left, *batch_left):
-            yield Way((axis, None), result)
+            yield AxisSplit((axis, None), result)
             result += 1
     for axis in range(right):
         if axis not in (*contract_right, *batch_right):
-            yield Way((None, axis), result)
+            yield AxisSplit((None, axis), result)
             result += 1
 
 
-def _of_iota(eqn: Eqn) -> Iterator[Way]:
+def _of_iota(eqn: Eqn) -> Iterator[AxisSplit]:
     for axis in range(eqn.outvars[0].aval.ndim):
         if axis != eqn.params["dimension"] and len(eqn.invars) == 0:
-            yield Way((), axis)
+            yield AxisSplit((), axis)
 
 
-def _of_reversal(eqn: Eqn) -> Iterator[Way]:
+def _of_reversal(eqn: Eqn) -> Iterator[AxisSplit]:
     for axis in range(eqn.outvars[0].aval.ndim):
         if axis not in eqn.params["dimensions"]:
-            yield Way((axis,), axis)
+            yield AxisSplit((axis,), axis)
 
 
-def _of_best(eqn: Eqn) -> Iterator[Way]:
+def _of_best(eqn: Eqn) -> Iterator[AxisSplit]:
     """Yields the axes beside that along which the place of the largest or smallest element is sought."""
     (sought,) = eqn.params["axes"]
     for axis in range(eqn.invars[0].aval.ndim):
         if axis != sought:
-            yield Way((axis,), axis - (sought < axis))
+            yield AxisSplit((axis,), axis - (sought < axis))
 
 
-def _of_moving_slice(eqn: Eqn) -> Iterator[Way]:
+def _of_moving_slice(eqn: Eqn) -> Iterator[AxisSplit]:
     """Yields the axes along which a slice at a computed place is the whole: there is one place for it."""
     for axis, size in enumerate(eqn.invars[0].aval.shape):
         if size == eqn.outvars[0].aval.shape[axis]:
-            yield Way((axis, *(None,) * (len(eqn.invars) - 1)), axis)
+            yield AxisSplit((axis, *(None,) * (len(eqn.invars) - 1)), axis)
 
 
-def _of_moving_update(eqn: Eqn) -> Iterator[Way]:
+def _of_moving_update(eqn: Eqn) -> Iterator[AxisSplit]:
     """Yields the axes along which what is written at a computed place is as large as the whole."""
     for axis, size in enumerate(eqn.invars[0].aval.shape):
         if size == eqn.invars[1].aval.shape[axis]:
-            yield Way((axis, axis, *(None,) * (len(eqn.invars) - 2)), axis)
+            yield AxisSplit((axis, axis, *(None,) * (len(eqn.invars) - 2)), axis)
 
 
-def _of_gather(eqn: Eqn) -> Iterator[Way]:
+def _of_gather(eqn: Eqn) -> Iterator[AxisSplit]:
     """Yields the axes of indices, each with that of the operand that goes along with it, if one does, and the axes
     along which each index takes all."""
     numbers, shape = eqn.params["dimension_numbers"], eqn.invars[0].aval.shape
     along = dict(zip(numbers.start_indices_batching_dims, numbers.operand_batching_dims, strict=True))
     others = [axis for axis in range(eqn.outvars[0].aval.ndim) if axis not in numbers.offset_dims]
     for axis, result in enumerate(others):
-        yield Way((along.get(axis), axis), result)
+        yield AxisSplit((along.get(axis), axis), result)
     for operand, result in _taken(eqn).items():
         if eqn.params["slice_sizes"][operand] == shape[operand]:
-            yield Way((operand, None), result)
+            yield AxisSplit((operand, None), result)
 
 
 def _taken(gather: Any) -> dict[int, int]:
@@ -254,32 +254,32 @@ def _taken(gather: Any) -> dict[int, int]:
     return dict(zip(taken, sorted(numbers.offset_dims), strict=True))
 
 
-def _of_scatter(eqn: Eqn) -> Iterator[Way]:
+def _of_scatter(eqn: Eqn) -> Iterator[AxisSplit]:
     """Yields the axes of indices that go along with one of the operand, and those along which each index writes all."""
     numbers, (shape, _, written) = eqn.params["dimension_numbers"], (atom.aval.shape for atom in eqn.invars)
     others = [axis for axis in range(len(written)) if axis not in numbers.update_window_dims]
     for operand, axis in zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
-        yield Way((operand, axis, others[axis]), operand)
+        yield AxisSplit((operand, axis, others[axis]), operand)
     single = (*numbers.inserted_window_dims, *numbers.operand_batching_dims)
     several = [axis for axis in range(len(shape)) if axis not in single]
     for operand, axis in zip(several, sorted(numbers.update_window_dims), strict=True):
         if written[axis] == shape[operand]:
-            yield Way((operand, None, axis), operand)
+            yield AxisSplit((operand, None, axis), operand)
 
 
-def _of_convolution(eqn: Eqn) -> Iterator[Way]:
+def _of_convolution(eqn: Eqn) -> Iterator[AxisSplit]:
     """Yields the batch, the features that a kernel makes, and those that it reads."""
     numbers = eqn.params["dimension_numbers"]
     is_one, is_one_batch = eqn.params["feature_group_count"] == 1, eqn.params["batch_group_count"] == 1
     if is_one_batch:
-        yield Way((numbers.lhs_spec[0], None), numbers.out_spec[0])
+        yield AxisSplit((numbers.lhs_spec[0], None), numbers.out_spec[0])
     if is_one:
-        yield Way((numbers.lhs_spec[1], numbers.rhs_spec[1]), None, lax.add_p)
+        yield AxisSplit((numbers.lhs_spec[1], numbers.rhs_spec[1]), None, lax.add_p)
     if is_one and is_one_batch:
-        yield Way((None, numbers.rhs_spec[0]), numbers.out_spec[1])
+        yield AxisSplit((None, numbers.rhs_spec[0]), numbers.out_spec[1])
 
 
-_RULES: dict[str, Callable[[Any], Iterator[Way]]] = {
+_RULES: dict[str, Callable[[Any], Iterator[AxisSplit]]] = {
     "transpose": _of_transpose,
     "reshape": _of_reshape,
     "broadcast_in_dim": _of_broadcast,
@@ -309,33 +309,33 @@ _RULES: dict[str, Callable[[Any], Iterator[Way]]] = {
 }
 
 
-def _of_split(eqn: Eqn) -> Iterator[Way]:
+def _of_split(eqn: Eqn) -> Iterator[AxisSplit]:
     for axis in range(eqn.invars[0].aval.ndim):
         if axis != eqn.params["axis"]:
-            yield Way((axis,), axis)
+            yield AxisSplit((axis,), axis)
 
 
-def _of_unstack(eqn: Eqn) -> Iterator[Way]:
+def _of_unstack(eqn: Eqn) -> Iterator[AxisSplit]:
     removed = eqn.params["axis"]
     for axis in range(eqn.invars[0].aval.ndim):
         if axis != removed:
-            yield Way((axis,), axis - (axis > removed))
+            yield AxisSplit((axis,), axis - (axis > removed))
 
 
-def _of_sort(eqn: Eqn) -> Iterator[Way]:
+def _of_sort(eqn: Eqn) -> Iterator[AxisSplit]:
     for axis in range(eqn.invars[0].aval.ndim):
         if axis != eqn.params["dimension"]:
-            yield Way((axis,) * len(eqn.invars), axis)
+            yield AxisSplit((axis,) * len(eqn.invars), axis)
 
 
-def _of_top_k(eqn: Eqn) -> Iterator[Way]:
+def _of_top_k(eqn: Eqn) -> Iterator[AxisSplit]:
     sought = eqn.params.get("axis", eqn.invars[0].aval.ndim - 1) % eqn.invars[0].aval.ndim
     for axis in range(eqn.invars[0].aval.ndim):
         if axis != sought:
-            yield Way((axis,), axis)
+            yield AxisSplit((axis,), axis)
 
 
-_RULES_OF_SEVERAL: dict[str, Callable[[Any], Iterator[Way]]] = {
+_RULES_OF_SEVERAL: dict[str, Callable[[Any], Iterator[AxisSplit]]] = {
     "split": _of_split,
     "unstack": _of_unstack,
     "sort": _of_sort,

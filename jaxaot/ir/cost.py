@@ -19,7 +19,7 @@ _FLOPS_PER_ELEMENT = {Kind.POINTWISE: 1, Kind.CAST: 0, Kind.VIEW: 0, Kind.TRANSC
 
 
 def eqn_flops(eqn: Eqn) -> int:
-    """Returns the FLOPs of an equation. A `while` counts as one turn, a `cond` as its costliest branch."""
+    """Returns the FLOPs of an equation. A `while` counts as one iteration, a `cond` as its costliest branch."""
     name = eqn.primitive.name
     body = called_jaxpr(eqn, also_custom=True)
     if body is not None:

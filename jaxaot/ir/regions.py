@@ -92,10 +92,10 @@ def open_regions(closed: ClosedJaxpr) -> OpenGraph:
     names = tuple(sorted(_names(flat.jaxpr)))
     numbers: dict[Any, int] = {}
     regions: list[Region] = []
-    chains = [_chain(eqn, numbers, regions) for eqn in flat.jaxpr.eqns]
+    nestings = [_nesting(eqn, numbers, regions) for eqn in flat.jaxpr.eqns]
     if not regions:
-        return OpenGraph(flat, (), (None,) * len(chains), names)
-    marked, places = _with_marks(flat, chains)
+        return OpenGraph(flat, (), (None,) * len(nestings), names)
+    marked, places = _with_marks(flat, nestings)
     return OpenGraph(marked, tuple(regions), tuple(places), names)
 
 
@@ -104,45 +104,45 @@ def _enter(eqn: Eqn, source: Any) -> Any:
     return annotated_source(source, Annotation(SCOPE, Region(policy, getattr(policy, "memory_budget", None))))
 
 
-def _chain(eqn: Eqn, numbers: dict[Any, int], regions: list[Region]) -> tuple[int, ...]:
+def _nesting(eqn: Eqn, numbers: dict[Any, int], regions: list[Region]) -> tuple[int, ...]:
     """Returns the numbers of the regions around an equation, outermost first."""
-    chain: tuple[int, ...] = ()
+    nesting: tuple[int, ...] = ()
     for annotation in annotations_of(eqn):
         if annotation != SCOPE:
             continue
-        parent = chain[-1] if chain else None
+        parent = nesting[-1] if nesting else None
         key = (parent, id(annotation))
         if key not in numbers:
             numbers[key] = len(regions)
             regions.append(dataclasses.replace(annotation.value, parent=parent))
-        chain += (numbers[key],)
-    return chain
+        nesting += (numbers[key],)
+    return nesting
 
 
-def _with_marks(closed: ClosedJaxpr, chains: list[tuple[int, ...]]) -> tuple[Any, list[int | None]]:
+def _with_marks(closed: ClosedJaxpr, nestings: list[tuple[int, ...]]) -> tuple[Any, list[int | None]]:
     """Returns the graph with a mark on each value that leaves a region, and the innermost region of each equation."""
     jaxpr = closed.jaxpr
-    made_in = {var: chain for eqn, chain in zip(jaxpr.eqns, chains, strict=True) for var in eqn.outvars}
+    made_in = {var: nesting for eqn, nesting in zip(jaxpr.eqns, nestings, strict=True) for var in eqn.outvars}
     depths: dict[Any, set[int]] = {}  # of the places where a value is read, outside of where it was made
 
-    def note(atoms: Sequence[Any], chain: tuple[int, ...]) -> None:
+    def note(atoms: Sequence[Any], nesting: tuple[int, ...]) -> None:
         for var in variables(atoms):
-            depth = _n_common(made_in.get(var, ()), chain)
+            depth = _n_common(made_in.get(var, ()), nesting)
             if depth < len(made_in.get(var, ())):
                 depths.setdefault(var, set()).add(depth)
 
-    for eqn, chain in zip(jaxpr.eqns, chains, strict=True):
-        note(eqn.invars, chain)
+    for eqn, nesting in zip(jaxpr.eqns, nestings, strict=True):
+        note(eqn.invars, nesting)
     note(jaxpr.outvars, ())
     shown: dict[tuple[Any, int], Any] = {}  # what stands for a value at a depth
 
     eqns: list[Any] = []
     places: list[int | None] = []
-    for eqn, chain in zip(jaxpr.eqns, chains, strict=True):
+    for eqn, nesting in zip(jaxpr.eqns, nestings, strict=True):
         if any(var in depths for var in variables(eqn.invars)):
-            eqn = eqn.replace(invars=_read(eqn.invars, chain, made_in, shown))
+            eqn = eqn.replace(invars=_read(eqn.invars, nesting, made_in, shown))
         eqns.append(eqn)
-        places.append(chain[-1] if chain else None)
+        places.append(nesting[-1] if nesting else None)
         for var in eqn.outvars:
             inner = var
             for depth in sorted(depths.get(var, ()), reverse=True):
@@ -154,7 +154,7 @@ def _with_marks(closed: ClosedJaxpr, chains: list[tuple[int, ...]]) -> tuple[Any
                         primitive=mark_p, params={"word": LEAVES}, invars=[inner], outvars=[outer], effects=frozenset()
                     )
                 )
-                places.append(chain[depth - 1] if depth else None)
+                places.append(nesting[depth - 1] if depth else None)
                 inner = outer
     outvars = _read(jaxpr.outvars, (), made_in, shown)
     made = make_jaxpr_object(jaxpr.invars, outvars, eqns, jaxpr.constvars, None, jaxpr.debug_info)
@@ -162,12 +162,12 @@ def _with_marks(closed: ClosedJaxpr, chains: list[tuple[int, ...]]) -> tuple[Any
 
 
 def _read(
-    atoms: Sequence[Any], chain: tuple[int, ...], made_in: dict[Any, Any], shown: dict[tuple[Any, int], Any]
+    atoms: Sequence[Any], nesting: tuple[int, ...], made_in: dict[Any, Any], shown: dict[tuple[Any, int], Any]
 ) -> list[Any]:
     """Returns the operands that an equation with that chain of regions reads in place of `atoms`."""
 
     def at(var: Var) -> Any:
-        return shown.get((var, _n_common(made_in.get(var, ()), chain)), var)
+        return shown.get((var, _n_common(made_in.get(var, ()), nesting)), var)
 
     return substitute(atoms, {var: at(var) for var in variables(atoms)})
 

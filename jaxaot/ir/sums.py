@@ -21,7 +21,7 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Atom, DTypeLike, Eqn, Var
-from jaxaot.ir.axes import ways
+from jaxaot.ir.axes import splits
 from jaxaot.ir.walk import Makers, is_rewritable
 
 Place = tuple[int | None, ...]
@@ -397,7 +397,7 @@ def moved(eqn: Eqn, place: Place) -> Place | None:
       place: Where the axes of the result lie.
     """
     before, after = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
-    to = {way.operands[0]: way.result for way in ways(eqn) if way.result is not None}
+    to = {split.operands[0]: split.result for split in splits(eqn) if split.result is not None}
     if any(size > 1 and (axis not in to or after[to[axis]] != size) for axis, size in enumerate(before)):
         return None
     return tuple(None if size == 1 else place[to[axis]] for axis, size in enumerate(before))

@@ -10,7 +10,7 @@ back; so what runs the executable is an iterator, and what stores its results ar
         break
 
 As long as an executable runs through Python, signals wait instead: at its first calls, of which the compilation can
-still be interrupted; as legs or shares; and with side effects, whose order JAX keeps in Python.
+still be interrupted; as subprograms or shards; and with side effects, whose order JAX keeps in Python.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ from jaxaot import settings as config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector
-from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
+from jaxaot.backend.cpu.batch.sharded import ShardedExecutable, plan_sharded
 from jaxaot.backend.cpu.counts import costs_of
-from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, explain_tuned
+from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, can_be_cut, explain_tuned
 from jaxaot.backend.cpu.options import without_options_inside
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.ir.walk import check_sizes
@@ -128,24 +128,24 @@ class Executable:
         return self.tuned.compiler_options(self._given_options)
 
     @cached_property
-    def crew(self) -> Crew | None:
-        """The graph as shares of a batch, if it has some."""
-        return plan_crew(self.jaxpr, self._passes, self._checks)  # none where roundings are kept
+    def sharded(self) -> ShardedExecutable | None:
+        """The graph as shards of a batch, if it has some."""
+        return plan_sharded(self.jaxpr, self._passes, self._checks)  # none where roundings are kept
 
     @cached_property
-    def relay(self) -> Relay | None:
-        """The legs of the graph, if it may become several executables; they are compiled when this is asked for."""
+    def sequential(self) -> SequentialExecutable | None:
+        """The subprograms of the graph, if it may become several executables; compiled when first read."""
         tuned = self.tuned
-        if not tuned.has_legs or not can_be_cut(tuned.jaxpr):
+        if not tuned.has_subprograms or not can_be_cut(tuned.jaxpr):
             return None
-        return Relay(
+        return SequentialExecutable(
             tuned.jaxpr,
             self.donated,
             self.name,
             self.compiler_options,
             self._refuse_other_settings,
             limit=tuned.limit_bytes,
-            keeps_heaps=tuned.keeps_heaps,
+            keeps_freed_memory=tuned.keeps_freed_memory,
         )
 
     @cached_property
@@ -201,9 +201,9 @@ class Executable:
         """Returns the runner of the graph for arrays like these."""
         if any(len(x.devices()) > 1 for x in args if isinstance(x, jax.Array)):
             return self._jitted
-        if self.crew is not None:
-            return self.crew.compiled(self.donated, self.name, self._given_options, self._refuse_other_settings)
-        return self._jitted if self.relay is None else self.relay.call
+        if self.sharded is not None:
+            return self.sharded.compiled(self.donated, self.name, self._given_options, self._refuse_other_settings)
+        return self._jitted if self.sequential is None else self.sequential.call
 
     def __call__(self, *args: Array) -> list[Array]:
         return self.call(*args)
@@ -225,8 +225,8 @@ class Executable:
 
     def cost_analysis(self) -> dict[str, float]:
         """Returns XLA's counts of FLOPs and bytes accessed by a call; empty where it has none."""
-        if self.crew is None and self.relay is not None:
-            return self.relay.cost_analysis()
+        if self.sharded is None and self.sequential is not None:
+            return self.sequential.cost_analysis()
         return costs_of(self.compiled)
 
     def explain(self) -> str:
@@ -237,8 +237,8 @@ class Executable:
             has_some = lowered_passes(settings.passes, platform, settings.exact_rounding)
             why = "the graph makes nothing large" if has_some else f"none on {platform} under these settings"
             return f"{self.name}: no passes, {why}"
-        crew = self.crew
-        lines = explain_tuned(self.tuned) if crew is None else crew.explain()
+        sharded = self.sharded
+        lines = explain_tuned(self.tuned) if sharded is None else sharded.explain()
         return "\n  ".join([f"{self.name} on {platform}", *lines])
 
     def as_text(self, optimized: bool = False) -> str:

@@ -17,8 +17,8 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.ir.text import Names, format_eqn, to_text
 from jaxaot.lower.cache_key import refuse_other_settings
 
-MAX_TURNS = 64
-"""How many turns of a loop are run one equation at a time; a loop of more is one equation."""
+MAX_ITERATIONS = 64
+"""How many iterations of a loop are run one equation at a time; a loop of more is one equation."""
 
 
 class Interpreter:
@@ -30,7 +30,7 @@ class Interpreter:
       donated: Always empty: nothing is donated, so that every value can still be looked at.
       settings: Those of JAX under which alone it may run; None for any.
       observe: Called with each equation, its operands and its results, if given.
-      opens_bodies: Whether loops of few turns and branches are run one equation at a time too.
+      opens_bodies: Whether loops of few iterations and branches are run one equation at a time too.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class Interpreter:
                 return self._evaluate(params["branches"][index], operands[1:])
             case "while":
                 return self._run_while(params, operands)
-            case "scan" if 0 < params["length"] <= MAX_TURNS:
+            case "scan" if 0 < params["length"] <= MAX_ITERATIONS:
                 return self._run_scan(eqn, operands)
         return None
 
     def _run_while(self, params: Mapping[str, Any], operands: list[Array]) -> list[Array] | None:
         n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]
         for_cond, for_body, carry = operands[:n_cond], operands[n_cond : n_cond + n_body], operands[n_cond + n_body :]
-        for _ in range(MAX_TURNS):
+        for _ in range(MAX_ITERATIONS):
             (goes_on,) = self._evaluate(params["cond_jaxpr"], [*for_cond, *carry])
             if jnp.ndim(goes_on) or not goes_on:  # under `vmap` some go on while others do not
                 return None if jnp.ndim(goes_on) else carry
@@ -116,9 +116,9 @@ class Interpreter:
             operands[n_consts : n_consts + n_carry],
             operands[n_consts + n_carry :],
         )
-        turns = range(eqn.params["length"])
+        iterations = range(eqn.params["length"])
         made: list[list[Array]] = []
-        for i in reversed(turns) if eqn.params["reverse"] else turns:
+        for i in reversed(iterations) if eqn.params["reverse"] else iterations:
             results = self._evaluate(eqn.params["jaxpr"], [*consts, *carry, *(row[i] for row in rows)])
             carry = results[:n_carry]
             made.append(results[n_carry:])

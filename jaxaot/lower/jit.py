@@ -1,7 +1,7 @@
 """`ja.jit`: `jax.jit` after graph rewrites for the platform.
 
 A function is traced as `jax.jit` would trace it, its graph goes through the passes for the platform, and `jax.jit`
-compiles that. Where one program would need too much memory at once, a call runs several, see `legs.py`.
+compiles that. Where one program would need too much memory at once, a call runs several, see `subprograms.py`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from jaxaot import settings as config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer, needs_lowering
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
-from jaxaot.backend.cpu.batch.crew import Crew, plan_crew
-from jaxaot.backend.cpu.memory.relay import Relay, can_be_cut, is_free_of_effects
+from jaxaot.backend.cpu.batch.sharded import ShardedExecutable, plan_sharded
+from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, can_be_cut, is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired, tune
 from jaxaot.errors import UsageError
@@ -45,12 +45,12 @@ class _Way(NamedTuple):
     """How calls are compiled that are no program of the graph as it is traced.
 
     Attributes:
-      graph: The graph, or that of its shares.
+      graph: The graph, or that of its shards.
       out_tree: What its outputs are.
       donated: The positions of the inputs that a call gives away.
     """
 
-    graph: Tuned | Crew
+    graph: Tuned | ShardedExecutable
     out_tree: Any
     donated: list[int]
 
@@ -62,7 +62,7 @@ class _AnotherWay(Exception):
       way: The other way.
     """
 
-    def __init__(self, graph: Tuned | Crew, traced: Any):
+    def __init__(self, graph: Tuned | ShardedExecutable, traced: Any):
         super().__init__("the graph is compiled in another way")
         described = jax.tree.leaves(traced.args_info)
         self.way = _Way(graph, traced.out_tree, [i for i, leaf in enumerate(described) if leaf.donated])
@@ -173,9 +173,9 @@ class _TunedFunction:
             mended = repaired(opened, self._platform, exact=exact)
             closed = closed if mended is opened else mended
         else:
-            crew = plan_crew(opened, self._passes, checks) if self._may_be_shared else None
-            if crew is not None:
-                raise _AnotherWay(crew, traced)
+            sharded = plan_sharded(opened, self._passes, checks) if self._may_be_shared else None
+            if sharded is not None:
+                raise _AnotherWay(sharded, traced)
             tuned = tune(opened, self._passes, checks, self._platform, exact)
             if self._needs_another_way(tuned):
                 raise _AnotherWay(tuned, traced)
@@ -184,9 +184,9 @@ class _TunedFunction:
         return jax.tree.unflatten(traced.out_tree, call(*leaves))
 
 
-def _needs_relay(tuned: Tuned) -> bool:
+def _needs_sequential(tuned: Tuned) -> bool:
     """Returns whether a graph may be cut, or needs options for XLA, which `jax.jit` takes before there is a graph."""
-    if tuned.has_legs and can_be_cut(tuned.jaxpr):
+    if tuned.has_subprograms and can_be_cut(tuned.jaxpr):
         return True
     return tuned.n_by_eigen > 0 and is_free_of_effects(tuned.jaxpr)
 
@@ -259,7 +259,7 @@ class _Described(NamedTuple):
 
 
 class _Recent(NamedTuple):
-    """The latest call that ran legs, and what runs them."""
+    """The latest call that ran subprograms, and what runs them."""
 
     call: _Described
     run: Callable[..., Any]
@@ -286,10 +286,10 @@ class _Version:
         if settings.exact_rounding:
             compiler_options = keeping_roundings(compiler_options)
         self._compiler_options = compiler_options or None
-        self._jitted: Any = self._jit(_needs_relay, self._compiler_options, may_be_shared=True)
+        self._jitted: Any = self._jit(_needs_sequential, self._compiler_options, may_be_shared=True)
         self._go: Callable[..., Any] = self._jitted
         self.run: Callable[..., Any] = self._run_checked if settings.check_executables else self._jitted
-        self._relays: dict[Any, Callable[..., Any]] = {}
+        self._sequentials: dict[Any, Callable[..., Any]] = {}
         self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
 
@@ -311,13 +311,13 @@ class _Version:
     def _whole_by_eigen(self) -> Any:
         return self._jit(_needs_nothing, with_eigen_convolutions(self._compiler_options))
 
-    def _run_relays(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Carries out a call by the legs or shares of its graph if it has some."""
+    def _run_sequentials(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Carries out a call by the subprograms or shards of its graph if it has some."""
         call = self._described(args, kwargs)
         recent = self._recent
         if recent is not None and recent.call.is_like(call):
             return recent.run(call.leaves)
-        run = self._relays.get(call.key())
+        run = self._sequentials.get(call.key())
         if run is None:
             return self._jitted(*args, **kwargs)
         self._recent = _Recent(call.without_arrays(), run)
@@ -327,8 +327,8 @@ class _Version:
         """Carries out a call whose graph needs another way, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
-            run = self._relays[call.key()] = self._relay(way)
-        self._go = self._run_relays
+            run = self._sequentials[call.key()] = self._sequential(way)
+        self._go = self._run_sequentials
         if not self._settings.check_executables:
             self.run = self._go
         return run(call.leaves)
@@ -381,7 +381,7 @@ class _Version:
             self.__dict__.pop(name, None)
         self._go = self._jitted
         self.run = self._run_checked if self._settings.check_executables else self._jitted
-        self._relays.clear()
+        self._sequentials.clear()
         self._known.clear()
         self._recent = None
 
@@ -391,22 +391,22 @@ class _Version:
         avals = [leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf) for leaf in leaves]
         return _Described(leaves, avals, (tuple(moving), tree, tuple(static.items()), jax_settings()))
 
-    def _relay(self, way: _Way) -> Callable[[list[Any]], Any]:
-        """Returns the function that runs the legs or the shares of a graph for the arrays of a call."""
+    def _sequential(self, way: _Way) -> Callable[[list[Any]], Any]:
+        """Returns the function that runs the subprograms or the shards of a graph for the arrays of a call."""
         graph, out_tree, donated = way
         options = self._compiler_options
         name = getattr(self._fn, "__name__", "fn")
         call: Callable[..., Any]
-        if isinstance(graph, Crew):
+        if isinstance(graph, ShardedExecutable):
             call = graph.compiled(donated, name, options)
         else:
-            call = Relay(
+            call = SequentialExecutable(
                 graph.jaxpr,
                 donated,
                 name,
                 with_eigen_convolutions(options) if graph.n_by_eigen else options,
                 limit=graph.limit_bytes,
-                keeps_heaps=graph.keeps_heaps,
+                keeps_freed_memory=graph.keeps_freed_memory,
             ).call
         unflatten = out_tree.unflatten
 

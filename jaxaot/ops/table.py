@@ -31,7 +31,7 @@ import jax.numpy as jnp
 
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import DuplicateOpError
-from jaxaot.ops.casting import LISTED
+from jaxaot.ops.autocast_lists import LISTED
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.promotion import is_number, promote_each, strong
 from jaxaot.ops.schema import Schema, parse_schema

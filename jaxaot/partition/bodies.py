@@ -1,7 +1,7 @@
 """The same cut inside loops, branches, `shard_map` and calls.
 
 Where a function has a loop, JAX makes two of it: one in the forward, which returns whatever the derivative of its body
-needs, stacked over the turns, and one in the backward, which takes that. Which values these are was settled before
+needs, stacked over the iterations, and one in the backward, which takes that. Which values these are was settled before
 anybody asked for a policy. So each such pair is opened here: the body of the forward equation and those of the backward
 equations linked with it are joined to one graph, as `jax.vjp` would have given it for the body alone; that graph is cut
 like any other, pairs inside it first; and the equations are built anew, with links for what is saved, and with
@@ -11,7 +11,7 @@ recomputation in the body of the backward one.
     g = scan[ r₁, r₂ → … ] r₁ r₂                        g = scan[ s, x → r₁ = …, r₂ = …, … ] s x
 
 What the body of the forward equation receives, that of the backward one can receive as well, at the price of keeping it
-until then. A carry is the exception: each turn has its own, so keeping it means to stack it.
+until then. A carry is the exception: each iteration has its own, so keeping it means to stack it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from jaxaot._util import OrderedSet
 from jaxaot.ir.rewrite import extract, rebuild, with_input_order
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, backward_slice, source_line, variables
+from jaxaot.partition.body_interface import CARRY, Exit, Slot
+from jaxaot.partition.body_plan import BodyPlan, InnerValue
 from jaxaot.partition.budget import Budgets
 from jaxaot.partition.classify import Classified, Side, classify
-from jaxaot.partition.form import CARRY, Exit, Slot
 from jaxaot.partition.formulate import Choices, Cost, choose, formulate
-from jaxaot.partition.inside import InnerValue, Inside
 from jaxaot.partition.network import Network
 from jaxaot.partition.pairs import JoinedBody, Pair, join, pair_at
 from jaxaot.partition.policies import Choice, Policy
 from jaxaot.partition.prices import keeping_prices
 from jaxaot.partition.split import equation_name, reason, recomputed_positions
-from jaxaot.partition.tags import is_note, note_reason, policy_inside, said_of_notes
+from jaxaot.partition.tags import is_marker, note_reason, policy_inside, said_of_notes
 from jaxaot.plan.saved import RecomputedValue
 from jaxaot.plan.stages import JointGraph
 
@@ -50,7 +50,7 @@ class CutBodies:
     """
 
     joint: JointGraph
-    inside: Inside
+    inside: BodyPlan
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +105,7 @@ def cut_bodies(joint: JointGraph, rule: Rule, prices: Mapping[Any, int] | None =
         recomputed += _recomputed(pair, cuts, name)
         repeated += _repeated(pair, cuts)
         graph = classify(joint.replace(rebuild(joint.jaxpr, eqns, joint.jaxpr.jaxpr.outvars)))
-    return CutBodies(graph.joint, Inside(saved, tuple(recomputed), tuple(repeated)))
+    return CutBodies(graph.joint, BodyPlan(saved, tuple(recomputed), tuple(repeated)))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class _Cut:
     joined: JoinedBody
     graph: Classified
     choices: Mapping[int, Choice]
-    inner: Inside
+    inner: BodyPlan
     ways: Mapping[Any, _Operand | _Kept | None]
     steps: Sequence[Sequence[int]]
     again: Sequence[int]
@@ -176,37 +176,37 @@ def _cut(
 
     What the followers receive for the sake of one body costs the next one nothing.
     """
-    form, cuts = pair.form, []
+    interface, cuts = pair.interface, []
     certain = {
         follower.position: [follower.operands[i].outer for i in follower.own] for follower in pair.followers
     }  # fmt: skip
     atoms = [slot.outer for slot in (*pair.operands, *pair.results)]
     price = keeping_prices(graph, rule.policy, [a for a in atoms if not isinstance(a, DropVar)], certain, prices, scale)
-    turns = scale * max(1, form.n_turns(pair.eqn))
-    for which in range(len(form.bodies(pair.eqn))):
+    iterations = scale * max(1, interface.n_iterations(pair.eqn))
+    for which in range(len(interface.bodies(pair.eqn))):
         joined = join(pair, which)
         inside: dict[Any, int] = {}
         ways: dict[Any, _Operand | _Kept | None] = {}
         for number, (var, slot) in enumerate(zip(joined.inputs, pair.operands, strict=True)):
             if slot.how == CARRY:
-                inside[var] = turns * aval_bytes(var.aval)
+                inside[var] = iterations * aval_bytes(var.aval)
             else:
-                inside[var] = 0 if isinstance(slot.outer, Literal) else form.price(price[slot.outer], slot)
+                inside[var] = 0 if isinstance(slot.outer, Literal) else interface.price(price[slot.outer], slot)
                 ways[var] = _Operand(number)
         for number in pair.kept:
             slot, atom = pair.results[number], joined.outputs[number]
             if isinstance(atom, Literal):
                 continue
             if slot.how == CARRY:
-                inside.setdefault(atom, turns * aval_bytes(atom.aval))
+                inside.setdefault(atom, iterations * aval_bytes(atom.aval))
             else:
-                kept = form.price(price[slot.outer], slot)
+                kept = interface.price(price[slot.outer], slot)
                 if atom not in inside or atom not in ways or kept < inside[atom]:
                     ways[atom] = _Kept(number)
                 inside[atom] = min(kept, inside.get(atom, kept))
-        inner = cut_bodies(joined.joint, dataclasses.replace(rule, policy=policy, slack=0), inside, turns)
+        inner = cut_bodies(joined.joint, dataclasses.replace(rule, policy=policy, slack=0), inside, iterations)
         body = classify(inner.joint)
-        choices, saved, spent = _solve(body, rule, policy, inside, turns)
+        choices, saved, spent = _solve(body, rule, policy, inside, iterations)
         rule = dataclasses.replace(rule, slack=rule.slack - spent)
         backward = set(body.positions(Side.BACKWARD))
         steps: list[Sequence[int]] = []
@@ -253,7 +253,7 @@ def _links(pair: Pair, cuts: Sequence[_Cut]) -> list[_Link]:
         for var in read:
             if var in own or cut.ways.get(var) is not None:
                 continue
-            way_out = pair.form.exit(pair.eqn, var.aval)
+            way_out = pair.interface.exit(pair.eqn, var.aval)
             for link in links:
                 if link.inner[which] is None and link.exit.aval == way_out.aval:
                     link.inner[which] = var
@@ -295,12 +295,12 @@ def _forward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link]) -> Any:
         for cut, (eqns, atoms, _) in zip(cuts, parts, strict=True)
     ]
     results = [*kept, *(Slot(link.var, link.exit.how, tuple(link.inner)) for link in links)]
-    return pair.form.rebuild(pair.eqn, bodies, [slot for _, slot in used], results)
+    return pair.interface.rebuild(pair.eqn, bodies, [slot for _, slot in used], results)
 
 
 def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: int) -> Any:
     """Returns the equation of a follower that recomputes in its bodies what is not saved."""
-    follower, form = pair.followers[number], pair.form
+    follower, interface = pair.followers[number], pair.interface
     reads = [cut.read_by(number) for cut in cuts]
 
     def slot(outer: Any, how: Any, inner: Iterable[Any]) -> Slot:
@@ -346,7 +346,7 @@ def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: 
             inner = arrived
         early.append(slot(link.var, link.exit.how, inner))
     operands = [*early, *late]
-    order = sorted(range(len(operands)), key=lambda i: form.rank(operands[i].how))
+    order = sorted(range(len(operands)), key=lambda i: interface.rank(operands[i].how))
     bodies = []
     for which, cut in enumerate(cuts):
         eqns = [*prologue[which], *(cut.graph.eqns[i] for i in cut.steps[number])]
@@ -354,7 +354,7 @@ def _backward(pair: Pair, cuts: Sequence[_Cut], links: Sequence[_Link], number: 
         body = extract(eqns, invars, cut.joined.gradients[number], cut.graph.constants)
         body = recompute_late(body, len(early))
         bodies.append(with_input_order(body, order))
-    return form.rebuild(follower.eqn, bodies, [operands[i] for i in order], form.results(follower.eqn))
+    return interface.rebuild(follower.eqn, bodies, [operands[i] for i in order], interface.results(follower.eqn))
 
 
 def _inner_value(pair: Pair, cuts: Sequence[_Cut], link: _Link, name: str, label: str) -> InnerValue:
@@ -367,10 +367,10 @@ def _inner_value(pair: Pair, cuts: Sequence[_Cut], link: _Link, name: str, label
     if var not in cut.graph.producer:
         number = list(cut.joined.inputs).index(var)
         carries = [i for i, slot in enumerate(pair.operands) if slot.how == CARRY]
-        why = "what each turn got from the one before, which it cannot compute again"
+        why = "what each iteration got from the one before, which it cannot compute again"
         return InnerValue(f"{name}/carry_{carries.index(number)}", source_line(pair.eqn) or "", why)
     position, why = cut.graph.producer[var], None
-    while is_note(cut.graph.eqns[position]) and cut.graph.eqns[position].invars[0] in cut.graph.producer:
+    while is_marker(cut.graph.eqns[position]) and cut.graph.eqns[position].invars[0] in cut.graph.producer:
         why = why or note_reason(cut.graph.eqns[position])
         position = cut.graph.producer[cut.graph.eqns[position].invars[0]]
     eqn = cut.graph.eqns[position]
@@ -380,13 +380,13 @@ def _inner_value(pair: Pair, cuts: Sequence[_Cut], link: _Link, name: str, label
 
 def _repeated(pair: Pair, cuts: Sequence[_Cut]) -> list[tuple[Any, int]]:
     """Returns the equations that followers run for values of the forward, and how often in all."""
-    n_turns = pair.form.n_turns(pair.eqn)
+    n_iterations = pair.interface.n_iterations(pair.eqn)
     return [
         repeated
         for cut in cuts
         for repeated in (
-            *((cut.graph.eqns[i], n_turns) for i in cut.again),
-            *((eqn, n_turns * n_times) for eqn, n_times in cut.inner.repeated),
+            *((cut.graph.eqns[i], n_iterations) for i in cut.again),
+            *((eqn, n_iterations * n_times) for eqn, n_times in cut.inner.repeated),
         )
     ]
 
@@ -394,7 +394,7 @@ def _repeated(pair: Pair, cuts: Sequence[_Cut]) -> list[tuple[Any, int]]:
 def _recomputed(pair: Pair, cuts: Sequence[_Cut], name: str) -> list[RecomputedValue]:
     """Returns the values that followers recompute although the forward equation computes them too."""
     found = []
-    n_turns = pair.form.n_turns(pair.eqn)
+    n_iterations = pair.interface.n_iterations(pair.eqn)
     for cut in cuts:
         forward = set(cut.graph.positions(Side.FORWARD))
         for i in cut.again:
@@ -403,10 +403,10 @@ def _recomputed(pair: Pair, cuts: Sequence[_Cut], name: str) -> list[RecomputedV
                 if isinstance(var, DropVar):
                     continue
                 shape, dtype = tuple(getattr(var.aval, "shape", ())), str(getattr(var.aval, "dtype", var.aval))
-                size = n_turns * aval_bytes(var.aval)
+                size = n_iterations * aval_bytes(var.aval)
                 value_name = f"{name}/{equation_name(cut.graph, i)}"
                 found.append(RecomputedValue(value_name, shape, dtype, size, source_line(eqn) or ""))
         found += [
-            dataclasses.replace(v, name=f"{name}/{v.name}", bytes=n_turns * v.bytes) for v in cut.inner.recomputed
+            dataclasses.replace(v, name=f"{name}/{v.name}", bytes=n_iterations * v.bytes) for v in cut.inner.recomputed
         ]
     return found

@@ -7,12 +7,12 @@ from typing import Any
 
 from jaxaot._jax import strong_aval
 from jaxaot._typing import Aval, Eqn
-from jaxaot.partition.form import AbstractForm, Exit, Slot
+from jaxaot.partition.body_interface import AbstractBodyInterface, Exit, Slot
 
 _VALUE = "value"
 
 
-class Branches(AbstractForm):
+class Branches(AbstractBodyInterface):
     """A `cond`. Branch `i` of one runs where branch `i` of another does, if both read the same index."""
 
     n_head = 1

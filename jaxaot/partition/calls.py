@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxaot._jax import UNSPECIFIED, strong_aval
 from jaxaot._typing import Aval, Eqn
-from jaxaot.partition.form import AbstractForm, Exit, Slot
+from jaxaot.partition.body_interface import AbstractBodyInterface, Exit, Slot
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +17,7 @@ class _Placed:
     layout: Any
 
 
-class Call(AbstractForm):
+class Call(AbstractBodyInterface):
     """A `jit`. A body sees a value whole, wherever it is placed."""
 
     def bodies(self, eqn: Eqn) -> list[Any]:

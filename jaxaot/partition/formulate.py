@@ -1,8 +1,8 @@
 """From a classified joint graph and a policy to a problem on plain numbers.
 
 Values are the forward-computable variables that equations make, steps are those equations. Primals and constants cost
-nothing to keep, so they do not occur at all, unless they are *paid*: the carries of a loop's body, of which each turn
-has its own.
+nothing to keep, so they do not occur at all, unless they are *paid*: the carries of a loop's body, of which each
+iteration has its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`scan`: one body that runs many times; consts are seen whole, carries go from turn to turn, the rest row by row."""
+"""`scan`: one body that runs many times; consts are whole, carries go from one to the next, the rest row by row."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from jaxaot._jax import scan_counts, scan_params, stacked_aval
 from jaxaot._typing import Aval, Eqn
-from jaxaot.partition.form import CARRY, AbstractForm, Exit, Slot
+from jaxaot.partition.body_interface import CARRY, AbstractBodyInterface, Exit, Slot
 
 _WHOLE, _ROWS = "whole", "rows"
 _RANKS = {_WHOLE: 0, CARRY: 1, _ROWS: 2}
 
 
-class Loop(AbstractForm):
+class Loop(AbstractBodyInterface):
     """A `scan`. Row `i` meets row `i` of other values in whatever direction the loop runs."""
 
     def bodies(self, eqn: Eqn) -> list[Any]:
@@ -30,7 +30,7 @@ class Loop(AbstractForm):
     def is_pair(self, forward: Any, backward: Any) -> bool:
         return forward.params["length"] == backward.params["length"]
 
-    def n_turns(self, eqn: Eqn) -> int:
+    def n_iterations(self, eqn: Eqn) -> int:
         return eqn.params["length"]
 
     def rank(self, how: Hashable) -> int:

@@ -16,17 +16,17 @@ from jaxaot.ir.primitives import is_pure
 from jaxaot.ir.rewrite import reading, splice, substitute
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
 from jaxaot.ir.walk import variables
+from jaxaot.partition.body_interface import CARRY, AbstractBodyInterface, Slot
 from jaxaot.partition.branches import Branches
 from jaxaot.partition.calls import Call
 from jaxaot.partition.classify import Classified, Side
-from jaxaot.partition.form import CARRY, AbstractForm, Slot
 from jaxaot.partition.loops import Loop
-from jaxaot.partition.shards import Shards
+from jaxaot.partition.shard_maps import ShardMap
 from jaxaot.partition.tags import gathered
 from jaxaot.plan.stages import JointGraph
 
-FORMS: Mapping[str, AbstractForm] = {
-    "scan": Loop(), "cond": Branches(), "shard_map": Shards(), "jit": Call(), "pjit": Call()
+BODY_INTERFACES: Mapping[str, AbstractBodyInterface] = {
+    "scan": Loop(), "cond": Branches(), "shard_map": ShardMap(), "jit": Call(), "pjit": Call()
 }  # fmt: skip
 
 
@@ -39,19 +39,19 @@ class Follower:
       eqn: The equation.
       operands: What its bodies receive.
       links: The number of the forward result that an operand is, for those that are links.
-      shares: The number of the forward operand that an operand is, for those that are shared.
+      common: The number of the forward operand that an operand is, for those that are shared.
     """
 
     position: int
     eqn: Any
     operands: Sequence[Slot]
     links: Mapping[int, int]
-    shares: Mapping[int, int]
+    common: Mapping[int, int]
 
     @property
     def own(self) -> list[int]:
         """The numbers of the operands that are neither links nor shared."""
-        return [i for i in range(len(self.operands)) if i not in self.links and i not in self.shares]
+        return [i for i in range(len(self.operands)) if i not in self.links and i not in self.common]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Pair:
     """A forward equation and the backward equations that are linked with it.
 
     Attributes:
-      form: How they hold their bodies.
+      interface: How they hold their bodies.
       position: Where the forward equation stands.
       eqn: The forward equation.
       operands: What its bodies receive.
@@ -68,7 +68,7 @@ class Pair:
       followers: The backward equations.
     """
 
-    form: AbstractForm
+    interface: AbstractBodyInterface
     position: int
     eqn: Any
     operands: Sequence[Slot]
@@ -102,15 +102,15 @@ class JoinedBody:
 def pair_at(graph: Classified, position: int) -> Pair | None:
     """Returns the pair whose forward equation stands at a position, or None."""
     eqn = graph.eqns[position]
-    form = FORMS.get(eqn.primitive.name)
-    if form is None or not _is_plain(eqn):
+    interface = BODY_INTERFACES.get(eqn.primitive.name)
+    if interface is None or not _is_plain(eqn):
         return None
-    operands, results = form.operands(eqn), form.results(eqn)
+    operands, results = interface.operands(eqn), interface.results(eqn)
     followers = []
     for i in graph.positions(Side.BACKWARD):
         other = graph.eqns[i]
-        if other.primitive is eqn.primitive and is_pure(other) and _is_plain(other) and form.is_pair(eqn, other):
-            follower = _follower(form, operands, results, i, other)
+        if other.primitive is eqn.primitive and is_pure(other) and _is_plain(other) and interface.is_pair(eqn, other):
+            follower = _follower(interface, operands, results, i, other)
             if follower.links:
                 followers.append(follower)
     if not followers:
@@ -121,18 +121,18 @@ def pair_at(graph: Classified, position: int) -> Pair | None:
     for i, other in enumerate(graph.eqns):
         if i in inside:
             (follower,) = [follower for follower in followers if follower.position == i]
-            read.update(variables(other.invars[: form.n_head]))
+            read.update(variables(other.invars[: interface.n_head]))
             read.update(variables(follower.operands[number].outer for number in follower.own))
         elif graph.sides[i] is not Side.DEAD:
             read.update(variables(other.invars))
     kept = [number for number, result in enumerate(results) if result.how == CARRY or result.outer in read]
-    return Pair(form, position, eqn, operands, results, kept, followers)
+    return Pair(interface, position, eqn, operands, results, kept, followers)
 
 
 def join(pair: Pair, which: int) -> JoinedBody:
     """Returns body `which` of the equations of a pair, joined."""
-    form = pair.form
-    body = form.bodies(pair.eqn)[which]
+    interface = pair.interface
+    body = interface.bodies(pair.eqn)[which]
     inputs = [make_var(var.aval) for var in body.jaxpr.invars]
     eqns, outputs, constants = splice(body, inputs)
     own, lengths, atoms, sizes = [], [], list(outputs), []
@@ -141,19 +141,19 @@ def join(pair: Pair, which: int) -> JoinedBody:
         received = [
             outputs[follower.links[number]]
             if number in follower.links
-            else inputs[follower.shares[number]]
-            if number in follower.shares
+            else inputs[follower.common[number]]
+            if number in follower.common
             else fresh[number]
             for number in range(len(follower.operands))
         ]
-        more, gradients, more_constants = splice(form.bodies(follower.eqn)[which], received)
+        more, gradients, more_constants = splice(interface.bodies(follower.eqn)[which], received)
         constants |= more_constants
         eqns += more
         atoms += gradients
         own.append(fresh)
         lengths.append(len(more))
         sizes.append(len(gradients))
-    eqns, atoms = form.settled(eqns, atoms)
+    eqns, atoms = interface.settled(eqns, atoms)
     start = len(eqns) - sum(lengths)
     forward, stands_for = gathered(eqns[:start])
     eqns = [*forward, *(reading(eqn, stands_for) for eqn in eqns[start:])]
@@ -174,17 +174,19 @@ def join(pair: Pair, which: int) -> JoinedBody:
     return JoinedBody(joint, inputs, outputs, own, gradients_of, spans)
 
 
-def _follower(form: AbstractForm, operands: Sequence[Slot], results: Sequence[Slot], i: int, eqn: Eqn) -> Follower:
-    received = form.operands(eqn)
-    links, shares = {}, {}
+def _follower(
+    interface: AbstractBodyInterface, operands: Sequence[Slot], results: Sequence[Slot], i: int, eqn: Eqn
+) -> Follower:
+    received = interface.operands(eqn)
+    links, common = {}, {}
     for number, slot in enumerate(received):
         if isinstance(slot.outer, Literal):
             continue
-        for places, slots in ((links, results), (shares, operands)):
+        for places, slots in ((links, results), (common, operands)):
             for place, other in enumerate(slots):
-                if other.outer is slot.outer and form.is_same(slot.how, other.how):
+                if other.outer is slot.outer and interface.is_same(slot.how, other.how):
                     places.setdefault(number, place)
-    return Follower(i, eqn, received, links, shares)
+    return Follower(i, eqn, received, links, common)
 
 
 def _is_plain(eqn: Eqn) -> bool:

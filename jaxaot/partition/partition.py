@@ -16,6 +16,7 @@ from jaxaot.errors import BudgetError, OffloadError, PolicyError
 from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_in_use
 from jaxaot.ir.walk import aval_bytes, source_line
 from jaxaot.partition.bodies import Rule, cut_bodies
+from jaxaot.partition.bottlenecks import bottlenecks
 from jaxaot.partition.budget import Budgets, Fit, parse_budget, parse_fit
 from jaxaot.partition.classify import Classified, Side, classify
 from jaxaot.partition.formulate import Choices, Cost, choose, formulate
@@ -26,10 +27,17 @@ from jaxaot.partition.policies import Policy, get_policy, policy_label, recomput
 from jaxaot.partition.problem import Solution
 from jaxaot.partition.solve import NoCut
 from jaxaot.partition.split import split
-from jaxaot.partition.tags import Tags, check_names, gather_notes, is_note, must_save_lines, read_tags, without_notes
+from jaxaot.partition.tags import (
+    Tags,
+    check_names,
+    gather_markers,
+    is_marker,
+    must_save_lines,
+    read_tags,
+    without_markers,
+)
 from jaxaot.partition.timeline import memory_timeline
 from jaxaot.partition.variants import Variant, Variants
-from jaxaot.partition.waists import waists
 from jaxaot.plan.stages import JointGraph, Partition
 
 _TRIALS_TO_FIT = 10
@@ -77,7 +85,8 @@ class Cutter:
       cost: How long an equation takes, in picoseconds; by default a roofline of the device in use.
       may_offload: Whether values may be moved to the host's memory.
       recompute_collectives: Whether the backward may repeat exchanges between devices.
-      saves_waists: Whether what is alive at the waists of the forward is saved at every budget, see `waists.py`.
+      saves_bottlenecks: Whether what is alive at the bottlenecks of the forward is saved at every budget, see
+        `bottlenecks.py`.
     """
 
     joint: JointGraph
@@ -85,7 +94,7 @@ class Cutter:
     cost: Cost | None = None
     may_offload: bool = False
     recompute_collectives: bool = False
-    saves_waists: bool = False
+    saves_bottlenecks: bool = False
 
     def __post_init__(self) -> None:
         check_names(self.joint, get_policy(self.policy))
@@ -97,8 +106,8 @@ class Cutter:
 
     @cached_property
     def graph(self) -> Classified:
-        """The joint graph, its notes gathered, with the side of each equation."""
-        return classify(gather_notes(self.joint))
+        """The joint graph, its markers gathered, with the side of each equation."""
+        return classify(gather_markers(self.joint))
 
     @cached_property
     def target(self) -> Target:
@@ -112,7 +121,7 @@ class Cutter:
 
     def _said(self, graph: Classified, policy: Policy) -> Choices:
         said = read_tags(graph, self.save_within).applied(choose(graph, policy), policy)
-        return said.saving(waists(graph, self._time)) if self.saves_waists else said
+        return said.saving(bottlenecks(graph, self._time)) if self.saves_bottlenecks else said
 
     @cached_property
     def function(self) -> Policy:
@@ -155,7 +164,7 @@ class Cutter:
         return Variant(bodies, graph, choices, formulate(graph, choices, rule.cost, moving), inner_cost)
 
     def _time(self, eqn: Eqn) -> int:
-        return 0 if is_note(eqn) else self.cost(eqn) if self.cost else eqn_picoseconds(eqn, self.target)
+        return 0 if is_marker(eqn) else self.cost(eqn) if self.cost else eqn_picoseconds(eqn, self.target)
 
     def save_within(
         self, graph: Classified, tags: Tags, policy: Policy, memory_budget: float | str | None
@@ -202,13 +211,14 @@ class Cutter:
         return dataclasses.replace(parts, plan=plan)
 
     def _best_within(self, limit: int) -> Any:
-        """Returns the best solution within a budget; one that saves the waists, if that is known to take no longer.
+        """Returns the best solution within a budget; one that saves the bottlenecks, if that is known to take no
+        longer.
 
         Raises:
           BudgetError: If there is none.
         """
         found = self._attempt(lambda: self.budgets.within(limit))
-        if self.saves_waists or found.cost == found.least_cost:
+        if self.saves_bottlenecks or found.cost == found.least_cost:
             return found
         try:
             lean = self._lean.budgets.within(limit)
@@ -218,8 +228,8 @@ class Cutter:
 
     @cached_property
     def _lean(self) -> Cutter:
-        """The same that saves the waists at every budget."""
-        return dataclasses.replace(self, saves_waists=True)
+        """The same that saves the bottlenecks at every budget."""
+        return dataclasses.replace(self, saves_bottlenecks=True)
 
     def _fitting(self, fit: Fit) -> Partition:
         """Returns the fastest partition found whose memory, everything counted, stays within a limit.
@@ -270,7 +280,7 @@ class Cutter:
 
     def _split(self, variant: Variant, solution: Solution, label: str) -> Partition:
         formulation = variant.formulation
-        decided = without_notes(variant.graph, formulation.saved(solution), variant.choices.by_position)
+        decided = without_markers(variant.graph, formulation.saved(solution), variant.choices.by_position)
         parts = split(decided, label, self.save_all[0], variant.bodies.inside)
         parts = dataclasses.replace(parts, joint=self.joint)
         moved = {decided.value.get(var, var) for var in formulation.offloaded(solution)}

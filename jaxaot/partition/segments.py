@@ -1,6 +1,6 @@
 """Cutting a forward graph where Python asks for values: a segment for each value, and one for the rest.
 
-The first segment is what the first asked value needs, the second what the second one needs beyond it, and so on. What
+The first segment is what the first break value needs, the second what the second one needs beyond it, and so on. What
 an earlier segment computed and a later one needs *crosses*, so nothing is computed twice.
 """
 
@@ -44,7 +44,7 @@ class Segment:
     """A part of a graph.
 
     Attributes:
-      jaxpr: A ClosedJaxpr; its first output is the asked value, but for the last segment.
+      jaxpr: A ClosedJaxpr; its first output is the break value, but for the last segment.
       inputs: Where each of its inputs comes from.
     """
 
@@ -65,18 +65,18 @@ class Segments:
     outputs: tuple[ValueSource, ...]
 
 
-def cut_segments(closed: ClosedJaxpr, asked: Sequence[int]) -> Segments:
+def cut_segments(closed: ClosedJaxpr, break_values: Sequence[int]) -> Segments:
     """Returns a graph cut where values are asked for.
 
     Args:
       closed: The graph, a ClosedJaxpr.
-      asked: The positions of the outputs that carry the asked values, in order.
+      break_values: The positions of the outputs that carry the break values, in order.
     """
     jaxpr = closed.jaxpr
     constants = dict(zip(jaxpr.constvars, closed.consts, strict=True))
     done: set[int] = set()
     groups: list[list[int]] = []
-    for position in asked:
+    for position in break_values:
         needed = backward_slice(jaxpr, [jaxpr.outvars[position]]) - done
         done |= needed
         groups.append(sorted(needed))
@@ -87,19 +87,21 @@ def cut_segments(closed: ClosedJaxpr, asked: Sequence[int]) -> Segments:
     }  # fmt: skip
     place = {var: FromInput(i) for i, var in enumerate(jaxpr.invars)}
     reads = [dict.fromkeys(variables(a for i in group for a in jaxpr.eqns[i].invars)) for group in groups]
-    returned = dict.fromkeys(variables(out for i, out in enumerate(jaxpr.outvars) if i not in set(asked)))
+    returned = dict.fromkeys(variables(out for i, out in enumerate(jaxpr.outvars) if i not in set(break_values)))
     found: dict[Any, ValueSource] = dict(place)
     parts = []
     for k, group in enumerate(groups):
-        is_last = k == len(asked)
+        is_last = k == len(break_values)
         own = [var for var in home if home[var] == k]
         later = {var for read in reads[k + 1 :] for var in read} | set(returned)
-        later |= set(variables(jaxpr.outvars[position] for position in asked[k + 1 :]))
-        outs: list[Any] = [] if is_last else [jaxpr.outvars[asked[k]]]
+        later |= set(variables(jaxpr.outvars[position] for position in break_values[k + 1 :]))
+        outs: list[Any] = [] if is_last else [jaxpr.outvars[break_values[k]]]
         outs += [var for var in own if var in later and (is_last or var is not outs[0])]
         if is_last:  # what is returned as it came in
             outs += [
-                out for i, out in enumerate(jaxpr.outvars) if i not in set(asked) and _passes(out, place, constants)
+                out
+                for i, out in enumerate(jaxpr.outvars)
+                if i not in set(break_values) and _passes(out, place, constants)
             ]
         taken = [var for var in (*reads[k], *variables(outs)) if home.get(var) != k and var not in constants]
         inputs = list(dict.fromkeys(taken))
@@ -108,7 +110,7 @@ def cut_segments(closed: ClosedJaxpr, asked: Sequence[int]) -> Segments:
         for j, out in enumerate(outs):
             if not isinstance(out, Literal) and out not in found:
                 found[out] = FromSegment(k, j)
-    return Segments(tuple(parts), _outputs(jaxpr, asked, parts, found, place, constants))
+    return Segments(tuple(parts), _outputs(jaxpr, break_values, parts, found, place, constants))
 
 
 def _passes(out: object, place: Any, constants: Mapping[Any, Any]) -> bool:
@@ -117,16 +119,21 @@ def _passes(out: object, place: Any, constants: Mapping[Any, Any]) -> bool:
 
 
 def _outputs(
-    jaxpr: Jaxpr, asked: Sequence[int], parts: Sequence[Segment], found: Any, place: Any, constants: Mapping[Any, Any]
+    jaxpr: Jaxpr,
+    break_values: Sequence[int],
+    parts: Sequence[Segment],
+    found: Any,
+    place: Any,
+    constants: Mapping[Any, Any],
 ) -> tuple[ValueSource, ...]:
-    last = len(asked)
+    last = len(break_values)
     passed = iter(range(len(parts[last].jaxpr.jaxpr.outvars)))
-    n_passed = sum(_passes(out, place, constants) for i, out in enumerate(jaxpr.outvars) if i not in set(asked))
+    n_passed = sum(_passes(out, place, constants) for i, out in enumerate(jaxpr.outvars) if i not in set(break_values))
     first = len(parts[last].jaxpr.jaxpr.outvars) - n_passed
     sources: list[ValueSource] = []
     for i, out in enumerate(jaxpr.outvars):
-        if i in asked:
-            sources.append(FromSegment(list(asked).index(i), 0))
+        if i in break_values:
+            sources.append(FromSegment(list(break_values).index(i), 0))
         elif _passes(out, place, constants):
             sources.append(FromSegment(last, first + next(passed)))
         else:

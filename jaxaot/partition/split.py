@@ -17,8 +17,8 @@ from jaxaot.ir.primitives import is_pure, is_view
 from jaxaot.ir.rewrite import extract, first_outputs
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, region_index, source_line, variables
+from jaxaot.partition.body_plan import BodyPlan, InnerValue
 from jaxaot.partition.classify import Classified, Side
-from jaxaot.partition.inside import InnerValue, Inside
 from jaxaot.partition.policies import Choice
 from jaxaot.partition.tags import Decided
 from jaxaot.plan.saved import (
@@ -34,11 +34,11 @@ from jaxaot.plan.saved import (
 from jaxaot.plan.stages import Partition
 
 
-def split(decided: Decided, label: str, save_all_bytes: int, inside: Inside) -> Partition:
+def split(decided: Decided, label: str, save_all_bytes: int, inside: BodyPlan) -> Partition:
     """Returns the partition that saves what was decided.
 
     Args:
-      decided: A graph without notes, and the variables of it to save.
+      decided: A graph without markers, and the variables of it to save.
       label: What the policy goes by.
       save_all_bytes: What saving everything would weigh.
       inside: What was cut in the bodies of equations.

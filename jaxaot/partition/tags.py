@@ -1,8 +1,9 @@
 """The user's word on single values: names, marks and regions, put together with the policy of the whole graph.
 
-Equations that compute nothing and say something are *notes*: the `name` of `checkpoint_name`, and `mark` with its word.
-A note and its operand are one value, so `gather_notes` puts each right behind the equation that makes the value, and
-everybody else reads the last of them; when it is known what is saved, `without_notes` takes them out again.
+Equations that compute nothing and say something are *markers*: the `name` of `checkpoint_name`, and `mark` with its
+word. A marker and its operand are one value, so `gather_markers` puts each right behind the equation that makes the
+value, and everybody else reads the last of them; when it is known what is saved, `without_markers` takes them out
+again.
 
 What is said of an equation is put together so. Within regions, their policies decide and not that of the graph:
 RECOMPUTE if any of the regions around the equation says so, SAVE if one says that. A value that leaves a region is not
@@ -39,7 +40,7 @@ def word_of(eqn: Eqn) -> str | None:
     return eqn.params["word"] if eqn.primitive is mark_p else None
 
 
-def is_note(eqn: Eqn) -> bool:
+def is_marker(eqn: Eqn) -> bool:
     """Returns whether an equation says something of its operand and computes nothing."""
     return eqn.primitive is mark_p or eqn.primitive.name == "name"
 
@@ -50,42 +51,43 @@ def must_save_lines(eqns: Iterable[Eqn]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-# -- notes -------------------------------------------------------------------------------------------------------------
+# -- markers -----------------------------------------------------------------------------------------------------------
 
 
-def gather_notes(joint: JointGraph) -> JointGraph:
-    """Returns the joint graph with each note right behind the equation that makes its value, read by all others.
+def gather_markers(joint: JointGraph) -> JointGraph:
+    """Returns the joint graph with each marker right behind the equation that makes its value, read by all others.
 
         b = tanh a                          b = tanh a
         c = mul b b             →           d = name[name=y] b
         d = name[name=y] b                  c = mul d d
 
-    A name in a region of a value from outside, and marks of values that leave a region, stay where they are. Notes of
+    A name in a region of a value from outside, and marks of values that leave a region, stay where they are. Markers of
     primals and constants, which are at hand anyway, are dropped.
 
     Raises:
       TagConflictError: If a value must be saved and must be recomputed.
     """
     jaxpr = joint.jaxpr.jaxpr
-    if not any(map(is_note, jaxpr.eqns)):
+    if not any(map(is_marker, jaxpr.eqns)):
         return joint
     eqns, stands_for = gathered(jaxpr.eqns)
     return joint.replace(rebuild(joint.jaxpr, eqns, substitute(jaxpr.outvars, stands_for)))
 
 
 def gathered(eqns: Sequence[Eqn]) -> tuple[list[Any], dict[Any, Any]]:
-    """Returns some equations with notes gathered, see `gather_notes`, and what stands for each variable, if another.
+    """Returns some equations with markers gathered, see `gather_markers`, and what stands for each variable, if
+    another.
 
     Raises:
       TagConflictError: If a value must be saved and must be recomputed.
     """
     producer = {var: i for i, eqn in enumerate(eqns) for var in eqn.outvars}
-    origin: dict[Any, Any] = {}  # the value that a note says something of, through any notes
+    origin: dict[Any, Any] = {}  # the value that a marker says something of, through any markers
     within: dict[Any, Any] = {}  # the same, but not through marks of what leaves a region
-    behind: dict[Any, list[Any]] = {}  # value → notes that go behind its equation
-    stands_for: dict[Any, Any] = {}  # result of a note that moves → its operand
+    behind: dict[Any, list[Any]] = {}  # value → markers that go behind its equation
+    stands_for: dict[Any, Any] = {}  # result of a marker that moves → its operand
     for eqn in eqns:
-        if not is_note(eqn):
+        if not is_marker(eqn):
             continue
         operand, result = eqn.invars[0], eqn.outvars[0]
         if isinstance(operand, Literal):
@@ -103,9 +105,9 @@ def gathered(eqns: Sequence[Eqn]) -> tuple[list[Any], dict[Any, Any]]:
             behind.setdefault(value, []).append(eqn)
         within[result] = value
         stands_for[result] = operand
-    for notes in behind.values():
-        _refuse_both(notes)
-    last: dict[Any, Any] = {}  # value → the last note behind it
+    for markers in behind.values():
+        _refuse_both(markers)
+    last: dict[Any, Any] = {}  # value → the last marker behind it
 
     def resolve(atom: Atom) -> Any:
         while not isinstance(atom, Literal) and atom in stands_for:
@@ -114,19 +116,19 @@ def gathered(eqns: Sequence[Eqn]) -> tuple[list[Any], dict[Any, Any]]:
 
     ordered: list[Any] = []
     for eqn in eqns:
-        if is_note(eqn) and eqn.outvars[0] in stands_for:
+        if is_marker(eqn) and eqn.outvars[0] in stands_for:
             continue
         ordered.append(eqn.replace(invars=[resolve(atom) for atom in eqn.invars]))
         for var in eqn.outvars:
-            for note in () if isinstance(var, DropVar) else behind.get(var, ()):
+            for marker in () if isinstance(var, DropVar) else behind.get(var, ()):
                 shown = make_var(var.aval)
-                ordered.append(note.replace(invars=[last.get(var, var)], outvars=[shown]))
+                ordered.append(marker.replace(invars=[last.get(var, var)], outvars=[shown]))
                 last[var] = shown
     return ordered, {var: resolve(var) for var in (*stands_for, *last)}
 
 
-def _refuse_both(notes: Sequence[Any]) -> None:
-    places = {word: [source_line(eqn) or "?" for eqn in notes if word_of(eqn) == word] for word in _MUST}
+def _refuse_both(markers: Sequence[Any]) -> None:
+    places = {word: [source_line(eqn) or "?" for eqn in markers if word_of(eqn) == word] for word in _MUST}
     if all(places.values()):
         raise TagConflictError(
             f"One value must be saved (`ja.must_save` at {', '.join(places[MUST_SAVE])}) and must be recomputed "
@@ -139,14 +141,14 @@ _MUST = (MUST_SAVE, MUST_RECOMPUTE)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Decided:
-    """What is saved of a graph without notes.
+    """What is saved of a graph without markers.
 
     Attributes:
       graph: The graph.
       saved: The variables to save, in the order in which they are computed.
       choices: What was said of each equation, by position.
-      reasons: Why a value is saved, where a note said so.
-      value: Result of a note → the value that it was of.
+      reasons: Why a value is saved, where a marker said so.
+      value: Result of a marker → the value that it was of.
     """
 
     graph: Classified
@@ -156,24 +158,24 @@ class Decided:
     value: Mapping[Any, Any] = dataclasses.field(default_factory=dict)
 
 
-def without_notes(graph: Classified, saved: Sequence[Any], choices: Mapping[int, Choice]) -> Decided:
-    """Returns the same decision for the graph without notes: to save a note is to save the value that it is of."""
+def without_markers(graph: Classified, saved: Sequence[Any], choices: Mapping[int, Choice]) -> Decided:
+    """Returns the same decision for the graph without markers: to save a marker is to save the value that it is of."""
     eqns = graph.eqns
-    if not any(map(is_note, eqns)):
+    if not any(map(is_marker, eqns)):
         return Decided(graph, list(saved), dict(choices))
     value: dict[Any, Any] = {}
     kept: list[int] = []
     for i, eqn in enumerate(eqns):
-        if is_note(eqn):
+        if is_marker(eqn):
             operand = eqn.invars[0]
             value[eqn.outvars[0]] = operand if isinstance(operand, Literal) else value.get(operand, operand)
         else:
             kept.append(i)
     reasons: dict[Any, str] = {}
     for var in saved:
-        note = eqns[graph.producer[var]]
-        if is_note(note):
-            reasons.setdefault(value[var], note_reason(note))
+        marker = eqns[graph.producer[var]]
+        if is_marker(marker):
+            reasons.setdefault(value[var], note_reason(marker))
     plain = [reading(eqns[i], value) for i in kept]
     jaxpr = rebuild(graph.joint.jaxpr, plain, substitute(graph.joint.jaxpr.jaxpr.outvars, value))
     bare = Classified(graph.joint.replace(jaxpr), tuple(graph.sides[i] for i in kept))
@@ -195,11 +197,11 @@ def _still_read(graph: Classified, saved: Set[Any]) -> list[Any]:
     return sorted(found, key=lambda var: graph.producer[var])
 
 
-def note_reason(note: Any) -> str:
-    """Returns why a value is saved of which a note says something."""
-    word = word_of(note)
+def note_reason(marker: Any) -> str:
+    """Returns why a value is saved of which a marker says something."""
+    word = word_of(marker)
     if word is None:
-        return f"named `{note.params['name']}`"
+        return f"named `{marker.params['name']}`"
     return "which must be saved" if word == MUST_SAVE else "which leaves a checkpointed region"
 
 
@@ -211,16 +213,16 @@ class Tags:
     """What regions say of a graph.
 
     Attributes:
-      graph: The graph, its notes gathered.
+      graph: The graph, its markers gathered.
       policies: The policy of each region.
       solved: For each region that has a budget, what is done with each equation in it.
-      chains: For each equation that is not backward the regions around it, innermost first.
+      nestings: For each equation that is not backward the regions around it, innermost first.
     """
 
     graph: Classified
     policies: tuple[Policy, ...]
     solved: Mapping[int, Mapping[int, Choice]]
-    chains: Mapping[int, tuple[int, ...]]
+    nestings: Mapping[int, tuple[int, ...]]
 
     def applied(self, choices: Choices, policy: Policy) -> Choices:
         """Returns the choices of the graph's policy with the tags applied; no budget overrules `must_save`.
@@ -230,17 +232,17 @@ class Tags:
           policy: The policy.
         """
         eqns = self.graph.eqns
-        if not self.policies and not any(map(is_note, eqns)):
+        if not self.policies and not any(map(is_marker, eqns)):
             return choices
 
-        def said(i: int, chain: Sequence[int]) -> Choice:
+        def said(i: int, nesting: Sequence[int]) -> Choice:
             """Returns the choice of a chain of regions for an equation; for an empty chain, the graph's policy's."""
-            if not chain:
+            if not nesting:
                 return choices.by_position[i]
-            return _together(self.solved[r].get(i) if r in self.solved else self.policies[r](eqns[i]) for r in chain)
+            return _together(self.solved[r].get(i) if r in self.solved else self.policies[r](eqns[i]) for r in nesting)
 
-        words = {i: said(i, chain) if is_pure(eqns[i]) else Choice.SAVE for i, chain in self.chains.items()}
-        _say_notes(self.graph, words, self.chains, said, (policy, *self.policies))
+        words = {i: said(i, nesting) if is_pure(eqns[i]) else Choice.SAVE for i, nesting in self.nestings.items()}
+        _say_markers(self.graph, words, self.nestings, said, (policy, *self.policies))
         kept = {i for i, word in words.items() if word is Choice.SAVE and word_of(eqns[i]) == MUST_SAVE}
         return Choices(words, choices.fixed | kept)
 
@@ -249,7 +251,7 @@ def read_tags(graph: Classified, save_within: Budgeted, around: int | None = Non
     """Returns the tags that regions put on a graph; those of regions with a budget are solved.
 
     Args:
-      graph: The graph, its notes gathered.
+      graph: The graph, its markers gathered.
       save_within: Solves a part of a graph that has a budget.
       around: The region that the graph is all of; None for a whole graph.
 
@@ -259,25 +261,25 @@ def read_tags(graph: Classified, save_within: Budgeted, around: int | None = Non
     """
     regions = graph.joint.regions
     policies = tuple(region_policy(region.policy, region.memory_budget) for region in regions)
-    chains = {i: _chain(graph, i, around) for i in graph.positions(Side.FORWARD, Side.EITHER)}
-    reached = {r for chain in chains.values() for r in chain}
+    nestings = {i: _nesting(graph, i, around) for i in graph.positions(Side.FORWARD, Side.EITHER)}
+    reached = {r for nesting in nestings.values() for r in nesting}
     solved = {
         r: _solve_region(graph, r, policies[r], save_within)
         for r in sorted(reached)
         if regions[r].memory_budget is not None
     }
-    return Tags(graph, policies, solved, chains)
+    return Tags(graph, policies, solved, nestings)
 
 
 def said_of_notes(graph: Classified, choices: Choices, policy: Policy) -> Choices:
-    """Returns the choices of a policy together with the notes of a graph without regions."""
+    """Returns the choices of a policy together with the markers of a graph without regions."""
     positions = graph.positions(Side.FORWARD, Side.EITHER)
     return Tags(graph, (), {}, dict.fromkeys(positions, ())).applied(choices, policy)
 
 
 def policy_inside(graph: Classified, position: int, policy: Policy) -> Policy:
     """Returns the policy for the bodies of an equation: that of the regions around it, or the graph's."""
-    regions = [graph.joint.regions[r] for r in _chain(graph, position, None)]
+    regions = [graph.joint.regions[r] for r in _nesting(graph, position, None)]
     if not regions:
         return policy
     policies = [region_policy(region.policy, region.memory_budget) for region in regions]
@@ -294,21 +296,21 @@ def _together(words: Iterable[Choice | None]) -> Choice:
     return next((word for word in (Choice.RECOMPUTE, Choice.SAVE) if word in found), Choice.EITHER)
 
 
-def _say_notes(
+def _say_markers(
     graph: Classified,
     words: dict[int, Choice],
-    chains: Mapping[int, Sequence[int]],
+    nestings: Mapping[int, Sequence[int]],
     said: Callable[[int, Sequence[int]], Choice],
     policies: Sequence[Policy],
 ) -> None:
-    """Puts into `words` what notes say of their values and of themselves."""
-    notes = [i for i in words if is_note(graph.eqns[i])]
-    made: dict[int, int | None] = {}  # note → the equation that makes its value
+    """Puts into `words` what markers say of their values and of themselves."""
+    markers = [i for i in words if is_marker(graph.eqns[i])]
+    made: dict[int, int | None] = {}  # marker → the equation that makes its value
     forbidden: set[int] = set()  # equations whose values are never saved
-    for i in notes:
+    for i in markers:
         before = _made_by(graph, i)
         made[i] = made.get(before, before) if before is not None else None
-        deciding = policies[chains[i][0] + 1 if chains[i] else 0]
+        deciding = policies[nestings[i][0] + 1 if nestings[i] else 0]
         excluded = getattr(deciding, "excluded", frozenset())
         is_excluded = word_of(graph.eqns[i]) == MUST_RECOMPUTE or graph.eqns[i].params.get("name") in excluded
         maker = made[i]
@@ -316,7 +318,7 @@ def _say_notes(
             forbidden.add(maker)
     for i in forbidden:
         words[i] = Choice.RECOMPUTE
-    for i in notes:
+    for i in markers:
         before, maker = _made_by(graph, i), made[i]
         word = word_of(graph.eqns[i])
         if maker is None or before is None:
@@ -329,25 +331,25 @@ def _say_notes(
             if words[before] is Choice.SAVE:
                 words[i] = Choice.EITHER
             else:
-                is_recomputed = said(maker, chains[i]) is Choice.RECOMPUTE
+                is_recomputed = said(maker, nestings[i]) is Choice.RECOMPUTE
                 words[i] = Choice.RECOMPUTE if is_recomputed else Choice.SAVE
         elif words[i] is Choice.EITHER and words[before] is Choice.RECOMPUTE:
             words[i] = Choice.RECOMPUTE
 
 
-def _made_by(graph: Classified, note: int) -> int | None:
-    operand = graph.eqns[note].invars[0]
+def _made_by(graph: Classified, marker: int) -> int | None:
+    operand = graph.eqns[marker].invars[0]
     return None if isinstance(operand, Literal) else graph.producer.get(operand)
 
 
-def _chain(graph: Classified, position: int, around: int | None) -> tuple[int, ...]:
+def _nesting(graph: Classified, position: int, around: int | None) -> tuple[int, ...]:
     """Returns the regions around an equation, innermost first, up to the region that the graph is all of."""
-    chain: tuple[int, ...] = ()
+    nesting: tuple[int, ...] = ()
     region = region_index(graph.eqns[position])
     while region is not None and region != around:
-        chain += (region,)
+        nesting += (region,)
         region = graph.joint.regions[region].parent
-    return chain
+    return nesting
 
 
 def _solve_region(graph: Classified, region: int, policy: Policy, save_within: Budgeted) -> dict[int, Choice]:
@@ -380,7 +382,7 @@ def _solve_region(graph: Classified, region: int, policy: Policy, save_within: B
 
 
 def _is_in(graph: Classified, position: int, region: int) -> bool:
-    return region in _chain(graph, position, None)
+    return region in _nesting(graph, position, None)
 
 
 def check_names(joint: JointGraph, policy: Policy) -> None:

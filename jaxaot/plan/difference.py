@@ -14,7 +14,7 @@ from typing import Any
 
 import jax
 
-from jaxaot.plan.asked import AskedValue
+from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, StorageInput, TensorInput
 from jaxaot.plan.guards import HasType, differs, shown
 from jaxaot.plan.paths import Path, path_text
@@ -38,7 +38,7 @@ class Kind(enum.Enum):
     STATIC = "static"
     PYTHON = "python"
     SETTING = "setting"
-    ASKED = "asked"
+    BREAK_VALUE = "break_values"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,7 +82,7 @@ class CallKey:
       settings: The settings of jaxaot.
       jax_settings: (name, value) of the settings of JAX that decide a trace.
       parameters: What the user calls each positional argument.
-      asked: The values that Python asked for.
+      break_values: The values that Python asked for.
       hooks: The `HookPair` that packs what is saved, or None; None too where nothing is saved.
       watches: Whether NaNs in a backward inside are errors; None without one.
     """
@@ -94,7 +94,7 @@ class CallKey:
     settings: Config
     jax_settings: tuple[tuple[str, Any], ...]
     parameters: tuple[str, ...]
-    asked: tuple[AskedValue, ...] = ()
+    break_values: tuple[BreakValue, ...] = ()
     hooks: Any = None
     watches: bool | None = None
 
@@ -123,7 +123,7 @@ def differences(earlier: CallKey, later: CallKey) -> tuple[Difference, ...]:
         *_numbers(earlier, later),
         *_cells(earlier, later),
         *_generators(earlier, later),
-        *_asked(earlier, later),
+        *_break_values(earlier, later),
     )
     return tuple(dict.fromkeys(found)) or tuple(_reached(earlier, later))
 
@@ -511,12 +511,12 @@ def _generators(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         yield Difference(Kind.PYTHON, "generators", f"the generators drawn from are {names[0]} instead of {names[1]}")
 
 
-def _asked(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+def _break_values(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
     """Yields the first value that Python asked for and that is another one."""
-    for before, after in zip(earlier.asked, later.asked, strict=False):
+    for before, after in zip(earlier.break_values, later.break_values, strict=False):
         if (before.value, before.dtype, before.shape) != (after.value, after.dtype, after.shape):
             about = f"the value asked for at {after.line}"
-            yield Difference(Kind.ASKED, about, f"{about} is {after.shown} instead of {before.shown}")
+            yield Difference(Kind.BREAK_VALUE, about, f"{about} is {after.shown} instead of {before.shown}")
             return
 
 

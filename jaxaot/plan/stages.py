@@ -19,7 +19,7 @@ from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
-from jaxaot.plan.asked import AskedValue
+from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.paths import Path
 from jaxaot.plan.places import PlacePlan
@@ -79,7 +79,7 @@ class Traced:
       rng: The random generators that it drew from.
       places: What it read outside besides tensors.
       world: What it did to Python's objects.
-      asked: The values that Python asked for, if the function was traced in segments.
+      break_values: The values that Python asked for, if the function was traced in segments.
       in_tree: Tree of the arguments.
       out_tree: Tree of the result.
     """
@@ -91,7 +91,7 @@ class Traced:
     in_tree: Any
     out_tree: Any
     places: PlacePlan = dataclasses.field(default_factory=PlacePlan)
-    asked: tuple[AskedValue, ...] = ()
+    break_values: tuple[BreakValue, ...] = ()
     world: WorldPlan = dataclasses.field(default_factory=WorldPlan)
 
     @functools.cached_property
@@ -120,7 +120,7 @@ class Traced:
     @property
     def is_whole(self) -> bool:
         """Whether the trace came to the end of the function, rather than to a value that was not known."""
-        return all(asked.value is not None for asked in self.asked)
+        return all(break_values.value is not None for break_values in self.break_values)
 
     @property
     def needs_backward(self) -> bool:

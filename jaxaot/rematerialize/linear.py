@@ -1,18 +1,18 @@
 """Linear maps that know their transpose: a primitive of two graphs.
 
-A *linear map* takes residuals and operands, and is linear in the operands. It goes two *ways*: from operands to
-results, and, transposed, from cotangents of the results to cotangents of the operands; each way is a graph of its own.
-The derivative of a differentiated function is one whose transpose is the backward of its partition.
+A *linear map* takes residuals and operands, and is linear in the operands. It goes in two *directions*: from operands
+to results, and, transposed, from cotangents of the results to cotangents of the operands; each direction is a graph of
+its own. The derivative of a differentiated function is one whose transpose is the backward of its partition.
 
 Every transformation of JAX makes linear maps of linear maps, so what is recomputed stays recomputed in derivatives of
 any order, under `vmap`, and in the body of a loop:
 
-- transposing swaps the ways;
+- transposing swaps the directions;
 - the derivative with respect to residuals is a linear map whose residuals are all that the first one takes;
-- mapping over an axis maps both ways.
+- mapping over an axis maps both directions.
 
-Graphs are made when they are needed. The way there of the derivative of a function is needed in forward mode only: it
-is the transpose, by JAX, of the backward.
+Graphs are made when they are needed. The forward direction of the derivative of a function is needed in forward mode
+only: it is the transpose, by JAX, of the backward.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from jaxaot.ir.rewrite import inline, with_input_order
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import forward_slice
 from jaxaot.passes.dce import dce
-from jaxaot.passes.finish import finish_backward
+from jaxaot.passes.prepare import prepare_backward
 from jaxaot.passes.zeros import drop_zeros
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Way:
-    """One of the two ways that a linear map goes.
+class Direction:
+    """One of the two directions in which a linear map goes.
 
     Attributes:
       make: Makes its graph, from (residuals, operands) to results.
@@ -72,7 +72,7 @@ class Way:
             return inline(self.graph, also_custom=True)
         order = [*self.early, *(i for i in range(len(self.graph.in_avals)) if i not in set(self.early))]
         place = [order.index(i) for i in range(len(order))]
-        return with_input_order(finish_backward(with_input_order(self.graph, order), len(self.early)), place)
+        return with_input_order(prepare_backward(with_input_order(self.graph, order), len(self.early)), place)
 
 
 class LinearMap:
@@ -80,18 +80,18 @@ class LinearMap:
 
     Attributes:
       n_residuals: How many residuals it takes, which come first.
-      there: The way from operands to results.
-      back: The way from cotangents of the results to those of the operands.
+      there: The direction from operands to results.
+      back: The direction from cotangents of the results to those of the operands.
       out_avals: The types of the results.
     """
 
-    def __init__(self, n_residuals: int, there: Way, back: Way, out_avals: Sequence[Any]):
+    def __init__(self, n_residuals: int, there: Direction, back: Direction, out_avals: Sequence[Any]):
         self.n_residuals, self.there, self.back = n_residuals, there, back
         self.out_avals = tuple(out_avals)
         self._made: dict[Any, LinearMap] = {}
 
     def transposed(self, kept: tuple[int, ...], avals: Sequence[Aval]) -> LinearMap:
-        """Returns the way back as a linear map.
+        """Returns the backward direction as a linear map.
 
         Args:
           kept: The positions of the results that have a cotangent; the others are zero.
@@ -133,7 +133,7 @@ class LinearMap:
             early = self.there.early
             if early is not None:  # tangents of what is known early are known early
                 early = [*early, *(n + i for i, operand in enumerate(perturbed) if operand in early)]
-            there = Way(lambda: _graph_of(push, [*avals, *tangents]), early)
+            there = Direction(lambda: _graph_of(push, [*avals, *tangents]), early)
             return transposable(n, there, tangents, self.out_avals)
 
         return self._once(("derivative", perturbed, tuple(avals)), make)
@@ -180,12 +180,12 @@ class LinearMap:
         return list(linear_map_p.bind(*args, linear=self))
 
 
-def transposable(n_residuals: int, there: Way, operands: Sequence[Atom], results: Sequence[Any]) -> LinearMap:
-    """Returns a linear map whose way back is the transpose, by JAX, of its way there.
+def transposable(n_residuals: int, there: Direction, operands: Sequence[Atom], results: Sequence[Any]) -> LinearMap:
+    """Returns a linear map whose backward direction is the transpose, by JAX, of its forward direction.
 
     Args:
       n_residuals: How many residuals it takes.
-      there: The way from operands to results.
+      there: The direction from operands to results.
       operands: The types of the operands.
       results: The types of the results.
     """
@@ -193,7 +193,7 @@ def transposable(n_residuals: int, there: Way, operands: Sequence[Atom], results
     def make() -> Any:
         return recompute_late(transpose_graph(there.graph, n_residuals, operands), n_residuals)
 
-    return LinearMap(n_residuals, there, Way(make, None), results)
+    return LinearMap(n_residuals, there, Direction(make, None), results)
 
 
 def transpose_graph(graph: ClosedJaxpr, n_residuals: int, operands: Sequence[Atom]) -> ClosedJaxpr:
@@ -227,7 +227,9 @@ def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Atom], res
                 "or give that function a `jax.custom_jvp`."
             ) from error
 
-    return LinearMap(n_residuals, Way(make, None), Way(lambda: backward, range(n_residuals), is_linear=False), results)
+    return LinearMap(
+        n_residuals, Direction(make, None), Direction(lambda: backward, range(n_residuals), is_linear=False), results
+    )
 
 
 def depending(closed: ClosedJaxpr, inputs: Sequence[int], axis_name: Any = None) -> set[int]:

@@ -190,7 +190,7 @@ class CompiledNode(Node):
         self.residuals = self.versions = None
 
     @property
-    def tape_form(self) -> Any:
+    def cache_key(self) -> Any:
         if self.has_refills:  # these are read from storages while the backward runs
             return None
         return self.run, tuple(self.avals), None if self.bases is None else tuple(self.bases), self.has_complex

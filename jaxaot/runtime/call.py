@@ -50,7 +50,7 @@ from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.runtime.store import SCOPE, Change, write_store
-from jaxaot.runtime.tape import TapeWriter, freed_storages
+from jaxaot.runtime.tape_writer import TapeWriter, freed_storages
 from jaxaot.runtime.world import WorldWriter
 from jaxaot.settings import Config
 from jaxaot.tape.modes import state

@@ -12,7 +12,7 @@ from jaxaot.ir.text import to_text
 from jaxaot.lower.executable import Executable
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.partition.timeline import memory_timeline
-from jaxaot.passes.finish import finish_backward, finish_forward
+from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.program import forward_graph
 
@@ -47,19 +47,21 @@ def explain_stages(traced: Traced, partition: Partition | None) -> str:
             f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
             f"(save_all: {format_bytes(plan.save_all_bytes)})\n{memory_timeline(partition)}",
         ]
-    if traced.asked:
+    if traced.break_values:
         parts += _segment_texts(traced, partition)
-    graphs = {"forward": finish_forward(forward_graph(traced, partition))}
+    graphs = {"forward": prepare_forward(forward_graph(traced, partition))}
     if partition is not None:
-        graphs["backward"] = finish_backward(partition.backward, len(partition.plan.residuals))
+        graphs["backward"] = prepare_backward(partition.backward, len(partition.plan.residuals))
     parts.append("\n".join(["# lowered", *(Executable(graph, (), name).explain() for name, graph in graphs.items())]))
     return "\n\n".join(parts)
 
 
 def _segment_texts(traced: Traced, partition: Partition | None) -> list[str]:
     """Returns the segments of a forward as text, each with the value that it computes and who asked for it."""
-    cut = cut_segments(forward_graph(traced, partition), [asked.output for asked in traced.asked])
-    whys = [f"computes {asked.shown} for {asked.line}" for asked in traced.asked] + ["computes the rest"]
+    cut = cut_segments(forward_graph(traced, partition), [break_values.output for break_values in traced.break_values])
+    whys = [f"computes {break_values.shown} for {break_values.line}" for break_values in traced.break_values] + [
+        "computes the rest"
+    ]
     texts = []
     for k, (part, why) in enumerate(zip(cut.parts, whys, strict=True)):
         inputs = ", ".join(map(_source_text, part.inputs))

@@ -8,7 +8,7 @@ from typing import Any
 from jaxaot import settings as config
 from jaxaot._util import signature_of
 from jaxaot.facade.anomaly import is_anomaly_check_nan_enabled
-from jaxaot.ir.tape import runs_backward
+from jaxaot.ir.node_scopes import runs_backward
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.stages import Traced
@@ -26,11 +26,11 @@ def key_for_call(traced: Traced, fn: Callable[..., Any], args: tuple[Any, ...], 
     parameters, settings = parameter_names(fn), config.get()
     refuse_without_values(traced.call, fn, args, kwargs, parameters)
     hooks = state.saved_hooks if traced.needs_backward else None
-    has_backward = not traced.asked and runs_backward(traced.jaxpr.jaxpr)
+    has_backward = not traced.break_values and runs_backward(traced.jaxpr.jaxpr)
     watches = is_anomaly_check_nan_enabled() if has_backward else None
     return CallKey(
-        traced.call, traced.places, traced.rng, traced.in_tree, settings, jax_settings(), parameters, traced.asked,
-        hooks, watches,
+        traced.call, traced.places, traced.rng, traced.in_tree, settings, jax_settings(), parameters,
+        traced.break_values, hooks, watches,
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ class SharedSegment:
     """A segment as it is run, for one program or several.
 
     Attributes:
-      graph: A ClosedJaxpr; its first output is the asked value.
+      graph: A ClosedJaxpr; its first output is the break value.
       inputs: Where its inputs come from: `GraphValue` or `CrossingValue`.
       call: The compiled graph.
     """
@@ -182,7 +182,7 @@ class Walk:
         if self.stopped is None:
             return ()
         program, place, value = self.stopped
-        return (*(asked.array for asked in program.traced.asked[:place]), value)
+        return (*(break_values.array for break_values in program.traced.break_values[:place]), value)
 
     @property
     def segments(self) -> tuple[SharedSegment, ...]:
@@ -195,7 +195,7 @@ class Walk:
     def agrees(self, program: Any, place: int, value: Any) -> bool:
         """Returns whether a value is the one that a program was made for, and notes it where it is not."""
         array = np.asarray(value)
-        if array.tobytes() == program.traced.asked[place].value:
+        if array.tobytes() == program.traced.break_values[place].value:
             return True
         if self.stopped is None or self.stopped[1] < place:
             self.stopped = (program, place, array)

@@ -17,7 +17,7 @@ from jaxaot.ir.walk import sub_jaxprs
 from jaxaot.lower.entry import Entry
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.passes.dce import dce
-from jaxaot.passes.finish import finish_backward, finish_forward
+from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.guards import EqualTo, HasType
@@ -25,8 +25,8 @@ from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import BuiltArray, CellWrite
+from jaxaot.runtime.double_backward import DoubleBackward
 from jaxaot.runtime.links import Link, Linker
-from jaxaot.runtime.second import SecondBackward
 from jaxaot.runtime.watched import watching
 
 
@@ -88,13 +88,13 @@ class Program:
         self.links: tuple[Link, ...] | None = None
         self.inputs: tuple[ValueSource, ...] = tuple(map(FromInput, range(n_inputs)))
         self.sources: tuple[ValueSource, ...] = ()
-        self.second = None if partition is None else SecondBackward(traced, partition, empty_inputs(traced))
+        self.second = None if partition is None else DoubleBackward(traced, partition, empty_inputs(traced))
         held = frozenset(self.held_inputs)
         self.donated = donated_storages(traced, held) if donate else ()
         self.donated_places = donated_places(traced, held) if donate else ()
         self.input_keys = () if linker is None else linker.keys
         if linker is not None:
-            segments = cut_segments(jaxpr, [asked.output for asked in traced.asked])
+            segments = cut_segments(jaxpr, [break_values.output for break_values in traced.break_values])
             *before, last = segments.parts
             self.links = linker.link(before)
             if before:
@@ -102,7 +102,7 @@ class Program:
                 self.donated = tuple(s for s in self.donated if self._is_made_last(s))
                 self.donated_places = ()
                 jaxpr = self._with_donated(jaxpr)
-        jaxpr = finish_forward(jaxpr)
+        jaxpr = prepare_forward(jaxpr)
         positions = [self.inputs.index(FromInput(self.place(s))) for s in self.donated]
         positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
         self.has_work = bool(jaxpr.jaxpr.outvars) or any(map(has_side_effects, jaxpr.jaxpr.eqns))
@@ -124,7 +124,7 @@ class Program:
         if partition is not None:
             empty = {FromPrimal(i) for i in empty_inputs(traced)}
             absent = [i for i, source in enumerate(partition.plan.residuals) if source in empty]
-            backward = finish_backward(partition.backward, len(partition.plan.residuals), absent)
+            backward = prepare_backward(partition.backward, len(partition.plan.residuals), absent)
             self.executables["backward"] = make_executable(backward, (), "backward")
             self.backward = self.executables["backward"].call
             self.executables["backward"].name_of = functools.partial(gradient_name, partition)
@@ -154,7 +154,7 @@ class Program:
         """Returns whether the last segment computes the new value of a storage."""
         (output,) = (w.output for w in self.traced.alias.writes if w.storage == storage)
         source = self.sources[output] if output is not None else None
-        return isinstance(source, FromSegment) and source.segment == len(self.traced.asked)
+        return isinstance(source, FromSegment) and source.segment == len(self.traced.break_values)
 
     def _with_donated(self, jaxpr: Any) -> Any:
         """Returns the last segment with further inputs: buffers that it may reuse though it does not read them."""

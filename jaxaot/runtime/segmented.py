@@ -1,7 +1,7 @@
 """SegmentedFunction: a compiled function in which Python may ask for values.
 
 A call walks along the programs. Each runs its first segment, or takes the results if another one of this call did, and
-goes on only if the asked value is the one that it was made for. If none comes to its end, a program is made for the
+goes on only if the break value is the one that it was made for. If none comes to its end, a program is made for the
 values of this call. Nothing is written before the last segment has run.
 """
 
@@ -40,7 +40,7 @@ class TooManyBreaks(Exception):
     """
 
     def __init__(self, first: Traced, last: Traced):
-        super().__init__(len(last.asked))
+        super().__init__(len(last.break_values))
         self.first = first
         self.last = last
 
@@ -89,7 +89,7 @@ def ask(traced: Traced, key: CallKey, call: tuple[Any, Any, Any], make: Callable
     jaxpr = traced.jaxpr
     needed = sorted(backward_slice(jaxpr.jaxpr, jaxpr.jaxpr.outvars))
     pure = rebuild(jaxpr, [jaxpr.jaxpr.eqns[i] for i in needed], jaxpr.jaxpr.outvars)
-    backend = make if is_inexact(traced.asked[-1].dtype) else Interpreter
+    backend = make if is_inexact(traced.break_values[-1].dtype) else Interpreter
     program = Program(dataclasses.replace(traced, jaxpr=pure), None, backend, False, key)
     generate(program, lock)
     value = program.enter(*call)
@@ -99,7 +99,7 @@ def ask(traced: Traced, key: CallKey, call: tuple[Any, Any, Any], make: Callable
 
 
 class ExecutableCache:
-    """Executables by their graphs: the turns of a loop are often one."""
+    """Executables by their graphs: the iterations of a loop are often one."""
 
     def __init__(self, make: Callable[..., Any]):
         self._make = make
@@ -180,10 +180,10 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         if walk.stopped is not None:
             program, place, _ = walk.stopped
             segment = walk.segments[place]
-            values = {p.traced.asked[place].value for p in self.programs if _runs(p, place, segment)}
+            values = {p.traced.break_values[place].value for p in self.programs if _runs(p, place, segment)}
             if len(values) >= config.get().max_values:
                 self._warn(
-                    program.traced.asked[place].line,
+                    program.traced.break_values[place].line,
                     f"had {len(values)} values so far, and a program was made for each",
                     "calls with other values",
                 )
@@ -216,8 +216,10 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                     program = self._built(args, kwargs, walk, self.programs)
                 except TooManyBreaks as stop:
                     self._run_eagerly.append(generate_test(stop.first, config.get(), state.saved_hooks))
-                    n = len(stop.last.asked) - 1
-                    self._warn(stop.last.asked[-1].line, f"follows {n} such values in one call", "calls of this kind")
+                    n = len(stop.last.break_values) - 1
+                    self._warn(
+                        stop.last.break_values[-1].line, f"follows {n} such values in one call", "calls of this kind"
+                    )
                     return MISS
                 if program is None:
                     return MISS

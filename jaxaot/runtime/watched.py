@@ -1,7 +1,7 @@
 """Anomaly mode for a backward inside of a compiled function: its program runs one equation at a time.
 
-The graph says which values are gradients, of which node of the tape and of which line (`ir/tape.py`). The first of them
-with a NaN ends the call, before it has written anything.
+The graph says which values are gradients, of which node of the tape and of which line (`ir/node_scopes.py`). The first
+of them with a NaN ends the call, before it has written anything.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from jaxaot.errors import AnomalyError
 from jaxaot.facade.anomaly import describe, has_nan
-from jaxaot.facade.where import with_source
-from jaxaot.ir.tape import gradient_variables, node_of, runs_backward
+from jaxaot.facade.source_line import with_source
+from jaxaot.ir.node_scopes import gradient_variables, node_of, runs_backward
 from jaxaot.ir.walk import source_line, sub_jaxprs
 from jaxaot.lower.interpret import Interpreter
 

@@ -1,4 +1,5 @@
-"""`autocast`: inside, products run in a lower precision and losses in float32, by PyTorch's lists (`ops/casting.py`).
+"""`autocast`: inside, products run in a lower precision and losses in float32, by PyTorch's lists
+(`ops/autocast_lists.py`).
 
 What is set belongs to the thread. It decides only how a forward is computed: the casts are part of it, so a backward
 follows what its forward did, whatever is set when it runs.

@@ -1,7 +1,7 @@
 """The engine: runs the tape backward.
 
 Nodes are run in the order of falling sequence numbers once all cotangents that reach them have arrived; a node's
-cotangents are added up as they come. No recursion, so chains may be any length.
+cotangents are added up as they come. No recursion, so sequences may be any length.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-from jaxaot.tape.chain import Chain, straight_chain
+from jaxaot.tape.fusible import FusibleNodes, fusible_nodes
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
 
@@ -24,15 +24,15 @@ class Calls(NamedTuple):
       on_outputs: Takes a node with hooks and its cotangents to those that the hooks on its outputs let through.
       before: Takes prehooks and cotangents to those that they let through.
       after: Takes post hooks, gradients, cotangents and the node's `edge_places` to gradients.
-      run_chain: If given, takes a straight chain of nodes and the cotangent of the first to the gradients of the edges
-        that lead out of it, or to None if its nodes are to be run one by one.
+      run_fused: If given, takes a straight sequence of nodes and the cotangent of the first to the gradients of the
+        edges that lead out of it, or to None if its nodes are to be run one by one.
     """
 
     add: Callable[[Any, Any], Any]
     on_outputs: Callable[[Node, list[Any]], list[Any]]
     before: Callable[[Any, list[Any]], list[Any]]
     after: Callable[[Any, Sequence[Any], Sequence[Any], Sequence[int | None]], Sequence[Any]]
-    run_chain: Callable[[Chain, Any], Sequence[Any] | None] | None = None
+    run_fused: Callable[[FusibleNodes, Any], Sequence[Any] | None] | None = None
 
 
 _NO_EDGES: frozenset[Edge] = frozenset()
@@ -110,12 +110,12 @@ def _run(
     """Runs the nodes that are needed, those that lead on computing gradients, and returns what arrived at `wanted`."""
     waiting, entered = running.waiting, running.entered
     anomaly = state.anomaly
-    add, run_chain = calls.add, calls.run_chain if anomaly is None else None
+    add, run_fused = calls.add, calls.run_fused if anomaly is None else None
     accumulates = not wanted
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
     ready: list[tuple[int, Node]] = []
-    n_apart = 0  # nodes to come of a chain that is run one by one: looking for chains at each would be quadratic
+    n_apart = 0  # nodes to come of a sequence that is run one by one: looking for sequences at each would be quadratic
 
     def deliver(node: Node, index: int, cotangent: Any) -> None:
         buffer = buffers.get(node)
@@ -152,14 +152,14 @@ def _run(
                 gradients = [None] * len(edges)
             elif n_apart:
                 n_apart -= 1
-            elif run_chain is not None and (link := node.link) is not None and not (hooks is not None and hooks.post):
-                chain = straight_chain(node, link, waiting, buffers, ready, inner)
-                n_apart = len(chain.positions)
+            elif run_fused is not None and (link := node.link) is not None and not (hooks is not None and hooks.post):
+                fusible = fusible_nodes(node, link, waiting, buffers, ready, inner)
+                n_apart = len(fusible.positions)
                 if n_apart:
-                    gradients = run_chain(chain, cotangents[0])
+                    gradients = run_fused(fusible, cotangents[0])
                     if gradients is not None:
-                        edges, nodes, n_apart = chain.outer_edges(), chain.nodes, 0
-            if gradients is None:  # no chain, or its kernel cannot take these cotangents
+                        edges, nodes, n_apart = fusible.outer_edges(), fusible.nodes, 0
+            if gradients is None:  # no sequence, or its kernel cannot take these cotangents
                 given = tuple(cotangents) if hooks is not None else ()
                 run = node.backward if anomaly is None else functools.partial(anomaly.run, node)
                 gradients = run(cotangents, create_graph)

@@ -31,7 +31,7 @@ class _State(threading.local):
       autocast: In which precision listed ops run, an `Autocast`; None as long as nothing was set.
       autocast_before: What `autocast` was outside of each context that was entered.
       dual: The level of forward mode, whose tangents are computed; None outside of it.
-      casts: Weights that were cast in the outermost of these contexts; see `facade/casting.py`.
+      casts: Weights that were cast in the outermost of these contexts; see `facade/autocast_operands.py`.
     """
 
     grad_enabled: bool = True

@@ -82,7 +82,7 @@ class Node:
         """Frees what the node saved; a later `backward` raises BackwardTwiceError."""
 
     @property
-    def tape_form(self) -> Any:
+    def cache_key(self) -> Any:
         """What its backward computes, apart from the values that it holds: hashable; None if that cannot be said."""
         return None
 

@@ -54,7 +54,7 @@ class Escapes:
       made: Tensors made inside that outlive the call, bases before views.
       fresh: Storages made inside that outlive it.
       storage_ids: Ids of those.
-      asked: Graph outputs that carry the values that Python asked for.
+      break_values: Graph outputs that carry the values that Python asked for.
     """
 
     def __init__(self, leaves: list[Any], out_tree: PyTreeDef):
@@ -65,7 +65,7 @@ class Escapes:
         self.made: list[Tensor] = []
         self.fresh: list[Storage] = []
         self.storage_ids: set[int] = set()
-        self.asked: list[int] = []
+        self.break_values: list[int] = []
 
 
 def collect_escapes(
@@ -218,7 +218,7 @@ def plan_aliases(
             leaves.append(ConstantOutput(leaf))
     made, changed = list(escapes.made), list(escapes.changed)
     pending = changes(output)
-    escapes.asked = [output(symbol) for symbol, _ in trace.asked]
+    escapes.break_values = [output(symbol) for symbol, _ in trace.break_values]
     freed = []  # their outputs come last
     for storage, _ in trace.storages.values():
         if id(storage) not in trace.freed or storage.nbytes():
@@ -272,7 +272,7 @@ def plan_aliases(
 
 def no_aliases(escapes: Escapes) -> Callable[..., tuple[AliasPlan, WorldPlan]]:
     """Returns a function that makes the plan of a trace that stopped at a value: no changes, that value as output."""
-    escapes.asked = [0]
+    escapes.break_values = [0]
     alias = AliasPlan(
         writes=(), fresh=(), freed=(), histories=(), counters=(), bumps=(), made=(), changes=(), grads=(),
         outputs=(ArrayOutput(0),), differentiable=(), reached=(), read=(),

@@ -31,7 +31,7 @@ from jaxaot.tape.modes import state
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.leaves import LeafSpec, spec_of
-from jaxaot.tracer.steered import forward_alone
+from jaxaot.tracer.push_pull import forward_alone
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -261,15 +261,15 @@ def trace_body(
     )
 
 
-def trace_turn(fn: Callable[[list[Any]], list[Any]], arguments: Sequence[LeafSpec], n_carried: int) -> Body:
-    """Returns the body of a loop, whose first results are its first arguments in the next turn.
+def trace_iteration(fn: Callable[[list[Any]], list[Any]], arguments: Sequence[LeafSpec], n_carried: int) -> Body:
+    """Returns the body of a loop, whose first results are its first arguments in the next iteration.
 
-    What requires grad after a turn does so at the beginning of the next; the body is traced until that is so.
+    What requires grad after an iteration does so at the beginning of the next; the body is traced until that is so.
 
     Args:
       fn: As for `trace_body`.
-      arguments: What the first turn takes.
-      n_carried: How many arguments are carried from turn to turn.
+      arguments: What the first iteration takes.
+      n_carried: How many arguments are carried from iteration to iteration.
     """
     arguments = list(arguments)
     promoted: dict[int, tuple[History, Storage]] = {}

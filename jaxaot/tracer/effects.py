@@ -242,11 +242,11 @@ def captured_by_branches(effects: Effects, operands: Operands) -> tuple[list[lis
     return sources, [operands.of(*pair) for pair in before]
 
 
-def captured_by_turns(effects: Effects, operands: Operands) -> tuple[list[Source], list[int]]:
-    """Makes what the turns of a loop capture operands, but for what they carry on.
+def captured_by_iterations(effects: Effects, operands: Operands) -> tuple[list[Source], list[int]]:
+    """Makes what the iterations of a loop capture operands, but for what they carry on.
 
     Returns:
-      The sources of a turn's captured inputs; and the places of the operands from which what is carried starts.
+      The sources of an iteration's captured inputs; and the places of the operands from which what is carried starts.
     """
     (body,) = effects.bodies
     slots = {id(storage): k for k, storage in enumerate(effects.written)}
@@ -381,7 +381,7 @@ def perform(
     operands: Operands,
     requires_grad: Sequence[bool],
     run: Callable[[Sequence[Any]], list[Any]],
-    n_turns: int = 1,
+    n_iterations: int = 1,
 ) -> list[tuple[Any, Node | None, int]]:
     """Runs the control flow equation, and does to the surrounding trace what it did to what it captured.
 
@@ -392,7 +392,7 @@ def perform(
       operands: What `run` is called with.
       requires_grad: Of each result, whether gradients flow through it.
       run: Returns the results, then what `left_by` describes.
-      n_turns: How often the writes of a body are counted.
+      n_iterations: How often the writes of a body are counted.
 
     Returns:
       For each result its value, its node on the tape or None, and its index there.
@@ -420,11 +420,11 @@ def perform(
         history.ghost = outputs[flowing[first_moved + k][0]]
         assert node is not None, "a history that moved on carries a gradient"
         history.move_on(node, first_moved + k)
-    _count_writes(outer, effects, n_turns)
+    _count_writes(outer, effects, n_iterations)
     return [(outputs[i], node if i in index_of else None, index_of.get(i, 0)) for i in range(n_results)]
 
 
-def _count_writes(outer: TraceState, effects: Effects, n_turns: int) -> None:
+def _count_writes(outer: TraceState, effects: Effects, n_iterations: int) -> None:
     """Counts the writes: of branches, those of the one that writes most often."""
     counts: dict[int, tuple[WriteCounter, int]] = {}
     for body in effects.bodies:
@@ -433,7 +433,7 @@ def _count_writes(outer: TraceState, effects: Effects, n_turns: int) -> None:
             counts[id(counter)] = (counter, max(n, counts.get(id(counter), (counter, 0))[1]))
     for counter, n in counts.values():
         outer.counters.setdefault(id(counter), (counter, counter.n))
-        counter.n += n * n_turns
+        counter.n += n * n_iterations
 
 
 def wrap_result(outer: TraceState, value: Array, node: Node | None, index: int) -> Tensor:

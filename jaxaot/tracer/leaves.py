@@ -108,7 +108,7 @@ def _fitted(leaf: object, spec: LeafSpec) -> Any:
 
 
 class Carry:
-    """What a loop carries from turn to turn.
+    """What a loop carries from iteration to iteration.
 
     Attributes:
       leaves: What it starts from.
@@ -121,7 +121,7 @@ class Carry:
         self.specs = [spec_of(leaf) for leaf in self.leaves]
 
     def fit(self, value: object, fn: str) -> list[Any]:
-        """Returns the leaves of what a turn returned to carry on.
+        """Returns the leaves of what an iteration returned to carry on.
 
         Raises:
           ControlFlowMismatchError: If it is not what the loop started from.

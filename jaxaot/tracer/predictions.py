@@ -248,7 +248,7 @@ def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]])
         return False
     if pathless(call) != pathless(other):
         return False
-    if (symbolic.rng, len(symbolic.asked)) != (plain.rng, len(plain.asked)):
+    if (symbolic.rng, len(symbolic.break_values)) != (plain.rng, len(plain.break_values)):
         return False
     first = _first_number(symbolic)
     numbers = {first + i: (values[n.step], n.dtype) for i, n in enumerate(call.numbers.inputs)}

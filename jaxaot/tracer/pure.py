@@ -22,12 +22,12 @@ from jaxaot.facade.tracing import RUNNING, TraceState
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
-from jaxaot.tracer.steered import forward_alone
+from jaxaot.tracer.push_pull import forward_alone
 from jaxaot.views.layout import contiguous
 
 
 class ReachesTape(BaseException):
-    """Ends a pure function that reads a tensor from outside whose gradients are recorded; see `ValueAsked`."""
+    """Ends a pure function that reads a tensor from outside whose gradients are recorded; see `GraphBreak`."""
 
 
 _watches: contextvars.ContextVar[bool] = contextvars.ContextVar("jaxaot_watches_reads", default=False)

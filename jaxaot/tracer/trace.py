@@ -24,11 +24,11 @@ from jaxaot.facade.history import History
 from jaxaot.facade.iterated import is_iterator
 from jaxaot.facade.numbers import Numbers
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, TraceState, ValueAsked, run_traced
+from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, run_traced
 from jaxaot.ir.rewrite import drop_inputs
 from jaxaot.ir.walk import variables
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
-from jaxaot.plan.asked import AskedValue
+from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
 from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow, path_text
@@ -224,7 +224,7 @@ def _trace(
         call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared)
         recipes = Recipes(trace, world.paths, given, world.codes())
         escapes, writes = Escapes([], jax.tree.structure(0)), list[WorldWrite]()
-        with contextlib.suppress(ValueAsked):
+        with contextlib.suppress(GraphBreak):
             context = world.enter_context()
             for of_one in reads.values():
                 of_one.is_on = True
@@ -247,7 +247,7 @@ def _trace(
         del call_args, call_kwargs, given
         if trace.is_broken:
             plans.append((no_aliases(escapes), escapes))
-            return [trace.asked[len(trace.known or ())][0]]
+            return [trace.break_values[len(trace.known or ())][0]]
         unfinished, outputs = plan_aliases(trace, escapes, lambda output: recipes.plan(writes, output))
         plans.append((unfinished, escapes))
         return outputs
@@ -450,21 +450,21 @@ def _finish(
     alias = _without_arguments(alias, starts, leaves)
     rng, seeded = _generators(trace, starts)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
-    asked = _asked(trace, escapes, jaxpr)
-    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, asked, done)
+    break_values = _break_values(trace, escapes, jaxpr)
+    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done)
 
 
-def _asked(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[AskedValue, ...]:
+def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:
     known = trace.known or ()
-    lines = [line for _, line in trace.asked]
+    lines = [line for _, line in trace.break_values]
     if trace.is_broken:  # the graph's only output is the value that is not known
         aval = jaxpr.out_avals[0]
         pairs = zip(known, lines, strict=False)
-        before = (AskedValue(-1, value.shape, value.dtype, value.tobytes(), line) for value, line in pairs)
-        return (*before, AskedValue(0, tuple(aval.shape), aval.dtype, None, lines[len(known)]))
+        before = (BreakValue(-1, value.shape, value.dtype, value.tobytes(), line) for value, line in pairs)
+        return (*before, BreakValue(0, tuple(aval.shape), aval.dtype, None, lines[len(known)]))
     return tuple(
-        AskedValue(output, value.shape, value.dtype, value.tobytes(), line)
-        for output, value, line in zip(escapes.asked, known, lines, strict=False)
+        BreakValue(output, value.shape, value.dtype, value.tobytes(), line)
+        for output, value, line in zip(escapes.break_values, known, lines, strict=False)
     )
 
 

@@ -2,7 +2,8 @@
 
 Eagerly they are what one would write in Python, and the tape sees what ran. In a trace they become one equation of the
 graph, `cond`, `while` or `scan`. Both show the functions the same: a loop's carried values and slices are fresh tensors
-in each turn, everything else is the tensor itself; results are fresh contiguous tensors. So both give the same values.
+in each iteration, everything else is the tensor itself; results are fresh contiguous tensors. So both give the same
+values.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ import numpy as np
 from jaxaot.errors import ControlFlowMismatchError
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.dispatch import call
-from jaxaot.facade.generator import Generator, Streams, fold_turn
+from jaxaot.facade.generator import Generator, Streams, fold_iteration
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
-from jaxaot.tracer.body import Body, trace_body, trace_turn
+from jaxaot.tracer.body import Body, trace_body, trace_iteration
 from jaxaot.tracer.effects import (
     Keys,
     Operands,
     captured_by_branches,
-    captured_by_turns,
+    captured_by_iterations,
     check_generators,
     find,
     left_by,
@@ -61,7 +62,7 @@ def cond(pred: object, true_fn: Callable[..., Any], false_fn: Callable[..., Any]
     if state.trace is not None:
         return _cond_traced(pred, true_fn, false_fn, operands)
     chosen = true_fn if truth_of(pred, "pred") else false_fn
-    with Streams().turn():
+    with Streams().iteration():
         leaves, tree = leaves_of(chosen(*operands), "result")
         return jax.tree.unflatten(tree, [fresh(leaf) for leaf in leaves])
 
@@ -115,7 +116,7 @@ def _branched(keys: Keys, pred: object, bodies: list[Body], arguments: Sequence[
     sources, before = captured_by_branches(effects, operands)
 
     def run(values: Sequence[Any]) -> list[Any]:
-        stream = lambda generator: fold_turn(values[seeds[generator]], jnp.uint32(0))
+        stream = lambda generator: fold_iteration(values[seeds[generator]], jnp.uint32(0))
 
         def branch(body: Body, found: Any) -> list[Any]:
             outputs = body(*(values[i] for i in given), *find(found, values, (), stream))
@@ -152,9 +153,9 @@ def _wrapped(specs: Sequence[LeafSpec], results: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _next(turn: Any) -> Any:
-    """Returns the number of the next turn; None where nothing is drawn and so nobody counts."""
-    return None if turn is None else turn + 1
+def _next(iteration: Any) -> Any:
+    """Returns the number of the next iteration; None where nothing is drawn and so nobody counts."""
+    return None if iteration is None else iteration + 1
 
 
 # -- while_loop --------------------------------------------------------------------------------------------------------
@@ -163,8 +164,8 @@ def _next(turn: Any) -> Any:
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: object) -> Any:
     """Returns the carried values once `cond_fn(*carried)` is false; until then `body_fn(*carried)` replaces them.
 
-    As `torch.while_loop`. In each turn what is carried are fresh tensors. The functions may write to other tensors that
-    they reach. Gradients flow through it eagerly; in a trace the number of turns is unknown, so they do not.
+    As `torch.while_loop`. In each iteration what is carried are fresh tensors. The functions may write to other tensors
+    that they reach. Gradients flow through it eagerly; in a trace the number of iterations is unknown, so they do not.
 
     Args:
       cond_fn: Returns a bool, or a tensor or array of one element.
@@ -191,10 +192,10 @@ class _While:
         return fn(*carried) if self.is_spread else fn(carried)
 
     def goes_on(self, leaves: Sequence[Any]) -> Any:
-        """Returns whether there is another turn; what `cond_fn` does to its arguments stays there."""
+        """Returns whether there is another iteration; what `cond_fn` does to its arguments stays there."""
         return self.call(self.cond_fn, [fresh(leaf) for leaf in leaves])
 
-    def turn(self, leaves: Sequence[Any]) -> list[Any]:
+    def iteration(self, leaves: Sequence[Any]) -> list[Any]:
         result = self.call(self.body_fn, leaves)
         if self.is_spread and isinstance(result, (tuple, list)):
             result = tuple(result)
@@ -203,11 +204,11 @@ class _While:
     def eagerly(self) -> list[Any]:
         streams = Streams()
         leaves = [fresh(leaf) for leaf in self.carry.leaves]
-        with streams.turn():
+        with streams.iteration():
             goes_on = truth_of(self.goes_on(leaves), "cond_fn(...)")
         while goes_on:
-            with streams.turn():
-                leaves = [fresh(leaf) for leaf in self.turn(leaves)]
+            with streams.iteration():
+                leaves = [fresh(leaf) for leaf in self.iteration(leaves)]
                 goes_on = truth_of(self.goes_on(leaves), "cond_fn(...)")
         return leaves
 
@@ -220,25 +221,25 @@ class _While:
         first = trace_body(test, specs)
         (flag,) = _branched(keys, None, [first], begun)
 
-        def turn(leaves: list[Any]) -> list[Any]:
-            left = self.turn(leaves)
+        def iteration(leaves: list[Any]) -> list[Any]:
+            left = self.iteration(leaves)
             return [*left, *test(left)]
 
-        body = trace_turn(turn, specs, len(specs))
+        body = trace_iteration(iteration, specs, len(specs))
         check_generators([body], first.generators)
         effects = unite(body)
         operands = Operands(outer)
         given = _add_all(operands, [*begun, flag])
         seeds = _seeds(keys, operands, [body])
-        sources, starts = captured_by_turns(effects, operands)
+        sources, starts = captured_by_iterations(effects, operands)
         n = len(given)
 
         def run(values: Sequence[Any]) -> list[Any]:
             def step(held: tuple[Any, list[Any]]) -> tuple[Any, list[Any]]:
-                turn, (*carried, _), captured = held[0], held[1][:n], held[1][n:]
-                stream = lambda generator: fold_turn(values[seeds[generator]], turn)
+                iteration, (*carried, _), captured = held[0], held[1][:n], held[1][n:]
+                stream = lambda generator: fold_iteration(values[seeds[generator]], iteration)
                 outputs = body(*carried, *find(sources, values, captured, stream))
-                return _next(turn), outputs[:n] + left_by(body, effects, outputs, captured)
+                return _next(iteration), outputs[:n] + left_by(body, effects, outputs, captured)
 
             start = [values[i] for i in (*given, *starts)]
             counter = jnp.uint32(1) if seeds else None
@@ -264,16 +265,16 @@ def scan(
 ) -> tuple[Any, Any]:
     """Returns the last carry of `carry, y = f(carry, x)` over the x of xs along dim 0, and the ys stacked.
 
-    As `jax.lax.scan`. In each turn what is carried and the slices are fresh tensors. `f` may write to other tensors
-    that it reaches.
+    As `jax.lax.scan`. In each iteration what is carried and the slices are fresh tensors. `f` may write to other
+    tensors that it reaches.
 
     Args:
-      f: The turn. What it returns to be carried has the structure, shapes and dtypes of `init`.
-      init: What the first turn is passed.
+      f: The iteration. What it returns to be carried has the structure, shapes and dtypes of `init`.
+      init: What the first iteration is passed.
       xs: Tensors or arrays with the same number of elements along dim 0, in containers; None with `length`.
-      length: The number of turns, if `xs` does not say it.
+      length: The number of iterations, if `xs` does not say it.
       reverse: Whether to begin with the last element; the ys keep the order of the xs.
-      unroll: How many turns a pass of the compiled loop holds; True for all. Eagerly it means nothing.
+      unroll: How many iterations a pass of the compiled loop holds; True for all. Eagerly it means nothing.
 
     Raises:
       ControlFlowMismatchError: If lengths differ, or if `f` returns something else to be carried than it takes.
@@ -285,12 +286,12 @@ def scan(
 def map(f: Callable[..., Any], xs: object, *args: object) -> Any:
     """Returns `f(x, *args)` for each x of xs along dim 0, stacked (`jax.lax.map`, torch's `map`).
 
-    The turns run one after the other, and `f` may write to tensors that it reaches; the slices are fresh tensors.
+    The iterations run one after the other, and `f` may write to tensors that it reaches; the slices are fresh tensors.
 
     Args:
-      f: The turn.
+      f: The iteration.
       xs: Tensors or arrays with the same number of elements along dim 0, in containers.
-      *args: What else `f` is passed, the same in each turn.
+      *args: What else `f` is passed, the same in each iteration.
 
     Raises:
       ControlFlowMismatchError: If the lengths of the xs differ.
@@ -321,13 +322,13 @@ class _Scan:
         if not lengths or None in lengths.values() or len(set(lengths.values())) > 1:
             shown = ", ".join(f"`{k}`: {'no dim' if n is None else n}" for k, n in lengths.items())
             raise ControlFlowMismatchError(
-                f"`{self.name}` takes a turn for each element along dim 0 of xs, and how many there are is not the "
+                f"`{self.name}` runs once for each element along dim 0 of xs, and how many there are is not the "
                 f"same everywhere: {shown or 'nothing is given'}. Pass `length=` where there are no xs; what is the "
-                "same in each turn is better reached than passed."
+                "same in each iteration is better reached than passed."
             )
         return next(iter(lengths.values()))  # type: ignore[return-value]
 
-    def turn(self, leaves: Sequence[Any]) -> list[Any]:
+    def iteration(self, leaves: Sequence[Any]) -> list[Any]:
         """Returns the next carry and the ys, from the carry and the slices."""
         n = len(self.carry.specs)
         carry = jax.tree.unflatten(self.carry.tree, list(leaves[:n]))
@@ -346,11 +347,11 @@ class _Scan:
             carried, ys = self.traced()
         elif self.length:
             carried, ys = self.eagerly()
-        else:  # no turn tells what the ys are
+        else:  # no iteration tells what the ys are
             Streams()
             carried = [fresh(leaf) for leaf in self.carry.leaves]
             with inline_trace():
-                body = trace_turn(self.turn, self.arguments(), len(self.carry.specs))
+                body = trace_iteration(self.iteration, self.arguments(), len(self.carry.specs))
             ys = self.no_ys(body)
         return jax.tree.unflatten(self.carry.tree, carried), jax.tree.unflatten(self.ys_tree, ys)
 
@@ -359,7 +360,7 @@ class _Scan:
         return [*self.carry.specs, *(LeafSpec(s.shape[1:], s.dtype, s.is_tensor, s.requires_grad) for s in slices)]
 
     def no_ys(self, body: Body) -> list[Any]:
-        """Returns the ys of no turn."""
+        """Returns the ys of no iteration."""
         specs = body.results[len(self.carry.specs) :]
         zeros = [jnp.zeros((0, *spec.shape), spec.dtype) for spec in specs]
         return [from_jax(value) if spec.is_tensor else value for spec, value in zip(specs, zeros, strict=True)]
@@ -369,23 +370,23 @@ class _Scan:
         n = len(self.carry.specs)
         carried = [fresh(leaf) for leaf in self.carry.leaves]
         xs = [fresh(x) for x in self.xs]  # what `f` does to them elsewhere comes later
-        turns: list[list[Any]] = []
+        iterations: list[list[Any]] = []
         for i in reversed(range(self.length)) if self.reverse else range(self.length):
-            with streams.turn():
-                left = [fresh(leaf) for leaf in self.turn([*carried, *(fresh(x[i]) for x in xs)])]
+            with streams.iteration():
+                left = [fresh(leaf) for leaf in self.iteration([*carried, *(fresh(x[i]) for x in xs)])]
             carried = left[:n]
-            turns.append(left[n:])
-            self._check_ys(turns[0], turns[-1])
+            iterations.append(left[n:])
+            self._check_ys(iterations[0], iterations[-1])
         if self.reverse:
-            turns.reverse()
-        return carried, [_stacked(leaves) for leaves in zip(*turns, strict=True)]
+            iterations.reverse()
+        return carried, [_stacked(leaves) for leaves in zip(*iterations, strict=True)]
 
     def _check_ys(self, first: Sequence[Any], last: Sequence[Any]) -> None:
-        """Raises unless turns return ys of one kind, which only an eager loop can get wrong."""
+        """Raises unless iterations return ys of one kind, which only an eager loop can get wrong."""
         kinds = [[str(spec_of(y)) for y in ys] for ys in (first, last)]
         if kinds[0] != kinds[1]:
             raise ControlFlowMismatchError(
-                f"The turns of a `{self.name}` have to return ys of the same kind, as they are stacked: one returned "
+                f"Each iteration of a `{self.name}` has to return ys of one kind, as they are stacked: one returned "
                 f"({', '.join(kinds[0])}), and a later one ({', '.join(kinds[1])})."
             )
 
@@ -393,22 +394,22 @@ class _Scan:
         outer = state.trace
         keys = Keys(outer)
         n = len(self.carry.specs)
-        body = trace_turn(self.turn, self.arguments(), n)
+        body = trace_iteration(self.iteration, self.arguments(), n)
         if not self.length:
             return [fresh(leaf) for leaf in self.carry.leaves], self.no_ys(body)
         effects = unite(body)
         operands = Operands(outer)
         given, sliced = _add_all(operands, self.carry.leaves), _add_all(operands, self.xs)
         seeds = _seeds(keys, operands, [body])
-        sources, starts = captured_by_turns(effects, operands)
+        sources, starts = captured_by_iterations(effects, operands)
 
         def run(values: Sequence[Any]) -> list[Any]:
             def step(held: Any, x: Any) -> Any:
-                turn, carried, captured = held
-                stream = lambda generator: fold_turn(values[seeds[generator]], turn)
+                iteration, carried, captured = held
+                stream = lambda generator: fold_iteration(values[seeds[generator]], iteration)
                 outputs = body(*carried, *x, *find(sources, values, captured, stream))
                 left = left_by(body, effects, outputs, captured)
-                return (_next(turn), outputs[:n], left), outputs[n : len(body.results)]
+                return (_next(iteration), outputs[:n], left), outputs[n : len(body.results)]
 
             counter = jnp.uint32(0) if seeds else None
             start = (counter, [values[i] for i in given], [values[i] for i in starts])

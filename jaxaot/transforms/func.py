@@ -13,13 +13,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot.facade.function import no_jvp
+from jaxaot.facade.custom_function import no_jvp
 from jaxaot.facade.kernels import conjugate
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.trees import to_arrays, to_tensors
 from jaxaot.tape.modes import state
 from jaxaot.tracer.pure import ReachesTape, refusing_recorded_reads, run_pure
-from jaxaot.transforms.recorded import recorded
+from jaxaot.transforms.call_as_op import call_as_op
 
 Argnums = int | Sequence[int]
 
@@ -50,7 +50,7 @@ def _called(transformed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
                 return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))
         except ReachesTape:
             pass
-    return recorded(transformed, args, kwargs)
+    return call_as_op(transformed, args, kwargs)
 
 
 def _without_other_duals(transformed: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,7 +23,7 @@ from jaxaot.facade.grad import recording
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.trees import pack_keys, to_arrays, unpack_keys
 from jaxaot.ops.table import lookup
-from jaxaot.transforms.function import jax_function
+from jaxaot.transforms.custom_function import jax_function
 
 _ARRAYS = (Tensor, jax.Array, np.ndarray)
 

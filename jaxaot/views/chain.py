@@ -34,7 +34,7 @@ class AbstractViewOp(abc.ABC):
     """One step from a tensor to a view of it.
 
     `starts` are the numbers of a step that change from call to call (the index of a select, the start of a slice); they
-    are operands of eager kernels, so that one kernel serves all of them. `form` is the step without them.
+    are operands of eager kernels, so that one kernel serves all of them. `template` is the step without them.
     """
 
     @abc.abstractmethod
@@ -59,7 +59,7 @@ class AbstractViewOp(abc.ABC):
         return False
 
     @property
-    def form(self) -> AbstractViewOp:
+    def template(self) -> AbstractViewOp:
         return self
 
     @property
@@ -93,7 +93,7 @@ class Slice(AbstractViewOp):
         return box if self.step == 1 else jax.lax.slice_in_dim(box, 0, span, self.step, self.axis)
 
     @property
-    def form(self):
+    def template(self):
         return Slice(self.axis, 0, self.n, self.step)
 
     @property
@@ -121,7 +121,7 @@ class Select(AbstractViewOp):
         return jax.lax.dynamic_index_in_dim(x, index, self.axis, keepdims=False)
 
     @property
-    def form(self):
+    def template(self):
         return Select(self.axis, 0)
 
     @property
@@ -446,9 +446,9 @@ def chain_dtype(chain: ViewChain, dtype: np.dtype) -> np.dtype:
     return dtype
 
 
-def chain_form(chain: ViewChain) -> ViewChain:
+def chain_template(chain: ViewChain) -> ViewChain:
     """Returns a chain without its numbers."""
-    return tuple(step.form for step in chain)
+    return tuple(step.template for step in chain)
 
 
 def chain_starts(chain: ViewChain) -> tuple[int, ...]:

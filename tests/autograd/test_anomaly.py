@@ -186,12 +186,12 @@ def looped(x):
 
 
 def in_a_loop(x):
-    def turn(c, _):
+    def iteration(c, _):
         c = c.detach().requires_grad_()
         (g,) = ja.autograd.grad((c * c).sqrt().sum(), c)
         return c.detach() * 0.5, g
 
-    return ja.scan(turn, x.detach(), None, length=2)[1]
+    return ja.scan(iteration, x.detach(), None, length=2)[1]
 
 
 def in_a_branch(x):

@@ -10,7 +10,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
-from jaxaot.ops.casting import FLOAT32, LOWER, WIDEST, casting_of
+from jaxaot.ops.autocast_lists import FLOAT32, LOWER, WIDEST, casting_of
 from jaxaot.tape.modes import state
 
 F = ja.nn.functional
@@ -342,13 +342,13 @@ def test_branches_loops_and_checkpoints(x, w, is_compiled):
         with ja.autocast():
             a = ja.cond(x.sum() > 0, lambda: x @ w, lambda: (x * 2) @ w)
 
-            def turn(carry, row):
+            def iteration(carry, row):
                 y = carry @ w
                 with ja.autocast(enabled=False):
                     z = row @ w
                 return (y + z).float(), y
 
-            carry, ys = ja.scan(turn, x, x[None].expand(3, 2, 3))
+            carry, ys = ja.scan(iteration, x, x[None].expand(3, 2, 3))
             b = ja.checkpoint(lambda x: (x @ w).tanh() @ w)(x)
         return a, carry, ys, b
 

@@ -14,7 +14,7 @@ pytest.importorskip("expecttest")
 from torch.utils import _pytree as pytree  # noqa: E402
 
 import jaxaot as ja  # noqa: E402
-from jaxaot.ops.casting import ON_CPU  # noqa: E402
+from jaxaot.ops.autocast_lists import ON_CPU  # noqa: E402
 from jaxaot.ops.table import lookup  # noqa: E402
 from tests.ops import opdb  # noqa: E402
 

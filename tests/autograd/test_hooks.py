@@ -565,12 +565,12 @@ def on_its_node(w):
 
 def test_hooks_inside_of_loops_are_refused():
     def fn(x):
-        def turn(c, _):
+        def iteration(c, _):
             y = c * 2
             y.register_hook(print)
             return y, y.sum()
 
-        return ja.scan(turn, x, None, length=3)[0]
+        return ja.scan(iteration, x, None, length=3)[0]
 
     with pytest.raises(errors.LastingHookError):
         ja.compile(fn)(ja.ones(2, requires_grad=True) * 1)

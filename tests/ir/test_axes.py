@@ -10,7 +10,7 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot.ir import axes
-from jaxaot.ir.axes import params_of_part, ways, ways_together
+from jaxaot.ir.axes import params_of_part, splits, splits_together
 from jaxaot.ir.primitives import KINDS
 from jaxaot.ir.rewrite import inline
 from tests.seeds import some
@@ -98,18 +98,18 @@ CASES = {
 }
 
 
-def in_parts(eqn, way, values, n):
+def in_parts(eqn, split, values, n):
     operands = [
         [value] * n if axis is None else np.split(np.asarray(value), n, axis)
-        for value, axis in zip(values, way.operands, strict=True)
+        for value, axis in zip(values, split.operands, strict=True)
     ]
-    sizes = {} if way.result is None else {way.result: eqn.outvars[0].aval.shape[way.result] // n}
+    sizes = {} if split.result is None else {split.result: eqn.outvars[0].aval.shape[split.result] // n}
     params = params_of_part(eqn, sizes)
     parts = [eqn.primitive.bind(*map(jnp.asarray, (part[k] for part in operands)), **params) for k in range(n)]
-    if way.result is None:
-        return [functools.reduce(way.combine.bind, parts)]
+    if split.result is None:
+        return [functools.reduce(split.combine.bind, parts)]
     parts = parts if eqn.primitive.multiple_results else [[part] for part in parts]
-    return [jnp.concatenate(results, way.result) for results in zip(*parts, strict=True)]
+    return [jnp.concatenate(results, split.result) for results in zip(*parts, strict=True)]
 
 
 @pytest.mark.parametrize("name", some(CASES, 8))
@@ -120,30 +120,30 @@ def test_parts_are_the_whole(name):
     env = dict(zip(closed.jaxpr.invars, values, strict=True))
     env.update(zip(closed.jaxpr.constvars, closed.consts, strict=True))
     read = lambda atom: atom.val if isinstance(atom, Literal) else env[atom]
-    n_ways = 0
+    n_splits = 0
     for eqn in closed.jaxpr.eqns:
         operands = [read(atom) for atom in eqn.invars]
         bound = eqn.primitive.bind(*operands, **eqn.params)
         results = bound if eqn.primitive.multiple_results else [bound]
         env.update(zip(eqn.outvars, results, strict=True))
-        for way in ways_together(eqn):
-            sizes = [np.shape(v)[axis] for v, axis in zip(operands, way.operands, strict=True) if axis is not None]
-            if way.result is not None:
-                sizes.append(eqn.outvars[0].aval.shape[way.result])
+        for split in splits_together(eqn):
+            sizes = [np.shape(v)[axis] for v, axis in zip(operands, split.operands, strict=True) if axis is not None]
+            if split.result is not None:
+                sizes.append(eqn.outvars[0].aval.shape[split.result])
             if any(size % 2 for size in sizes):
                 continue
-            n_ways += 1
-            for got, want in zip(in_parts(eqn, way, operands, 2), results, strict=True):
+            n_splits += 1
+            for got, want in zip(in_parts(eqn, split, operands, 2), results, strict=True):
                 assert got.dtype == want.dtype
                 np.testing.assert_allclose(np.float32(got), np.float32(want), rtol=1e-5, atol=1e-5)
-    assert n_ways >= least
+    assert n_splits >= least
 
 
 def test_of_what_is_not_known_there_is_no_way():
     for fn in (lambda x: jnp.sort(x), lambda x: lax.cumsum(x, 0), lambda x: x[::-1], lambda x: lax.top_k(x, 2)):
         closed = inline(jax.make_jaxpr(fn)(normal(4)))
-        assert all(not ways_together(eqn) for eqn in closed.jaxpr.eqns)
-    assert not ways(inline(jax.make_jaxpr(lambda x: lax.top_k(x, 2))(normal(4, 4))).jaxpr.eqns[0])
+        assert all(not splits_together(eqn) for eqn in closed.jaxpr.eqns)
+    assert not splits(inline(jax.make_jaxpr(lambda x: lax.top_k(x, 2))(normal(4, 4))).jaxpr.eqns[0])
 
 
 def test_rules_are_of_primitives_that_exist():

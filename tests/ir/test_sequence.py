@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot.ir.node_scopes import node_of
 from jaxaot.ir.sequence import sequence_rows, sequence_table
-from jaxaot.ir.tape import node_of
 from jaxaot.ir.walk import source_line
 
 F = ja.nn.functional

@@ -151,15 +151,15 @@ def test_calls_agree(seed, grad):
     step = ja.compile(body)
     order = random.Random(seed).sample(PATTERNS, 5)
     refused = set()
-    for turn in range(2):
+    for iteration in range(2):
         for k, pattern in enumerate(order):
             if pattern in refused:
                 continue
-            problems = check_call(body, step, pattern, 100 * seed + 10 * k + turn, grad)
+            problems = check_call(body, step, pattern, 100 * seed + 10 * k + iteration, grad)
             if problems is None:
                 refused.add(pattern)
             else:
-                assert not problems, f"{pattern}, turn {turn}: " + "; ".join(problems)
-        if turn == 0:
+                assert not problems, f"{pattern}, turn {iteration}: " + "; ".join(problems)
+        if iteration == 0:
             misses = step.cache_info().misses
     assert step.cache_info().misses == misses, "the second turn compiled again"

@@ -113,13 +113,13 @@ def run(block, env):
             case "scan":
                 init, xs, n, reverse, inner = rest
 
-                def turn(c, x):
+                def iteration(c, x):
                     inside = {**env, "c": c, "x": x}
                     y = run(inner, inside)
                     return pair(inside["c"]) * 0.7, y
 
                 xs = pair(env[xs]) * ja.arange(1.0, n + 1).reshape(n, 1)
-                c, ys = ja.scan(turn, pair(env[init]), xs, reverse=reverse)
+                c, ys = ja.scan(iteration, pair(env[init]), xs, reverse=reverse)
                 env[name] = c + ys.reshape(-1, ys.shape[-1]).sum(0)
             case "while":
                 with ja.no_grad():

@@ -102,5 +102,5 @@ def test_compiled_gradients(start):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", CHUNKS[:1])
-def test_compiled_gradients_in_legs(start, everything_is_large, everything_is_cut):
+def test_compiled_gradients_in_subprograms(start, everything_is_large, everything_is_cut):
     check_chunk(start, grad=True, compiled=True)

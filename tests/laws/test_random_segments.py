@@ -186,9 +186,11 @@ def check(seed):
     limits = {"max_values": rng.choice((8, 8, 8, 1)), "max_breaks": rng.choice((64, 64, 64, 3))}
     with ja.config(**limits), warnings.catch_warnings():
         warnings.simplefilter("ignore", ja.errors.RecompileWarning)
-        for turn, (values, facts, python) in enumerate(expected):
-            our_values, our_facts, our_python = observe(compiled, held, CALLS[turn])
-            assert turn or our_python == python  # Python code runs at the first call; later ones may find a program
+        for iteration, (values, facts, python) in enumerate(expected):
+            our_values, our_facts, our_python = observe(compiled, held, CALLS[iteration])
+            assert (
+                iteration or our_python == python
+            )  # Python code runs at the first call; later ones may find a program
             assert growth.is_branching or our_facts == facts
             for ours, theirs in zip(our_values, values, strict=True):
                 np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)

@@ -104,7 +104,7 @@ def test_what_is_made_anew_in_a_loop_is_compiled_once():
     assert len(calls) == 5
 
 
-@pytest.mark.parametrize("n_rows", [8, 2048], ids=["one program", "shares"])
+@pytest.mark.parametrize("n_rows", [8, 2048], ids=["one program", "shards"])
 def test_what_was_compiled_goes_with_the_function(n_rows):
     def make(scale):
         def step(w, x):

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import jaxaot.ops.load  # noqa: F401
+import jaxaot.ops.register_rows  # noqa: F401
 from jaxaot.ops import table
 from jaxaot.ops.schema import REQUIRED
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import jaxaot.ops.load  # noqa: F401
+import jaxaot.ops.register_rows  # noqa: F401
 from jaxaot.errors import DimError, DtypeError, DuplicateOpError, SchemaError, ShapeMismatchError
 from jaxaot.ops import table
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim, normalize_dims

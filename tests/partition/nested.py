@@ -92,18 +92,18 @@ def random_nested_program(seed, depth=2):
         length, reverse, unroll = (0, 1, 2, 3)[number % 4] or number // 50, bool(number & 4), (1, 2)[number // 8 % 2]
 
         def run(v, key):
-            def turn(carry, row):
+            def iteration(carry, row):
                 x, count, half, own_key = carry
-                y, turn_key = row
+                y, iteration_key = row
                 own_key, sub = jax.random.split(own_key)
                 z = jnp.tanh(body([x, y, c(v), x * count], jax.random.fold_in(sub, count)))
-                w = out([z, y, x], turn_key)
+                w = out([z, y, x], iteration_key)
                 return (z, count + 1, (half * 2 + z[0]).astype(jnp.bfloat16), own_key), (w, z[:1] + half, count, x)
 
             rows = jnp.broadcast_to(b(v), (length, SIZE, SIZE)) * jnp.arange(1.0, length + 1)[:, None, None]
             start = (a(v), jnp.int32(1), jnp.zeros(SIZE, jnp.bfloat16), key)
             (x, count, half, _), (w, z, counts, xs) = jax.lax.scan(
-                turn, start, (rows, jax.random.split(key, length)), reverse=reverse, unroll=unroll
+                iteration, start, (rows, jax.random.split(key, length)), reverse=reverse, unroll=unroll
             )
             result = x + half.astype(jnp.float32) * count
             if number % 3 == 0:

@@ -11,7 +11,7 @@ from jaxaot.passes.pipeline import run_passes
 
 
 def gpt_of_one_loop(**sizes):
-    """Returns what `gpt` does, for a model whose layers are the turns of one loop."""
+    """Returns what `gpt` does, for a model whose layers are the iterations of one loop."""
     return gpt(**sizes, is_scanned=True)
 
 

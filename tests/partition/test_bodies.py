@@ -131,7 +131,7 @@ def test_values_of_bodies_say_what_they_are():
     assert product.source.startswith("test_bodies.py:")
     assert product.why == "result of dot_general, which min_cut never recomputes"
     assert (carry.name, carry.shape) == ("scan_0/carry_0", (5, 4, 4))
-    assert carry.why == "what each turn got from the one before, which it cannot compute again"
+    assert carry.why == "what each iteration got from the one before, which it cannot compute again"
     (again,) = [value for value in parts.recomputed if value.name == "scan_0/sin_1"]
     assert again.bytes == 5 * 64
 
@@ -153,17 +153,17 @@ def test_a_loop_saves_no_more_than_it_must_at_every_policy():
 
 def test_what_the_loop_returns_anyway_is_not_stacked_twice():
     def fn(x, w):
-        def turn(c, w):
+        def iteration(c, w):
             c = jnp.sin(c * w)
             return c, c
 
-        c, rows = jax.lax.scan(turn, x, w)
+        c, rows = jax.lax.scan(iteration, x, w)
         return c.sum(), rows
 
     joint = joint_of(fn, (jnp.ones(4), jnp.ones((5, 4))), (0, 1), (0, 1))
     parts = partition(joint)
     check_interface(parts)
-    assert len(parts.forward.jaxpr.outvars) == 3  # the carries before each turn, besides the rows
+    assert len(parts.forward.jaxpr.outvars) == 3  # the carries before each iteration, besides the rows
     args = (jnp.arange(4.0), jnp.arange(20.0).reshape(5, 4))
     cts = (jnp.float32(2.0), jnp.ones((5, 4)))
     _, gradients = run(parts, args, cts)
@@ -194,10 +194,10 @@ def test_rows_that_are_costly_to_keep_are_weighed():
     def fn(x, w):
         rows = (x[:, None] @ w[None]).reshape(5, 8)  # a matmul: never recomputed
 
-        def turn(c, row):
+        def iteration(c, row):
             return c + jnp.exp(jnp.sin(row[:2]).sum()) * c, None
 
-        return jax.lax.scan(turn, x[0], rows)[0].sum()
+        return jax.lax.scan(iteration, x[0], rows)[0].sum()
 
     made = check_everywhere(fn, (jnp.arange(5.0), jnp.arange(8.0)), 2)
     assert "dot_general" not in str(names(made["min_cut"].saved))
@@ -205,12 +205,12 @@ def test_rows_that_are_costly_to_keep_are_weighed():
 
 def test_values_that_no_policy_would_repeat_stay_saved(capsys):
     def fn(x, w):
-        def turn(c, w):
+        def iteration(c, w):
             noise = io_callback(lambda v: np.sin(v), jax.ShapeDtypeStruct((4,), jnp.float32), jax.lax.stop_gradient(c))
-            jax.debug.print("turn {}", c[0])
+            jax.debug.print("iteration {}", c[0])
             return jnp.sin(c * w) * noise, None
 
-        return jax.lax.scan(turn, x, w)[0].sum()
+        return jax.lax.scan(iteration, x, w)[0].sum()
 
     args = (jnp.arange(4.0), jnp.arange(12.0).reshape(3, 4))
     wanted = jax.grad(fn, (0, 1))(*args)
@@ -223,7 +223,7 @@ def test_values_that_no_policy_would_repeat_stay_saved(capsys):
         capsys.readouterr()
         _, gradients = run(parts, args, (jnp.float32(1.0),))
         jax.effects_barrier()
-        assert capsys.readouterr().out.count("turn") == 3
+        assert capsys.readouterr().out.count("iteration") == 3
         for got, want in zip(gradients, wanted, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-5)
     reasons = {value.name.rpartition("_")[0]: value.why for value in partition(joint).saved}
@@ -239,13 +239,13 @@ def test_lengths_directions_and_unrolling(case):
     length, reverse, unroll = case
 
     def fn(x, w):
-        def turn(carry, w):
+        def iteration(carry, w):
             c, n, half = carry
             y = jnp.tanh(c @ w) * n
             return (jnp.sin(y), n + 1, half + y[0].astype(jnp.bfloat16)), (y.sum(), n, c)
 
         start = (x, jnp.int32(1), jnp.zeros(3, jnp.bfloat16))
-        (c, n, half), (sums, ns, cs) = jax.lax.scan(turn, start, w, reverse=reverse, unroll=unroll)
+        (c, n, half), (sums, ns, cs) = jax.lax.scan(iteration, start, w, reverse=reverse, unroll=unroll)
         return c.sum() * n + (sums * ns).sum() + jnp.cos(half.astype(jnp.float32)).sum() + (cs**2).sum()
 
     keys = jax.random.split(jax.random.key(0))
@@ -411,10 +411,10 @@ def test_own_policies_are_asked_about_bodies():
 
 def test_constant_residuals_and_dropped_results():
     def fn(x):
-        def turn(c, _):
+        def iteration(c, _):
             return c * 2.0 + jnp.arange(4.0), (c, None, jnp.sin(c))
 
-        c, (_, _, sines) = jax.lax.scan(turn, x, None, length=3)
+        c, (_, _, sines) = jax.lax.scan(iteration, x, None, length=3)
         return c.sum() + sines[0, 0]
 
     made = check_everywhere(fn, (jnp.arange(4.0),), 1)

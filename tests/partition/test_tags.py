@@ -23,7 +23,7 @@ from jaxaot.partition.network import Network
 from jaxaot.partition.partition import Cutter, partition
 from jaxaot.partition.policies import Choice, RegionPolicy
 from jaxaot.partition.split import recomputed_positions
-from jaxaot.partition.tags import is_note, read_tags, without_notes, word_of
+from jaxaot.partition.tags import is_marker, read_tags, without_markers, word_of
 from tests.partition.programs import joint_of, random_arguments
 from tests.partition.test_partition import check_interface, run
 from tests.seeds import seeds
@@ -111,7 +111,7 @@ def test_a_region_is_computed_again_from_its_inputs(policy):
     assert saved_names(parts) == ["tanh_3", "tanh_8"]  # the inputs of the second and the third
     assert {value.why for value in parts.saved} == {"result of tanh, which leaves a checkpointed region"}
     assert recomputed_names(parts) >= {"dot_general", "sin", "tanh"}
-    assert not any(is_note(eqn) for graph in (parts.forward, parts.backward) for eqn in graph.jaxpr.eqns)
+    assert not any(is_marker(eqn) for graph in (parts.forward, parts.backward) for eqn in graph.jaxpr.eqns)
 
 
 def test_what_leaves_one_region_is_not_computed_again_for_plain_code():
@@ -529,8 +529,8 @@ def tagged_program(seed):
                 continue
             value = values[int(detail * len(values))]
             if tagged:
-                note = {"must_save": ja.must_save, "must_recompute": ja.must_recompute}.get(kind)
-                value = note(value) if note else checkpoint_name(value, what)
+                marker = {"must_save": ja.must_save, "must_recompute": ja.must_recompute}.get(kind)
+                value = marker(value) if marker else checkpoint_name(value, what)
             values.append(value)
         return values
 
@@ -547,13 +547,13 @@ def check_laws(joint, policy):
     graph, choices = cutter.graph, cutter.choices.by_position
     formulation = formulate(graph, cutter.choices)
     saved = formulation.saved(Network(formulation.problem).least_bytes())
-    decided = without_notes(graph, saved, choices)
+    decided = without_markers(graph, saved, choices)
     backward = decided.graph.positions(Side.BACKWARD)
     recomputed = recomputed_positions(decided.graph, decided.saved, backward, decided.graph.gradients)
     again = {var for i in recomputed for var in decided.graph.eqns[i].outvars}
     value = {}
     for eqn in graph.eqns:
-        if is_note(eqn):
+        if is_marker(eqn):
             value[eqn.outvars[0]] = value.get(eqn.invars[0], eqn.invars[0])
     kept = set(decided.saved)
     for i, choice in choices.items():
@@ -564,11 +564,11 @@ def check_laws(joint, policy):
             assert root not in again
         if word_of(eqn) == MUST_RECOMPUTE and pure:
             assert root not in kept
-        if choice is Choice.SAVE and not is_note(eqn):
+        if choice is Choice.SAVE and not is_marker(eqn):
             assert not any(var in again for var in eqn.outvars)
-    leaving = {value[eqn.outvars[0]] for eqn in graph.eqns if is_note(eqn)}
+    leaving = {value[eqn.outvars[0]] for eqn in graph.eqns if is_marker(eqn)}
     for i, choice in choices.items():
-        if choice is Choice.RECOMPUTE and not is_note(graph.eqns[i]):
+        if choice is Choice.RECOMPUTE and not is_marker(graph.eqns[i]):
             assert not any(var in kept and var not in leaving for var in graph.eqns[i].outvars)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from jaxaot.backend.cpu.batch import crew
-from jaxaot.backend.cpu.memory import relay
+from jaxaot.backend.cpu.batch import sharded
+from jaxaot.backend.cpu.memory import sequential
 from jaxaot.passes import pipeline
 from jaxaot.passes.pipeline import register_pass, run_passes
 
@@ -21,7 +21,7 @@ def fails(closed):
 @pytest.fixture
 def failing_pass(monkeypatch):
     """One of jaxaot's passes fails."""
-    monkeypatch.setitem(pipeline._passes, "share", fails)
+    monkeypatch.setitem(pipeline._passes, "lowered_cse", fails)
     monkeypatch.setattr(pipeline, "_OWN", (*pipeline._OWN, fails))
 
 
@@ -29,7 +29,7 @@ def failing_pass(monkeypatch):
 def failing_shape(monkeypatch):
     """One of jaxaot's passes returns a graph with other outputs."""
     wrong = lambda closed: jax.make_jaxpr(lambda *args: args[0])(*closed.in_avals)
-    monkeypatch.setitem(pipeline._passes, "share", wrong)
+    monkeypatch.setitem(pipeline._passes, "lowered_cse", wrong)
     monkeypatch.setattr(pipeline, "_OWN", (*pipeline._OWN, wrong))
 
 
@@ -40,7 +40,7 @@ def test_a_pass_that_fails_changes_nothing_and_is_logged_once(kind, request, fai
         np.testing.assert_allclose(ja.jit(fn)(X), fn(X), rtol=1e-6)
         np.testing.assert_allclose(ja.compile(lambda x: (x * 4).sum())(ja.from_jax(X)).jax(), (X * 4).sum(), rtol=1e-6)
     [said] = set(failed_passes)
-    assert "The pass `share` failed" in said
+    assert "The pass `lowered_cse` failed" in said
     assert len(failed_passes) == 1
     failed_passes.clear()
 
@@ -63,8 +63,8 @@ def test_a_pass_of_the_user_raises():
         register_pass("fold", was)
 
 
-def test_shares_legs_and_delays_that_fail(monkeypatch, failed_passes):
-    for module, name in ((crew, "plan_shares"), (relay, "temporary_bytes"), (relay, "delay")):
+def test_shards_subprograms_and_delays_that_fail(monkeypatch, failed_passes):
+    for module, name in ((sharded, "plan_shards"), (sequential, "temporary_bytes"), (sequential, "delay")):
         monkeypatch.setattr(module, name, lambda *args, **kwargs: fails(args))
 
     def fn(x):

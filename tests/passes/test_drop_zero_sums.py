@@ -11,7 +11,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
-from jaxaot.backend.cpu.kernels.share import share
+from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.sums import Rows
 from jaxaot.ir.walk import Makers
@@ -70,8 +70,8 @@ def gradient(fn):
 
 def passed(fn, x, rtol=1e-5):
     """Returns how often a primitive is in a graph before and after the pass."""
-    _, after = assert_rewritten(lambda closed: drop_zero_sums(share(closed)), fn, x, rtol=rtol)
-    before = share(inline(jax.make_jaxpr(fn)(x), also_custom=True))
+    _, after = assert_rewritten(lambda closed: drop_zero_sums(lowered_cse(closed)), fn, x, rtol=rtol)
+    before = lowered_cse(inline(jax.make_jaxpr(fn)(x), also_custom=True))
     return tuple(Counter(eqn.primitive.name for eqn in graph.jaxpr.eqns) for graph in (before, after))
 
 
@@ -173,16 +173,16 @@ def test_nan_and_infinities_stay_where_they_were(name, poison):
     fn = SHIFTED.get(name, layer_norm)
     shape, value = jax.eval_shape(fn, X).shape, POISONS[poison]
     weights = normal(1, *shape)
-    ways = (X.at[0, 1, 2].set(value), weights), (X, weights.at[0, 1].set(value)), (X.at[1].set(value), weights)
+    splits = (X.at[0, 1, 2].set(value), weights), (X, weights.at[0, 1].set(value)), (X.at[1].set(value), weights)
 
     def both(x, weights):
         result, pull = jax.vjp(fn, x)
         return result, *pull(weights)
 
-    closed = share(inline(jax.make_jaxpr(both)(*ways[0]), also_custom=True))
+    closed = lowered_cse(inline(jax.make_jaxpr(both)(*splits[0]), also_custom=True))
     after = drop_zero_sums(closed)
     assert len(after.jaxpr.eqns) != len(closed.jaxpr.eqns)
-    for args in ways:
+    for args in splits:
         for got, want in zip(jaxpr_as_fun(after)(*args), jaxpr_as_fun(closed)(*args), strict=True):
             is_finite = np.isfinite(want)
             np.testing.assert_array_equal(got[~is_finite], want[~is_finite])
@@ -211,7 +211,7 @@ def test_steps_on_tensors_have_the_same_gradients_without_it(capsys, everything_
         return x.grad
 
     found = {}
-    for passes in ((), ("share", "drop_zero_sums")):
+    for passes in ((), ("lowered_cse", "drop_zero_sums")):
         x = ja.tensor(normal(0, 8, 8), requires_grad=True)
         with ja.config(passes=passes):
             compiled = ja.compile(step)
@@ -261,7 +261,7 @@ def random_gradient(seed):
 @pytest.mark.parametrize("seed", seeds(36, 8))
 def test_random_normalizations_have_the_same_gradients(seed):
     fn, x = random_gradient(seed)
-    assert_rewritten(lambda closed: drop_zero_sums(share(closed)), fn, x, rtol=1e-4)
+    assert_rewritten(lambda closed: drop_zero_sums(lowered_cse(closed)), fn, x, rtol=1e-4)
 
 
 def zeros(seed):
@@ -269,7 +269,7 @@ def zeros(seed):
     with jax.enable_x64(True):
         fn, x = random_gradient(seed)
         x = jnp.float64(x)
-        closed = share(inline(jax.make_jaxpr(fn)(x), also_custom=True))
+        closed = lowered_cse(inline(jax.make_jaxpr(fn)(x), also_custom=True))
         maker = Makers(closed.jaxpr)
         found = {}
         for axes in ((0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)):

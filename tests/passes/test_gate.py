@@ -15,8 +15,8 @@ from jaxaot.ir.schedule import recompute_late
 from jaxaot.lower.executable import Executable
 from jaxaot.partition.partition import partition
 from jaxaot.partition.policies import policy_names
-from jaxaot.passes.finish import finish_backward
 from jaxaot.passes.gate import gate
+from jaxaot.passes.prepare import prepare_backward
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from tests.partition.programs import joint_of, random_arguments, random_program
 from tests.seeds import seeds
@@ -161,7 +161,7 @@ def test_barriers_are_in_the_program_and_less_memory_is_held():
     n_residuals = len(parts.plan.residuals)
     with ja.config(passes=()):
         plain = Executable(inline(parts.backward, also_custom=True))
-        held = Executable(finish_backward(parts.backward, n_residuals))
+        held = Executable(prepare_backward(parts.backward, n_residuals))
     text = held.as_text(optimized=True)
     assert "opt-barrier(" in text and "opt-barrier(" not in plain.as_text(optimized=True)
     assert held.memory_analysis().temp_size_in_bytes < 0.6 * plain.memory_analysis().temp_size_in_bytes

@@ -1,4 +1,4 @@
-"""No pass fails, nor what decides of shares, legs and delays: on ops, models of other libraries and random graphs."""
+"""No pass fails, nor what decides of shards, subprograms and delays: on ops, models and random graphs."""
 
 import functools
 import operator
@@ -13,9 +13,9 @@ from jax import lax
 
 from benchmarks import models
 from benchmarks.op_table import SLOW, functions_of
-from jaxaot.backend.cpu.batch.shares import plan_shares
+from jaxaot.backend.cpu.batch.shards import plan_shards
 from jaxaot.backend.cpu.memory.delay import delay
-from jaxaot.backend.cpu.memory.relay import can_be_cut
+from jaxaot.backend.cpu.memory.sequential import can_be_cut
 from jaxaot.backend.cpu.pipeline import ORDER, SWITCHES
 from jaxaot.backend.cpu.tune import is_worth_tuning, tune
 from jaxaot.ir.check import check_graph
@@ -32,8 +32,8 @@ def goes_through_all(fn, *args):
     tuned = tune(opened, (*ORDER, *SWITCHES), check=True).jaxpr
     can_be_cut(tuned)
     check_graph(delay(tuned))
-    shares = plan_shares(opened, 2)
-    for graph in () if shares is None else (shares.part, shares.rest):
+    shards = plan_shards(opened, 2)
+    for graph in () if shards is None else (shards.part, shards.rest):
         tune(graph, (*ORDER, *SWITCHES), check=True)
     return True
 

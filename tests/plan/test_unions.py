@@ -43,10 +43,10 @@ def pattern_classes(pattern):
     return {node.cls.id for node in ast.walk(pattern) if isinstance(node, ast.MatchClass) if hasattr(node.cls, "id")}
 
 
-def kinds_asked(node):
+def kinds_of_breaks(node):
     """Returns the expression and the classes of a call of `isinstance`; None for anything else."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return kinds_asked(node.operand)
+        return kinds_of_breaks(node.operand)
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"):
         return None
     subject, kinds = node.args
@@ -74,19 +74,19 @@ def open_places(text, unions=UNIONS):
             kinds = set().union(*(pattern_classes(case.pattern) for case in node.cases))
             if any(kinds & members for members in unions.values()) and not is_closed(node):
                 found.append(f"line {node.lineno}: end the match in `case _: assert_never(...)`")
-        elif isinstance(node, ast.Call) and kinds_asked(node) and several(kinds_asked(node)[1]):
+        elif isinstance(node, ast.Call) and kinds_of_breaks(node) and several(kinds_of_breaks(node)[1]):
             found.append(f"line {node.lineno}: write a match instead of isinstance with several kinds")
         elif isinstance(node, ast.If):
-            subject, kinds = kinds_asked(node.test) or ("", set())
+            subject, kinds = kinds_of_breaks(node.test) or ("", set())
             chain = node.orelse
             while len(chain) == 1 and isinstance(chain[0], ast.If):
-                other, more = kinds_asked(chain[0].test) or ("", set())
+                other, more = kinds_of_breaks(chain[0].test) or ("", set())
                 kinds |= more if other == subject else set()
                 chain = chain[0].orelse
             if several(kinds):
                 found.append(f"line {node.lineno}: write a match instead of a chain of isinstance")
         elif isinstance(node, ast.IfExp):
-            subject, kinds = kinds_asked(node.test) or ("", set())
+            subject, kinds = kinds_of_breaks(node.test) or ("", set())
             if any(kinds & members for members in unions.values()) and f"{subject}." in ast.unparse(node.orelse):
                 found.append(f"line {node.lineno}: write a match, as the else branch is for one other kind only")
     return found

@@ -287,7 +287,7 @@ def test_interrupts_while_a_function_is_compiled(make, seed):
     first_calls(make, [seed])
 
 
-def test_an_interrupt_between_legs(everything_is_large, everything_is_cut):
+def test_an_interrupt_between_subprograms(everything_is_large, everything_is_cut):
     x = ja.ones(8, 8)
 
     @ja.compile

@@ -21,8 +21,8 @@ from jaxaot.views.chain import (
     Unfold,
     Unsqueeze,
     apply_chain,
-    chain_form,
     chain_starts,
+    chain_template,
     memory_places,
 )
 from jaxaot.views.layout import contiguous_stride
@@ -92,14 +92,16 @@ def test_a_form_with_starts_is_the_chain():
     for seed, size, chain, geometry in chains(40):
         x = jnp.arange(int(np.prod(size)), dtype=jnp.int32).reshape(size)
         starts = jnp.asarray(chain_starts(chain), jnp.int32)
-        form = chain_form(chain)
-        assert chain_form(form) == form and not any(chain_starts(form))
-        np.testing.assert_array_equal(apply_chain(form, x, starts), memory_places(geometry), f"seed {seed}: {chain}")
+        template = chain_template(chain)
+        assert chain_template(template) == template and not any(chain_starts(template))
+        np.testing.assert_array_equal(
+            apply_chain(template, x, starts), memory_places(geometry), f"seed {seed}: {chain}"
+        )
 
 
 def test_chains_that_differ_in_numbers_have_one_form():
     first, second = (Select(0, 1), Slice(0, 2, 3)), (Select(0, 4), Slice(0, 0, 3))
-    assert chain_form(first) == chain_form(second) and first != second
+    assert chain_template(first) == chain_template(second) and first != second
     assert chain_starts(first) == (1, 2)
 
 

@@ -1,16 +1,16 @@
 """Which passes run where, by name.
 
 Passes run at two places. On the *joint* graph, before it is cut: what they leave is what the cut sees the costs of. And
-on each graph that is *lowered*, after `finish.py`: these change nothing but speed, so which ones run depends on what
+on each graph that is *lowered*, after `prepare.py`: these change nothing but speed, so which ones run depends on what
 XLA does on the platform. In order:
 
 1. joint: `cse`, `dce`, `drop_zero_sums`, `fold`, and those that users register;
 2. the partitioner cuts;
-3. `finish.py`: custom rules are opened, barriers hold recomputation and writes in place;
-4. `shares`: a graph may become one for the share of a batch that a core computes, and one for what comes after
-   (`batch/shares.py`); each goes on by itself, the first without what divides an equation among cores;
-5. lowered: `open_loops`, so that the others see what XLA gets; `share`, `drop_zero_sums` (again: graphs of `ja.jit`
-   come with their gradients);
+3. `prepare.py`: custom rules are opened, barriers hold recomputation and writes in place;
+4. `shards`: a graph may become one for the shard of a batch that a core computes, and one for what comes after
+   (`batch/shards.py`); each goes on by itself, the first without what divides an equation among cores;
+5. lowered: `open_loops`, so that the others see what XLA gets; `lowered_cse`, `drop_zero_sums` (again: graphs of
+   `ja.jit` come with their gradients);
    `drop_axes`; `select_scatters`, `unroll_windows`, `sort_integers`, `reduce_angles`; `sum_depthwise`, `split_groups`,
    `unfold_volumes`, `winograd`, `unfold_stems`, `multiply_convolutions`, `pad_images`, after which there are fewer
    kinds of convolutions, and more products; `fold_transposes`; `divide_late`, and then `skip_masked`, which writes
@@ -20,9 +20,9 @@ XLA does on the platform. In order:
 6. on CPU, whatever the setting says, what has XLA compile graphs and compile them right: `without_misplaced_barriers`
    (`backend/cpu/repair/barriers.py`) and `separate_writes`;
 7. `eigen_convolutions`: an option for XLA, about those that are left (`options.py`);
-8. `legs`: the graph becomes several executables, where one would need too much memory at once (`memory/legs.py`), and
-   in each, what it could compute at once waits until it is needed (`memory/delay.py`);
-9. `keep_heaps`: of a process with large graphs the allocator keeps what they free (`memory/heaps.py`).
+8. `subprograms`: the graph becomes several executables, where one would need too much memory at once
+   (`memory/subprograms.py`), and in each, what it could compute at once waits until it is needed (`memory/delay.py`);
+9. `keep_freed_memory`: of a process with large graphs the allocator keeps what they free (`memory/allocator.py`).
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from jaxaot.backend.cpu.convolutions.winograd import winograd
 from jaxaot.backend.cpu.kernels.drop_axes import drop_axes
 from jaxaot.backend.cpu.kernels.hide_constants import hide_constants
 from jaxaot.backend.cpu.kernels.hold import hold
+from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.backend.cpu.kernels.open_loops import open_loops
 from jaxaot.backend.cpu.kernels.reduce_angles import reduce_angles
 from jaxaot.backend.cpu.kernels.select_scatters import select_scatters
-from jaxaot.backend.cpu.kernels.share import share
 from jaxaot.backend.cpu.kernels.sort_integers import sort_integers
 from jaxaot.backend.cpu.kernels.unroll_threefry import unroll_threefry
 from jaxaot.backend.cpu.kernels.unroll_windows import unroll_windows
@@ -60,7 +60,7 @@ JOINT: tuple[str, ...] = ("cse", "dce", "drop_zero_sums")
 
 _IN_ORDER = (
     open_loops,
-    share,
+    lowered_cse,
     drop_zero_sums,
     drop_axes,
     select_scatters,
@@ -95,16 +95,16 @@ ORDER: tuple[str, ...] = tuple(function.__name__ for function in _IN_ORDER)
 EIGEN_CONVOLUTIONS = "eigen_convolutions"
 """Switches on that XLA computes convolutions by Eigen, on all cores, where they are large."""
 
-LEGS = "legs"
+SUBPROGRAMS = "subprograms"
 """Switches on that a graph may become several executables, in each of which what can wait does."""
 
-KEEP_HEAPS = "keep_heaps"
-"""Switches on that the process keeps the memory that large graphs free, so that a leg may need more of it."""
+KEEP_FREED_MEMORY = "keep_freed_memory"
+"""Switches on that the process keeps the memory that large graphs free, so that a subprogram may need more of it."""
 
-SHARES = "shares"
-"""Switches on that a graph may become shares of a batch, each of which one core computes by itself."""
+SHARDS = "shards"
+"""Switches on that a graph may become shards of a batch, each of which one core computes by itself."""
 
-SWITCHES: tuple[str, ...] = (SHARES, EIGEN_CONVOLUTIONS, LEGS, KEEP_HEAPS)
+SWITCHES: tuple[str, ...] = (SHARDS, EIGEN_CONVOLUTIONS, SUBPROGRAMS, KEEP_FREED_MEMORY)
 """Names that stand among those of passes but are none: they say how a graph is compiled."""
 
 UNASKED: tuple[str, ...] = tuple(name for name in ORDER if name not in ("winograd", "unfold_stems"))
@@ -126,11 +126,11 @@ REASSOCIATING: frozenset[str] = frozenset(
         "skip_masked",
         "spread",
     ]
-) | {SHARES}
+) | {SHARDS}
 """Those that add in another order, divide later or compute otherwise: none runs under `exact_rounding`."""
 
 FOR_ALL_CORES: tuple[str, ...] = (spread.__name__, EIGEN_CONVOLUTIONS)
-"""Those that have several cores compute one equation: no use in a share, which one core computes."""
+"""Those that have several cores compute one equation: no use in a shard, which one core computes."""
 
 DEFAULTS: dict[str, tuple[str, ...]] = {
     "cpu": (*UNASKED, *SWITCHES),

@@ -10,9 +10,9 @@ from typing import Any
 import jax
 
 from jaxaot.backend.cpu.kernels.hold import SMALL_BYTES
-from jaxaot.backend.cpu.memory.heaps import UNASKED_BYTES, most_kept_bytes
+from jaxaot.backend.cpu.memory.allocator import KEPT_BY_DEFAULT_BYTES, most_kept_bytes
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
-from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_HEAPS, LEGS, SWITCHES
+from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_FREED_MEMORY, SUBPROGRAMS, SWITCHES
 from jaxaot.backend.cpu.repair.avoid_faults import avoid_faults
 from jaxaot.backend.cpu.repair.barriers import has_barriers, without_misplaced_barriers
 from jaxaot.backend.cpu.repair.keep_rounding import keep_rounding
@@ -37,25 +37,25 @@ class Tuned:
     Attributes:
       jaxpr: The ClosedJaxpr.
       results: What each pass did.
-      has_legs: Whether it may become several executables.
-      keeps_heaps: Whether the process is to keep the memory that programs free.
+      has_subprograms: Whether it may become several executables.
+      keeps_freed_memory: Whether the process is to keep the memory that programs free.
       n_by_eigen: How many convolutions XLA is asked to compute by Eigen.
       is_exact: Whether each operation rounds as it does alone.
     """
 
     jaxpr: Any
     results: tuple[PassResult, ...]
-    has_legs: bool
-    keeps_heaps: bool
+    has_subprograms: bool
+    keeps_freed_memory: bool
     n_by_eigen: int = 0
     is_exact: bool = False
 
     @property
     def limit_bytes(self) -> int | None:
-        """What the temporaries of a leg have to stay below; None if there is to be one program."""
-        if not self.has_legs:
+        """What the temporaries of a subprogram have to stay below; None if there is to be one program."""
+        if not self.has_subprograms:
             return None
-        return most_kept_bytes() if self.keeps_heaps else UNASKED_BYTES
+        return most_kept_bytes() if self.keeps_freed_memory else KEPT_BY_DEFAULT_BYTES
 
     def compiler_options(self, given: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """Returns options for XLA: the user's, and those that the barriers and convolutions of the graph need."""
@@ -117,7 +117,7 @@ def tune(
     passed = repaired(passed, platform, exact=exact)
     is_asked = EIGEN_CONVOLUTIONS in names and jax.default_backend() == "cpu"
     n_by_eigen = _n_by_eigen(passed.jaxpr) if is_asked else 0
-    return Tuned(passed, tuple(results), LEGS in names, KEEP_HEAPS in names, n_by_eigen, exact)
+    return Tuned(passed, tuple(results), SUBPROGRAMS in names, KEEP_FREED_MEMORY in names, n_by_eigen, exact)
 
 
 def _with_tuned_bodies(closed: Any, passes: Sequence[str], check: bool, results: list[PassResult]) -> Any:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from jaxaot._jax import DropVar, Literal
 from jaxaot._typing import Atom, Eqn, Jaxpr
-from jaxaot.ir.axes import ELEMENTWISE, Way, ways
+from jaxaot.ir.axes import ELEMENTWISE, AxisSplit, splits
 from jaxaot.ir.constants import constant
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.sums import MOVES
@@ -26,8 +26,8 @@ REDUCTIONS = {"reduce_sum", "reduce_max", "reduce_min", "reduce_and", "reduce_or
 class Step(NamedTuple):
     """How an equation is computed in blocks: along rows, and along columns."""
 
-    rows: Way
-    columns: Way
+    rows: AxisSplit
+    columns: AxisSplit
 
     def operands(self, eqn: Eqn) -> Iterator[tuple[Any, int | None, int | None]]:
         """Yields the operands of the equation, each with its axis of rows and that of columns, if it has them."""
@@ -109,7 +109,7 @@ class Fields:
         eqn, axes = self.graph.jaxpr.eqns[i], self.axes[var]
         if len(eqn.outvars) != 1 or isinstance(eqn.outvars[0], DropVar) or eqn.outvars[0] in self._refused:
             return []
-        rows, columns = (_way(eqn, var, axis) for axis in axes)
+        rows, columns = (_split(eqn, var, axis) for axis in axes)
         if rows is None or columns is None:
             return []
         step = Step(rows, columns)
@@ -135,24 +135,24 @@ class Fields:
         self.axes |= new
         return added
 
-    def _find_between(self) -> dict[int, Way]:
+    def _find_between(self) -> dict[int, AxisSplit]:
         """Returns equations that lead from values by row to values by row that fields are made of."""
         eqns = self.graph.jaxpr.eqns
         by_row: dict[Any, int] = {}
         for i, step in self.steps.items():
             if step.rows.result is not None and step.columns.result is None:
                 by_row[eqns[i].outvars[0]] = step.rows.result
-        found: dict[int, Way] = {}
+        found: dict[int, AxisSplit] = {}
         for i, eqn in enumerate(eqns):
             if i in self.steps or eqn.primitive.name not in {*ELEMENTWISE, *SHAPES, *REDUCTIONS}:
                 continue
             cut = next((var for var in variables(eqn.invars) if var in by_row), None)
-            way = _way(eqn, cut, by_row[cut]) if cut is not None else None
-            if way is None or way.result is None or len(eqn.outvars) != 1:
+            split = _split(eqn, cut, by_row[cut]) if cut is not None else None
+            if split is None or split.result is None or len(eqn.outvars) != 1:
                 continue
-            pairs = list(zip(eqn.invars, way.operands, strict=True))
+            pairs = list(zip(eqn.invars, split.operands, strict=True))
             if all(by_row.get(v, axis) == axis for v, axis in pairs if not isinstance(v, Literal)):
-                found[i], by_row[eqn.outvars[0]] = way, way.result
+                found[i], by_row[eqn.outvars[0]] = split, split.result
         wanted = {
             atom
             for i, step in self.steps.items()
@@ -167,13 +167,13 @@ class Fields:
         return found
 
 
-def _way(eqn: Eqn, var: Atom, axis: int) -> Way | None:
-    """Returns the way through an equation that cuts a variable along an axis, wherever it stands."""
-    for way in ways(eqn):
-        cuts = [cut for atom, cut in zip(eqn.invars, way.operands, strict=True) if atom is var]
-        cuts += [way.result] if eqn.outvars[0] is var else []
+def _split(eqn: Eqn, var: Atom, axis: int) -> AxisSplit | None:
+    """Returns the split of an equation that cuts a variable along an axis, wherever it stands."""
+    for split in splits(eqn):
+        cuts = [cut for atom, cut in zip(eqn.invars, split.operands, strict=True) if atom is var]
+        cuts += [split.result] if eqn.outvars[0] is var else []
         if cuts and all(cut == axis for cut in cuts):
-            return way
+            return split
     return None
 
 

@@ -1,7 +1,7 @@
 """What each of several parts of a batch computes by itself: how a cut goes through the equations of a graph.
 
 A value is *cut* along an axis: each part has its own piece. Or it is *partial*: each part has a term of a sum. Or it is
-*whole*: each part has all of it. `axes.py` knows the ways through one equation; here they are followed through many,
+*whole*: each part has all of it. `axes.py` knows the splits of one equation; here they are followed through many,
 and through the bodies of `scan` and `jax.checkpoint`. A whole value that has to be cut is made so from the beginning,
 where that is possible, by the equations that make it.
 """
@@ -17,7 +17,7 @@ from jax import lax
 
 from jaxaot._jax import DropVar, Literal, ShapedArray, close_jaxpr, make_jaxpr_object, make_var, scan_counts
 from jaxaot._typing import Atom, Aval, DTypeLike, Eqn, Jaxpr, Var
-from jaxaot.ir.axes import Way, params_of_part, ways_together
+from jaxaot.ir.axes import AxisSplit, params_of_part, splits_together
 from jaxaot.ir.build import traced
 from jaxaot.ir.rewrite import CHECKPOINTS, inline
 from jaxaot.ir.walk import Makers, variables
@@ -42,7 +42,7 @@ class Flow:
       axes: The axis along which a variable is cut.
       partial: The variables that are sums to which each part adds.
       same: The variables that are whole, and made by an equation that is computed in parts.
-      ways: Position of an equation that is computed in parts → the way.
+      splits: Position of an equation that is computed in parts → the split.
       bodies: The same for a loop or a `jax.checkpoint` → how the cut goes through its body.
       scales_sums: Whether terms are scaled in each part, and not what they add up to.
     """
@@ -61,7 +61,7 @@ class Flow:
         self.axes: dict[Any, int] = {}
         self.partial: set[Any] = set()
         self.same: set[Any] = set()
-        self.ways: dict[int, Way] = {}
+        self.splits: dict[int, AxisSplit] = {}
         self.bodies: dict[int, Body] = {}
         self._trail: list[tuple[dict[Any, Any], Any]] = []  # what was noted, so that it can be taken back
 
@@ -98,7 +98,7 @@ class Flow:
             return self._is_shared_barrier(i)
         if any(var in self.partial for var in variables(eqn.invars)):
             return self._is_shared_sum(i)
-        return any(self.fits(i, way) for way in self._ways(i))
+        return any(self.fits(i, split) for split in self._splits(i))
 
     def _is_shared_sum(self, i: int) -> bool:
         eqn = self.eqns[i]
@@ -116,7 +116,7 @@ class Flow:
                 return False
         elif name not in _OF_SUMS or len(eqn.invars) > 1:
             return False
-        self.ways[i] = Way((None,) * len(eqn.invars), None, lax.add_p)
+        self.splits[i] = AxisSplit((None,) * len(eqn.invars), None, lax.add_p)
         self.partial.update(eqn.outvars)
         return True
 
@@ -125,13 +125,13 @@ class Flow:
             return False
         return atom in self.partial or self.can_start_from_zero(atom)
 
-    def _ways(self, i: int) -> list[Way]:
+    def _splits(self, i: int) -> list[AxisSplit]:
         eqn = self.eqns[i]
-        found = ways_together(eqn)
+        found = splits_together(eqn)
         if eqn.primitive.name == "scatter-add" and self.is_zero(eqn.invars[0]):
             numbers = eqn.params["dimension_numbers"]
             others = [axis for axis in range(eqn.invars[2].aval.ndim) if axis not in numbers.update_window_dims]
-            found = [*found, *(Way((None, axis, o), None, lax.add_p) for axis, o in enumerate(others))]
+            found = [*found, *(AxisSplit((None, axis, o), None, lax.add_p) for axis, o in enumerate(others))]
         return found
 
     def is_zero(self, atom: Atom) -> bool:
@@ -143,29 +143,29 @@ class Flow:
             i is not None and self.eqns[i].primitive is lax.broadcast_in_dim_p and self.is_zero(self.eqns[i].invars[0])
         )
 
-    def fits(self, i: int, way: Way) -> bool:
-        """Returns whether an equation can be computed in a way, and if so notes it, and what it asks of operands."""
+    def fits(self, i: int, split: AxisSplit) -> bool:
+        """Returns whether an equation can be computed by a split, and if so notes it, and what it asks of operands."""
         eqn = self.eqns[i]
-        if way.result is None:
-            if way.combine is not lax.add_p or not _can_add(eqn) or not self.is_worth_parts(eqn.outvars[0]):
+        if split.result is None:
+            if split.combine is not lax.add_p or not _can_add(eqn) or not self.is_worth_parts(eqn.outvars[0]):
                 return False
-        elif not all(self._divides(var.aval, way.result) for var in eqn.outvars):
+        elif not all(self._divides(var.aval, split.result) for var in eqn.outvars):
             return False
         wanted: dict[Any, int | None] = {}
-        for atom, axis in zip(eqn.invars, way.operands, strict=True):
+        for atom, axis in zip(eqn.invars, split.operands, strict=True):
             if isinstance(atom, Literal):
                 if axis is not None:
                     return False
             elif wanted.setdefault(atom, axis) != axis or (axis is None and self.is_apart(atom)):
                 return False
         before = len(self._trail)
-        self._note(self.ways, i, way)
+        self._note(self.splits, i, split)
         if all(self.is_cut(var, axis) for var, axis in wanted.items() if axis is not None):
-            if way.result is None:
+            if split.result is None:
                 self.partial.update(eqn.outvars)
             else:
                 for var in eqn.outvars:
-                    self._note(self.axes, var, way.result)
+                    self._note(self.axes, var, split.result)
             return True
         self._take_back(before)
         return False
@@ -189,8 +189,8 @@ class Flow:
         if var in self.partial or not isinstance(var.aval, ShapedArray) or not self._divides(var.aval, axis):
             return False
         i = self.producer.get(var)
-        made_by = [] if i is None or i in self.ways else [i]
-        if any(way.result == axis and self.fits(k, way) for k in made_by for way in self._ways(k)):
+        made_by = [] if i is None or i in self.splits else [i]
+        if any(split.result == axis and self.fits(k, split) for k in made_by for split in self._splits(k)):
             return True
         if not self.can_take(var, axis):
             return False
@@ -203,7 +203,7 @@ class Flow:
         states = [
             self.state(atom) if not isinstance(atom, Literal) and self.is_apart(atom) else None for atom in eqn.invars
         ]
-        self.ways[i] = Way(tuple(None if state == PARTIAL else state for state in states), None)
+        self.splits[i] = AxisSplit(tuple(None if state == PARTIAL else state for state in states), None)
         self._note_results(i, states)
         return True
 
@@ -229,7 +229,7 @@ class Flow:
         eqn, call = self.eqns[i], called(self.eqns[i])
         assert call is not None
         inside = [state if state is None or k < call.n_before else state - 1 for k, state in enumerate(states)]
-        if PARTIAL in states or PARTIAL in inside:  # or cut along the axis of the turns
+        if PARTIAL in states or PARTIAL in inside:  # or cut along the axis of the iterations
             return False
         body = _through(call, self.n, inside, [self.is_zero(atom) for atom in eqn.invars])
         if body is None:
@@ -247,7 +247,7 @@ class Flow:
                 self._take_back(before)
                 return False
             operands.append(axis)
-        self.ways[i], self.bodies[i] = Way(tuple(operands), None), body
+        self.splits[i], self.bodies[i] = AxisSplit(tuple(operands), None), body
         is_stacked = [k >= call.n_after for k in range(len(eqn.outvars))]
         outside = zip(body.results, is_stacked, strict=True)
         self._note_results(i, [s if s is None or s == PARTIAL else s + stacked for s, stacked in outside])
@@ -255,7 +255,7 @@ class Flow:
 
     def reads(self, i: int) -> Iterator[tuple[Any, bool]]:
         """Yields the variables that an equation reads that is computed in parts, and whether it reads pieces."""
-        for atom, axis in zip(self.eqns[i].invars, self.ways[i].operands, strict=True):
+        for atom, axis in zip(self.eqns[i].invars, self.splits[i].operands, strict=True):
             if not isinstance(atom, Literal):
                 yield atom, axis is not None or atom in self.partial
 
@@ -267,9 +267,9 @@ class Flow:
           piece_of: Takes a variable and the equation that reads it to its piece or term.
           pieces: Where pieces and terms are noted, by variable.
         """
-        eqn, way = self.eqns[i], self.ways[i]
+        eqn, split = self.eqns[i], self.splits[i]
         invars = []
-        for atom, axis in zip(eqn.invars, way.operands, strict=True):
+        for atom, axis in zip(eqn.invars, split.operands, strict=True):
             is_whole = isinstance(atom, Literal) or (axis is None and atom not in self.partial)
             invars.append(atom if is_whole else piece_of(atom, eqn))
         if i in self.bodies:
@@ -278,16 +278,16 @@ class Flow:
             avals = [atom.aval for atom in invars]
             return [eqn.replace(invars=invars, outvars=self._results(i, avals, pieces))]
         params = eqn.params
-        if eqn.primitive is lax.convert_element_type_p and way.result is None and params["new_dtype"].itemsize < 4:
+        if eqn.primitive is lax.convert_element_type_p and split.result is None and params["new_dtype"].itemsize < 4:
             pieces[eqn.outvars[0]] = invars[0]  # rounded once, when all is added up
             return []
         made: list[Any] = []
         outvars: list[Any] = []
         for var in eqn.outvars:
             shape, dtype = list(var.aval.shape), var.aval.dtype
-            if way.result is not None:
-                shape[way.result] //= self.n
-                params = params_of_part(eqn, {way.result: shape[way.result]})
+            if split.result is not None:
+                shape[split.result] //= self.n
+                params = params_of_part(eqn, {split.result: shape[split.result]})
             elif eqn.primitive is lax.dot_general_p and dtype.itemsize < 4:
                 dtype = np.dtype("float32")  # rounded once too
                 invars = _cast(invars, dtype, eqn, made)  # XLA has no kernel for some products of bfloat16 otherwise
@@ -326,10 +326,10 @@ class Call(NamedTuple):
 
     Attributes:
       body: The ClosedJaxpr, its calls inlined.
-      n_consts: How many operands come before those that are carried from turn to turn.
+      n_consts: How many operands come before those that are carried from iteration to iteration.
       n_carry: How many are carried.
-      n_before: How many operands the body sees as they are; of the others it sees a row in each turn.
-      n_after: How many results are those of the body as they are; the others have a row of each turn.
+      n_before: How many operands the body sees as they are; of the others it sees a row in each iteration.
+      n_after: How many results are those of the body as they are; the others have a row of each iteration.
       is_closed: Whether the parameter of the equation is a ClosedJaxpr.
     """
 
@@ -372,7 +372,7 @@ class Body(Flow):
           body: The ClosedJaxpr, its calls inlined.
           n: How many parts.
           states: What each input is.
-          begins_at_zero: Which inputs are sums that are zero before the first turn, if they are partial.
+          begins_at_zero: Which inputs are sums that are zero before the first iteration, if they are partial.
         """
         super().__init__(body.jaxpr, n)
         self._closed = body
@@ -398,12 +398,13 @@ class Body(Flow):
     def follows(self) -> bool:
         """Returns whether parts can compute all equations, and notes how."""
         for i, eqn in enumerate(self.eqns):
-            if i not in self.ways and any(map(self.is_apart, variables(eqn.invars))) and not self.is_shared(i):
+            if i not in self.splits and any(map(self.is_apart, variables(eqn.invars))) and not self.is_shared(i):
                 return False
         return True
 
     def stays(self, before: Any, after: Any) -> bool:
-        """Returns whether what is carried from turn to turn is the same after as before, or can be, and notes it.
+        """Returns whether what is carried from iteration to iteration is the same after as before, or can be, and notes
+        it.
 
         Args:
           before: The input of the body.
@@ -436,7 +437,7 @@ class Body(Flow):
         missing = {var for var, state in zip(self.jaxpr.invars, self.states, strict=True) if state is not None}
         eqns = []
         for i, eqn in enumerate(self.eqns):
-            if i in self.ways:
+            if i in self.splits:
                 eqns.extend(self.equations(i, lambda var, _: pieces[var], pieces))
             if missing.isdisjoint(variables(eqn.invars)) and (i not in self.bodies):
                 eqns.append(eqn)  # whole; what nothing reads is dropped
@@ -469,7 +470,7 @@ def _through(call: Call, n: int, states: Sequence[State], begins_at_zero: Sequen
     carried = range(call.n_consts, call.n_consts + call.n_carry)
     zeros = [is_zero and k in carried for k, is_zero in enumerate(begins_at_zero)]
     found = list(states)
-    for _ in range(2 * len(found) + 1):  # each turn but the last makes an input that was whole something else
+    for _ in range(2 * len(found) + 1):  # each iteration but the last makes an input that was whole something else
         body = Body(call.body, n, found, zeros)
         if not body.follows() or not all(map(body.stays, inputs[carried.start : carried.stop], outputs)):
             return None
@@ -479,7 +480,7 @@ def _through(call: Call, n: int, states: Sequence[State], begins_at_zero: Sequen
             terms = (
                 atom for atom, state in zip(outputs[: call.n_carry], body.results, strict=False) if state == PARTIAL
             )
-            return None if any(atom.aval.dtype.itemsize < 4 for atom in terms) else body  # rounded in each turn
+            return None if any(atom.aval.dtype.itemsize < 4 for atom in terms) else body  # rounded in each iteration
         found = now
     return None
 

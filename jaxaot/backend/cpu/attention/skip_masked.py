@@ -28,7 +28,7 @@ from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Var
 from jaxaot.backend.cpu.analysis.blocks import Block, cut_in_blocks
 from jaxaot.backend.cpu.analysis.fields import SHAPES, Fields, Graph, Step
 from jaxaot.backend.cpu.analysis.masks import Seed, seeds, small_constants
-from jaxaot.ir.axes import Way, params_of_part
+from jaxaot.ir.axes import AxisSplit, params_of_part
 from jaxaot.ir.build import Drafts, resized_var
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.passes.dce import dce
@@ -248,13 +248,13 @@ class _Blocked:
             self._whole(atom)
         return dce(self._rewriter.graph())
 
-    def _write_rows(self, eqn: Eqn, way: Way) -> None:
+    def _write_rows(self, eqn: Eqn, split: AxisSplit) -> None:
         (target,) = eqn.outvars
         parts = []
         for k, block in enumerate(self._blocks):
-            operands = [self._rows(atom, axis, k) for atom, axis in zip(eqn.invars, way.operands, strict=True)]
-            parts.append(self._part(eqn, operands, {way.result: block.n_rows}))
-        self._keep_rows(target, way.result, parts)
+            operands = [self._rows(atom, axis, k) for atom, axis in zip(eqn.invars, split.operands, strict=True)]
+            parts.append(self._part(eqn, operands, {split.result: block.n_rows}))
+        self._keep_rows(target, split.result, parts)
 
     def _write(self, eqn: Eqn, step: Step) -> None:
         (target,) = eqn.outvars

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr
-from jaxaot.backend.cpu.analysis.windows import pad
+from jaxaot.backend.cpu.analysis.convolution_windows import pad
 from jaxaot.passes.decompose import decompose_some
 
 

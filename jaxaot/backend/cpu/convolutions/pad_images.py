@@ -12,7 +12,7 @@ from typing import Any
 from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr
-from jaxaot.backend.cpu.analysis.windows import pad, padding_config
+from jaxaot.backend.cpu.analysis.convolution_windows import pad, padding_config
 from jaxaot.passes.decompose import decompose_some
 
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr, DTypeLike
-from jaxaot.backend.cpu.analysis.windows import Window, n_windows, pad, padding_config, windows
+from jaxaot.backend.cpu.analysis.convolution_windows import Window, n_windows, pad, padding_config, windows
 from jaxaot.passes.decompose import decompose_some
 
 MAX_TAPS = 81

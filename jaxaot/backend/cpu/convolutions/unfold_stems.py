@@ -14,7 +14,7 @@ from typing import Any
 from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr
-from jaxaot.backend.cpu.analysis.windows import features_last, n_windows, pad, padding_config, windows
+from jaxaot.backend.cpu.analysis.convolution_windows import features_last, n_windows, pad, padding_config, windows
 from jaxaot.passes.decompose import decompose_some
 
 MAX_FEATURES = 4

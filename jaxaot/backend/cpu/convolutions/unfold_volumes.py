@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr
-from jaxaot.backend.cpu.analysis.windows import features_last, n_windows, pad
+from jaxaot.backend.cpu.analysis.convolution_windows import features_last, n_windows, pad
 from jaxaot.passes.decompose import decompose_some
 
 MAX_COPIES = 7

@@ -1,7 +1,7 @@
 """Random bits by the hash that JAX uses by default, Threefry, as operations on whole arrays.
 
-JAX gives XLA on CPU the 20 rounds of the hash as a loop of 5 turns. What a turn makes is in memory, and no kernel goes
-beyond it. Written out, the hash, what makes numbers of its bits, and what reads these are one kernel.
+JAX gives XLA on CPU the 20 rounds of the hash as a loop of 5 iterations. What an iteration makes is in memory, and no
+kernel goes beyond it. Written out, the hash, what makes numbers of its bits, and what reads these are one kernel.
 """
 
 from __future__ import annotations

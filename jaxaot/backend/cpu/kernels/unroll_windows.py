@@ -17,7 +17,7 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Array, ClosedJaxpr, DTypeLike, Eqn
-from jaxaot.backend.cpu.analysis.windows import n_windows, pad, windows
+from jaxaot.backend.cpu.analysis.convolution_windows import n_windows, pad, windows
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, is_rewritable
 from jaxaot.passes.dce import dce

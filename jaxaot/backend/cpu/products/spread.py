@@ -19,7 +19,7 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr, Var
-from jaxaot.ir.axes import Way, params_of_part, ways
+from jaxaot.ir.axes import AxisSplit, params_of_part, splits
 from jaxaot.ir.build import resized_var
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
@@ -73,8 +73,8 @@ def spread(closed: ClosedJaxpr) -> ClosedJaxpr:
     for n_parts in (8, 4, 2):
         if n_parts <= n_cores():
             growth = _Growth(closed.jaxpr, n_parts)
-            regions = [region for region in growth.regions() if growth.pays(region)]
-            chosen = {i: growth.ways[i] for region in regions for i in region}
+            groups = [group for group in growth.groups() if growth.pays(group)]
+            chosen = {i: growth.splits[i] for group in groups for i in group}
             if len(growth.seeds.intersection(chosen)) >= MIN_SEEDS:
                 return _Parts(closed, chosen, growth.axes, n_parts).rebuild()
     return closed
@@ -84,7 +84,7 @@ class _Growth:
     """Grows regions from seeds, as far as the axes of parts go through equations.
 
     Attributes:
-      ways: Position of an equation that could be computed in parts → the way.
+      splits: Position of an equation that could be computed in parts → the split.
       axes: Variable that could be in parts → the axis along which it is cut.
       seeds: The positions of the seeds.
     """
@@ -92,32 +92,32 @@ class _Growth:
     def __init__(self, jaxpr: Jaxpr, n_parts: int):
         self._jaxpr, self._n_parts = jaxpr, n_parts
         self._producer, self._readers = Makers(jaxpr).position, users(jaxpr.eqns)
-        self.ways: dict[int, Way] = {}
+        self.splits: dict[int, AxisSplit] = {}
         self.axes: dict[Any, int] = {}
         self.seeds = {i for i, eqn in enumerate(jaxpr.eqns) if _is_seed(eqn)}
         for i in sorted(self.seeds):
-            if i not in self.ways:
-                found = sorted((way for way in self._ways(i)), key=lambda way: way.operands[0] != 0)
+            if i not in self.splits:
+                found = sorted((split for split in self._splits(i)), key=lambda split: split.operands[0] != 0)
                 if found:
                     self._grow(i, found[0])
 
-    def _ways(self, i: int) -> list[Way]:
-        """Returns the ways through an equation that agree with the axes chosen so far."""
+    def _splits(self, i: int) -> list[AxisSplit]:
+        """Returns the splits of an equation that agree with the axes chosen so far."""
         eqn = self._jaxpr.eqns[i]
         which = kind(eqn)
         if which > Kind.REDUCTION and which not in (Kind.MATMUL, Kind.GATHER):
             return []
-        found = [way for way in ways(eqn) if self._fits(eqn, way)]
+        found = [split for split in splits(eqn) if self._fits(eqn, split)]
         if which is Kind.MATMUL:  # one product of plain matrices runs on all cores anyway
-            found = [way for way in found if way.result is not None and None not in way.operands]
+            found = [split for split in found if split.result is not None and None not in split.operands]
         return found
 
-    def _fits(self, eqn: Eqn, way: Way) -> bool:
+    def _fits(self, eqn: Eqn, split: AxisSplit) -> bool:
         (target,) = eqn.outvars
-        if way.combine in (lax.add_p, lax.mul_p) and target.aval.dtype.itemsize < 4:
+        if split.combine in (lax.add_p, lax.mul_p) and target.aval.dtype.itemsize < 4:
             return False
-        wanted: dict[Any, int | None] = {target: way.result}
-        for atom, axis in zip(eqn.invars, way.operands, strict=True):
+        wanted: dict[Any, int | None] = {target: split.result}
+        for atom, axis in zip(eqn.invars, split.operands, strict=True):
             if isinstance(atom, Literal):
                 if axis is not None:
                     return False
@@ -128,41 +128,41 @@ class _Growth:
             for var, axis in wanted.items()
         )
 
-    def _grow(self, first: int, way: Way) -> None:
-        pending = [(first, way)]
+    def _grow(self, first: int, split: AxisSplit) -> None:
+        pending = [(first, split)]
         while pending:
-            i, way = pending.pop()
-            if i in self.ways or way not in self._ways(i):
+            i, split = pending.pop()
+            if i in self.splits or split not in self._splits(i):
                 continue
             eqn = self._jaxpr.eqns[i]
-            self.ways[i] = way
-            cut = [(v, axis) for v, axis in zip(eqn.invars, way.operands, strict=True) if axis is not None]
-            cut += [(eqn.outvars[0], way.result)] if way.result is not None else []
+            self.splits[i] = split
+            cut = [(v, axis) for v, axis in zip(eqn.invars, split.operands, strict=True) if axis is not None]
+            cut += [(eqn.outvars[0], split.result)] if split.result is not None else []
             for var, axis in cut:
                 self.axes[var] = axis
                 near = [self._producer[var]] if var in self._producer else []
                 for j in (*near, *self._readers.get(var, ())):
-                    if j not in self.ways:
-                        pending += [(j, option) for option in self._ways(j)[::-1] if self._cuts(j, option, var)]
+                    if j not in self.splits:
+                        pending += [(j, option) for option in self._splits(j)[::-1] if self._cuts(j, option, var)]
 
-    def _cuts(self, i: int, way: Way, var: Atom) -> bool:
-        """Returns whether a way through an equation cuts a variable."""
+    def _cuts(self, i: int, split: AxisSplit, var: Atom) -> bool:
+        """Returns whether a split of an equation cuts a variable."""
         eqn = self._jaxpr.eqns[i]
-        pairs = (*zip(eqn.invars, way.operands, strict=True), (eqn.outvars[0], way.result))
+        pairs = (*zip(eqn.invars, split.operands, strict=True), (eqn.outvars[0], split.result))
         return any(atom is var and axis is not None for atom, axis in pairs)
 
-    def regions(self) -> list[list[int]]:
+    def groups(self) -> list[list[int]]:
         """Returns the positions of the equations of each region: seeds, and what lies between them or sums them up."""
-        order = sorted(self.ways)
+        order = sorted(self.splits)
         below: set[int] = set()
         for i in order:
             if i in self.seeds or any(self._maker(var) in below for var in self._cut_operands(i)):
                 below.add(i)
         above: set[int] = set()
         for i in reversed(order):
-            way = self.ways[i]
-            readers = self._readers.get(self._jaxpr.eqns[i].outvars[0], ()) if way.result is not None else ()
-            if i in self.seeds or way.result is None or any(j in above for j in readers):
+            split = self.splits[i]
+            readers = self._readers.get(self._jaxpr.eqns[i].outvars[0], ()) if split.result is not None else ()
+            if i in self.seeds or split.result is None or any(j in above for j in readers):
                 above.add(i)
         group: dict[int, int] = {}
 
@@ -175,7 +175,7 @@ class _Growth:
         for i in sorted(kept):
             for var in self._cut_operands(i):
                 for j in (self._maker(var), *self._readers[var]):
-                    if j in kept and self._cuts(j, self.ways[j], var):
+                    if j in kept and self._cuts(j, self.splits[j], var):
                         group[root(j)] = root(i)
         found: dict[int, list[int]] = {}
         for i in sorted(kept):
@@ -188,24 +188,24 @@ class _Growth:
         return i is not None and self._jaxpr.eqns[i].primitive is lax.broadcast_in_dim_p
 
     def _cut_operands(self, i: int) -> list[Any]:
-        pairs = zip(self._jaxpr.eqns[i].invars, self.ways[i].operands, strict=True)
+        pairs = zip(self._jaxpr.eqns[i].invars, self.splits[i].operands, strict=True)
         return [atom for atom, axis in pairs if axis is not None]
 
     def _maker(self, var: Var) -> int | None:
         """Returns the position of the equation that makes a variable in parts; None if none does."""
         i = self._producer.get(var)
-        return i if i in self.ways else None
+        return i if i in self.splits else None
 
-    def pays(self, region: Sequence[int]) -> bool:
+    def pays(self, group: Sequence[int]) -> bool:
         """Returns whether what the cores share takes longer than cutting operands and putting results together."""
-        eqns, own = self._jaxpr.eqns, set(region)
-        flops = sum(eqn_flops(eqns[i]) for i in region if i in self.seeds)
-        made = {eqns[i].outvars[0] for i in region if self.ways[i].result is not None}
-        cut = {var for i in region for var in self._cut_operands(i) if not self._is_repeated(var)} - made
+        eqns, own = self._jaxpr.eqns, set(group)
+        flops = sum(eqn_flops(eqns[i]) for i in group if i in self.seeds)
+        made = {eqns[i].outvars[0] for i in group if self.splits[i].result is not None}
+        cut = {var for i in group for var in self._cut_operands(i) if not self._is_repeated(var)} - made
         whole = made & set(variables(self._jaxpr.outvars))
         whole |= {var for var in made if not own.issuperset(self._readers.get(var, ()))}
         copied = sum(aval_bytes(var.aval) for var in (*cut, *whole))
-        n_kernels = sum(eqns[i].primitive.name not in _FREE for i in region)
+        n_kernels = sum(eqns[i].primitive.name not in _FREE for i in group)
         spent = copied * FLOPS_PER_BYTE + n_kernels * (self._n_parts - 1) * FLOPS_PER_EQUATION
         return flops * (self._n_parts - 1) > spent * self._n_parts
 
@@ -226,7 +226,7 @@ def _is_multiple(size: int, n: int) -> bool:
 class _Parts:
     """Writes a graph in which some equations are computed in parts."""
 
-    def __init__(self, closed: ClosedJaxpr, chosen: Mapping[int, Way], axes: Mapping[Any, int], n_parts: int):
+    def __init__(self, closed: ClosedJaxpr, chosen: Mapping[int, AxisSplit], axes: Mapping[Any, int], n_parts: int):
         self._chosen, self._axes, self._n_parts = chosen, axes, n_parts
         self._outvars = closed.jaxpr.outvars
         self._rewriter = Rewriter(closed)
@@ -236,32 +236,32 @@ class _Parts:
     def rebuild(self) -> ClosedJaxpr:
         """Returns the graph."""
         for i, eqn in enumerate(self._rewriter.equations()):
-            way = self._chosen.get(i)
-            if way is None:
+            split = self._chosen.get(i)
+            if split is None:
                 self._make_whole(eqn.invars)
                 self._rewriter.keep(eqn)
             else:
-                self._compute(eqn, way)
+                self._compute(eqn, split)
         self._make_whole(self._outvars)
         return self._rewriter.graph()
 
-    def _compute(self, eqn: Eqn, way: Way) -> None:
-        self._make_whole(atom for atom, axis in zip(eqn.invars, way.operands, strict=True) if axis is None)
+    def _compute(self, eqn: Eqn, split: AxisSplit) -> None:
+        self._make_whole(atom for atom, axis in zip(eqn.invars, split.operands, strict=True) if axis is None)
         operands = [
             [atom] * self._n_parts if axis is None else self._parts_of(atom, axis)
-            for atom, axis in zip(eqn.invars, way.operands, strict=True)
+            for atom, axis in zip(eqn.invars, split.operands, strict=True)
         ]
         (target,) = eqn.outvars
-        results = [self._var(target, way.result) for _ in range(self._n_parts)]
+        results = [self._var(target, split.result) for _ in range(self._n_parts)]
         size = results[0].aval.shape
-        params = params_of_part(eqn, {} if way.result is None else {way.result: size[way.result]})
+        params = params_of_part(eqn, {} if split.result is None else {split.result: size[split.result]})
         for k, result in enumerate(results):
             self._rewriter.like(eqn, [parts[k] for parts in operands], result, params)
-        if way.result is None:
+        if split.result is None:
             total = results[0]
             for k, part in enumerate(results[1:], 2):
                 following = target if k == self._n_parts else self._var(target, None)
-                self._rewriter.add(way.combine, {}, [total, part], following)
+                self._rewriter.add(split.combine, {}, [total, part], following)
                 total = following
         else:
             self._parts[target] = results

@@ -13,7 +13,7 @@ from jaxaot.backend.cpu.attention import divide_late as module
 from jaxaot.backend.cpu.attention import skip_masked as skip_masked_module
 from jaxaot.backend.cpu.attention.divide_late import divide_late
 from jaxaot.backend.cpu.attention.skip_masked import skip_masked
-from jaxaot.backend.cpu.kernels.share import share
+from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.backend.cpu.products.fold_transposes import fold_transposes
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes import pipeline
@@ -38,7 +38,7 @@ def qkv(*batch, n=N):
 
 
 def before(closed):
-    return fold_transposes(drop_zero_sums(share(closed)))
+    return fold_transposes(drop_zero_sums(lowered_cse(closed)))
 
 
 def n_of_weights(jaxpr, *names):

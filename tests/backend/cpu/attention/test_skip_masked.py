@@ -12,7 +12,7 @@ from flax import linen
 import jaxaot as ja
 from jaxaot.backend.cpu.attention import skip_masked as module
 from jaxaot.backend.cpu.attention.skip_masked import skip_masked
-from jaxaot.backend.cpu.kernels.share import share
+from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.backend.cpu.products.fold_transposes import fold_transposes
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.rewrite import inline
@@ -40,7 +40,9 @@ def work(jaxpr):
 
 def skipped(fn, *args, rtol=2e-6):
     """Returns which part of products and exponentials is left; checks that values are as before."""
-    closed, passed = assert_rewritten(lambda closed: skip_masked(fold_transposes(share(closed))), fn, *args, rtol=rtol)
+    closed, passed = assert_rewritten(
+        lambda closed: skip_masked(fold_transposes(lowered_cse(closed))), fn, *args, rtol=rtol
+    )
     return work(passed.jaxpr) / work(closed.jaxpr)
 
 
@@ -199,7 +201,7 @@ def test_more_than_two_blocks_have_to_save_what_their_kernels_take_to_compile(n_
             q = attention(q, k, v, MASKS["causal"](*rows_and_columns()))
         return q
 
-    _, passed = assert_rewritten(lambda closed: skip_masked(share(closed)), fn, *qkv(), rtol=1e-5)
+    _, passed = assert_rewritten(lambda closed: skip_masked(lowered_cse(closed)), fn, *qkv(), rtol=1e-5)
     powers = (eqn.outvars[0].aval.shape for eqn in passed.jaxpr.eqns if eqn.primitive.name == "exp")
     assert {n_rows for n_rows, _ in powers} == sizes
 
@@ -244,7 +246,7 @@ STAYS = {
 def test_what_stays(name):
     fn = lambda q, k, v: STAYS[name](q, k, v, MASKS["causal"](*rows_and_columns())).astype("float32")
     closed = inline(jax.make_jaxpr(with_gradients(fn))(*qkv(2)), also_custom=True)
-    shared = fold_transposes(share(closed))
+    shared = fold_transposes(lowered_cse(closed))
     assert work(skip_masked(shared).jaxpr) == work(shared.jaxpr)
 
 
@@ -318,7 +320,7 @@ def test_most_random_programs_skip_something():
     skipping = 0
     for seed in range(40):
         fn, shape = random_program(seed)
-        closed = share(inline(jax.make_jaxpr(fn)(*qkv(*shape)), also_custom=True))
+        closed = lowered_cse(inline(jax.make_jaxpr(fn)(*qkv(*shape)), also_custom=True))
         skipping += work(skip_masked(closed).jaxpr) < work(closed.jaxpr)
     assert skipping > 20
 

@@ -268,7 +268,7 @@ def test_convolutions_of_volumes_are_convolutions_of_images(name):
 
 def test_winograd_runs_only_where_it_is_named():
     assert "winograd" in pass_names() and not {"winograd", "unfold_stems"} & set(lowered_passes(None, "cpu"))
-    assert lowered_passes(("winograd", "share"), "cpu") == ("share", "winograd")
+    assert lowered_passes(("winograd", "lowered_cse"), "cpu") == ("lowered_cse", "winograd")
     x, k = normal(0, 2, 8, 8, 64), normal(1, 3, 3, 64, 64)
     run = ja.jit(lambda x, k: convolve(x, k, (1, 1), "SAME"))
     plain = run(x, k)
@@ -341,4 +341,4 @@ def test_convolutions_in_bodies_of_loops(everything_is_large):
     executable = Executable(graph_of(fn, normal(0, 2, 6, 6, 4)))
     (scan,) = (eqn for eqn in executable.tuned.jaxpr.jaxpr.eqns if eqn.primitive.name == "scan")
     assert names(scan.params["jaxpr"])["dot_general"] == 1 and not executable.tuned.n_by_eigen
-    check_graph(run_passes(executable.tuned.jaxpr, ["share"]))
+    check_graph(run_passes(executable.tuned.jaxpr, ["lowered_cse"]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxaot.backend.cpu.kernels.drop_axes import MAX_AXES, MIN_ELEMENTS, drop_axes
-from jaxaot.backend.cpu.kernels.share import share
+from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import Makers
 from tests.rewritten import assert_rewritten
@@ -24,7 +24,7 @@ def widest(fn, *args):
 
     Checks that the pass changes no value and no type.
     """
-    _, passed = assert_rewritten(lambda closed: drop_axes(share(closed)), fn, *args, rtol=1e-5)
+    _, passed = assert_rewritten(lambda closed: drop_axes(lowered_cse(closed)), fn, *args, rtol=1e-5)
     return max(eqn.outvars[0].aval.ndim for eqn in passed.eqns if eqn.primitive.name != "reshape")
 
 

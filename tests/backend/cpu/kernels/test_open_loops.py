@@ -10,7 +10,7 @@ from jax import lax
 
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.kernels.open_loops import open_loops
-from jaxaot.backend.cpu.memory.relay import can_be_cut
+from jaxaot.backend.cpu.memory.sequential import can_be_cut
 from jaxaot.backend.cpu.tune import tune
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.walk import sub_jaxprs
@@ -119,6 +119,6 @@ def test_polynomials_of_a_large_array_are_one_program():
     x = normal(0, 64, 128, 128)
     closed = inline(jax.make_jaxpr(quotients)(x), also_custom=True)
     assert can_be_cut(closed)
-    assert not can_be_cut(tune(closed, ("open_loops", "legs")).jaxpr)
+    assert not can_be_cut(tune(closed, ("open_loops", "subprograms")).jaxpr)
     closed = inline(jax.make_jaxpr(jax.scipy.special.ndtri)(x), also_custom=True)
-    assert not can_be_cut(tune(closed, ("open_loops", "legs")).jaxpr)
+    assert not can_be_cut(tune(closed, ("open_loops", "subprograms")).jaxpr)

@@ -12,7 +12,7 @@ from benchmarks.random_models import model
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.memory import temporaries
 from jaxaot.backend.cpu.memory.delay import delay
-from jaxaot.backend.cpu.memory.relay import Relay
+from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
 from jaxaot.backend.cpu.options import keeping_barriers
 from jaxaot.ir.primitives import is_cheap
 from jaxaot.ir.rewrite import inline
@@ -158,7 +158,7 @@ def test_a_backward_of_residuals_needs_less_memory():
     estimate = functools.partial(temporaries.temporaries, closed.jaxpr.eqns, set(closed.jaxpr.outvars), 1 << 40)
     assert needed(delay(closed)) < 0.7 * needed(closed)
     assert estimate(delayed=True).peak() < 0.7 * estimate().peak()
-    relay = Relay(closed, (), "backward", None)
-    assert relay.temporary_bytes == [needed(delay(closed))]
-    for got, want in zip(relay.call(*WIDE, W, WIDE[0]), backward(WIDE, W, WIDE[0]), strict=True):
+    sequential = SequentialExecutable(closed, (), "backward", None)
+    assert sequential.temporary_bytes == [needed(delay(closed))]
+    for got, want in zip(sequential.call(*WIDE, W, WIDE[0]), backward(WIDE, W, WIDE[0]), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)

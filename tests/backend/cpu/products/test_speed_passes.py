@@ -10,9 +10,9 @@ from benchmarks.random_convolutions import convolution_program
 from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.kernels.hold import hold
-from jaxaot.backend.cpu.kernels.share import share
+from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.backend.cpu.options import keeping_barriers
-from jaxaot.backend.cpu.pipeline import DEFAULTS, JOINT, LEGS, LOWERED, SWITCHES, UNASKED
+from jaxaot.backend.cpu.pipeline import DEFAULTS, JOINT, LOWERED, SUBPROGRAMS, SWITCHES, UNASKED
 from jaxaot.backend.cpu.products import spread as spread_module
 from jaxaot.backend.cpu.products.flatten_dots import flatten_dots
 from jaxaot.backend.cpu.products.fold_transposes import fold_transposes
@@ -85,7 +85,7 @@ def attention(q, k, v):
 
 def test_attention_is_cut_once_along_the_batch(everything_is_large):
     q = jnp.ones((4, 3, 6, 5))
-    spread_out = spread(share(graph_of(attention, q, q, q)))
+    spread_out = spread(lowered_cse(graph_of(attention, q, q, q)))
     assert names(spread_out).count("slice") == 6 and names(spread_out).count("concatenate") == 1
     assert [eqn.invars[0].aval.shape[0] for eqn in dots(spread_out)] == [2] * 4
     assert names(spread(graph_of(attention, *[jnp.ones((3, 3, 6, 5))] * 3))).count("dot_general") == 2
@@ -430,9 +430,9 @@ def test_nan_and_infinities_propagate(poison, everything_is_large):
 def test_passes_are_switched_by_name():
     assert lowered_passes(None, "cpu") == DEFAULTS["cpu"] == (*UNASKED, *SWITCHES)
     assert lowered_passes(None, "gpu") == lowered_passes(None, "tpu") == ()
-    assert lowered_passes((LEGS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", LEGS)
-    assert joint_passes(None) == JOINT and joint_passes(("dce", "hold", LEGS)) == ("dce",)
-    both = ("drop_zero_sums", "share")
+    assert lowered_passes((SUBPROGRAMS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", SUBPROGRAMS)
+    assert joint_passes(None) == JOINT and joint_passes(("dce", "hold", SUBPROGRAMS)) == ("dce",)
+    both = ("drop_zero_sums", "lowered_cse")
     assert joint_passes(both) == ("drop_zero_sums",) and lowered_passes(both, "cpu") == both[::-1]
     x, w = jnp.ones((512, 128)), jnp.ones((64, 128))
     with ja.config(passes=("cse",)):
@@ -447,7 +447,7 @@ def test_a_pass_that_does_not_exist():
         pytest.raises(CompilerError, match=r"no pass `faster`\. The passes are: cse"),
     ):
         ja.jit(lambda x: x + 1.0)(jnp.ones(3))
-    with ja.config(passes=("faster",)), pytest.raises(CompilerError, match=r"fold_transposes, .*legs"):
+    with ja.config(passes=("faster",)), pytest.raises(CompilerError, match=r"fold_transposes, .*subprograms"):
         ja.compile(lambda x: x + 1.0)(ja.ones(3))
 
 
@@ -455,7 +455,7 @@ def test_what_only_derivatives_look_at_is_dropped():
     def fn(a):
         return jnp.sin(a), jnp.sin(jax.lax.stop_gradient(a)), jax.lax.stop_gradient(a)
 
-    shared = share(graph_of(fn, jnp.ones(3)))
+    shared = lowered_cse(graph_of(fn, jnp.ones(3)))
     assert names(shared) == ["sin", "stop_gradient"]
     first, second, third = run(shared, [jnp.ones(3)])
     np.testing.assert_array_equal(first, second)

@@ -1,0 +1,513 @@
+"""Functions with a backward of the user's own, on the tape: what `ja.autograd.Function` records.
+
+A call leaves a `FunctionNode`, whose backward calls the user's. What `ctx.save_for_backward` saves are values: they are
+those of the end of the forward, whatever is written later, and come back as tensors that stand where the values came
+from, so that a recorded backward can be differentiated again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+
+from jaxaot._typing import Array
+from jaxaot.errors import AutogradError, BackwardTwiceError, DualTensorError, FunctionResultError
+from jaxaot.facade.grad import recording, wrap_gradient
+from jaxaot.facade.history import History
+from jaxaot.facade.nodes import materialize
+from jaxaot.facade.pulls import standing
+from jaxaot.facade.saved import FREED, Packed, Version, check_saveable, pack, version_of
+from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.views import detached
+from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge, Node
+from jaxaot.views.layout import Layout, dense_like
+
+if TYPE_CHECKING:
+    from jaxaot.facade.storage import Storage
+
+
+class FunctionCtx:
+    """What the forward of a custom Function leaves for its backward; any other attribute may be set.
+
+    Attributes:
+      needs_input_grad: For each argument, whether its gradient is wanted.
+    """
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]):
+        self.needs_input_grad = needs_input_grad
+        self._to_save: tuple[Tensor | None, ...] = ()
+        self._for_forward: tuple[Tensor | None, ...] = ()
+        self._pushing: tuple[Tensor | None, ...] | None = None
+        self._saved: FunctionSaved | None = None
+        self._dirty: tuple[Tensor, ...] = ()
+        self._non_differentiable: tuple[Tensor, ...] = ()
+        self._materializes_grads = True
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Saves tensors, or None, for the `saved_tensors` of `backward`."""
+        self._to_save = _saveable("save_for_backward", tensors)
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Saves tensors, or None, for the `saved_tensors` of `jvp`; where nothing is, they are those of `backward`."""
+        self._for_forward = _saveable("save_for_forward", tensors)
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Says which arguments the forward wrote in place; they have to be returned."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Says which results have no gradient."""
+        self._non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Says whether the backward gets zeros for results that nothing depends on, rather than None."""
+        self._materializes_grads = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """The tensors that were saved.
+
+        Raises:
+          BackwardTwiceError: If they were freed by an earlier backward.
+        """
+        if self._pushing is not None:
+            return self._pushing
+        return () if self._saved is None else self._saved.tensors()
+
+
+def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
+    for tensor in tensors:
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise FunctionResultError(
+                f"{method} can only save variables, but argument is of type {type(tensor).__name__}. Set anything else "
+                "as an attribute: `ctx.size = 3`."
+            )
+    return tensors
+
+
+class FunctionSaved:
+    """The values that a call of a custom Function saved.
+
+    Attributes:
+      held: The arrays; None once released, a stand-in if they are to be computed again.
+      dual: The level of forward mode that the call was made in, and the tangents of what `backward` gets.
+    """
+
+    def __init__(self, ctx: FunctionCtx, node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]):
+        self._node = weakref.ref(node)
+        self._layouts: list[Layout | None] = []
+        self._edges: list[Edge | None] = []
+        self._outputs: list[int | None] = []
+        self._versions: list[Version] = []
+        self._shown: Any = None
+        self._n = len(ctx._to_save)
+        self.dual: Any = (None, ())
+        self.held: Any = []
+        for tensor in (*ctx._to_save, *(ctx._for_forward if state.trace is not None else ())):
+            output = _place(tensor, outputs) if _place(tensor, inputs) is None or _is_in(tensor, ctx._dirty) else None
+            place = _place(tensor, inputs)
+            self._outputs.append(output)
+            self._edges.append(None if place is None or output is not None else node.edges[place])
+            self._layouts.append(None if tensor is None else dense_like(tensor._layout, tensor.dtype))
+            self.held.append(None if tensor is None else self._save(tensor, output is not None))
+
+    def _save(self, tensor: Tensor, is_result: bool) -> Any:
+        """Returns the saved form of a tensor: its values, or the result of a pack hook."""
+        check_saveable(tensor)
+        if state.trace is not None:
+            return tensor._read()
+        value = materialize(tensor)
+        tensor._storage.is_shared = True
+        if state.saved_hooks is not None:
+            return pack(state.saved_hooks, value, dense_like(tensor._layout, tensor.dtype))
+        if state.checks_versions:
+            self._versions.append(version_of(tensor, is_result))
+        return value
+
+    def tensors(self) -> tuple[Tensor | None, ...]:
+        """Returns tensors that stand where the values came from, for `backward`; dual as these were."""
+        shown = self._all()[: self._n]
+        level, tangents = self.dual
+        if level is not None and state.dual is level:
+            for tensor, tangent in zip(shown, tangents, strict=True):
+                if tensor is not None and tangent is not None:
+                    level.hold(tensor, tangent)
+        return shown
+
+    def for_forward(self) -> tuple[Tensor | None, ...]:
+        """Returns, in a trace, such tensors for `jvp`."""
+        return self._all()[self._n :] or self.tensors()
+
+    def _all(self) -> tuple[Tensor | None, ...]:
+        if self.held is None:
+            raise BackwardTwiceError(FREED)
+        if self._shown is not None:
+            return self._shown
+        if type(self.held) is not list:
+            self.held = self.held.again()
+        for version in self._versions:
+            version.check()
+        values = [held.array() if type(held) is Packed else held for held in self.held]
+        shown = tuple(
+            None if array is None else standing(array, self.edge(i), self._layouts[i]) for i, array in enumerate(values)
+        )
+        if state.trace is not None:  # a backward that is traced captures them
+            self._shown = shown
+        return shown
+
+    def output_of(self, storage: Storage) -> int | None:
+        """Returns which result a storage holds, if it is that of a tensor that was shown in a trace."""
+        places = [i for i, tensor in enumerate(self._shown or ()) if tensor is not None and tensor._storage is storage]
+        return self._outputs[places[0]] if places else None
+
+    def carry(self, values: dict[int, Array]) -> None:
+        """Makes saved results carry the gradients that they have after the call."""
+        for output, tensor in zip(self._outputs, self._shown or (), strict=False):
+            if output in values and tensor is not None:
+                tensor._storage.array = tensor._history.ghost = values[output]
+
+    def edge(self, i: int) -> Edge | None:
+        """Returns where gradients of a saved value go."""
+        output, node = self._outputs[i], self._node()
+        return self._edges[i] if output is None or node is None else Edge(node, output)
+
+
+def _place(tensor: Tensor | None, tensors: Sequence[Any]) -> int | None:
+    if tensor is None:
+        return None
+    return next((i for i, other in enumerate(tensors) if other is tensor), None)
+
+
+def _is_in(tensor: Tensor | None, tensors: Sequence[Any]) -> bool:
+    return any(other is tensor for other in tensors)
+
+
+class FunctionNode(Node):
+    """A call of a custom Function.
+
+    Attributes:
+      ctx: What its forward left.
+      argument_types: Shape and dtype of each argument; None for what is no tensor.
+    """
+
+    holds_residuals = True
+    runs_user_code = True
+
+    def __init__(
+        self, name: str, backward: Callable[..., Any], ctx: Any, inputs: Sequence[Any], edges: Sequence[Edge | None]
+    ):
+        self.ctx = ctx
+        self._backward = backward
+        self.argument_types: list[Any] = [
+            (x._layout.size, x._layout.dtype) if isinstance(x, Tensor) else None for x in inputs
+        ]
+        self._result_types: list[Any] = []
+        super().__init__(name, edges, 0)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "ctx":  # not set yet
+            raise AttributeError(name)
+        return getattr(self.ctx, name)
+
+    def finish(self, inputs: Sequence[Any], results: Sequence[Any]) -> None:
+        """Notes what the forward returned, and takes what it saved."""
+        self.n_outputs = len(results)
+        self._result_types = [(r._layout.size, r._layout.dtype) if isinstance(r, Tensor) else None for r in results]
+        self.ctx._saved = FunctionSaved(self.ctx, self, inputs, results)
+        self.ctx._to_save = ()
+
+    def gradients(self, cotangents: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """Returns the gradients of the user's backward: for each argument a tensor of its shape and dtype, or None."""
+        given = list(cotangents)
+        if self.ctx._materializes_grads:
+            for i, wanted in enumerate(self._result_types):
+                if given[i] is None and wanted is not None:
+                    given[i] = wrap_gradient(jnp.zeros(*wanted))
+        found = self._backward(self.ctx, *given)
+        found = list(found) if isinstance(found, (tuple, list)) else [found]
+        n = len(self.argument_types)
+        if len(found) < n or any(g is not None for g in found[n:]):
+            raise FunctionResultError(
+                f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(found)}). "
+                "Return one for each argument of `forward`, None for those that have none."
+            )
+        return [self._fitted(g, i) for i, g in enumerate(found[:n])]
+
+    def tangents(self, push: Callable[..., Any], given: Sequence[Any], results: Sequence[Any]) -> list[Tensor | None]:
+        """Returns the tangents of the user's `jvp`: one for each result, or None.
+
+        Args:
+          push: The user's `jvp`.
+          given: For each argument its tangent; None for what is no tensor.
+          results: What the forward returned.
+        """
+        given = list(given)
+        if self.ctx._materializes_grads:
+            for i, wanted in enumerate(self.argument_types):
+                if given[i] is None and wanted is not None:
+                    given[i] = wrap_array(jnp.zeros(*wanted))
+        found = push(self.ctx, *given)
+        found = list(found) if isinstance(found, (tuple, list)) else [found]
+        if len(found) != len(results):
+            raise FunctionResultError(
+                f"Function's jvp returned an invalid number of forward gradients (expected {len(results)} but got "
+                f"{len(found)}). Return one for each result of {self.name()}, None for those that have none."
+            )
+        for i, (tangent, result) in enumerate(zip(found, results, strict=True)):
+            if tangent is None:
+                continue
+            if not isinstance(tangent, Tensor):
+                raise FunctionResultError(
+                    f"expected Variable or None (got {type(tangent).__name__}) for grad output {i}: `jvp` of "
+                    f"{self.name()} has to return tensors."
+                )
+            if (
+                not isinstance(result, Tensor)
+                or not is_inexact(result.dtype)
+                or _is_in(result, self.ctx._non_differentiable)
+            ):
+                raise FunctionResultError(
+                    f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not "
+                    "a differentiable Tensor.You should return None at that position instead."
+                )
+            if tangent.shape != result.shape:
+                raise FunctionResultError(
+                    "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
+                    f"is not supported. Tensor is of size {list(result.shape)} while the given forward gradient is of "
+                    f"size {list(tangent.shape)}."
+                )
+        return [t if t is None or t.dtype == r.dtype else t.to(r.dtype) for t, r in zip(found, results, strict=True)]
+
+    def _fitted(self, gradient: Any, position: int) -> Any:
+        """Returns a gradient as a tensor of its argument's shape and dtype; None if it is not wanted."""
+        wanted = self.argument_types[position]
+        if gradient is None or self.edges[position] is None or wanted is None:
+            return None
+        if not isinstance(gradient, Tensor):
+            raise FunctionResultError(
+                f"expected Variable or None (got {type(gradient).__name__}): `backward` of {self.name()} has to return "
+                f"tensors; that for argument {position} is none."
+            )
+        size, dtype = wanted
+        if gradient._layout.size != size:
+            if not _broadcasts_to(size, gradient._layout.size):
+                raise FunctionResultError(
+                    f"Function {self.name()} returned an invalid gradient at index {position} - got "
+                    f"{list(gradient.shape)} but expected shape compatible with {list(size)}."
+                )
+            gradient = gradient.sum_to_size(size)
+        return gradient if gradient.dtype == dtype else gradient.to(dtype)
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        saved = self.ctx._saved
+        stand_in = saved.held
+        given = [ct if ct is None or isinstance(ct, Tensor) else wrap_gradient(ct) for ct in cotangents]
+        try:
+            with recording(create_graph):
+                found = self.gradients(given)
+                return found if create_graph else [None if g is None else materialize(g) for g in found]
+        finally:
+            if saved.held is not None:
+                saved.held = stand_in
+
+    def release(self) -> None:
+        if self.ctx._saved.held:  # what saved nothing can run again
+            self.ctx._saved.held = None
+
+    @property
+    def cache_key(self) -> Any:
+        ctx = self.ctx
+        types = tuple(self.argument_types), tuple(self._result_types), tuple(ctx._saved._layouts)
+        return "function", types, ctx.needs_input_grad, ctx._materializes_grads
+
+    @property
+    def held(self) -> Any:
+        return self.ctx._saved.held
+
+    @property
+    def versions(self) -> Sequence[Version]:
+        """How each saved tensor was, where that is checked."""
+        return self.ctx._saved._versions
+
+    @property
+    def code(self) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """The user's backward, and what the forward left for it besides what it saved."""
+        return self._backward, {name: value for name, value in vars(self.ctx).items() if not name.startswith("_")}
+
+    def swap_held(self, held: Any, is_same: bool = False) -> Any:
+        saved = self.ctx._saved
+        before, saved.held, saved._shown = saved.held, held, None
+        return before
+
+
+def _broadcasts_to(size: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Returns whether a shape expands to another one."""
+    pairs = zip(reversed(size), reversed(other), strict=False)
+    return len(size) <= len(other) and all(a in (1, b) for a, b in pairs)
+
+
+Attach = Callable[[FunctionNode, Sequence[Array], Sequence[Any], list[int]], Sequence[Array]]
+
+
+def call_function(
+    name: str,
+    run: Callable[[FunctionCtx], Any],
+    backward: Callable[..., Any],
+    push: Callable[..., Any],
+    args: tuple[Any, ...],
+    attach: Attach,
+) -> Any:
+    """Returns the results of a custom Function, recorded, and with tangents where an argument has one.
+
+    Args:
+      name: Of the node.
+      run: Takes the ctx to what the forward returns.
+      backward: The user's.
+      push: The user's `jvp`.
+      args: The arguments of the forward.
+      attach: In a trace, returns the values of some results with the gradients of the user's backward.
+
+    Raises:
+      FunctionResultError: If what is marked does not fit what is returned.
+    """
+    level = state.dual
+    if level is None or not level.has_tangents(args):
+        return _call_recorded(name, run, backward, args, attach)[0]
+    with level.paused():
+        returned, node, results, to_save = _call_recorded(name, run, backward, args, attach)
+        ctx = node.ctx
+        ctx._pushing = ctx._for_forward or to_save
+        try:
+            found = node.tangents(push, level.tangents(args), results)
+        finally:
+            ctx._pushing = None
+    shown = returned if isinstance(returned, (tuple, list)) else (returned,)
+    for result, tangent in zip(shown, found, strict=True):
+        if isinstance(result, Tensor) and _is_in(result, ctx._dirty):
+            zeros = lambda x=result: wrap_array(jnp.zeros(x._layout.size, x.dtype))
+            level.store(result, zeros() if tangent is None else tangent)
+        elif tangent is not None:
+            level.own(result)
+            level.hold(result, tangent)
+    if ctx._saved is not None:
+        ctx._saved.dual = (level, level.frozen_tangents(to_save))
+    return returned
+
+
+def _call_recorded(
+    name: str, run: Callable[[FunctionCtx], Any], backward: Callable[..., Any], args: tuple[Any, ...], attach: Attach
+) -> tuple[Any, FunctionNode, list[Any], tuple[Tensor | None, ...]]:
+    """Returns the results for the caller, the node, the results of the forward, and the values saved for `backward`."""
+    ctx = FunctionCtx(tuple(isinstance(x, Tensor) and x.requires_grad for x in args))
+    edges = [x._gradient_edge() if isinstance(x, Tensor) and state.grad_enabled else None for x in args]
+    if_dirty = [
+        None if edge is None else apart_from_hooks(x)._gradient_edge() for x, edge in zip(args, edges, strict=True)
+    ]
+    records = any(edge is not None for edge in edges)
+    region, state.region = state.region, None  # the node is added to it when it holds what it saves
+    try:
+        node = FunctionNode(name, backward, ctx, args, edges)
+    finally:
+        state.region = region
+    # what carries the gradients of the arguments in a trace, before the forward writes them
+    carried = [x._read() for x, edge in zip(args, edges, strict=True) if edge is not None] if state.trace else []
+    with recording(False):
+        returned = run(ctx)
+    saved = ctx._to_save
+    results = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+    _check_dirty(name, ctx, args, results)
+    is_differentiable = [
+        records and isinstance(r, Tensor) and is_inexact(r.dtype) and not _is_in(r, ctx._non_differentiable)
+        for r in results
+    ]
+    shown = [_as_result(r, args, ctx) for r in results]
+    if not records:
+        return _like(returned, shown), node, results, saved
+    if ctx._dirty:
+        node.edges = tuple(if_dirty[i] if _is_in(x, ctx._dirty) else edges[i] for i, x in enumerate(args))
+    node.finish(args, results)
+    if region is not None:
+        region.add(node)
+    wanted = [i for i, d in enumerate(is_differentiable) if d]
+    values = attach(node, carried, shown, wanted) if state.trace and wanted else [None] * len(wanted)
+    for i, value in zip(wanted, values, strict=True):
+        if _is_in(results[i], ctx._dirty):
+            record_write(shown[i], value, Edge(node, i))
+            shown[i].grad = None  # a retained gradient was that of what it showed before
+        else:
+            _give_history(shown[i], node, i, value)
+            if shown[i]._base_tensor is not None or any(
+                isinstance(x, Tensor) and x._storage is shown[i]._storage for x in args
+            ):
+                shown[i]._creation = "custom"
+    return _like(returned, shown), node, results, saved
+
+
+def _like(returned: object, results: list[Any]) -> Any:
+    return tuple(results) if isinstance(returned, (tuple, list)) else results[0]
+
+
+def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Sequence[Any]) -> None:
+    for tensor in ctx._dirty:
+        if not _is_in(tensor, results):
+            raise FunctionResultError(
+                f"Some elements marked as dirty during the forward method of {name} were not returned as output. The "
+                "inputs that are modified inplace must all be outputs of the Function."
+            )
+        if _is_in(tensor, args):
+            check_writable(tensor, True)
+    if any(x._chain for x in ctx._dirty) and sum(isinstance(r, Tensor) for r in results) > 1:
+        raise FunctionResultError(
+            f"If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+            f"more than one Tensor. {name} does. Write out of place there, or pass a clone."
+        )
+
+
+def _as_result(result: object, args: tuple[Any, ...], ctx: FunctionCtx) -> Any:
+    """Returns the caller's tensor for a result: an argument that was not written comes back as an alias."""
+    if not isinstance(result, Tensor) or _is_in(result, ctx._dirty):
+        return result
+    if _is_in(result, args):
+        alias = detached(result)
+        alias._base_tensor = result if result._base_tensor is None else result._base_tensor
+        return alias
+    if result._history is not None and not result.requires_grad:
+        result._history, result._chain = None, ()
+    return result
+
+
+def _give_history(tensor: Tensor, node: Node, index: int, value: object) -> None:
+    """Makes a result one of a node, whatever it was before; in a trace its value carries the gradients."""
+    trace = state.trace
+    history = History(tensor._layout, tensor._offset, True, node, index, trace)
+    tensor._history, tensor._chain, tensor._view_node = history, (), None
+    if trace is not None:
+        trace.carry(tensor, history, value)
+
+
+def no_rule(name: str) -> Callable[..., Any]:
+    """Returns the stand-in for a method that a Function does not define."""
+
+    def missing(*_: object, **__: object) -> Any:
+        raise AutogradError(f"You must implement `{name}` for your custom autograd.Function.")
+
+    return missing
+
+
+def jvp_missing(name: str | None = None) -> DualTensorError:
+    """Returns the error that a Function has no `jvp`, and forward mode needs it."""
+    which = "" if name is None else f" `{name}` has none: write `{name}.jvp(ctx, *tangents)`."
+    return DualTensorError(
+        f"You must implement the jvp function for custom autograd.Function to use it with forward mode AD.{which}"
+    )
+
+
+def no_jvp(*_: object, **__: object) -> Any:
+    """Raises `jvp_missing`: what stands for a `jvp` that there is not."""
+    raise jvp_missing()

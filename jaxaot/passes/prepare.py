@@ -1,0 +1,32 @@
+"""What is done to a graph right before it is lowered, in this order:
+
+1. `inline`: nothing is differentiated any more, so custom rules have done their work;
+2. `drop_inputs`: inputs without bytes go, and a forward in which Python asks for values is cut into segments;
+3. barriers, `pin_writes` in a forward and `gate` in a backward. They come last, because they refer to the order of the
+   equations, and because the passes of the pipeline would move equations across them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jaxaot.ir.rewrite import drop_inputs, inline
+from jaxaot.passes.gate import gate
+from jaxaot.passes.pin_writes import pin_writes
+
+
+def prepare_forward(jaxpr: Any) -> Any:
+    """Returns a forward, or the last segment of one, as it is lowered."""
+    return pin_writes(inline(jaxpr, also_custom=True))
+
+
+def prepare_backward(jaxpr: Any, n_early: int, dropped: Sequence[int] = ()) -> Any:
+    """Returns a backward as it is lowered.
+
+    Args:
+      jaxpr: The graph, a ClosedJaxpr.
+      n_early: How many inputs come first that are known before the cotangents, the dropped ones included.
+      dropped: The positions of inputs that nothing reads.
+    """
+    return gate(drop_inputs(inline(jaxpr, also_custom=True), dropped), n_early - sum(i < n_early for i in dropped))

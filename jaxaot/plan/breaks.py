@@ -1,0 +1,46 @@
+"""Break values: what Python wanted to know of tensors while a function was traced in segments.
+
+Each `if`, `int()`, `.item()` or the like on a traced value is a *break*. The trace goes on with the value that the part
+before the break computes, so that a program is made for the values it was traced with.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from jaxaot._typing import Shape
+
+
+@dataclasses.dataclass(frozen=True)
+class BreakValue:
+    """A value that Python asked for.
+
+    Attributes:
+      output: The graph output that carries it.
+      shape: Its shape.
+      dtype: Its dtype.
+      value: Its bytes; None where a trace stopped because it was not known.
+      line: The user's line.
+    """
+
+    output: int
+    shape: Shape
+    dtype: Any
+    value: bytes | None
+    line: str
+
+    @property
+    def array(self) -> np.ndarray:
+        """The value."""
+        assert self.value is not None, "the value is not known"
+        return np.frombuffer(self.value, self.dtype).reshape(self.shape)
+
+    @property
+    def shown(self) -> str:
+        """The value for people."""
+        if self.value is None:
+            return "not known yet"
+        return repr(self.array.item()) if not self.shape else np.array2string(self.array, threshold=8, separator=", ")

@@ -1,0 +1,129 @@
+"""Double backward of compiled calls: the values kept for it, and the derivative of the backward.
+
+The backward executable takes residuals, which may be any values that the cut chose. So to differentiate the backward
+we differentiate the joint graph, and also keep the graph inputs that its gradients depend on.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot.facade.anomaly import describe, has_nan
+from jaxaot.facade.kernels import conjugate, pull_row
+from jaxaot.facade.source_line import with_source
+from jaxaot.ir.rewrite import rebuild
+from jaxaot.ir.walk import backward_slice, forward_index, is_backward, source_line, variables
+from jaxaot.joint import build_joint
+from jaxaot.lower.interpret import Interpreter
+from jaxaot.ops.table import OpSpec
+from jaxaot.passes.prepare import prepare_backward
+from jaxaot.plan.saved import FromPrimal
+from jaxaot.plan.stages import Partition, Traced
+
+
+def needed_primals(partition: Partition) -> tuple[int, ...]:
+    """Returns the graph inputs that gradients depend on."""
+    joint = partition.joint
+    jaxpr = joint.jaxpr.jaxpr
+    gradients = jaxpr.outvars[len(jaxpr.outvars) - joint.n_gradients :]
+    read = set(variables(gradients))
+    for position in backward_slice(jaxpr, gradients):
+        read.update(variables(jaxpr.eqns[position].invars))
+    return tuple(i for i in range(joint.n_primals) if jaxpr.invars[i] in read)
+
+
+class DoubleBackward:
+    """The backward of a compiled call as a function that can be differentiated.
+
+    Attributes:
+      primals: The graph inputs that gradients depend on.
+      extra: Those of them that are no residuals, and are held besides.
+    """
+
+    def __init__(self, traced: Traced, partition: Partition, absent: Sequence[int]):
+        """Notes what is needed; the graph is only made when it is asked for.
+
+        Args:
+          traced: The traced function.
+          partition: Its forward and backward.
+          absent: Graph inputs that are never passed.
+        """
+        self._traced = traced
+        self._partition = partition
+        self._absent = tuple(absent)
+        self.primals = tuple(i for i in needed_primals(partition) if i not in absent)
+        passed = [s for s in partition.plan.residuals if not (isinstance(s, FromPrimal) and s.index in absent)]
+        self._places = {s.index: place for place, s in enumerate(passed) if isinstance(s, FromPrimal)}
+        self.extra = tuple(i for i in self.primals if i not in self._places)
+        self._places |= {i: len(passed) + k for k, i in enumerate(self.extra)}
+
+    def values(self, held: Sequence[Any]) -> list[Any]:
+        """Returns the values of `primals` among what a node holds."""
+        return [held[self._places[i]] for i in self.primals]
+
+    def edges(self, edges: Sequence[Any]) -> list[Any]:
+        """Returns, for each of `primals`, the edge of a node along which its gradients go, or None."""
+        of_input = dict(zip(self._partition.joint.differentiable_inputs, edges, strict=True))
+        return [of_input.get(i) for i in self.primals]
+
+    @functools.cached_property
+    def row(self) -> OpSpec:
+        """From `primals` and cotangents to gradients, as an op."""
+        joint = self._partition.joint
+        refills = [""] * joint.n_refills
+        built = build_joint(
+            self._traced.jaxpr, joint.differentiable_inputs, joint.differentiable_outputs, refill_names=refills
+        )
+        flat = built.jaxpr.jaxpr
+        gradients = flat.outvars[len(flat.outvars) - built.n_gradients :]
+        eqns = [flat.eqns[i] for i in sorted(backward_slice(flat, gradients))]
+        evaluate = jaxpr_as_fun(rebuild(built.jaxpr, eqns, gradients))
+        avals = built.jaxpr.in_avals
+
+        def gradients_of(held: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+            inputs: list[Any] = [jnp.zeros(aval.shape, aval.dtype) for aval in avals]
+            for i, value in zip(self.primals, held, strict=True):
+                inputs[i] = value
+            for i, value in enumerate(cotangents, built.n_primals):
+                if value is not None:
+                    inputs[i] = conjugate(value.astype(avals[i].dtype))
+            return [conjugate(gradient) for gradient in evaluate(*inputs)]
+
+        return pull_row("CompiledBackward", gradients_of)
+
+    def find_nan(self, operands: Sequence[Any]) -> str:
+        """Returns which equation of the backward is the first that gives a NaN, and whose derivative it is.
+
+        Args:
+          operands: Of the backward executable.
+        """
+        joint, found = self._partition.joint, []
+
+        def look(eqn: Any, _: list[Any], results: list[Any]) -> None:
+            if not found and any(map(has_nan, results)):
+                found.append((eqn, results))
+
+        Interpreter(self._finished(), name="backward", observe=look).call(*operands)
+        if not found:
+            return "Run one equation at a time, the compiled backward gives no NaN."
+        eqn, results = found[0]
+        index = forward_index(eqn)
+        origins = [e for e in joint.jaxpr.jaxpr.eqns if index is not None and forward_index(e) == index]
+        named = next((e.primitive.name for e in origins if not is_backward(e)), eqn.primitive.name)
+        place = source_line(eqn, full_path=True)
+        return (
+            f"The first equation of the compiled backward that gives a NaN is `{eqn.primitive.name}`: it computes "
+            f"{', '.join(map(describe, results))}. It belongs to the forward's `{named}` (equation {index}), made at"
+            f"\n\n    {'an unknown line' if place is None else with_source(place)}"
+        )
+
+    def _finished(self) -> Any:
+        """Returns the backward that runs, as a graph."""
+        residuals = self._partition.plan.residuals
+        dropped = [i for i, s in enumerate(residuals) if isinstance(s, FromPrimal) and s.index in self._absent]
+        return prepare_backward(self._partition.backward, len(residuals), dropped)

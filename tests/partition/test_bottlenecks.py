@@ -1,0 +1,78 @@
+"""Bottlenecks of the forward: what is saved there keeps recomputation within a layer, in less memory."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from benchmarks import models, topologies
+from jaxaot.errors import BudgetError
+from jaxaot.ir.walk import aval_bytes
+from jaxaot.lower.costs import cost_of
+from jaxaot.partition.bottlenecks import bottlenecks
+from jaxaot.partition.partition import Cutter
+from jaxaot.partition.timeline import memory_timeline
+from tests.partition.programs import joint_of, random_arguments, random_program
+from tests.partition.test_partition import run
+from tests.seeds import seeds
+
+N_LAYERS = 4
+
+
+@pytest.fixture(scope="module")
+def cutter():
+    model = models.gpt(N_LAYERS, width=128, n_heads=4, length=256, batch=4, vocabulary=256)
+    joint = ja.trace(model.loss, *topologies.halved((model.parameters, *model.data))).joint()
+    return Cutter(joint, cost=cost_of("v5e"))  # matmuls are cheap there, so that whole layers are recomputed
+
+
+def test_those_of_a_gpt_are_its_residual_stream(cutter):
+    found = [cutter.graph.eqns[i] for i in bottlenecks(cutter.graph, cutter.cost)]
+    stream = [eqn for eqn in found if eqn.outvars[0].aval.shape == (4, 256, 128)]
+    assert len(stream) >= 2 * N_LAYERS - 1
+    assert {eqn.primitive.name for eqn in stream} <= {"add", "sub", "mul", "dot_general"}
+    largest = aval_bytes(stream[0].outvars[0].aval)
+    assert all(aval_bytes(eqn.outvars[0].aval) <= largest for eqn in found)
+
+
+@pytest.mark.slow
+def test_much_less_memory_is_enough_for_a_little_more_time(cutter):
+    lean = Cutter(cutter.joint, cost=cutter.cost, saves_bottlenecks=True)
+    limit = cutter.save_all[1] // 10
+    plain, kept = cutter.budgets.within(limit), lean.within(limit)
+    assert kept.plan.extra_bytes <= limit
+    without = cutter._split(plain.variant, plain.solution, "")
+    assert memory_timeline(kept).peak_bytes < 0.6 * memory_timeline(without).peak_bytes
+    assert kept.plan.recompute_seconds < 1.2 * plain.cost / 1e12
+    assert cutter.within(limit).plan.recompute_seconds == min(kept.plan.recompute_seconds, plain.cost / 1e12)
+    limit = memory_timeline(kept).peak_bytes
+    fitting = cutter.cut(f"fit:{limit}B")
+    assert memory_timeline(fitting).peak_bytes <= limit
+    assert fitting.plan.recompute_seconds <= kept.plan.recompute_seconds
+    with pytest.raises(BudgetError, match=r"does not fit in 1\.00 MiB"):
+        cutter.cut("fit:1MiB")
+
+
+def test_values_that_take_no_memory_do_not_count():
+    def fn(x, w):
+        wide = jnp.broadcast_to(x[:1, :1], (64, 64, 64))  # alive throughout, and free
+        for _ in range(4):
+            x = jnp.tanh(jnp.exp(x @ w)[None] + wide).sum(0)
+        return x.sum()
+
+    joint = joint_of(fn, (jnp.ones((64, 64)), jnp.ones((64, 64))), (0, 1))
+    found = [joint.jaxpr.jaxpr.eqns[i].primitive.name for i in bottlenecks(Cutter(joint).graph, cost_of("v5e"))]
+    assert found.count("reduce_sum") >= 3
+
+
+@pytest.mark.parametrize("seed", seeds(12, 3))
+def test_gradients_of_random_programs(seed):
+    program, args = random_program(seed), random_arguments(seed)
+    wanted = jax.grad(lambda x, w: program(x, w, *args[2:])[0], (0, 1))(*args[:2])
+    cutter = Cutter(joint_of(program, args, (0, 1), (0,)), saves_bottlenecks=True)
+    least, most = cutter.budgets.leanest.weight, cutter.budgets.fastest.weight
+    for limit in (least, (least + most) // 2, most):
+        _, gradients = run(cutter.within(limit), args, (jnp.float32(1.0),))
+        for got, want in zip(gradients, wanted, strict=True):
+            np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
