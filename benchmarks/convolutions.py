@@ -1,4 +1,4 @@
-"""Convolutions and their gradients by `ja.jit`, with and without passes that are off, by `jax.jit` and by PyTorch.
+"""Convolutions and their gradients by `ja.jit`, by `jax.jit` and by PyTorch.
 
     python -m benchmarks.convolutions
 
@@ -19,12 +19,6 @@ import numpy as np
 
 import jaxaot as ja
 from benchmarks.runner import Result, arguments, find_torch, measure, report
-from jaxaot.backend.cpu.pipeline import DEFAULTS
-from jaxaot.ir.rewrite import inline
-from jaxaot.lower.executable import Executable
-
-NAMED = ("winograd", "unfold_stems")
-"""Passes that run only where they are named."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,9 +112,6 @@ def main() -> None:
         fn, args = of_jax(layer)
         runs = {"jax.jit": jax.jit(fn), "ja.jit": ja.jit(fn)}
         contestants = {name: functools.partial(_finished, run, args) for name, run in runs.items()}
-        with ja.config(passes=(*DEFAULTS["cpu"], *NAMED)):
-            more = Executable(inline(jax.make_jaxpr(fn)(*args)))
-        contestants["with " + " ".join(NAMED)] = functools.partial(_finished, more, args)
         results.append(measure(layer.name, contestants, "jax.jit", n_rounds=options.rounds))
     if find_torch() is not None:
         results = [_with_torch(result, layer, options.rounds) for result, layer in zip(results, LAYERS, strict=True)]

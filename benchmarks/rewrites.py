@@ -150,13 +150,19 @@ def with_gradient(fn: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def of_jax(case: Case, jit: Callable[..., Any]) -> Callable[[], Any]:
-    """Returns a call under `jax.jit`, or what is called like it."""
+def graph_of(case: Case) -> tuple[Callable[..., Any], list[Any]]:
+    """Returns the function of a case, with its gradient if it has one, and its arguments."""
     rng = np.random.default_rng(0)
     args = [jnp.asarray(rng.normal(size=case.shape), "float32")]
     if case.n_classes:
         args.append(jnp.asarray(rng.integers(0, case.n_classes, case.shape[0])))
-    run = jit(with_gradient(case.of_jax) if case.has_gradient else case.of_jax)
+    return with_gradient(case.of_jax) if case.has_gradient else case.of_jax, args
+
+
+def of_jax(case: Case, jit: Callable[..., Any]) -> Callable[[], Any]:
+    """Returns a call under `jax.jit`, or what is called like it."""
+    fn, args = graph_of(case)
+    run = jit(fn)
     return lambda: jax.block_until_ready(run(*args))
 
 

@@ -163,6 +163,7 @@ def decode(n_layers: int = 4, width: int = 128, n_heads: int = 4, length: int = 
 
 STEPS: dict[str, Callable[[], Step]] = {
     **{f"gpt-{n}": lambda n=n: descent(models.gpt(n), functools.partial(gpt_words, 4)) for n in (2, 4, 8, 12, 16)},
+    "gpt-2-1024": lambda: descent(models.gpt(2, length=1024, batch=1), functools.partial(gpt_words, 4)),
     "gpt-4-512": lambda: descent(models.gpt(4, length=512, batch=2), functools.partial(gpt_words, 4)),
     "gpt-4-1024": lambda: descent(models.gpt(4, length=1024, batch=1), functools.partial(gpt_words, 4)),
     "gpt-4-dropout": lambda: descent(models.gpt(4, dropout=0.1), functools.partial(gpt_words, 4, dropout=0.1)),

@@ -10,11 +10,18 @@ well, only ratios mean something.
     python -m benchmarks.train gpt-4 --first-calls 5 --rounds 1
 
 starts each contestant five times, in turns, and shows of the first calls the least and the median.
+
+    python -m benchmarks.train gpt-4 --without hold order_operands
+
+times `ja.jit` as it is and without a pass, for each of those named; with no name, for each that changes the graph of
+the model. Ratios are then of the time of a round without the pass to that of the same round with all: above 1, the pass
+gains.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import pathlib
 import statistics
@@ -28,10 +35,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.runner import find_torch, seconds_text, show_machine, write_json
+from benchmarks.passes import fired, without
+from benchmarks.runner import Timing, find_torch, seconds_text, show_machine, write_json
 from benchmarks.steps import RATE, STEPS, Step
+from jaxaot.ir.rewrite import inline
 
 BASELINE = "jax.jit"
+OURS = "ja.jit"
+WITHOUT = " without "
+"""Stands between a contestant and the pass that it runs without."""
+
 ROUND_SECONDS = 0.25
 
 
@@ -123,10 +136,10 @@ def contestants(step: Step) -> dict[str, Callable[[], Callable[[], Any]]]:
     if step.has_objects:
         from flax import nnx
 
-        return {name: lambda jit=jit: of_objects(step, jit) for name, jit in (("nnx.jit", nnx.jit), ("ja.jit", ja.jit))}
+        return {name: lambda jit=jit: of_objects(step, jit) for name, jit in (("nnx.jit", nnx.jit), (OURS, ja.jit))}
     found: dict[str, Callable[[], Any]] = {
         BASELINE: lambda: of_jax(step, jax.jit),
-        "ja.jit": lambda: of_jax(step, ja.jit),
+        OURS: lambda: of_jax(step, ja.jit),
     }
     if step.words is not None:
         found["ja.compile"] = lambda: of_tensors(step)
@@ -138,7 +151,14 @@ def contestants(step: Step) -> dict[str, Callable[[], Callable[[], Any]]]:
 
 def take_part(name: str, contestant: str) -> None:
     """Runs one contestant: writes the time of its first call, and of some calls for each line that it reads."""
-    call = contestants(STEPS[name]())[contestant]()
+    import jaxaot as ja
+
+    kind, _, left_out = contestant.partition(WITHOUT)
+    with ja.config(passes=without(left_out)) if left_out else contextlib.nullcontext():
+        _take_part(contestants(STEPS[name]())[kind]())
+
+
+def _take_part(call: Callable[[], Any]) -> None:
     start = time.perf_counter()
     loss = float(call())
     first = time.perf_counter() - start
@@ -165,14 +185,23 @@ class Contestant:
       process: The process.
       first_seconds: The time of its first call, in this process and in others that were started for that.
       loss: What its first call returned.
-      seconds: The time of each later one.
+      rounds: The times of the later ones, round by round.
     """
 
     name: str
     process: Any
     first_seconds: list[float]
     loss: float
-    seconds: list[float] = dataclasses.field(default_factory=list)
+    rounds: list[list[float]] = dataclasses.field(default_factory=list)
+
+    @property
+    def seconds(self) -> list[float]:
+        """The times of the later calls, all rounds together."""
+        return [seconds for calls in self.rounds for seconds in calls]
+
+    def timing(self) -> Timing:
+        """Returns the median of each round."""
+        return Timing(self.name, tuple(map(statistics.median, self.rounds)))
 
     @classmethod
     def start(cls, model: str, name: str) -> Contestant:
@@ -191,7 +220,7 @@ class Contestant:
         """Has it run some steps."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        self.seconds += map(float, self.process.stdout.readline().split())
+        self.rounds.append(list(map(float, self.process.stdout.readline().split())))
 
     def end(self) -> None:
         """Has the process end."""
@@ -218,6 +247,17 @@ def race(model: str, names: list[str], n_rounds: int, n_first_calls: int = 1) ->
     return running
 
 
+def left_out_of(model: str, named: list[str]) -> list[str]:
+    """Returns the passes that are left out one after the other: those named, or all that change the model's graph."""
+    if named:
+        without(*named)  # which says what is no pass
+        return named
+    step = STEPS[model]()
+    if step.has_objects:
+        raise ValueError(f"{model} takes objects: name the passes that are to be left out")
+    return fired(inline(jax.make_jaxpr(step.fn)(step.state, *step.data), also_custom=True))
+
+
 def main() -> None:
     """Prints a table for each model."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -225,6 +265,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=12, help="how often each contestant has its turn")
     parser.add_argument("--first-calls", type=int, default=1, help="how often each is started for its first call")
     parser.add_argument("--only", action="append", help="a contestant besides the baseline; all if left out")
+    parser.add_argument(
+        "--without", nargs="*", metavar="PASS", help="`ja.jit` with all passes, and without each of these"
+    )
     parser.add_argument("--json", type=pathlib.Path, help="write every call to this file")
     parser.add_argument("--take-part", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -237,10 +280,13 @@ def main() -> None:
     console = Console(width=110)
     record: dict[str, Any] = {}
     for model in options.models or STEPS:
-        every = list(contestants(STEPS[model]()))
-        names = [name for name in every if not options.only or name in (every[0], *options.only)]
+        if options.without is None:
+            every = list(contestants(STEPS[model]()))
+            names = [name for name in every if not options.only or name in (every[0], *options.only)]
+        else:
+            names = [OURS, *(OURS + WITHOUT + name for name in left_out_of(model, options.without))]
         running = race(model, names, options.rounds, options.first_calls)
-        record[model] = {c.name: {"first": c.first_seconds, "loss": c.loss, "seconds": c.seconds} for c in running}
+        record[model] = {c.name: {"first": c.first_seconds, "loss": c.loss, "rounds": c.rounds} for c in running}
         table = Table(title=model, title_justify="left")
         for column in ("contestant", "first call", "min", "quartile", "median", "ratio"):
             table.add_column(column, justify="left" if column == "contestant" else "right", min_width=10)
@@ -248,11 +294,15 @@ def main() -> None:
             seconds, firsts = contestant.seconds, contestant.first_seconds
             median = f" ({seconds_text(statistics.median(firsts))})" if len(firsts) > 1 else ""
             low, middle = np.quantile(seconds, (0.25, 0.5))
+            ratio = f"{min(seconds) / min(running[0].seconds):.3f}"
+            if options.without is not None:
+                first, half, last = contestant.timing().ratios_to(running[0].timing())
+                ratio = f"{half:.3f} ({first:.3f}–{last:.3f})"
             table.add_row(
                 contestant.name,
                 seconds_text(min(firsts)) + median,
                 *map(seconds_text, (min(seconds), low, middle)),
-                f"{min(seconds) / min(running[0].seconds):.3f}",
+                ratio,
             )
         console.print(table)
     show_machine(console)

@@ -286,7 +286,7 @@ class GradientMismatchError(AutogradError):
 
 
 class DualTensorError(AutogradError):
-    """A dual tensor that there cannot be, or an op that forward mode does not know.
+    """A dual tensor that cannot be made, or an op without a forward-mode derivative.
 
     `ja.autograd.forward_ad.make_dual(x, direction)` outside of `with ja.autograd.forward_ad.dual_level():`, inside of
     two of them, or of a tensor that is dual already. Higher derivatives in forward mode: `ja.func.jvp`, which nests.

@@ -27,8 +27,8 @@ class Config:
       costs: How long an equation takes to recompute, where a budget has to choose: by the `"roofline"` of the device in
         use, of another one by name (`"h100"`, `"v5e"`, …), or `"measured"` on the device in use.
       recompute_collectives: Whether the backward may repeat exchanges between devices rather than save their results.
-      passes: Names of the graph passes, see `jaxaot.backend.cpu.pipeline`; those of the joint graph run in this order.
-        By default `"cse"`, `"dce"` and what is listed there for the platform; `("cse", "dce")` is these two alone.
+      passes: Names of the graph passes; those of the joint graph run in this order. By default those that
+        `jaxaot.passes.pipeline.default_passes()` returns; `("cse", "dce")` is these two alone.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
       max_breaks: With `segments=True`: at most this many graph breaks in one call; with more it runs eagerly.
       max_values: With `segments=True`: at most this many distinct values of one graph break get a compiled program;
@@ -40,7 +40,7 @@ class Config:
         `WrongExecutableError`, see `docs/xla_faults.md`. Programs with side effects are not looked at.
       exact_rounding: Whether each operation rounds its result as it does alone. XLA then neither takes `log(exp(x))`
         for `x`, nor adds a product without rounding it, nor keeps halves in float32; and no pass of jaxaot reorders
-        sums (`REASSOCIATING` in `jaxaot.backend.cpu.pipeline`). Compensated sums need it. It holds for `ja.compile`,
+        sums (see `is_exact` in `jaxaot.backend.cpu.pipeline`). Compensated sums need it. It holds for `ja.compile`,
         `ja.jit` and eager ops, outside of transformations of JAX, whose `jit` takes no options there; on CPU for all
         of this, elsewhere without the rounding of products.
       trust_large_containers: Whether a list, dict or set with more than 100,000 items that a compiled function reads is

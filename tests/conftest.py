@@ -1,5 +1,6 @@
 """What every test shares: a fresh generator, and rules for the tests that PyTorch decides."""
 
+import contextlib
 import gc
 import importlib.util
 import logging
@@ -106,35 +107,30 @@ def own_kernels(monkeypatch):
 
 
 @pytest.fixture
-def everything_is_large(monkeypatch):
-    """The speed passes, the tuner and eager kernels take every value for large, and every product for worth it."""
-    from jaxaot.backend.cpu import tune
-    from jaxaot.backend.cpu.kernels import hold, select_scatters
-    from jaxaot.backend.cpu.products import spread
-    from jaxaot.lower import eager_kernel
+def using_machine():
+    """Takes facts of a machine, such as `n_cores=2`, that hold until the end of the test."""
+    from jaxaot.backend.cpu import machine
 
-    monkeypatch.setattr(select_scatters, "MIN_BYTES", 0)
-    for module in (hold, tune):
-        monkeypatch.setattr(module, "SMALL_BYTES", 0)
-    monkeypatch.setattr(eager_kernel, "SMALL_BYTES", -1)
-    monkeypatch.setattr(hold, "CACHE_BYTES", 0)
-    for name in ("SEED_FLOPS", "FLOPS_PER_BYTE", "FLOPS_PER_EQUATION"):
-        monkeypatch.setattr(spread, name, 0)
-    monkeypatch.setattr(spread, "MIN_SEEDS", 1)
-    monkeypatch.setattr(spread, "SHARED_FLOPS", 1 << 40)
-    monkeypatch.setattr(spread, "n_cores", lambda: 2)
+    with contextlib.ExitStack() as stack:
+        yield lambda **facts: stack.enter_context(machine.using(**facts))
 
 
 @pytest.fixture
-def everything_is_cut(monkeypatch):
+def everything_is_large(using_machine):
+    """The speed passes, the tuner and eager kernels take every value for large, and every product for worth it."""
+    using_machine(
+        cached_bytes=0, unheld_bytes=0, min_selected_bytes=0, quick_kernel_bytes=-1, n_cores=2, min_seeds=1,
+        min_seed_flops=0, flops_per_copied_byte=0, flops_per_equation=0, shared_flops=1 << 40,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def everything_is_cut(monkeypatch, using_machine):
     """Graphs are cut wherever that leaves less in memory at once, however little they hold, and what can wait does."""
-    from jaxaot.backend.cpu.memory import temporaries
+    from jaxaot.backend.cpu import run
     from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
     from jaxaot.backend.cpu.tune import Tuned
-    from jaxaot.lower import executable, jit
 
-    for module in (executable, jit):
-        monkeypatch.setattr(module, "can_be_cut", is_free_of_effects)
+    monkeypatch.setattr(run, "can_be_cut", is_free_of_effects)
     monkeypatch.setattr(Tuned, "limit_bytes", 16)
-    monkeypatch.setattr(temporaries, "_LARGE_BYTES", 0)
-    monkeypatch.setattr(temporaries, "_LONG", 1)
+    using_machine(late_bytes=0, late_kernels=1)

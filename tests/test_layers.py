@@ -37,7 +37,6 @@ WITHIN_A_ROW = {
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
     ("rematerialize", "tracer"),  # hooks on saved tensors are traced
-    ("passes", "backend"),  # the pipeline knows the passes of each platform
 }
 
 PRIVATE = re.compile(r"jax\._src|jax\.interpreters|jax\.core|jax\.extend")

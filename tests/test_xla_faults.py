@@ -12,7 +12,7 @@ from jax import lax
 
 import jaxaot as ja
 from jaxaot.backend.cpu import tune
-from jaxaot.lower import executable, jit
+from jaxaot.lower import executable
 
 PAGE = (pathlib.Path(__file__).parents[1] / "docs" / "xla_faults.md").read_text()
 ROW = re.compile(r"^\| \[(?P<name>[^]]+)\]\(#[a-z0-9-]+\) \|(?P<cells>.*)\|$", re.MULTILINE)
@@ -96,7 +96,7 @@ def test_known_faults_are_avoided_in_the_bodies_of_loops():
 
 @pytest.mark.parametrize("name", [name for name in AVOIDED if "alone" not in ROWS[name][0]])
 def test_faults_that_nothing_avoids_are_found(name, monkeypatch):
-    for module in (executable, jit, tune):
+    for module in (executable, tune):
         monkeypatch.setattr(module, "repaired", lambda closed, *_, **__: closed)
     f, args, right = parts(name)
     with ja.config(check_executables=True):

@@ -33,12 +33,12 @@ DIFFERENCES: dict[str, str] = {
 
 
 def sentence_of(spec: OpSpec) -> str:
-    """Returns what a row does, in a sentence."""
+    """Returns the sentence that describes a row."""
     return SENTENCES.get(spec.name) or SENTENCES.get(spec.overload_of or "", "")
 
 
 def meaning(op: str, name: str) -> str:
-    """Returns what a parameter of an op means; empty if nothing is known of it."""
+    """Returns the meaning of a parameter of an op; empty if it is not described."""
     return OF_OPS.get((op, name)) or PARAMETERS.get(name, "")
 
 
@@ -97,7 +97,7 @@ def help_in_place(variants: tuple[OpSpec, ...], more: Iterable[str] = ()) -> str
 
 
 def _remark(spec: OpSpec) -> str:
-    """Returns what the row says besides its sentence, in its own docstring."""
+    """Returns the docstring of the row after its first sentence."""
     text = "\n".join(line.strip() for line in (spec.fn.__doc__ or "").strip().splitlines())
     return "" if text.startswith("Returns ") and "\n\n" not in text else text.partition("\n\n")[2] or text
 

@@ -58,7 +58,7 @@ class History:
         self.carry_hooks(before, place)
 
     def moves(self, node: Node, index: int) -> Sequence[tuple[Any, str, Any]]:
-        """Returns what `move_on` changes, but for hooks."""
+        """Returns the state that `move_on` changes, without hooks."""
         fields = {"node": node, "index": index, "requires_grad": True, "accumulator": None}
         return [(self, name, value) for name, value in fields.items()]
 

@@ -35,7 +35,7 @@ _ACQUIRE, _RELEASE, _LOCK = methodcaller("acquire"), methodcaller("release"), at
 
 
 def _settled(storage: Storage, name: str) -> Any:
-    """Returns what a storage does not hold yet or at the moment: its lock, or its array while another is computed."""
+    """Returns a slot of a storage that may be empty: its lock before first use, its array while another is computed."""
     slot = _SLOTS.get(name)
     if slot is None:
         raise AttributeError(f"'Storage' object has no attribute '{name}'", name=name, obj=storage)

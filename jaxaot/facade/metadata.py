@@ -57,7 +57,7 @@ def _change(tensor: Tensor, fields: dict[str, Any]) -> None:
 
 
 def _beginning(tensor: Tensor, layout: Layout, offset: int) -> dict[str, Any]:
-    """Returns what changes in a tensor whose history starts again at a layout, with the same gradient."""
+    """Returns the new state of a tensor whose history starts again at a layout, with the same gradient."""
     old = tensor._history
     if old is None:
         return {}

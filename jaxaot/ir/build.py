@@ -8,11 +8,36 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
+from jax import lax
 from jax.lax import optimization_barrier_p, reshape_p, transpose_p
 
 from jaxaot._jax import ShapedArray, make_var, nest_source
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Var
 from jaxaot.ir.rewrite import inline, splice
+
+_COMBINED: dict[Any, tuple[Callable[..., Any], type]] = {
+    lax.add_p: (lax.add, np.float32),
+    lax.mul_p: (lax.mul, np.float32),
+    lax.div_p: (lax.div, np.float32),
+    lax.max_p: (lax.max, np.float32),
+    lax.min_p: (lax.min, np.float32),
+    lax.and_p: (lax.bitwise_and, np.bool_),
+    lax.or_p: (lax.bitwise_or, np.bool_),
+}
+"""For primitives that combine two values, their functions and a type that these take."""
+
+
+@functools.cache
+def params_of_combining(primitive: Any) -> dict[str, Any]:
+    """Returns the parameters that a primitive has where it combines two values: versions of JAX differ in them.
+
+    Args:
+      primitive: Of a sum, a product, a quotient, or what else a reduction does with two elements.
+    """
+    fn, dtype = _COMBINED[primitive]
+    (eqn,) = jax.make_jaxpr(fn)(*[np.ones((), dtype)] * 2).jaxpr.eqns
+    return dict(eqn.params)
 
 
 def array_var(shape: Sequence[int], like: Atom) -> Var:

@@ -12,18 +12,17 @@ import jax.numpy as jnp
 from jaxaot import settings as config
 from jaxaot._jax import is_outermost, jaxpr_as_fun
 from jaxaot._typing import Jaxpr
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import compiling_quickly
-from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
+from jaxaot.backend.cpu.run import choose_way
+from jaxaot.backend.cpu.tune import Tuned
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.entry import Entry, compile_for
+from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
-
-SMALL_BYTES = 16 * 1024
-"""Ops of up to so many bytes take as long by XLA's older emitters (`python -m benchmarks.eager`); above, some take
-longer, such as transposing. Graphs of many ops may take longer below it too, so this is for kernels."""
 
 
 class EagerKernel:
@@ -95,19 +94,19 @@ class EagerKernel:
         return run(*args)
 
     def _chosen(self, traced: Any, settings: Config) -> Callable[..., Any]:
-        """Returns what runs a graph, a `jax.stages.Traced`, and others of other types.
+        """Returns a function that runs a graph, a `jax.stages.Traced`, also for operands of other types.
 
         Raises:
           StorageSizeError: If memory has no addresses for an array of it.
         """
         check_sizes(traced.jaxpr.jaxpr)
         is_quick = is_small(traced.jaxpr.jaxpr)
-        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
+        passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding, On.KERNEL)
 
         def tuned(traced: Any) -> tuple[Any, Tuned]:
             graph = inline(traced.jaxpr, also_custom=True)
-            chosen = () if is_quick or not is_worth_tuning(graph) else passes
-            return graph, tune(graph, chosen, settings.check_graphs, exact=settings.exact_rounding)
+            chosen = () if is_quick else passes
+            return graph, choose_way(graph, chosen, settings.check_graphs, settings.exact_rounding).tuned
 
         graph, of_graph = tuned(traced)
         options = of_graph.compiler_options(compiling_quickly() if is_quick else None)
@@ -126,7 +125,7 @@ class EagerKernel:
         return jax.jit(run, **self._options, compiler_options=options)
 
     def _checked(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns what looks at the results of the first call for operands of some types."""
+        """Returns a function that checks the results of the first call for each combination of operand types."""
         seen: set[Any] = set()
         name = self._fn.__name__
 
@@ -155,8 +154,8 @@ def _forget_all() -> None:
 
 
 def is_small(jaxpr: Jaxpr) -> bool:
-    """Returns whether a graph reads and makes nothing larger than `SMALL_BYTES`, nor do its loops and branches."""
+    """Returns whether a graph, its loops and branches read and make nothing larger than `quick_kernel_bytes`."""
     made = [var for eqn in jaxpr.eqns for var in eqn.outvars]
-    if any(aval_bytes(var.aval) > SMALL_BYTES for var in (*jaxpr.constvars, *jaxpr.invars, *made)):
+    if any(aval_bytes(var.aval) > machine().quick_kernel_bytes for var in (*jaxpr.constvars, *jaxpr.invars, *made)):
         return False
     return all(is_small(body) for eqn in jaxpr.eqns for body in sub_jaxprs(eqn))

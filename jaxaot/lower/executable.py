@@ -17,11 +17,12 @@ from jaxaot import settings as config
 from jaxaot._jax import Literal, jaxpr_as_fun, varying_axes
 from jaxaot._typing import Array
 from jaxaot._util import collector
-from jaxaot.backend.cpu.batch.sharded import ShardedExecutable, plan_sharded
+from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
 from jaxaot.backend.cpu.counts import costs_of
-from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, can_be_cut, explain_tuned
+from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
 from jaxaot.backend.cpu.options import without_options_inside
-from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired, tune
+from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import refuse_other_settings
 from jaxaot.lower.check import checked
@@ -112,41 +113,37 @@ class Executable:
             self.call = self._checked(self.call)
 
     def _checked(self, call: Callable[..., list[Array]]) -> Callable[..., list[Array]]:
-        """Returns what looks at the outputs of the first call, outside of transformations of JAX."""
+        """Returns a function that checks the outputs of the first call, outside of transformations of JAX."""
         alike = lambda graph: Executable(graph, (), self.name, self._given_options).unchecked
         alone = checked(self.jaxpr, call, self.donated, self.name, lambda i: self.name_of(i), alike)
         return without_options_inside(alone, call)
 
     @cached_property
+    def way(self) -> Way:
+        """How the graph is run."""
+        return choose_way(self.jaxpr, self._passes, self._checks, self._is_exact)
+
+    @property
     def tuned(self) -> Tuned:
         """The graph after the passes for the platform, and what they did."""
-        return tune(self.jaxpr, self._passes, self._checks, exact=self._is_exact)
+        return self.way.tuned
 
     @cached_property
     def compiler_options(self) -> dict[str, Any] | None:
         """The options for XLA, with those that the barriers and convolutions of the graph need."""
         return self.tuned.compiler_options(self._given_options)
 
-    @cached_property
+    @property
     def sharded(self) -> ShardedExecutable | None:
-        """The graph as shards of a batch, if it has some."""
-        return plan_sharded(self.jaxpr, self._passes, self._checks)  # none where roundings are kept
+        """The graph as shards of a batch, if it is run so."""
+        return self.way.sharded
 
     @cached_property
     def sequential(self) -> SequentialExecutable | None:
         """The subprograms of the graph, if it may become several executables; compiled when first read."""
-        tuned = self.tuned
-        if not tuned.has_subprograms or not can_be_cut(tuned.jaxpr):
+        if self.way.how is not How.SUBPROGRAMS:
             return None
-        return SequentialExecutable(
-            tuned.jaxpr,
-            self.donated,
-            self.name,
-            self.compiler_options,
-            self._refuse_other_settings,
-            limit=tuned.limit_bytes,
-            keeps_freed_memory=tuned.keeps_freed_memory,
-        )
+        return self.way.sequential(self.donated, self.name, self._given_options, self._refuse_other_settings)
 
     @cached_property
     def _jitted(self) -> Any:
@@ -225,7 +222,7 @@ class Executable:
 
     def cost_analysis(self) -> dict[str, float]:
         """Returns XLA's counts of FLOPs and bytes accessed by a call; empty where it has none."""
-        if self.sharded is None and self.sequential is not None:
+        if self.sequential is not None:
             return self.sequential.cost_analysis()
         return costs_of(self.compiled)
 
@@ -237,9 +234,7 @@ class Executable:
             has_some = lowered_passes(settings.passes, platform, settings.exact_rounding)
             why = "the graph makes nothing large" if has_some else f"none on {platform} under these settings"
             return f"{self.name}: no passes, {why}"
-        sharded = self.sharded
-        lines = explain_tuned(self.tuned) if sharded is None else sharded.explain()
-        return "\n  ".join([f"{self.name} on {platform}", *lines])
+        return "\n  ".join([f"{self.name} on {platform}", *self.way.explain()])
 
     def as_text(self, optimized: bool = False) -> str:
         """Returns the StableHLO, or the HLO after optimization."""

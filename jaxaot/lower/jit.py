@@ -1,7 +1,10 @@
 """`ja.jit`: `jax.jit` after graph rewrites for the platform.
 
 A function is traced as `jax.jit` would trace it, its graph goes through the passes for the platform, and `jax.jit`
-compiles that. Where one program would need too much memory at once, a call runs several, see `subprograms.py`.
+compiles that. Where the graph is run in another way, see `backend/cpu/run.py`, a call runs that instead.
+
+Only the tracing of a call says that it is a new one: to look at its arguments before would make every call slower. JAX
+has no other end of a tracing than an exception, so that is how one ends that finds another way.
 """
 
 from __future__ import annotations
@@ -21,16 +24,16 @@ from jaxaot import settings as config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer, needs_lowering
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
-from jaxaot.backend.cpu.batch.sharded import ShardedExecutable, plan_sharded
-from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, can_be_cut, is_free_of_effects
+from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
-from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired, tune
+from jaxaot.backend.cpu.run import How, Way, choose_way
 from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
+from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
 
@@ -41,31 +44,31 @@ PLACED = ("in_shardings", "out_shardings", "device", "backend", "abstracted_axes
 """Options that say where things go: they are for one program, and for XLA to work out."""
 
 
-class _Way(NamedTuple):
-    """How calls are compiled that are no program of the graph as it is traced.
+class _Found(NamedTuple):
+    """A call whose graph is run in another way than as the program that JAX was tracing.
 
     Attributes:
-      graph: The graph, or that of its shards.
+      way: How.
       out_tree: What its outputs are.
-      donated: The positions of the inputs that a call gives away.
+      donated: The positions of the inputs that it gives away.
     """
 
-    graph: Tuned | ShardedExecutable
+    way: Way
     out_tree: Any
     donated: list[int]
 
 
 class _AnotherWay(Exception):
-    """Ends the tracing of a function whose graph is to be compiled in another way: cut, or under options of its own.
+    """Ends the tracing of a function whose graph is run in another way.
 
     Attributes:
-      way: The other way.
+      found: The call.
     """
 
-    def __init__(self, graph: Tuned | ShardedExecutable, traced: Any):
-        super().__init__("the graph is compiled in another way")
+    def __init__(self, way: Way, traced: Any):
+        super().__init__("the graph is run in another way")
         described = jax.tree.leaves(traced.args_info)
-        self.way = _Way(graph, traced.out_tree, [i for i, leaf in enumerate(described) if leaf.donated])
+        self.found = _Found(way, traced.out_tree, [i for i, leaf in enumerate(described) if leaf.donated])
 
 
 class _HasObjects(Exception):
@@ -132,23 +135,39 @@ def _several(value: Any) -> tuple[Any, ...]:
     return (value,) if isinstance(value, int | str) else tuple(value)
 
 
+class _Chooser:
+    """Decides how graphs of one version of a function are run."""
+
+    def __init__(self, passes: tuple[str, ...], settings: Config, platform: str):
+        self.passes, self.platform, self._settings = passes, platform, settings
+        self.known: tuple[ClosedJaxpr, Way] | None = None  # a graph that is about to be traced again, as one program
+
+    def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> Way | None:
+        """Returns how the graph of a call is run; None if only JAX can do that.
+
+        Args:
+          closed: The graph.
+          n_given: How many arrays the call has; a graph of more has tracers of others, and JAX says where they leaked.
+          is_one_program: Whether it has to be one.
+        """
+        if len(closed.in_avals) > n_given or needs_lowering(closed):
+            return None
+        known = self.known
+        if is_one_program and known is not None and known[0] is closed:
+            return known[1]
+        check_sizes(closed.jaxpr)
+        opened, settings = inline(closed, also_custom=True), self._settings
+        checks, exact = settings.check_graphs, settings.exact_rounding
+        return choose_way(opened, self.passes, checks, exact, self.platform, is_one_program)
+
+
 class _TunedFunction:
     """A function that is traced into a graph, which is tuned."""
 
-    def __init__(
-        self,
-        fn: Callable[..., Any],
-        traced: Any,
-        static: Static,
-        passes: tuple[str, ...],
-        settings: Config,
-        platform: str,
-        needs_another_way: Callable[[Tuned], bool],
-        may_be_shared: bool,
-    ):
+    def __init__(self, fn: Callable[..., Any], traced: Any, static: Static, chooser: _Chooser, is_one_program: bool):
         functools.update_wrapper(self, fn, updated=())
-        self._fn, self._traced, self._static, self._passes, self._settings = fn, traced, static, passes, settings
-        self._platform, self._needs_another_way, self._may_be_shared = platform, needs_another_way, may_be_shared
+        self._fn, self._traced, self._static = fn, traced, static
+        self._chooser, self._is_one_program = chooser, is_one_program
 
     def __repr__(self) -> str:
         return shown(self._fn)
@@ -163,41 +182,14 @@ class _TunedFunction:
     @collector.waits()
     def _tuned(self, leaves: list[Any], args: Any, kwargs: Any) -> Any:
         traced = self._traced.trace(*args, **kwargs)  # as `jax.jit` traces it, whose messages name the user's arguments
-        closed = traced.jaxpr
-        if len(closed.in_avals) > len(leaves) or needs_lowering(closed):
-            return self._fn(*args, **kwargs)  # JAX says where a tracer leaked from, and lowers what only it can
-        check_sizes(closed.jaxpr)
-        opened = inline(closed, also_custom=True)
-        checks, exact = self._settings.check_graphs, self._settings.exact_rounding
-        if not self._passes or not is_worth_tuning(opened):
-            mended = repaired(opened, self._platform, exact=exact)
-            closed = closed if mended is opened else mended
-        else:
-            sharded = plan_sharded(opened, self._passes, checks) if self._may_be_shared else None
-            if sharded is not None:
-                raise _AnotherWay(sharded, traced)
-            tuned = tune(opened, self._passes, checks, self._platform, exact)
-            if self._needs_another_way(tuned):
-                raise _AnotherWay(tuned, traced)
-            closed = tuned.jaxpr
-        call = as_one_call(closed, getattr(self._fn, "__name__", "fn"))
+        way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program)
+        if way is None:
+            return self._fn(*args, **kwargs)
+        if way.needs_own_call and not self._is_one_program:
+            raise _AnotherWay(way, traced)
+        graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
+        call = as_one_call(graph, getattr(self._fn, "__name__", "fn"))
         return jax.tree.unflatten(traced.out_tree, call(*leaves))
-
-
-def _needs_sequential(tuned: Tuned) -> bool:
-    """Returns whether a graph may be cut, or needs options for XLA, which `jax.jit` takes before there is a graph."""
-    if tuned.has_subprograms and can_be_cut(tuned.jaxpr):
-        return True
-    return tuned.n_by_eigen > 0 and is_free_of_effects(tuned.jaxpr)
-
-
-def _needs_eigen(tuned: Tuned) -> bool:
-    return tuned.n_by_eigen > 0
-
-
-def _needs_nothing(tuned: Tuned) -> bool:
-    del tuned
-    return False
 
 
 class _Checked:
@@ -274,42 +266,39 @@ class _Version:
 
     def __init__(self, fn: Callable[..., Any], options: dict[str, Any], settings: Config):
         platform = options.get("backend") or jax.default_backend()
-        passes = lowered_passes(settings.passes, platform, settings.exact_rounding)
+        passes = lowered_passes(settings.passes, platform, settings.exact_rounding, On.JITTED)
         is_placed = any(options.get(name) is not None for name in PLACED)
         if is_placed:
             passes = ()
         self._fn, self._options, self._static = fn, options, Static(fn, options)
         chosen = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **chosen)  # from which all ways take the graph
-        self._passes, self._settings, self._platform = passes, settings, platform
+        self._settings, self._chooser = settings, _Chooser(passes, settings, platform)
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         if settings.exact_rounding:
             compiler_options = keeping_roundings(compiler_options)
         self._compiler_options = compiler_options or None
-        self._jitted: Any = self._jit(_needs_sequential, self._compiler_options, may_be_shared=True)
+        self._jitted: Any = self._jit(self._compiler_options)
         self._go: Callable[..., Any] = self._jitted
         self.run: Callable[..., Any] = self._run_checked if settings.check_executables else self._jitted
         self._sequentials: dict[Any, Callable[..., Any]] = {}
         self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
 
-    def _jit(
-        self, needs_another_way: Callable[[Tuned], bool], compiler_options: Any, may_be_shared: bool = False
-    ) -> Any:
-        """Returns the function as one program, unless its graph needs another way."""
+    def _jit(self, compiler_options: Any, is_one_program: bool = False) -> Any:
+        """Returns the function as one program, whose tracing may end with `_AnotherWay` unless it has to be one."""
         fn = self._fn
-        if self._passes or self._platform == "cpu":
-            how = self._passes, self._settings, self._platform
-            fn = _TunedFunction(fn, self._traced, self._static, *how, needs_another_way, may_be_shared)
+        if self._chooser.passes or self._chooser.platform == "cpu":
+            fn = _TunedFunction(fn, self._traced, self._static, self._chooser, is_one_program)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
     @functools.cached_property
     def _whole(self) -> Any:
-        return self._jit(_needs_eigen, self._compiler_options)
+        return self._jit(self._compiler_options, is_one_program=True)
 
     @functools.cached_property
     def _whole_by_eigen(self) -> Any:
-        return self._jit(_needs_nothing, with_eigen_convolutions(self._compiler_options))
+        return self._jit(with_eigen_convolutions(self._compiler_options), is_one_program=True)
 
     def _run_sequentials(self, /, *args: Any, **kwargs: Any) -> Any:
         """Carries out a call by the subprograms or shards of its graph if it has some."""
@@ -323,11 +312,11 @@ class _Version:
         self._recent = _Recent(call.without_arrays(), run)
         return run(call.leaves)
 
-    def run_in(self, way: _Way, args: Any, kwargs: Any) -> Any:
+    def run_in(self, found: _Found, args: Any, kwargs: Any) -> Any:
         """Carries out a call whose graph needs another way, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
-            run = self._sequentials[call.key()] = self._sequential(way)
+            run = self._sequentials[call.key()] = self._sequential(found)
         self._go = self._run_sequentials
         if not self._settings.check_executables:
             self.run = self._go
@@ -362,16 +351,25 @@ class _Version:
     def _carry_out(self, args: Any, kwargs: Any) -> Any:
         try:
             return self._go(*args, **kwargs)
-        except _AnotherWay as found:
-            way = found.way
-        return self.run_in(way, args, kwargs)
+        except _AnotherWay as ended:
+            found = ended.found
+        return self.run_in(found, args, kwargs)
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
         """Returns the result of a method such as `lower` of the jitted function, for one program."""
-        try:
+        if not self._chooser.passes:
             return getattr(self._whole, method)(*args, **kwargs)
-        except _AnotherWay:
-            return getattr(self._whole_by_eigen, method)(*args, **kwargs)
+        moving, _ = self._static.split(args, kwargs)
+        closed = self._traced.trace(*args, **kwargs).jaxpr
+        way = self._chooser.way_of(closed, len(jax.tree.leaves(list(moving.values()))), is_one_program=True)
+        if way is None:
+            return getattr(self._whole, method)(*args, **kwargs)
+        self._chooser.known = closed, way
+        try:
+            jitted = self._whole_by_eigen if way.how is How.EIGEN else self._whole
+            return getattr(jitted, method)(*args, **kwargs)
+        finally:
+            self._chooser.known = None
 
     def clear(self) -> None:
         """Drops all that was compiled."""
@@ -391,23 +389,16 @@ class _Version:
         avals = [leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf) for leaf in leaves]
         return _Described(leaves, avals, (tuple(moving), tree, tuple(static.items()), jax_settings()))
 
-    def _sequential(self, way: _Way) -> Callable[[list[Any]], Any]:
+    def _sequential(self, found: _Found) -> Callable[[list[Any]], Any]:
         """Returns the function that runs the subprograms or the shards of a graph for the arrays of a call."""
-        graph, out_tree, donated = way
+        way, out_tree, donated = found
         options = self._compiler_options
         name = getattr(self._fn, "__name__", "fn")
-        call: Callable[..., Any]
-        if isinstance(graph, ShardedExecutable):
-            call = graph.compiled(donated, name, options)
-        else:
-            call = SequentialExecutable(
-                graph.jaxpr,
-                donated,
-                name,
-                with_eigen_convolutions(options) if graph.n_by_eigen else options,
-                limit=graph.limit_bytes,
-                keeps_freed_memory=graph.keeps_freed_memory,
-            ).call
+        call = (
+            way.sequential(donated, name, options).call
+            if way.sharded is None
+            else way.sharded.compiled(donated, name, options)
+        )
         unflatten = out_tree.unflatten
 
         def run(leaves: list[Any]) -> Any:
@@ -474,16 +465,16 @@ class Jitted(Generic[P, R]):
         settings, version = self._latest
         if settings is not config.get():
             version = self._current()
-        way = None
+        found = None
         try:
             return version.run(*args, **kwargs)
-        except _AnotherWay as found:  # which holds the frames that it was raised through
-            way = found.way
+        except _AnotherWay as ended:  # which holds the frames that it was raised through
+            found = ended.found
         except (_HasObjects, TypeError):  # JAX may know no such objects
             if not self._objects.are_in((args, kwargs)):
                 raise
-        if way is not None:
-            return version.run_in(way, args, kwargs)
+        if found is not None:
+            return version.run_in(found, args, kwargs)
         if self._of_objects is None:
             self._of_objects = self._objects.make(self._fn, self._options)
         return self._of_objects(*args, **kwargs)

@@ -2667,7 +2667,7 @@ def triplet_margin_loss(
     reduce: _bool | None = None,
     reduction: _str = 'mean',
 ) -> Tensor:
-    """Returns by how much `anchor` is not nearer to `positive` than to `negative` by a margin.
+    """Returns max(d(anchor, positive) - d(anchor, negative) + margin, 0), with distances d.
 
     Args:
       anchor: The vectors that are compared.

@@ -13,7 +13,7 @@ _said: set[tuple[str, type[Exception]]] = set()
 
 
 def attempt(name: str, make: Callable[[], T], otherwise: T, must_succeed: bool = False) -> T:
-    """Returns what a function makes, or something else if it raises, which is logged.
+    """Returns the result of a function, or a substitute if it raises; the error is logged.
 
     A warning of `jaxaot.passes` says what failed, once for each kind of failure; level debug has the traceback.
 

@@ -1,6 +1,8 @@
 """The passes in order: a *pass* is a pure function from a ClosedJaxpr to one with the same inputs and outputs.
 
-Which of them run where is in `table.py`.
+Passes run at two places. On the *joint* graph, before it is cut: what they leave is what the cut sees the costs of.
+And on each graph that is *lowered*, after `prepare.py`: these change nothing but speed, so which ones run depends on
+the platform. Here are those of joint graphs; the rooms in `backend/` declare those of their platforms.
 """
 
 from __future__ import annotations
@@ -8,26 +10,42 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 
-from jaxaot.backend.cpu.pipeline import DEFAULTS, JOINT, LOWERED, ORDER, REASSOCIATING, SWITCHES
 from jaxaot.errors import CompilerError, GraphCheckError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes.attempt import attempt
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
-from jaxaot.passes.fold import fold
+from jaxaot.passes.declared import On, Pass, Rewrite, chosen
+from jaxaot.passes.drop_zero_sums import drop_zero_sums
 from jaxaot.plan.stages import JointGraph
 
-Pass = Callable[[Any], Any]
+_declared: list[Pass] = []
+_passes: dict[str, Rewrite] = {}
+_own: list[Rewrite] = []
+"""The functions that users did not register."""
 
-_passes: dict[str, Pass] = {"cse": cse, "dce": dce, "fold": fold, "inline": inline, **LOWERED}
-_OWN = tuple(_passes.values())
-"""The passes that users did not register."""
+
+def declare(*passes: Pass) -> None:
+    """Adds passes of jaxaot's behind those that are declared already."""
+    for added in passes:
+        _declared.append(added)
+        if added.function is not None:
+            _passes[added.name] = added.function
+            _own.append(added.function)
+
+
+declare(
+    Pass("cse", cse, On.JOINT),
+    Pass("dce", dce, On.JOINT),
+    Pass("drop_zero_sums", drop_zero_sums, On.JOINT, is_exact=False),
+    Pass("inline", inline, On.JOINT, is_default=False),
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,28 +70,49 @@ class PassResult:
         return f"{self.name}: {self.n_before} → {self.n_after} equations in {1e3 * self.seconds:.1f} ms"
 
 
-def register_pass(name: str, function: Pass) -> None:
+def register_pass(name: str, function: Rewrite) -> None:
     """Makes a pass available by name, in place of any other of that name."""
     _passes[name] = function
 
 
+def declared_passes() -> tuple[Pass, ...]:
+    """Returns what jaxaot's passes declare of themselves, in the order in which they run."""
+    return tuple(_declared)
+
+
 def pass_names() -> tuple[str, ...]:
     """Returns the names of the passes that exist."""
-    return (*_passes, *SWITCHES)
+    return tuple(dict.fromkeys([*_passes, *(declared.name for declared in _declared)]))
 
 
-def joint_passes(names: Sequence[str | Pass] | None, exact: bool = False) -> tuple[str | Pass, ...]:
-    """Returns those passes of a setting that run on the joint graph; by default those of the table.
+def default_passes(platform: str | None = None) -> tuple[str, ...]:
+    """Returns the names of the passes that run by default, as `ja.config(passes=...)` takes them.
+
+    Args:
+      platform: Where graphs run; by default on the default backend.
+    """
+    platform = platform or jax.default_backend()
+    names = [d.name for d in _declared if any(d.runs_by_default(on, platform) for on in On)]
+    return tuple(dict.fromkeys(names))
+
+
+def joint_passes(names: Sequence[str | Rewrite] | None, exact: bool = False) -> tuple[str | Rewrite, ...]:
+    """Returns those passes of a setting that run on the joint graph, in its order; or those that do by default.
 
     Args:
       names: The setting.
       exact: Whether roundings are kept.
     """
-    chosen = JOINT if names is None else [name for name in names if name in JOINT or name not in (*LOWERED, *SWITCHES)]
-    return tuple(name for name in chosen if not (exact and name in REASSOCIATING))
+    ours = [declared.name for declared in chosen(_declared, On.JOINT, jax.default_backend(), names, exact)]
+    if names is None:
+        return tuple(ours)
+    known = {declared.name for declared in _declared}
+    return tuple(name for name in names if name in ours or name not in known)
 
 
-def lowered_passes(names: Sequence[str | Pass] | None, platform: str, exact: bool = False) -> tuple[str, ...]:
+def lowered_passes(
+    names: Sequence[str | Rewrite] | None, platform: str, exact: bool = False, on: On = On.COMPILED
+) -> tuple[str, ...]:
     """Returns those passes of a setting that run on lowered graphs, in order; by default those of the platform.
 
     With several devices none run by default: a value may be spread over them, and how XLA divides the work depends on
@@ -83,22 +122,32 @@ def lowered_passes(names: Sequence[str | Pass] | None, platform: str, exact: boo
       names: The setting.
       platform: Where the graph runs.
       exact: Whether roundings are kept.
+      on: What the graph is.
 
     Raises:
       CompilerError: If there is no pass of a name.
     """
-    if names is None:
-        chosen = DEFAULTS.get(platform, ()) if jax.device_count() == 1 else ()
-    else:
-        for name in names:
-            if isinstance(name, str) and name not in SWITCHES:
-                _lookup(name)
-        chosen = tuple(name for name in (*ORDER, *SWITCHES) if name in names)
-    return tuple(name for name in chosen if not (exact and name in REASSOCIATING))
+    if names is None and jax.device_count() > 1:
+        return ()
+    for name in names or ():
+        if isinstance(name, str) and name not in pass_names():
+            raise _unknown(name)
+    return tuple(declared.name for declared in chosen(_declared, on, platform, names, exact))
+
+
+def passes_on(names: Sequence[str], on: On) -> tuple[str, ...]:
+    """Returns those of some passes that are for graphs of another kind as well."""
+    theirs = {declared.name for declared in _declared if on in declared.on}
+    return tuple(name for name in names if name in theirs)
+
+
+def without_switches(names: Sequence[str]) -> tuple[str, ...]:
+    """Returns those of some names that are of passes, and not of switches."""
+    return tuple(name for name in names if name in _passes)
 
 
 def run_passes(
-    graph: Any, names: Sequence[str | Pass], check: bool = False, record: list[PassResult] | None = None
+    graph: Any, names: Sequence[str | Rewrite], check: bool = False, record: list[PassResult] | None = None
 ) -> Any:
     """Returns a graph, joint or ClosedJaxpr, after some passes.
 
@@ -121,7 +170,7 @@ def run_passes(
         function, label = (_lookup(name), name) if isinstance(name, str) else (name, getattr(name, "__name__", "pass"))
         start = time.perf_counter()
         run = functools.partial(_run, label, function, jaxpr, check)
-        result = attempt(f"The pass `{label}`", run, jaxpr, check) if any(function is own for own in _OWN) else run()
+        result = attempt(f"The pass `{label}`", run, jaxpr, check) if any(function is own for own in _own) else run()
         seconds = time.perf_counter() - start
         if record is not None:
             record.append(PassResult(label, result, seconds, len(jaxpr.eqns), len(result.eqns)))
@@ -129,7 +178,7 @@ def run_passes(
     return jaxpr
 
 
-def _run(label: str, function: Pass, before: Any, check: bool) -> Any:
+def _run(label: str, function: Rewrite, before: Any, check: bool) -> Any:
     result = function(before)
     _require_same_interface(label, before, result)
     if check:
@@ -137,13 +186,17 @@ def _run(label: str, function: Pass, before: Any, check: bool) -> Any:
     return result
 
 
-def _lookup(name: str) -> Pass:
+def _lookup(name: str) -> Rewrite:
     if name not in _passes:
-        raise CompilerError(
-            f"There is no pass `{name}`. The passes are: {', '.join(pass_names())}. Add your own with "
-            f"`register_pass({name!r}, function)`, where `function` takes and returns a ClosedJaxpr."
-        )
+        raise _unknown(name)
     return _passes[name]
+
+
+def _unknown(name: str) -> CompilerError:
+    return CompilerError(
+        f"There is no pass `{name}`. The passes are: {', '.join(pass_names())}. Add your own with "
+        f"`register_pass({name!r}, function)`, where `function` takes and returns a ClosedJaxpr."
+    )
 
 
 def _require_same_interface(name: str, before: Any, after: Any) -> None:

@@ -105,7 +105,7 @@ class Condition(abc.ABC):
 
     @abc.abstractmethod
     def words(self, names: Names) -> str:
-        """Returns what was seen, as what comes after `model.scale is`."""
+        """Returns the value that was seen in words that follow `model.scale is`."""
 
     def agrees(self, names: Names, other: Any, other_names: Names) -> bool:
         """Returns whether a later condition of this kind is the same one.

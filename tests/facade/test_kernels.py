@@ -7,9 +7,10 @@ import pytest
 
 import jaxaot as ja
 import jaxaot.backend.cpu.options as options_module
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import compiling_quickly
 from jaxaot.facade.dispatch import clear_kernels
-from jaxaot.lower.eager_kernel import SMALL_BYTES, EagerKernel, is_small
+from jaxaot.lower.eager_kernel import EagerKernel, is_small
 from tests.seeds import some
 
 EMITTERS = "xla_cpu_use_fusion_emitters"
@@ -18,7 +19,7 @@ HAS_OLDER_EMITTERS = jax.__version_info__ < (0, 11)
 
 def test_small_programs_are_compiled_with_options():
     small, large = (EagerKernel(lambda x: jnp.exp(x) * 2) for _ in range(2))
-    n = SMALL_BYTES // 4
+    n = machine().quick_kernel_bytes // 4
     np.testing.assert_allclose(small(jnp.ones(n)), np.full(n, 2 * np.e), rtol=1e-6)
     np.testing.assert_allclose(large(jnp.ones(n + 1)), np.full(n + 1, 2 * np.e), rtol=1e-6)
     assert (small.alone is not small.inside) == HAS_OLDER_EMITTERS

@@ -80,7 +80,7 @@ def test_compiled_functions_that_are_right_pass_the_check():
 def wrong_programs(monkeypatch):
     """XLA compiles each product into a sum."""
     from jaxaot.backend.cpu import tune
-    from jaxaot.lower import executable, jit
+    from jaxaot.lower import executable
 
     def spoil(closed, *_, **__):
         eqns = [
@@ -88,7 +88,7 @@ def wrong_programs(monkeypatch):
         ]
         return rebuild(closed, eqns, closed.jaxpr.outvars)
 
-    for module in (executable, tune, jit):
+    for module in (executable, tune):
         monkeypatch.setattr(module, "repaired", spoil)
 
 

@@ -16,11 +16,11 @@ from benchmarks.op_table import SLOW, functions_of
 from jaxaot.backend.cpu.batch.shards import plan_shards
 from jaxaot.backend.cpu.memory.delay import delay
 from jaxaot.backend.cpu.memory.sequential import can_be_cut
-from jaxaot.backend.cpu.pipeline import ORDER, SWITCHES
 from jaxaot.backend.cpu.tune import is_worth_tuning, tune
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.ops.table import rows
+from tests.declared import IN_ORDER
 from tests.seeds import seeds, some
 
 
@@ -29,12 +29,12 @@ def goes_through_all(fn, *args):
     opened = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
     if not is_worth_tuning(opened):
         return False
-    tuned = tune(opened, (*ORDER, *SWITCHES), check=True).jaxpr
+    tuned = tune(opened, IN_ORDER, check=True).jaxpr
     can_be_cut(tuned)
     check_graph(delay(tuned))
     shards = plan_shards(opened, 2)
     for graph in () if shards is None else (shards.part, shards.rest):
-        tune(graph, (*ORDER, *SWITCHES), check=True)
+        tune(graph, IN_ORDER, check=True)
     return True
 
 

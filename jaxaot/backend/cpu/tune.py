@@ -9,22 +9,20 @@ from typing import Any
 
 import jax
 
-from jaxaot.backend.cpu.kernels.hold import SMALL_BYTES
-from jaxaot.backend.cpu.memory.allocator import KEPT_BY_DEFAULT_BYTES, most_kept_bytes
+from jaxaot.backend.cpu.machine import machine
+from jaxaot.backend.cpu.memory.allocator import most_kept_bytes
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
-from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_FREED_MEMORY, SUBPROGRAMS, SWITCHES
+from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_FREED_MEMORY, SUBPROGRAMS
 from jaxaot.backend.cpu.repair.avoid_faults import avoid_faults
 from jaxaot.backend.cpu.repair.barriers import has_barriers, without_misplaced_barriers
+from jaxaot.backend.cpu.repair.hold_extremes import hold_extremes
 from jaxaot.backend.cpu.repair.keep_rounding import keep_rounding
 from jaxaot.backend.cpu.repair.separate_writes import separate_writes
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline, rebuild
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
-from jaxaot.passes.pipeline import PassResult, run_passes
-
-EIGEN_FLOPS = 100_000_000
-"""What a convolution takes, on average, where Eigen on all cores is faster than YNN on one."""
+from jaxaot.passes.pipeline import PassResult, run_passes, without_switches
 
 _BODIES = {"scan": ("jaxpr",), "while": ("body_jaxpr",), "cond": ("branches",)}
 """The parameters that are bodies of their own, by primitive."""
@@ -55,7 +53,7 @@ class Tuned:
         """What the temporaries of a subprogram have to stay below; None if there is to be one program."""
         if not self.has_subprograms:
             return None
-        return most_kept_bytes() if self.keeps_freed_memory else KEPT_BY_DEFAULT_BYTES
+        return most_kept_bytes() if self.keeps_freed_memory else machine().kept_bytes
 
     def compiler_options(self, given: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """Returns options for XLA: the user's, and those that the barriers and convolutions of the graph need."""
@@ -78,7 +76,8 @@ def repaired(closed: Any, platform: str | None = None, keeps_barriers: bool = Tr
     """
     if (platform or jax.default_backend()) != "cpu":
         return closed
-    return _respelled(separate_writes(without_misplaced_barriers(closed), keeps_barriers), exact)
+    separated = separate_writes(without_misplaced_barriers(closed), keeps_barriers)
+    return _respelled(hold_extremes(separated, keeps_barriers), exact)
 
 
 def _respelled(closed: Any, exact: bool) -> Any:
@@ -110,7 +109,7 @@ def tune(
       exact: Whether each operation is to round as it does alone.
     """
     results: list[PassResult] = []
-    passes = [name for name in names if name not in SWITCHES]
+    passes = without_switches(names)
     passed = (
         _with_tuned_bodies(run_passes(closed, passes, check, results), passes, check, results) if passes else closed
     )
@@ -158,13 +157,13 @@ def _with_bodies(eqn: Any, changed: Callable[[Any, str], Any]) -> Any:
 
 def is_worth_tuning(closed: Any) -> bool:
     """Returns whether a graph makes a value that is large enough for the passes to matter."""
-    return any(aval_bytes(var.aval) > SMALL_BYTES for eqn in closed.jaxpr.eqns for var in eqn.outvars)
+    return any(aval_bytes(var.aval) > machine().cached_bytes for eqn in closed.jaxpr.eqns for var in eqn.outvars)
 
 
 def _n_by_eigen(jaxpr: Any) -> int:
     """Returns how many convolutions a graph has, if they are large; none if most are small."""
     flops = list(_flops_of_convolutions(jaxpr))
-    return len(flops) if sum(flops) >= EIGEN_FLOPS * len(flops) else 0
+    return len(flops) if sum(flops) >= machine().eigen_flops * len(flops) else 0
 
 
 def _flops_of_convolutions(jaxpr: Any) -> Iterator[int]:

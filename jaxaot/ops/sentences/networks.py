@@ -65,7 +65,7 @@ SENTENCES: dict[str, str] = {
     "soft_margin_loss": "Returns log(1 + exp(-target * input)), for targets of 1 and -1, by default their mean.",
     "hinge_embedding_loss": "Returns distances where `target` is 1, and how far they fall short of `margin` where -1.",
     "margin_ranking_loss": "Returns by how much pairs are not ranked as `target` says, with `margin` between them.",
-    "triplet_margin_loss": "Returns by how much `anchor` is not nearer to `positive` than to `negative` by a margin.",
+    "triplet_margin_loss": "Returns max(d(anchor, positive) - d(anchor, negative) + margin, 0), with distances d.",
     "cosine_embedding_loss": "Returns how dissimilar pairs are, or where `target` is -1 how similar beyond `margin`.",
     "multi_margin_loss": "Returns by how much the score of the right class does not exceed the others by `margin`.",
     "multilabel_margin_loss": "Returns by how much the scores of right labels do not exceed the others by one.",

@@ -9,10 +9,10 @@ from jax import lax
 import jaxaot as ja
 from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import jaxpr_as_fun
-from jaxaot.backend.cpu.pipeline import LOWERED
 from jaxaot.backend.cpu.tune import tune
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
+from tests.declared import EVERY
 from tests.seeds import seeds
 
 
@@ -45,7 +45,7 @@ def eqns_of(closed, name):
 def test_values_and_gradients_are_kept(seed, everything_is_large):
     fn, args = looped(seed)
     closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
-    tuned = tune(closed, tuple(LOWERED), check=True).jaxpr
+    tuned = tune(closed, EVERY, check=True).jaxpr
     check_graph(tuned)
     assert [(a.shape, a.dtype, a.weak_type) for a in tuned.out_avals] == [
         (a.shape, a.dtype, a.weak_type) for a in closed.out_avals

@@ -17,6 +17,7 @@ from jax import lax
 
 from jaxaot._jax import DropVar, Literal
 from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.axes import ELEMENTWISE
 from jaxaot.ir.build import Drafts, laid_out
 from jaxaot.ir.rewriter import Rewriter
@@ -24,12 +25,6 @@ from jaxaot.ir.sums import Place, moved_from, within
 from jaxaot.ir.walk import Makers, is_rewritable, users, variables
 from jaxaot.passes.cse import cse
 from jaxaot.passes.dce import dce
-
-MIN_RATIO = 8
-"""How many times as many elements the weights have as what is divided instead; with 4 it made no difference."""
-
-MIN_ELEMENTS = 1 << 16
-"""Weights with fewer are left as they are."""
 
 MAX_FACTORS = 16
 """A product of more is not looked at: one of squares of squares has very many."""
@@ -223,7 +218,7 @@ class _Quotients(_Softmaxes):
 
     def _plan_weights(self, quotient: Atom, weights: _Weights) -> None:
         """Plans the products of weights, if all of them can be products of powers."""
-        if quotient in self._returned or quotient.aval.size < MIN_ELEMENTS:
+        if quotient in self._returned or quotient.aval.size < machine().min_quotients:
             return
         planned: dict[int, Callable[[], Any]] = {}
         products = []
@@ -344,7 +339,7 @@ class _Scaled(_Softmaxes):
         super().__init__(closed, drafts)
         for i, eqn in enumerate(self._eqns):
             weights = self._divisor(eqn)
-            if weights is None or not _is_precise(eqn.invars[0]) or eqn.invars[0].aval.size < MIN_ELEMENTS:
+            if weights is None or not _is_precise(eqn.invars[0]) or eqn.invars[0].aval.size < machine().min_quotients:
                 continue
             product = eqn.invars[0]
             root, out = self._root(product)
@@ -434,7 +429,7 @@ def _is_all_but(along: Sequence[int | None], axis: int, like: Atom) -> bool:
 
 def _can_take(rest: Sequence[Any], atom: Atom, labels: Sequence[Any], weights: Atom) -> bool:
     """Returns whether what has some axes can be divided by, and whether that is less work than dividing weights."""
-    return all(label in labels for label in rest) and MIN_RATIO * atom.aval.size <= weights.aval.size
+    return all(label in labels for label in rest) and machine().min_quotient_ratio * atom.aval.size <= weights.aval.size
 
 
 def _labels(dot: Eqn, out: Sequence[Any]) -> tuple[list[Any], list[Any]]:

@@ -24,36 +24,15 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import Literal, ShapedArray, make_literal
-from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Var
+from jaxaot._typing import Array, Atom, ClosedJaxpr, DTypeLike, Eqn, Primitive, Var
 from jaxaot.backend.cpu.analysis.blocks import Block, cut_in_blocks
 from jaxaot.backend.cpu.analysis.fields import SHAPES, Fields, Graph, Step
 from jaxaot.backend.cpu.analysis.masks import Seed, seeds, small_constants
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.axes import AxisSplit, params_of_part
-from jaxaot.ir.build import Drafts, resized_var
+from jaxaot.ir.build import Drafts, params_of_combining, resized_var
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.passes.dce import dce
-
-MIN_ROWS = 128
-"""Rows of a block: with 64, the kernels of an attention over 128 positions took longer than what they saved."""
-
-MAX_BLOCKS = 4
-"""Twice as many save an eighth more at most, and take twice as long to compile."""
-
-ALIGNED = 16
-"""Columns inside start and end at multiples of this, the elements of the widest registers."""
-
-MIN_SKIPPED = 0.15
-"""The part of a mask that has to be skipped."""
-
-FLOPS_PER_KERNEL = 3_500_000
-"""What is computed in the time that another kernel costs: one of a few rows uses the cores less well."""
-
-FLOPS_PER_KIND = 25_000_000
-"""What more than two blocks have to save for each kernel that they add, in all fields that are alike.
-
-Kernels of blocks of other sizes are of another kind, which XLA takes 20 ms to compile. It takes no longer for more
-layers. So 4 layers of a GPT with a batch of 1,024 positions are computed in two blocks, 8 in four.
-"""
 
 MAX_REFUSED = 16
 """How many fields are computed as a whole, one after the other, before the mask is left as it is."""
@@ -71,7 +50,7 @@ def skip_masked(closed: ClosedJaxpr) -> ClosedJaxpr:
                                                               t = concatenate t0 t1
                                                               return t
 
-    Blocks have about `MIN_ROWS` rows or more. Where what is outside of them is needed and no witness tells it, as
+    Blocks have about `min_block_rows` rows or more. Where what is outside of them is needed and no witness tells it, as
     with dropout, the graph stays as it is; so does one in half precision, whose sums would be rounded twice, and one of
     integers.
     """
@@ -141,8 +120,8 @@ class _Search:
         """Returns the graph with one mask less whose field is computed as a whole, or None if none is left."""
         graph = Graph(closed.jaxpr, self.known)
         if self._all is None:
-            self._all = list(seeds(graph, 2 * MIN_ROWS))
-        for seed in seeds(graph, 2 * MIN_ROWS):
+            self._all = list(seeds(graph, 2 * machine().min_block_rows))
+        for seed in seeds(graph, 2 * machine().min_block_rows):
             if seed.result in self._tried:
                 continue
             self._tried.add(seed.result)
@@ -157,7 +136,7 @@ class _Search:
         mask = seed.mask if rows == seed.axes[0] else np.swapaxes(seed.mask, 0, 1)
         for discarded in seed.discards:
             kept = (mask != discarded).reshape(*mask.shape[:2], -1).any(-1)
-            if _part_skipped(_most_blocks(kept), kept) < MIN_SKIPPED:
+            if _part_skipped(_most_blocks(kept), kept) < machine().min_skipped:
                 continue
             refused: set[Any] = set()
             while True:
@@ -183,10 +162,13 @@ class _Search:
         flops, n_steps = fields.flops(), len(fields.steps)
         two, most = _blocks(kept, 2), _most_blocks(kept)
         gained = flops * self._n_alike(fields) * (_part_skipped(most, kept) - _part_skipped(two, kept))
-        pays = gained > n_steps * (len(most) - len(two)) * FLOPS_PER_KIND
+        pays = gained > n_steps * (len(most) - len(two)) * machine().flops_per_kind
         for blocks in (most, two) if pays else (two,):
             skipped = _part_skipped(blocks, kept)
-            if skipped >= MIN_SKIPPED and flops * skipped > n_steps * (len(blocks) - 1) * FLOPS_PER_KERNEL:
+            if (
+                skipped >= machine().min_skipped
+                and flops * skipped > n_steps * (len(blocks) - 1) * machine().flops_per_kernel
+            ):
                 return blocks
         return None
 
@@ -197,11 +179,11 @@ class _Search:
 
 
 def _blocks(kept: np.ndarray, n_blocks: int) -> list[Block]:
-    return cut_in_blocks(kept, n_blocks, ALIGNED)
+    return cut_in_blocks(kept, n_blocks, machine().register_elements)
 
 
 def _most_blocks(kept: np.ndarray) -> list[Block]:
-    return _blocks(kept, min(MAX_BLOCKS, len(kept) // MIN_ROWS))
+    return _blocks(kept, min(machine().max_blocks, len(kept) // machine().min_block_rows))
 
 
 def _part_skipped(blocks: Sequence[Block], kept: np.ndarray) -> float:
@@ -268,7 +250,7 @@ class _Blocked:
                     rest = self._beside(eqn, step, k, here)
                 elif step.columns.combine is lax.add_p:
                     terms = [here, self._over_columns(eqn, step, k)]
-                    here = self._rewriter.add(lax.add_p, {}, terms, resized_var(here.aval.shape, here))
+                    here = self._rewriter.call(_combined, *terms, combine=lax.add_p, shape=here.aval.shape)
                 else:  # the witness takes part
                     self._require_uniform(eqn, step, k)
             inside.append(here)
@@ -504,9 +486,7 @@ class _Blocked:
         axis, parts = self._by_row[var]
         self._concatenate(parts, axis, var)
 
-    def _join_columns(
-        self, target: Var, axis: int, combine: Callable[..., Any], inside: list[Any], outside: list[Any]
-    ) -> None:
+    def _join_columns(self, target: Var, axis: int, combine: Primitive, inside: list[Any], outside: list[Any]) -> None:
         """Makes a value by column of what each block has for its columns inside, and for all others."""
         bounds = sorted({0, self._n_columns, *(bound for block in self._blocks for bound in block.columns)})
         pieces = []
@@ -582,5 +562,6 @@ def _sums_along(*values: Array, axis: int) -> Any:
     return sum(x.sum(axis, keepdims=True) for x in values)
 
 
-def _combined(*values: Array, combine: Callable[..., Any], shape: tuple[int, ...]) -> Any:
-    return functools.reduce(combine.bind, [jnp.broadcast_to(value, shape) for value in values])
+def _combined(*values: Array, combine: Primitive, shape: tuple[int, ...]) -> Any:
+    bind = functools.partial(combine.bind, **params_of_combining(combine))
+    return functools.reduce(bind, [jnp.broadcast_to(value, shape) for value in values])

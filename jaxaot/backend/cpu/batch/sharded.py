@@ -19,16 +19,15 @@ import numpy as np
 
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.batch.shards import Shards, plan_shards
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, explain_tuned, is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, on_one_core, with_eigen_convolutions
-from jaxaot.backend.cpu.pipeline import FOR_ALL_CORES, SHARDS
-from jaxaot.backend.cpu.products.spread import n_cores
+from jaxaot.backend.cpu.pipeline import SHARDS
 from jaxaot.backend.cpu.tune import Tuned, tune
 from jaxaot.ir.cost import graph_flops
 from jaxaot.passes.attempt import attempt
-
-MAX_CORES = 8
-"""How many shards there are at most: on more cores a shard of a batch is small."""
+from jaxaot.passes.declared import On
+from jaxaot.passes.pipeline import passes_on
 
 
 class ShardedExecutable:
@@ -52,8 +51,7 @@ class ShardedExecutable:
     @cached_property
     def part(self) -> Tuned:
         """The graph of a shard after the passes for one core, and what they did."""
-        passes = [name for name in self._passes if name not in FOR_ALL_CORES]
-        return tune(self.shards.part, passes, self._checks)
+        return tune(self.shards.part, passes_on(self._passes, On.SHARE), self._checks)
 
     @cached_property
     def rest(self) -> Tuned:
@@ -82,11 +80,24 @@ class ShardedExecutable:
         # first what is quick to lower: XLA compiles it while the graph of a shard goes through its passes
         for_rest = with_eigen_convolutions(options) if self.rest.n_by_eigen else options
         rest = SequentialExecutable(
-            self.rest.jaxpr, own_donated, name, for_rest, before_tracing, limit, keeps_freed_memory
+            self.rest.jaxpr,
+            own_donated,
+            name,
+            for_rest,
+            before_tracing,
+            limit=limit,
+            keeps_freed_memory=keeps_freed_memory,
         )
         alone = on_one_core(options)
         part = SequentialExecutable(
-            self.part.jaxpr, (), f"{name}_shard", alone, before_tracing, limit, keeps_freed_memory, is_ahead=True
+            self.part.jaxpr,
+            (),
+            f"{name}_shard",
+            alone,
+            before_tracing,
+            limit=limit,
+            keeps_freed_memory=keeps_freed_memory,
+            is_ahead=True,
         )
         run_part, run_rest = part.call, rest.call
         first, *others = [jnp.asarray(np.int32(k)) for k in range(shards.n)]
@@ -127,8 +138,8 @@ def plan_sharded(closed: ClosedJaxpr, passes: Sequence[str], checks: bool = Fals
       passes: The names of the passes for the platform.
       checks: Whether to check graphs after each pass.
     """
-    n = n_cores()
-    if SHARDS not in passes or n > MAX_CORES or not _is_free() or not is_free_of_effects(closed):
+    n = machine().n_cores
+    if SHARDS not in passes or n > machine().max_sharing_cores or not _is_free() or not is_free_of_effects(closed):
         return None
     shards = attempt("The search for shards", lambda: plan_shards(closed, n), None, checks)
     return None if shards is None else ShardedExecutable(shards, passes, checks)

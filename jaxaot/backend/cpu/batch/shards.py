@@ -25,30 +25,13 @@ from jaxaot._jax import Literal, ShapedArray, make_var
 from jaxaot._typing import Array, Atom, Aval, ClosedJaxpr, DTypeLike, Eqn, Var
 from jaxaot._util import OrderedSet
 from jaxaot.backend.cpu.analysis.parts import Flow, called
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.axes import splits_together
 from jaxaot.ir.build import Drafts
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.walk import aval_bytes, variables
-
-MIN_FLOPS = 100_000_000
-"""What the products of a shard take at least: two milliseconds, where starting another thread takes a twentieth."""
-
-MIN_PRODUCTS = 4
-"""How many products a graph has at least: what lies between them is what a core does not have to read from another."""
-
-MIN_PART = 0.9
-"""Minimum fraction of the FLOPs of products, and of all other FLOPs, that must lie inside the shards."""
-
-FLOPS_PER_BYTE = 24
-"""What one core computes in the time in which a byte is written, read and added up, of what the shards hand over."""
-
-MAX_HANDED_OVER = 0.25
-"""What handing over may take of the time of a shard."""
-
-_WHOLE_PART = 0.01
-"""Values of which the shards need all, are computed by each if that takes at most this part of all work."""
 
 _MAX_TRIES = 8
 """How many splits of the first products are tried."""
@@ -84,7 +67,11 @@ def plan_shards(closed: ClosedJaxpr, n: int) -> Shards | None:
     """
     eqns = closed.jaxpr.eqns
     products = [_product_flops(eqn) for eqn in eqns]
-    if n < 2 or sum(map(_n_products, eqns)) < MIN_PRODUCTS or sum(products) < n * MIN_FLOPS:
+    if (
+        n < 2
+        or sum(map(_n_products, eqns)) < machine().min_share_products
+        or sum(products) < n * machine().min_share_flops
+    ):
         return None
     first = next(i for i, flops in enumerate(products) if flops * 100 >= max(products))
     for starts in _first_splits(eqns[first], first)[:_MAX_TRIES]:
@@ -139,7 +126,7 @@ class _Search(Flow):
         self._closed, self._products = closed, products
         self._flops = [eqn_flops(eqn) for eqn in self.eqns]
         self._all_flops = sum(self._flops)
-        self._few_flops = _WHOLE_PART * self._all_flops
+        self._few_flops = machine().max_whole_part * self._all_flops
         self._is_costly: dict[Any, bool] = {}
         self.late: set[int] = set()
 
@@ -158,7 +145,7 @@ class _Search(Flow):
             self.late.add(i)
             is_late.update(eqn.outvars)
             late_flops += self._flops[i]
-            if late_flops > (1 - MIN_PART) * self._all_flops:
+            if late_flops > (1 - machine().min_shared_part) * self._all_flops:
                 return False
         return True
 
@@ -222,9 +209,9 @@ class _Search(Flow):
         n_bytes += sum(aval_bytes(v.aval) for v in handed if v not in self.partial)
         return (
             not any(var.aval.weak_type and var in handed for var in variables(self.jaxpr.outvars))
-            and shared >= MIN_PART * sum(self._products)
-            and again <= (1 - MIN_PART) * self._all_flops
-            and n_bytes * FLOPS_PER_BYTE * self.n <= MAX_HANDED_OVER * shared
+            and shared >= machine().min_shared_part * sum(self._products)
+            and again <= (1 - machine().min_shared_part) * self._all_flops
+            and n_bytes * machine().flops_per_handed_byte * self.n <= machine().max_handed_over * shared
         )
 
     def shards(self) -> Shards:

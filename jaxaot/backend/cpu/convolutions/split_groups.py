@@ -11,10 +11,8 @@ from typing import Any
 from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.passes.decompose import decompose_some
-
-MAX_GROUPS = 64
-"""The most groups that are written out."""
 
 
 def split_groups(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -30,7 +28,7 @@ def split_groups(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 def _has_few_groups(image: Array, kernel: Array, **params: Any) -> bool:
     counts = params["feature_group_count"], params["batch_group_count"]
-    return 1 < max(counts) <= MAX_GROUPS and min(counts) == 1
+    return 1 < max(counts) <= machine().max_groups and min(counts) == 1
 
 
 def _group_by_group(image: Array, kernel: Array, **params: Any) -> Any:

@@ -15,13 +15,8 @@ from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr, DTypeLike
 from jaxaot.backend.cpu.analysis.convolution_windows import Window, n_windows, pad, padding_config, windows
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.passes.decompose import decompose_some
-
-MAX_TAPS = 81
-"""The most elements of a kernel for which products are written out: 9 by 9."""
-
-MAX_TERMS = 64
-"""The most products that are added up in one kernel."""
 
 
 def sum_depthwise(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -46,12 +41,14 @@ def _has_features_alone(image: Array, kernel: Array, **params: Any) -> bool:
     if results < 2 or min(n_windows(space, window, params), default=0) < 1:
         return False
     if params["batch_group_count"] == 1 and params["feature_group_count"] == results == features:
-        return math.prod(window) <= MAX_TAPS
-    if min(kernel.shape[axis] for axis in numbers.rhs_spec[1:]) > MAX_TERMS:
+        return math.prod(window) <= machine().max_depthwise_taps
+    if min(kernel.shape[axis] for axis in numbers.rhs_spec[1:]) > machine().max_depthwise_terms:
         return False
     is_gradient = params["feature_group_count"] == 1 and params["batch_group_count"] == results == batch
     sizes = n_windows(space, window, params)
-    return is_gradient and math.prod(sizes) <= MAX_TAPS and all(d == 1 for d in params["lhs_dilation"])
+    return (
+        is_gradient and math.prod(sizes) <= machine().max_depthwise_taps and all(d == 1 for d in params["lhs_dilation"])
+    )
 
 
 def _sum(image: Array, kernel: Array, **params: Any) -> Any:
@@ -88,7 +85,9 @@ def _of_gradient(image: Array, kernel: Array, wide: DTypeLike, params: dict[str,
     window = [kernel.shape[axis] for axis in numbers.lhs_spec[2:]]
     sizes = n_windows([image.shape[axis] for axis in numbers.lhs_spec[2:]], window, params)
     padded, sums = _padded(image, params), []
-    axes = [axis for axis in range(image.ndim) if axis != result and kernel.shape[axis] <= MAX_TERMS]
+    axes = [
+        axis for axis in range(image.ndim) if axis != result and kernel.shape[axis] <= machine().max_depthwise_terms
+    ]
     along = max(axes, key=kernel.shape.__getitem__)
     for _, bounds in windows(sizes, params["window_strides"], window, params["rhs_dilation"]):
         shifted = lax.slice(padded, *_bounds(padded, bounds, numbers))

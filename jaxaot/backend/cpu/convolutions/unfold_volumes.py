@@ -12,10 +12,8 @@ from jax import lax
 
 from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.backend.cpu.analysis.convolution_windows import features_last, n_windows, pad
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.passes.decompose import decompose_some
-
-MAX_COPIES = 7
-"""How often an element of a volume may be copied."""
 
 
 def unfold_volumes(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -41,7 +39,7 @@ def _is_of_volumes(image: Array, kernel: Array, **params: Any) -> bool:
     space = [image.shape[axis] for axis in numbers.lhs_spec[2:]]
     window = [kernel.shape[axis] for axis in numbers.rhs_spec[2:]]
     counts = n_windows(space, window, params)
-    return min(counts) >= 1 and min(counts[0], window[0]) <= MAX_COPIES
+    return min(counts) >= 1 and min(counts[0], window[0]) <= machine().max_volume_copies
 
 
 def _unfolded(image: Array, kernel: Array, **params: Any) -> Any:

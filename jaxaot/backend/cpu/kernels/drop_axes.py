@@ -13,6 +13,7 @@ from typing import Any
 
 from jaxaot._jax import DropVar, Literal
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr, Var
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.axes import ELEMENTWISE
 from jaxaot.ir.build import array_var, reshape
 from jaxaot.ir.primitives import is_pure
@@ -22,9 +23,6 @@ from jaxaot.passes.dce import dce
 
 MAX_AXES = 4
 """Arrays with no more axes are left as they are, but for those that are computed and reduced at once."""
-
-MIN_ELEMENTS = 4096
-"""Where fewer are computed and reduced at once, it takes some microseconds in any case."""
 
 
 def drop_axes(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -52,7 +50,7 @@ def drop_axes(closed: ClosedJaxpr) -> ClosedJaxpr:
 def _wide(jaxpr: Jaxpr) -> set[Any]:
     """Returns the variables whose axes of one element are dropped."""
     found = {var for eqn in jaxpr.eqns for var in eqn.outvars if _has_one(var)}
-    large = {var for var in found if var.aval.size >= MIN_ELEMENTS}
+    large = {var for var in found if var.aval.size >= machine().min_reduced_elements}
     made = {var for eqn in jaxpr.eqns if eqn.primitive.name in ELEMENTWISE for var in eqn.outvars if var in large}
     reduced = [set(variables(eqn.invars)) for eqn in jaxpr.eqns if eqn.primitive.name in _REDUCTIONS]
     multiplied = [{*variables(eqn.invars), *eqn.outvars} for eqn in jaxpr.eqns if eqn.primitive.name == "dot_general"]

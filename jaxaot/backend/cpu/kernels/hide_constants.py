@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.build import barrier, n_elements
 from jaxaot.ir.rewrite import reading, rebuild
 from jaxaot.ir.walk import forward_slice, is_rewritable, variables
-
-MAX_ELEMENTS = 4096
-"""What XLA may fold: at run time that costs nothing, and when compiling not more than compiling itself."""
 
 
 def hide_constants(closed: Any) -> Any:
@@ -43,4 +41,6 @@ def _is_by_windows(eqn: Any) -> bool:
     """Returns whether an equation makes large arrays of which each element is made of many."""
     if not eqn.primitive.name.startswith(("cum", "reduce_window")) or not is_rewritable(eqn):
         return False
-    return n_elements(eqn.outvars[0].aval.shape) > MAX_ELEMENTS and any(True for _ in variables(eqn.invars))
+    return n_elements(eqn.outvars[0].aval.shape) > machine().max_folded_elements and any(
+        True for _ in variables(eqn.invars)
+    )

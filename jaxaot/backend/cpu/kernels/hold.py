@@ -6,7 +6,7 @@ all layers before it wrote, so that time and compile time grow with the square o
 is behind it reads one array. But an array more is also one more to write, and where readers have what the chain reads
 at hand, or lie in one kernel, it is better computed again.
 
-A *large* value has more than `SMALL_BYTES`. A *kernel* computes one value in memory from other values in memory, its
+A *large* value has more than `cached_bytes`. A *kernel* computes one value in memory from other values in memory, its
 *sources*, by the cheap equations between them.
 """
 
@@ -17,22 +17,11 @@ from typing import Any
 
 from jaxaot._jax import DropVar
 from jaxaot.backend.cpu.analysis.kernels import is_fused
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.build import barrier
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, is_rewritable, users, variables
-
-SMALL_BYTES = 1 << 16
-"""Values up to this size stay in a cache of the core: to compute them again costs little."""
-
-CACHE_BYTES = 16 << 20
-"""Graphs whose large values are no more than this in all are left alone: an MLP lost a twentieth by barriers."""
-
-MAX_LEFT = 0.88
-"""How much of the cost of its kernels may be left to hold a value.
-
-A barrier also keeps XLA from simplifying, and from choosing how the value lies in memory.
-"""
 
 _N_SWEEPS = 3
 """How often the choice is gone over: what pays for one value depends on others."""
@@ -64,7 +53,7 @@ def hold(closed: Any) -> Any:
     """
     jaxpr = closed.jaxpr
     made = (aval_bytes(var.aval) for eqn in jaxpr.eqns for var in eqn.outvars)
-    if sum(n_bytes for n_bytes in made if n_bytes > SMALL_BYTES) <= CACHE_BYTES:
+    if sum(n_bytes for n_bytes in made if n_bytes > machine().cached_bytes) <= machine().unheld_bytes:
         return closed
     if not any(kind(eqn) in (Kind.MATMUL, Kind.CONVOLUTION) for eqn in jaxpr.eqns):
         return closed  # few kernels, such as those of a loss: there is no depth with which chains could grow
@@ -76,7 +65,9 @@ def hold(closed: Any) -> Any:
         eqns.append(reading(eqn, replaced))
         if not is_rewritable(eqn):
             continue
-        large = [var for var in eqn.outvars if not isinstance(var, DropVar) and aval_bytes(var.aval) > SMALL_BYTES]
+        large = [
+            var for var in eqn.outvars if not isinstance(var, DropVar) and aval_bytes(var.aval) > machine().cached_bytes
+        ]
         if kind(eqn) is Kind.MATMUL:
             large = [var for var in large if any(_moves(jaxpr.eqns[i]) for i in readers.get(var, ()))]
         else:
@@ -133,7 +124,7 @@ class _Kernels:
             self._written.add(var)
             self._read.add(var)
             return False
-        return aval_bytes(var.aval) > SMALL_BYTES
+        return aval_bytes(var.aval) > machine().cached_bytes
 
     def _of(self, var: Any) -> Any:
         return self._same.get(var, var)
@@ -156,7 +147,7 @@ class _Kernels:
         without = sum(map(self._cost, kernels))
         self._inside.discard(var)
         own = 0 if var in self._written else self._cost(self._producer[var]) + aval_bytes(var.aval)
-        if own + sum(map(self._cost, kernels)) >= MAX_LEFT * without:
+        if own + sum(map(self._cost, kernels)) >= machine().max_left_by_holding * without:
             self._inside.add(var)
 
     def _kernels_with(self, var: Any) -> list[Any]:

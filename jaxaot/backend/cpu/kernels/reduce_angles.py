@@ -19,15 +19,13 @@ from jax import lax
 from jaxaot._jax import DropVar
 from jaxaot._typing import Array, ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.backend.cpu.analysis.kernels import kernels
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.build import n_elements
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import forward_slice, is_rewritable, variables
 
 LIMIT = 1e6
 """How large angles may be."""
-
-MIN_ELEMENTS = 8192
-"""Arrays of fewer elements are left alone: another kernel and a branch take as long."""
 
 _HALF_PI = np.float64(1.5707963267341256), np.float64(6.07710050650619224932e-11)
 """Its upper 33 bits, so that 20 bits times them are exact, and the rest."""
@@ -103,7 +101,7 @@ def _is_reduced(eqn: Eqn) -> bool:
         return False
     (target,) = eqn.outvars
     is_single = target.aval.dtype == np.float32 and not target.aval.weak_type
-    return is_single and n_elements(target.aval.shape) >= MIN_ELEMENTS and not isinstance(target, DropVar)
+    return is_single and n_elements(target.aval.shape) >= machine().min_angles and not isinstance(target, DropVar)
 
 
 def _where_near(primitives: Sequence[Any], x: Array) -> list[Any]:

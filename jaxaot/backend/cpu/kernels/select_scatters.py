@@ -16,6 +16,7 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Array, Atom, ClosedJaxpr, Eqn
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.build import laid_out
 from jaxaot.ir.constants import constant, iota
 from jaxaot.ir.rewriter import Rewriter
@@ -24,9 +25,6 @@ from jaxaot.passes.dce import dce
 
 MAX_ROWS = 1 << 22
 """The most indices that are computed now to see that they count rows."""
-
-MIN_BYTES = 1 << 20
-"""What a result has where a selection is faster: it takes part in other kernels, a scatter ends them."""
 
 
 def select_scatters(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -38,7 +36,7 @@ def select_scatters(closed: ClosedJaxpr) -> ClosedJaxpr:
                                                            s: f32[8] = select_n (0 <= i < 100) 0.0 u
 
     for i: i32[8,1] and u: f32[8]. The sum of a row, of which the gradient of a softmax has one, is its one element.
-    What nothing reads but the caller stays: written it must be; and so do results of less than `MIN_BYTES`.
+    What nothing reads but the caller stays: written it must be; and so do results of less than `min_selected_bytes`.
     """
     read = {var for eqn in closed.jaxpr.eqns for var in variables(eqn.invars)}
     makers, rewriter = Makers(closed.jaxpr), Rewriter(closed)
@@ -131,7 +129,7 @@ def _scatter(eqn: Eqn, makers: Makers) -> _Scatter | None:
     if eqn.primitive not in (lax.scatter_add_p, lax.scatter_p) or not is_rewritable(eqn):
         return None
     zeros, indices, updates = eqn.invars
-    if aval_bytes(zeros.aval) < MIN_BYTES:
+    if aval_bytes(zeros.aval) < machine().min_selected_bytes:
         return None
     numbers, mode = eqn.params["dimension_numbers"], eqn.params["mode"]
     modes = lax.GatherScatterMode.CLIP, lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.PROMISE_IN_BOUNDS

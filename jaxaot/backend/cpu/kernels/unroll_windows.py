@@ -18,12 +18,10 @@ from jax import lax
 from jaxaot._jax import Literal
 from jaxaot._typing import Array, ClosedJaxpr, DTypeLike, Eqn
 from jaxaot.backend.cpu.analysis.convolution_windows import n_windows, pad, windows
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, is_rewritable
 from jaxaot.passes.dce import dce
-
-MAX_TAPS = 32
-"""The most elements of a window that are written out: with more, little is gained."""
 
 
 def unroll_windows(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -69,7 +67,7 @@ def _written(eqn: Eqn, makers: Makers) -> tuple[Callable[..., Any], list[Any]] |
         return None
     if any(0 in atom.aval.shape or atom.aval.dtype.kind not in "iufV" for atom in eqn.invars):
         return None
-    if not 1 < math.prod(params["window_dimensions"]) <= MAX_TAPS:
+    if not 1 < math.prod(params["window_dimensions"]) <= machine().max_taps:
         return None
     if any(low < 0 or high < 0 for low, high in params["padding"]):
         return None

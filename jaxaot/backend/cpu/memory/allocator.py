@@ -14,13 +14,7 @@ import functools
 import os
 from collections.abc import Mapping
 
-_HEAP_BYTES = 64 << 20
-
-_ROOM_BYTES = 1 << 20
-"""What lies in a heap beside a block that takes nearly all of it."""
-
-KEPT_BY_DEFAULT_BYTES = _HEAP_BYTES // 2 - (_ROOM_BYTES >> 1)
-"""What a block is smaller than that glibc keeps unasked."""
+from jaxaot.backend.cpu.machine import machine
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 """The numbers of parameters in `malloc.h`."""
@@ -28,9 +22,9 @@ _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 
 def most_kept_bytes() -> int:
     """Returns the size of the largest block that the allocator can be told to keep, in bytes."""
-    if is_told_otherwise(os.environ) or not _takes_large_blocks():
-        return KEPT_BY_DEFAULT_BYTES
-    return _HEAP_BYTES - 4 * _ROOM_BYTES
+    if is_told_otherwise(os.environ) or not machine().takes_large_blocks:
+        return machine().kept_bytes
+    return machine().heap_bytes - 4 * machine().heap_room_bytes
 
 
 def keep_freed_memory() -> bool:
@@ -50,24 +44,11 @@ def is_told_otherwise(environment: Mapping[str, str]) -> bool:
 
 @functools.cache
 def _set_parameters() -> bool:
-    if _version() is None:
+    known = machine()
+    if known.glibc is None:
         return False
     mallopt = ctypes.CDLL(None).mallopt
-    threshold = _HEAP_BYTES - 2 * _ROOM_BYTES if _takes_large_blocks() else _HEAP_BYTES // 2
-    sizes = {_M_MMAP_THRESHOLD: threshold, _M_TRIM_THRESHOLD: _HEAP_BYTES, _M_TOP_PAD: _HEAP_BYTES}
+    heap = known.heap_bytes
+    threshold = heap - 2 * known.heap_room_bytes if known.takes_large_blocks else heap // 2
+    sizes = {_M_MMAP_THRESHOLD: threshold, _M_TRIM_THRESHOLD: heap, _M_TOP_PAD: heap}
     return all(mallopt(number, size) == 1 for number, size in sizes.items())
-
-
-def _takes_large_blocks() -> bool:
-    """Returns whether glibc lets blocks be part of heaps that are larger than half of one."""
-    version = _version()
-    return version is not None and version >= (2, 36)
-
-
-@functools.cache
-def _version() -> tuple[int, ...] | None:
-    """Returns the version of glibc, None if the process has another library."""
-    if "CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()):
-        return None
-    numbers = (os.confstr("CS_GNU_LIBC_VERSION") or "").removeprefix("glibc ").split(".")
-    return tuple(map(int, numbers)) if all(map(str.isdecimal, numbers)) else None

@@ -19,10 +19,10 @@ from jaxaot._jax import as_one_call, has_side_effects
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import format_bytes
 from jaxaot.backend.cpu.counts import costs_of
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory.allocator import is_told_otherwise, keep_freed_memory
 from jaxaot.backend.cpu.memory.delay import delay
 from jaxaot.backend.cpu.memory.subprograms import (
-    LIMIT_BYTES,
     Schedule,
     Subprogram,
     divide,
@@ -78,7 +78,8 @@ class SequentialExecutable:
         name: str,
         compiler_options: Mapping[str, Any] | None,
         before_tracing: Callable[[], None] = lambda: None,
-        limit: int | None = LIMIT_BYTES,
+        *,
+        limit: int | None,
         keeps_freed_memory: bool = False,
         is_ahead: bool = False,
     ):
@@ -121,7 +122,7 @@ class SequentialExecutable:
     @cached_property
     def call(self) -> Callable[..., Any]:
         schedule, runs, needed = self._finished
-        if self._keeps_freed_memory and (len(runs) > 1 or self._is_ahead or needed[0] > LIMIT_BYTES):
+        if self._keeps_freed_memory and (len(runs) > 1 or self._is_ahead or needed[0] > machine().kept_bytes):
             keep_freed_memory()
         if self._is_ahead:
             runs = [self._compiling[run].result() for run in runs]
@@ -232,8 +233,9 @@ def can_be_cut(closed: ClosedJaxpr) -> bool:
         return False  # a kernel or two, whose values in between are in no memory
     if not is_free_of_effects(closed):
         return False
-    estimate = lambda: temporary_bytes(eqns, set(), delayed=False)
-    return attempt("The estimate of temporaries", estimate, 0) > LIMIT_BYTES // _MOST
+    limit = machine().kept_bytes
+    estimate = lambda: temporary_bytes(eqns, set(), limit=limit, delayed=False)
+    return attempt("The estimate of temporaries", estimate, 0) > limit // _MOST
 
 
 def _delayed(closed: Any) -> Any:

@@ -20,27 +20,15 @@ from typing import Any
 from jaxaot._jax import DropVar, Literal, canonical_dtype
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Var
 from jaxaot._util import OrderedSet
-from jaxaot.backend.cpu.memory.allocator import KEPT_BY_DEFAULT_BYTES
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory.temporaries import temporaries
 from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.rewrite import extract
 from jaxaot.ir.schedule import before_first_readers
 from jaxaot.ir.walk import aval_bytes, variables
 
-LIMIT_BYTES = KEPT_BY_DEFAULT_BYTES
-"""The limit on temporaries of a subprogram, if the allocator is not told to keep more, see `allocator.py`."""
-
-_LITTLE_BYTES = LIMIT_BYTES // 4
-"""Of subprograms that need less than this, and than a quarter of their limit, the bytes that cross decide."""
-
-SMALL_BYTES = 1024
-"""Values up to this size cross cuts as they are: nothing is gained by computing them later."""
-
 _N_PLACES = 200
 """How many places for a cut are tried at first, before the best one is refined."""
-
-_ENOUGH = 0.75
-"""To what share of their memory a cut has to bring the temporaries, for it to be worth what crosses."""
 
 _LONGEST_CHAIN = 8
 """How many equations are computed again to have one value less cross."""
@@ -79,9 +67,7 @@ class Schedule:
     outputs: tuple[int, ...]
 
 
-def temporary_bytes(
-    eqns: Sequence[Eqn], returned: Collection[Any], delayed: bool = True, limit: int = LIMIT_BYTES
-) -> int:
+def temporary_bytes(eqns: Sequence[Eqn], returned: Collection[Any], limit: int, delayed: bool = True) -> int:
     """Returns an estimate of the memory that equations need for temporaries, from shapes alone.
 
     Values that are too large for any subprogram are not counted: the allocator gives each of them back however they are
@@ -90,14 +76,14 @@ def temporary_bytes(
     Args:
       eqns: The equations of a subprogram.
       returned: The variables that leave it.
-      delayed: Whether what can wait does, as it does in subprograms.
       limit: What temporaries of a subprogram have to stay below.
+      delayed: Whether what can wait does, as it does in subprograms.
     """
-    return temporaries(eqns, returned, max(limit, LIMIT_BYTES), delayed).peak()
+    return temporaries(eqns, returned, max(limit, machine().kept_bytes), delayed).peak()
 
 
 def divide(
-    eqns: Sequence[Eqn], returned: Collection[Any], known: Collection[Any], limit: int = LIMIT_BYTES
+    eqns: Sequence[Eqn], returned: Collection[Any], known: Collection[Any], limit: int
 ) -> tuple[list[Any], list[Any]] | None:
     """Returns the equations of a subprogram as two that need less memory for temporaries, or None if none do.
 
@@ -113,7 +99,7 @@ def divide(
     if before <= limit:
         return None
 
-    little = min(_LITTLE_BYTES, limit // 4)
+    little = min(machine().kept_bytes, limit) // 4  # of subprograms that need less, the bytes that cross decide
 
     def rank(place: int) -> tuple[int, int, int]:
         is_left, is_right = found.last < place, found.first >= place
@@ -125,7 +111,7 @@ def divide(
     places = [place for place in range(1, n) if place not in apart]
     _, _, near = min(map(rank, places[::step]), default=(0, 0, 0))
     most, _, place = min((rank(place) for place in places if abs(place - near) <= step), default=(before, 0, 0))
-    if most > _ENOUGH * before:
+    if most > machine().max_left_by_cut * before:
         return None
     return _move_later(list(eqns[:place]), list(eqns[place:]), set(returned), set(known))
 
@@ -237,7 +223,7 @@ def _move_later(
     crossing = OrderedSet(var for eqn in left for var in eqn.outvars if var in needed)
     redone: list[Any] = []
     for var in reversed(list(crossing)):
-        if var in returned or aval_bytes(var.aval) <= SMALL_BYTES:
+        if var in returned or aval_bytes(var.aval) <= machine().uncut_bytes:
             continue
         chain = _chain(var, producer, crossing)
         if chain is not None:
@@ -263,7 +249,7 @@ def _chain(var: Var, producer: Mapping[Any, Any], crossing: Collection[Any]) -> 
             return None
         chain.append(eqn)
         for v in variables(eqn.invars):
-            if v in producer and v not in crossing and aval_bytes(v.aval) > SMALL_BYTES:
+            if v in producer and v not in crossing and aval_bytes(v.aval) > machine().uncut_bytes:
                 pending.append(v)
     return chain
 

@@ -19,18 +19,13 @@ from jaxaot._jax import Literal
 from jaxaot._typing import Eqn
 from jaxaot._util import OrderedSet
 from jaxaot.backend.cpu.analysis.kernels import is_fused, kernels
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.primitives import Kind, is_cheap, kind
 from jaxaot.ir.walk import aval_bytes, is_rewritable, sub_jaxprs, variables
 
 _SAME_MEMORY = {"reshape", "squeeze", "expand_dims", "optimization_barrier"}
 _NOT_IN_MEMORY = {"broadcast_in_dim", "iota"}
 _IN_PLACE = {"dynamic_update_slice", "scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"}
-
-_LARGE_BYTES = 1 << 16
-"""What is smaller takes little memory however long it is there."""
-
-_LONG = 4
-"""How many kernels a value is there before it is read, if it is worth waiting."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -150,7 +145,9 @@ def waiting(eqns: Sequence[Eqn], kernel: Sequence[int], time: Sequence[int]) -> 
     for k, made_by in operands.items():
         for maker_of_operand in made_by:
             readers[maker_of_operand].add(k)
-    is_large = {k: max((aval_bytes(v.aval) for v in eqns[k].outvars), default=0) > _LARGE_BYTES for k in members}
+    is_large = {
+        k: max((aval_bytes(v.aval) for v in eqns[k].outvars), default=0) > machine().late_bytes for k in members
+    }
     early: set[int] = set()  # those that need nothing but inputs
     for k in sorted(members, key=lambda k: time[k]):
         if operands[k] <= early and all(is_cheap(eqns[i]) and is_rewritable(eqns[i]) for i in members[k]):
@@ -160,7 +157,7 @@ def waiting(eqns: Sequence[Eqn], kernel: Sequence[int], time: Sequence[int]) -> 
         until: dict[int, int] = {}
         for k in sorted(can_wait, key=lambda k: -time[k]):
             until[k] = min(until.get(reader, time[reader]) for reader in readers[k])
-        kept = {k for k in can_wait if until[k] - time[k] >= _LONG}
+        kept = {k for k in can_wait if until[k] - time[k] >= machine().late_kernels}
         kept = {k for k in kept if all(j in kept or not is_large[j] for j in operands[k])}
         if kept == can_wait:
             return until

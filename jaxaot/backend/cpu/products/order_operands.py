@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 from jax.lax import dot_general_p
 
 from jaxaot._typing import ClosedJaxpr, Eqn
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.build import array_var, barrier, swapped, transpose
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import aval_bytes, is_rewritable
-
-THIN = 64
-"""Up to how many columns of a matrix a barrier pays, which costs another small array (`benchmarks.rewrites`)."""
 
 
 def order_operands(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -22,8 +20,8 @@ def order_operands(closed: ClosedJaxpr) -> ClosedJaxpr:
                                                        →      c: f32[512,128] = transpose[permutation=(1,0)] d
 
     Such products, the gradients of weights, are computed by Eigen on CPU: 89 GFLOP/s for the left one, 156 for the
-    right one. The transpose is a small part of that, and often part of what reads it. If there are at most `THIN`
-    columns, a barrier is between them, as XLA would make the product of before of both.
+    right one. The transpose is a small part of that, and often part of what reads it. If there are at most
+    `max_thin_columns` columns, a barrier is between them, as XLA would make the product of before of both.
 
     Of products of several matrices XLA copies those whose axes do not lie as its library reads them: batch, rows,
     contracted of the left one; batch, contracted, columns of the right one. Operands are swapped where that leaves less
@@ -40,7 +38,7 @@ def order_operands(closed: ClosedJaxpr) -> ClosedJaxpr:
             order = (*range(n_batch), *columns, *rows)
             product = array_var([shape[axis] for axis in order], target)
             rewriter.write([swapped(eqn, product)])
-            if not n_batch and shape[1] <= THIN:
+            if not n_batch and shape[1] <= machine().max_thin_columns:
                 barred, (product,) = barrier([product], eqn)
                 rewriter.write([barred])
             rewriter.write(transpose(product, [order.index(axis) for axis in range(len(shape))], eqn, target)[0])

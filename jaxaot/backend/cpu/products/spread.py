@@ -11,7 +11,6 @@ and what lies between them.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,39 +18,16 @@ from jax import lax
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr, Var
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.axes import AxisSplit, params_of_part, splits
-from jaxaot.ir.build import resized_var
+from jaxaot.ir.build import params_of_combining, resized_var
 from jaxaot.ir.cost import eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewriter import Rewriter
 from jaxaot.ir.walk import Makers, aval_bytes, users, variables
 
-SEED_FLOPS = 1 << 22
-"""What takes less is done before another core has begun: about 50 microseconds."""
-
-SHARED_FLOPS = 10_000_000
-"""A product of a batch that takes this is computed on all cores: 192 cubed is, 128 by 128 by 256 is not."""
-
-SHARED_ELEMENTS = 1 << 17
-"""And so is one with a matrix of as many elements, however few it takes: 384 by 384 by 16 is, 320 by 320 by 32 not."""
-
-MIN_SEEDS = 3
-"""XLA runs small programs one kernel after the other: an attention alone, two products, lost a fourth by parts."""
-
-FLOPS_PER_BYTE = 12
-"""What one core computes in the time in which a byte is copied."""
-
-FLOPS_PER_EQUATION = 1_000_000
-"""What one core computes in the time that another kernel takes besides its work."""
-
 _FREE = {"reshape", "squeeze", "expand_dims"}
 """Primitives that are no work at all."""
-
-
-def n_cores() -> int:
-    """Returns how many cores XLA may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def spread(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -68,14 +44,14 @@ def spread(closed: ClosedJaxpr) -> ClosedJaxpr:
     There are as many parts as there are cores, or a half or a quarter of that if the batch has no multiple of it. Sums
     over the batch are sums of the sums of the parts, but for those of half precision, which would be rounded twice.
     Parts are made where the work that is shared takes longer than what has to be cut and put together, and where there
-    are at least `MIN_SEEDS` seeds.
+    are at least `min_seeds` seeds.
     """
     for n_parts in (8, 4, 2):
-        if n_parts <= n_cores():
+        if n_parts <= machine().n_cores:
             growth = _Growth(closed.jaxpr, n_parts)
             groups = [group for group in growth.groups() if growth.pays(group)]
             chosen = {i: growth.splits[i] for group in groups for i in group}
-            if len(growth.seeds.intersection(chosen)) >= MIN_SEEDS:
+            if len(growth.seeds.intersection(chosen)) >= machine().min_seeds:
                 return _Parts(closed, chosen, growth.axes, n_parts).rebuild()
     return closed
 
@@ -206,7 +182,9 @@ class _Growth:
         whole |= {var for var in made if not own.issuperset(self._readers.get(var, ()))}
         copied = sum(aval_bytes(var.aval) for var in (*cut, *whole))
         n_kernels = sum(eqns[i].primitive.name not in _FREE for i in group)
-        spent = copied * FLOPS_PER_BYTE + n_kernels * (self._n_parts - 1) * FLOPS_PER_EQUATION
+        spent = (
+            copied * machine().flops_per_copied_byte + n_kernels * (self._n_parts - 1) * machine().flops_per_equation
+        )
         return flops * (self._n_parts - 1) > spent * self._n_parts
 
 
@@ -216,7 +194,10 @@ def _is_seed(eqn: Eqn) -> bool:
     flops = eqn_flops(eqn)
     n_products = math.prod(eqn.invars[0].aval.shape[axis] for axis in eqn.params["dimension_numbers"][1][0])
     largest = max(atom.aval.size for atom in (*eqn.invars, *eqn.outvars))
-    return SEED_FLOPS <= flops < n_products * SHARED_FLOPS and largest < n_products * SHARED_ELEMENTS
+    return (
+        machine().min_seed_flops <= flops < n_products * machine().shared_flops
+        and largest < n_products * machine().shared_elements
+    )
 
 
 def _is_multiple(size: int, n: int) -> bool:
@@ -261,7 +242,7 @@ class _Parts:
             total = results[0]
             for k, part in enumerate(results[1:], 2):
                 following = target if k == self._n_parts else self._var(target, None)
-                self._rewriter.add(split.combine, {}, [total, part], following)
+                self._rewriter.add(split.combine, params_of_combining(split.combine), [total, part], following)
                 total = following
         else:
             self._parts[target] = results

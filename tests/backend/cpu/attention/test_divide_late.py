@@ -9,8 +9,6 @@ import pytest
 from flax import linen
 
 import jaxaot as ja
-from jaxaot.backend.cpu.attention import divide_late as module
-from jaxaot.backend.cpu.attention import skip_masked as skip_masked_module
 from jaxaot.backend.cpu.attention.divide_late import divide_late
 from jaxaot.backend.cpu.attention.skip_masked import skip_masked
 from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
@@ -25,8 +23,8 @@ N, FEATURES = 32, 4
 
 
 @pytest.fixture(autouse=True)
-def small_arrays(monkeypatch):
-    monkeypatch.setattr(module, "MIN_ELEMENTS", 1)
+def small_arrays(using_machine):
+    using_machine(min_quotients=1)
 
 
 def normal(seed, *shape):
@@ -205,9 +203,8 @@ def test_values_that_are_not_finite(value, which):
 
 @pytest.mark.parametrize("value", some([np.nan, 0.5, np.inf], 1))
 @pytest.mark.slow
-def test_masks_are_skipped_after_it(value, monkeypatch):
-    for name, small in (("MIN_ROWS", 8), ("ALIGNED", 2), ("FLOPS_PER_KERNEL", 0), ("FLOPS_PER_KIND", 0)):
-        monkeypatch.setattr(skip_masked_module, name, small)
+def test_masks_are_skipped_after_it(value, using_machine):
+    using_machine(min_block_rows=8, register_elements=2, flops_per_kernel=0, flops_per_kind=0)
     q, k, v = qkv(2)
     fn = with_gradients(lambda q, k, v: attention(q, k, v, mask=CAUSAL))
     passes = lambda closed: skip_masked(divide_late(before(closed)))

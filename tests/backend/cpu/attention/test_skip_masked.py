@@ -10,7 +10,6 @@ import pytest
 from flax import linen
 
 import jaxaot as ja
-from jaxaot.backend.cpu.attention import skip_masked as module
 from jaxaot.backend.cpu.attention.skip_masked import skip_masked
 from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.backend.cpu.products.fold_transposes import fold_transposes
@@ -23,11 +22,8 @@ N = 32
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(module, "MIN_ROWS", 8)
-    monkeypatch.setattr(module, "ALIGNED", 2)
-    monkeypatch.setattr(module, "FLOPS_PER_KERNEL", 0)
-    monkeypatch.setattr(module, "FLOPS_PER_KIND", 0)
+def small_blocks(using_machine):
+    using_machine(min_block_rows=8, register_elements=2, flops_per_kernel=0, flops_per_kind=0)
 
 
 def normal(seed, *shape):
@@ -191,10 +187,16 @@ def test_several_layers_each_with_its_own_blocks():
     assert skipped(with_gradients(fn), normal(0, 2, N, 4), normal(1, 4, 4), normal(2, 4, 4), rtol=1e-5) < 0.9
 
 
+def test_equations_of_blocks_have_the_parameters_of_their_primitive():
+    fn = with_gradients(lambda q, k, v: attention(q, k, v, MASKS["causal"](*rows_and_columns())))
+    passed = skip_masked(inline(jax.make_jaxpr(fn)(*qkv(2, 3)), also_custom=True))
+    assert "mul" in str(passed.jaxpr)  # printing reads parameters that computing does not need
+
+
 @pytest.mark.parametrize(("n_layers", "sizes"), [(1, {15, 17}), (4, {7, 8, 9})])
-def test_more_than_two_blocks_have_to_save_what_their_kernels_take_to_compile(n_layers, sizes, monkeypatch):
+def test_more_than_two_blocks_have_to_save_what_their_kernels_take_to_compile(n_layers, sizes, using_machine):
     """Kernels of layers that are alike are compiled once, so that what these save counts together."""
-    monkeypatch.setattr(module, "FLOPS_PER_KIND", 500)
+    using_machine(flops_per_kind=500)
 
     def fn(q, k, v):
         for _ in range(n_layers):

@@ -12,25 +12,21 @@ from jax import lax
 import jaxaot as ja
 from benchmarks.random_models import model
 from jaxaot._jax import jaxpr_as_fun
-from jaxaot.backend.cpu.batch import sharded, shards
+from jaxaot.backend.cpu.batch import sharded
 from jaxaot.backend.cpu.batch.sharded import plan_sharded
 from jaxaot.backend.cpu.batch.shards import plan_shards
-from jaxaot.backend.cpu.pipeline import DEFAULTS
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
+from jaxaot.passes.pipeline import lowered_passes
 from tests.seeds import seeds, some
 
-CPU = DEFAULTS["cpu"]
+CPU = lowered_passes(None, "cpu")
 
 
 @pytest.fixture(autouse=True)
-def everything_is_shared(monkeypatch, everything_is_large):
-    monkeypatch.setattr(shards, "MIN_FLOPS", 0)
-    monkeypatch.setattr(shards, "MAX_HANDED_OVER", 1e9)
-    monkeypatch.setattr(shards, "MIN_PART", 0.5)
-    monkeypatch.setattr(shards, "MIN_PRODUCTS", 1)
-    monkeypatch.setattr(sharded, "n_cores", lambda: 2)
+def everything_is_shared(everything_is_large, using_machine):
+    using_machine(min_share_flops=0, max_handed_over=1e9, min_shared_part=0.5, min_share_products=1)
 
 
 def graph_of(fn, *args):
@@ -279,13 +275,13 @@ def test_a_batch_that_cores_do_not_divide_has_no_shards():
     assert planned(descent(LOSSES["one-hot"]), W, X, LABELS, n=3) is None
 
 
-def test_small_graphs_have_no_shards(monkeypatch):
-    monkeypatch.setattr(shards, "MIN_FLOPS", 1_000_000)
+def test_small_graphs_have_no_shards(using_machine):
+    using_machine(min_share_flops=1_000_000)
     assert planned(descent(LOSSES["one-hot"]), W, X, LABELS) is None
 
 
-def test_what_hands_over_much_has_no_shards(monkeypatch):
-    monkeypatch.setattr(shards, "MAX_HANDED_OVER", 0.25)
+def test_what_hands_over_much_has_no_shards(using_machine):
+    using_machine(max_handed_over=0.25)
     assert planned(descent(LOSSES["one-hot"]), W, X, LABELS) is None
 
 
@@ -397,7 +393,7 @@ def test_an_executable_runs_the_shards_too():
 def test_a_function_of_tensors_runs_the_shards_too(monkeypatch):
     made = []
     monkeypatch.setattr(
-        "jaxaot.lower.executable.plan_sharded", lambda *args: made.append(plan_sharded(*args)) or made[-1]
+        "jaxaot.backend.cpu.run.plan_sharded", lambda *args: made.append(plan_sharded(*args)) or made[-1]
     )
     weights = [ja.tensor(np.asarray(w), requires_grad=True) for w in W]
     x = ja.tensor(np.asarray(X))
@@ -434,7 +430,7 @@ def test_calls_from_many_threads_and_under_other_settings():
 
 
 @pytest.mark.parametrize("why", ["flags", "nan", "switch", "effects", "cores"])
-def test_where_there_are_no_shards(why, monkeypatch):
+def test_where_there_are_no_shards(why, monkeypatch, using_machine):
     closed, _ = graph_of(descent(LOSSES["one-hot"]), W, X, LABELS)
     assert plan_sharded(closed, CPU) is not None
     passes = CPU
@@ -445,7 +441,7 @@ def test_where_there_are_no_shards(why, monkeypatch):
     elif why == "switch":
         passes = tuple(name for name in CPU if name != "shards")
     elif why == "cores":
-        monkeypatch.setattr(sharded, "n_cores", lambda: 1)
+        using_machine(n_cores=1)
     else:
 
         def noisy(ws, x, y):

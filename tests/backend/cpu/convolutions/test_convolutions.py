@@ -14,18 +14,16 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu import options as options_module
 from jaxaot.backend.cpu.convolutions.multiply_convolutions import multiply_convolutions
 from jaxaot.backend.cpu.convolutions.pad_images import pad_images
-from jaxaot.backend.cpu.convolutions.split_groups import MAX_GROUPS, split_groups
-from jaxaot.backend.cpu.convolutions.sum_depthwise import MAX_TAPS, sum_depthwise
-from jaxaot.backend.cpu.convolutions.unfold_stems import unfold_stems
+from jaxaot.backend.cpu.convolutions.split_groups import split_groups
+from jaxaot.backend.cpu.convolutions.sum_depthwise import sum_depthwise
 from jaxaot.backend.cpu.convolutions.unfold_volumes import unfold_volumes
-from jaxaot.backend.cpu.convolutions.winograd import winograd
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
-from jaxaot.backend.cpu.pipeline import DEFAULTS, EIGEN_CONVOLUTIONS
+from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
-from jaxaot.lower import jit as jit_module
 from jaxaot.lower.executable import Executable
-from jaxaot.passes.pipeline import lowered_passes, pass_names, run_passes
+from jaxaot.passes.pipeline import default_passes, run_passes
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 
@@ -109,7 +107,7 @@ def fitting_convolution(seed):
 def test_random_convolutions_keep_their_values_and_gradients(seed):
     fn, args = fitting_convolution(seed)
     n_before = len(convolutions(graph_of(with_gradients(fn), *args)))
-    for rewrite in (multiply_convolutions, sum_depthwise, unfold_stems, unfold_volumes):
+    for rewrite in (multiply_convolutions, sum_depthwise, unfold_volumes):
         assert n_left(rewrite, with_gradients(fn), *args, rtol=1e-4) <= n_before
     assert n_left(pad_images, with_gradients(fn), *args, rtol=1e-4) == n_before
     assert n_left(split_groups, with_gradients(fn), *args, rtol=1e-4) >= n_before
@@ -139,7 +137,7 @@ def test_other_convolutions_stay():
     assert n_left(sum_depthwise, grouped, x, normal(1, 1, 1, 2, 4)) == 1
     padded = lambda x, k: convolve(x, k, padding="SAME" if k.shape[0] > 1 else ((1, 1), (1, 1)))
     assert n_left(multiply_convolutions, padded, x, normal(1, 1, 1, 4, 4)) == 1  # zeros meet what may be infinite
-    wide = normal(1, MAX_TAPS + 1, 1, 4)
+    wide = normal(1, machine().max_depthwise_taps + 1, 1, 4)
     along = lambda x, k: lax.conv_general_dilated(
         x, k, (1,), "VALID", dimension_numbers=("NWC", "WIO", "NWC"), feature_group_count=4
     )
@@ -175,7 +173,15 @@ def test_grouped_convolutions_and_their_gradients_are_split():
     n_left(split_groups, jaxpr_as_fun(closed), x, k)
     assert [e.params["batch_group_count"] for e in convolutions(split_groups(closed))] == [1] * 12
     many = lambda x, k: convolve(x, k, feature_group_count=x.shape[-1])
-    assert n_left(split_groups, many, normal(0, 1, 4, 4, MAX_GROUPS + 1), normal(1, 2, 2, 1, MAX_GROUPS + 1)) == 1
+    assert (
+        n_left(
+            split_groups,
+            many,
+            normal(0, 1, 4, 4, machine().max_groups + 1),
+            normal(1, 2, 2, 1, machine().max_groups + 1),
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.bfloat16])
@@ -195,47 +201,6 @@ def test_nan_and_infinities_propagate(poison):
         (got,), (want,) = (jaxpr_as_fun(graph)(x, k) for graph in (rewrite(closed), closed))
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
         assert not bool(jnp.isfinite(got).all())
-
-
-@pytest.mark.parametrize(
-    ("size", "padding", "numbers"),
-    [
-        ((8, 8), "SAME", NHWC),
-        ((9, 7), "VALID", NHWC),
-        pytest.param((6, 10), ((0, 2), (1, 0)), NHWC, marks=pytest.mark.slow),
-        pytest.param((8, 6), "SAME", ("NCHW", "OIHW", "CNHW"), marks=pytest.mark.slow),
-    ],
-)
-def test_winograd_is_as_exact_as_documented(size, padding, numbers):
-    n, c, o = 2, 64, 65
-    x = normal(0, n, c, *size) if numbers[0] == "NCHW" else normal(0, n, *size, c)
-    k = normal(1, o, c, 3, 3) if numbers[1] == "OIHW" else normal(1, 3, 3, c, o)
-    fn = lambda x, k: convolve(x, k, (1, 1), padding, numbers)
-    closed = graph_of(fn, x, k)
-    passed = winograd(closed)
-    check_graph(passed)
-    assert names(passed)["dot_general"] == 36 and not names(passed)["conv_general_dilated"]
-    (got,), (want,) = (jaxpr_as_fun(graph)(x, k) for graph in (passed, closed))
-    assert float(jnp.abs(got - want).max() / jnp.abs(want).max()) < 2e-5
-
-
-def test_winograd_leaves_what_it_is_not_for():
-    x, k = normal(0, 2, 8, 8, 64), normal(1, 3, 3, 64, 64)
-    for fn, args in (
-        (lambda x, k: convolve(x, k, (2, 2)), (x, k)),
-        (convolve, (x, normal(1, 5, 5, 64, 64))),
-        (convolve, (x.astype(jnp.bfloat16), k.astype(jnp.bfloat16))),
-        (convolve, (x[..., :8], k[:, :, :8])),
-        (lambda x, k: convolve(x, k, rhs_dilation=(2, 2)), (x, k)),
-    ):
-        assert names(winograd(graph_of(fn, *args)))["conv_general_dilated"] == 1
-
-
-@pytest.mark.parametrize(("strides", "padding"), [((1, 1), "SAME"), ((2, 2), "VALID"), ((2, 1), ((3, 0), (0, 2)))])
-def test_stems_are_unfolded(strides, padding):
-    fn = lambda x, k: convolve(x, k, strides, padding)
-    assert n_left(unfold_stems, fn, normal(0, 2, 9, 8, 3), normal(1, 3, 3, 3, 5)) == 0
-    assert n_left(unfold_stems, fn, normal(0, 2, 9, 8, 5), normal(1, 3, 3, 5, 4)) == 1
 
 
 VOLUMES = {
@@ -266,22 +231,12 @@ def test_convolutions_of_volumes_are_convolutions_of_images(name):
     )
 
 
-def test_winograd_runs_only_where_it_is_named():
-    assert "winograd" in pass_names() and not {"winograd", "unfold_stems"} & set(lowered_passes(None, "cpu"))
-    assert lowered_passes(("winograd", "lowered_cse"), "cpu") == ("lowered_cse", "winograd")
-    x, k = normal(0, 2, 8, 8, 64), normal(1, 3, 3, 64, 64)
-    run = ja.jit(lambda x, k: convolve(x, k, (1, 1), "SAME"))
-    plain = run(x, k)
-    with ja.config(passes=(*DEFAULTS["cpu"], "winograd")):
-        np.testing.assert_allclose(run(x, k), plain, atol=2e-5 * float(jnp.abs(plain).max()))
-
-
 def test_convolutions_are_computed_by_eigen():
     closed = graph_of(lambda x, k: convolve(x, k, padding="SAME"), normal(0, 16, 32, 32, 32), normal(1, 3, 3, 32, 32))
     executable = Executable(closed)
     assert executable.tuned.n_by_eigen == 1 and "eigen_convolutions: 1 on all cores" in executable.explain()
     assert BY_YNN in (executable.compiler_options or {}) and "ynn" not in executable.as_text(optimized=True)
-    with ja.config(passes=tuple(name for name in DEFAULTS["cpu"] if name != EIGEN_CONVOLUTIONS)):
+    with ja.config(passes=tuple(name for name in default_passes() if name != EIGEN_CONVOLUTIONS)):
         other = Executable(closed)
         assert not other.tuned.n_by_eigen and other.compiler_options is None
     matrices = Executable(graph_of(lambda a: a @ a, jnp.ones((256, 256))))
@@ -290,7 +245,9 @@ def test_convolutions_are_computed_by_eigen():
 
 def test_a_jitted_function_computes_large_convolutions_by_eigen(monkeypatch):
     asked = []
-    monkeypatch.setattr(jit_module, "with_eigen_convolutions", lambda options: asked.append(options) or options)
+    monkeypatch.setattr(
+        "jaxaot.backend.cpu.tune.with_eigen_convolutions", lambda options: asked.append(options) or options
+    )
     step = ja.jit(lambda x, k: {"y": convolve(x, k, padding="SAME")}, donate_argnums=0)
     x, k = normal(0, 16, 32, 32, 32), normal(1, 3, 3, 32, 32)
     want = convolve(x, k, padding="SAME")

@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxaot.backend.cpu.kernels.drop_axes import MAX_AXES, MIN_ELEMENTS, drop_axes
+from jaxaot.backend.cpu.kernels.drop_axes import MAX_AXES, drop_axes
 from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import Makers
 from tests.rewritten import assert_rewritten
@@ -64,10 +65,10 @@ STEPS = (
 
 
 @pytest.mark.parametrize("seed", seeds(10, 1))
-def test_random_programs_keep_their_values_and_gradients(seed, monkeypatch):
+def test_random_programs_keep_their_values_and_gradients(seed, using_machine):
     rng = random.Random(seed)
     shape = [rng.choice((1, 1, 2, 3)) for _ in range(rng.randint(4, 6))]
-    monkeypatch.setattr("jaxaot.backend.cpu.kernels.drop_axes.MIN_ELEMENTS", rng.choice((0, MIN_ELEMENTS)))
+    using_machine(min_reduced_elements=rng.choice((0, machine().min_reduced_elements)))
     chosen = [(rng.choice(STEPS), rng.random()) for _ in range(8)]
 
     def fn(x):
@@ -96,7 +97,7 @@ def test_what_is_computed_and_reduced_at_once_has_no_axis_of_one_element(name, s
     producer, fused = Makers(passed.jaxpr).position, 0
     for eqn in passed.eqns:
         made = producer.get(eqn.invars[0]) if eqn.primitive.name.startswith("reduce_") else None
-        if made is not None and eqn.invars[0].aval.size >= MIN_ELEMENTS:
+        if made is not None and eqn.invars[0].aval.size >= machine().min_reduced_elements:
             fused += passed.eqns[made].primitive.name != "reshape"
             assert 1 not in eqn.invars[0].aval.shape
     assert fused

@@ -10,7 +10,8 @@ from jax import lax
 
 import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
-from jaxaot.backend.cpu.kernels.reduce_angles import LIMIT, MIN_ELEMENTS, reduce_angles
+from jaxaot.backend.cpu.kernels.reduce_angles import LIMIT, reduce_angles
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from tests.rewritten import assert_rewritten
@@ -69,7 +70,7 @@ def test_special_values_are_as_before(name):
 
 
 def test_what_is_left_alone():
-    small = X.ravel()[: MIN_ELEMENTS - 1]
+    small = X.ravel()[: machine().min_angles - 1]
     assert n_branches(jnp.sin, small) == 0
     assert n_branches(jnp.sin, X.astype(jnp.bfloat16)) == 0
     assert n_branches(jnp.sin, X + 1j) == 0

@@ -95,10 +95,10 @@ def test_other_scatters_stay(name):
     assert n_scatters(fn, *args) == sum(name.startswith("scatter") for name in before)
 
 
-def test_small_results_stay(monkeypatch):
+def test_small_results_stay(using_machine):
     fn, *args = ROWS[next(iter(ROWS))]
     assert n_scatters(fn, *args) == 0
-    monkeypatch.undo()
+    using_machine(min_selected_bytes=1 << 20)
     assert n_scatters(fn, *args) > 0
 
 

@@ -10,11 +10,11 @@ import pytest
 import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.kernels.unroll_threefry import unroll_threefry
-from jaxaot.backend.cpu.pipeline import DEFAULTS
 from jaxaot.backend.cpu.tune import tune
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import inline
+from jaxaot.passes.pipeline import lowered_passes
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 
@@ -177,7 +177,7 @@ def test_dropout_in_a_loop_over_layers_and_its_gradient():
         return (jax.lax.scan(layer, x, jax.random.split(key, 3))[0] ** 2).mean()
 
     args = jnp.eye(128) / 2, KEY, jnp.ones((256, 128))
-    tuned = tune(inline(jax.make_jaxpr(jax.value_and_grad(loss))(*args), also_custom=True), DEFAULTS["cpu"])
+    tuned = tune(inline(jax.make_jaxpr(jax.value_and_grad(loss))(*args), also_custom=True), lowered_passes(None, "cpu"))
     assert "random_bits" not in str(tuned.jaxpr) and "threefry_bits" in str(tuned.jaxpr)
     got, want = ja.jit(jax.value_and_grad(loss))(*args), jax.jit(jax.value_and_grad(loss))(*args)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7), got, want)

@@ -10,7 +10,8 @@ import pytest
 from jax import lax
 
 import jaxaot as ja
-from jaxaot.backend.cpu.kernels.unroll_windows import MAX_TAPS, unroll_windows
+from jaxaot.backend.cpu.kernels.unroll_windows import unroll_windows
+from jaxaot.backend.cpu.machine import machine
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds, some
 
@@ -58,7 +59,7 @@ def test_random_windows_keep_their_values_and_gradients(seed):
     kind = rng.choice(("max", "min", "sum"))
     x = normal(seed, *size) if rng.random() < 0.5 else jnp.round(normal(seed, *size))  # with equal elements
     args = kind, window, strides, padding
-    expected = 0 if np.prod(window) <= MAX_TAPS else None
+    expected = 0 if np.prod(window) <= machine().max_taps else None
     left = n_loops(with_gradient(*args), *weighted(x, *args), rtol=1e-5)
     assert left == expected or expected is None
 
@@ -82,7 +83,7 @@ def test_integers_and_dilated_windows():
 
 def test_what_stays():
     x = normal(0, 2, 40)
-    assert n_loops(lambda x: pool(x, "max", (1, MAX_TAPS + 1), (1, 1), "VALID"), x) == 1
+    assert n_loops(lambda x: pool(x, "max", (1, machine().max_taps + 1), (1, 1), "VALID"), x) == 1
     holes = lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 3), (1, 1), "VALID", (1, 2))
     assert n_loops(holes, x) == 1
     filled = lambda x: pool(lax.pad(x, np.float32(1), ((0, 0, 0), (2, 2, 1))), "sum", (1, 3), (1, 1), "VALID")

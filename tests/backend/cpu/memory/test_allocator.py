@@ -13,7 +13,8 @@ import pytest
 import jaxaot as ja
 from jaxaot.backend.cpu.memory import allocator, sequential
 from jaxaot.backend.cpu.memory.allocator import is_told_otherwise, keep_freed_memory
-from jaxaot.backend.cpu.pipeline import KEEP_FREED_MEMORY, UNASKED
+from jaxaot.backend.cpu.pipeline import KEEP_FREED_MEMORY
+from tests.declared import BY_DEFAULT
 
 FAULTS = """
 import ctypes, resource, sys, threading
@@ -61,13 +62,13 @@ def test_a_block_of_nearly_a_heap_is_kept_where_glibc_can():
     assert (faults("keep") < 1_000) == (version >= (2, 36))
 
 
-def test_how_much_is_kept(monkeypatch):
+def test_how_much_is_kept(monkeypatch, using_machine):
     for name in [name for name in os.environ if is_told_otherwise({name: os.environ[name]})]:
         monkeypatch.delenv(name)
     for version, expected in [((2, 36), 60 << 20), ((2, 35), 63 << 19), (None, 63 << 19)]:
-        monkeypatch.setattr(allocator, "_version", lambda: version)
+        using_machine(glibc=version)
         assert allocator.most_kept_bytes() == expected
-    monkeypatch.setattr(allocator, "_version", lambda: (2, 40))
+    using_machine(glibc=(2, 40))
     monkeypatch.setenv("MALLOC_TOP_PAD_", "0")
     assert allocator.most_kept_bytes() == 63 << 19
 
@@ -102,9 +103,9 @@ def deep(tanh, weights, x):
 @pytest.mark.parametrize(
     ("rows", "passes", "expected"),
     [
-        (8192, (*UNASKED, "subprograms", KEEP_FREED_MEMORY), 1),
-        (8192, (*UNASKED, "subprograms"), 0),
-        (64, (*UNASKED, "subprograms", KEEP_FREED_MEMORY), 0),
+        (8192, (*BY_DEFAULT, "subprograms", KEEP_FREED_MEMORY), 1),
+        (8192, (*BY_DEFAULT, "subprograms"), 0),
+        (64, (*BY_DEFAULT, "subprograms", KEEP_FREED_MEMORY), 0),
     ],
     ids=["large", "switched off", "small"],
 )

@@ -10,6 +10,7 @@ import pytest
 from benchmarks.random_matrices import matrix_program
 from benchmarks.random_models import model
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory import temporaries
 from jaxaot.backend.cpu.memory.delay import delay
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
@@ -25,9 +26,8 @@ W = jax.random.normal(jax.random.key(9), (1024, 1024)) / 32
 
 
 @pytest.fixture(autouse=True)
-def everything_is_large(monkeypatch):
-    monkeypatch.setattr(temporaries, "_LARGE_BYTES", 0)
-    monkeypatch.setattr(temporaries, "_LONG", 1)
+def everything_is_large(using_machine):
+    using_machine(late_bytes=0, late_kernels=1)
 
 
 def graph_of(fn, *args):
@@ -75,7 +75,7 @@ def test_results_of_what_waits_and_chains_of_it_are_made_together():
     assert names.index("optimization_barrier") < names.index("sin") < names.index("cumsum")
 
 
-def test_what_would_be_there_anyway_does_not_wait(monkeypatch):
+def test_what_would_be_there_anyway_does_not_wait(using_machine):
     def read_at_once(x, y):
         return ((jnp.sin(x) @ y) @ y) @ y
 
@@ -83,11 +83,11 @@ def test_what_would_be_there_anyway_does_not_wait(monkeypatch):
         early = jnp.cumsum(x, 0)
         return ((early @ y) @ y) @ jnp.cos(early)
 
-    monkeypatch.setattr(temporaries, "_LONG", 3)
+    using_machine(late_kernels=3)
     for fn in (read_at_once, read_twice, lambda x, y: (y @ y, jnp.sin(x)), lambda x, y: jnp.sin(x) + y):
         closed = graph_of(fn, X, X)
         assert delay(closed) is closed
-    monkeypatch.setattr(temporaries, "_LARGE_BYTES", 1 << 10)
+    using_machine(late_bytes=1 << 10)
     closed = graph_of(backward, [X] * 4, X, X)
     assert delay(closed) is closed
 
@@ -158,7 +158,7 @@ def test_a_backward_of_residuals_needs_less_memory():
     estimate = functools.partial(temporaries.temporaries, closed.jaxpr.eqns, set(closed.jaxpr.outvars), 1 << 40)
     assert needed(delay(closed)) < 0.7 * needed(closed)
     assert estimate(delayed=True).peak() < 0.7 * estimate().peak()
-    sequential = SequentialExecutable(closed, (), "backward", None)
+    sequential = SequentialExecutable(closed, (), "backward", None, limit=machine().kept_bytes)
     assert sequential.temporary_bytes == [needed(delay(closed))]
     for got, want in zip(sequential.call(*WIDE, W, WIDE[0]), backward(WIDE, W, WIDE[0]), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)

@@ -13,16 +13,16 @@ import pytest
 import jaxaot as ja
 from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import Literal, jaxpr_as_fun
-from jaxaot.backend.cpu.batch import sharded
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.memory import sequential, subprograms
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable, can_be_cut
 from jaxaot.backend.cpu.memory.subprograms import divide, plan_schedule
 from jaxaot.backend.cpu.options import keeping_barriers
-from jaxaot.backend.cpu.pipeline import LOWERED, UNASKED
 from jaxaot.backend.cpu.tune import tune
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower import jit as jit_module
 from jaxaot.lower.executable import Executable
+from tests.declared import BY_DEFAULT, EVERY
 from tests.seeds import seeds, some
 
 WEIGHTS = [0.1 * jax.random.normal(jax.random.key(i), (128, 128)) for i in range(20)]
@@ -30,8 +30,8 @@ X = jax.random.normal(jax.random.key(99), (8192, 128))
 
 
 @pytest.fixture(autouse=True)
-def one_core(monkeypatch):
-    monkeypatch.setattr(sharded, "n_cores", lambda: 1)  # no shards
+def one_core(using_machine):
+    using_machine(n_cores=1)  # no shards
 
 
 def loss(weights, x):
@@ -98,7 +98,7 @@ def sorted_both_ways(x):
 def test_no_cut_where_64_bits_cross(limit, has_gradient):
     x = jax.random.normal(jax.random.key(0), (8, 128))  # whose places are sorted in integers of 64 bits
     fn = jax.grad(lambda x: (sorted_both_ways(x)[0] ** 2).sum()) if has_gradient else sorted_both_ways
-    closed = tune(graph_of(fn, x), LOWERED).jaxpr
+    closed = tune(graph_of(fn, x), EVERY).jaxpr
     assert any(var.aval.dtype == np.int64 for eqn in closed.jaxpr.eqns for var in eqn.outvars)
     found = SequentialExecutable(closed, (), "fn", keeping_barriers(), limit=limit)
     assert len(found.schedule.subprograms) > 1
@@ -110,14 +110,16 @@ def test_no_cut_where_64_bits_cross(limit, has_gradient):
 def test_a_step_runs_in_two_programs_that_hold_little():
     run = ja.jit(step, donate_argnums=0)
     plain = jax.jit(step).lower(WEIGHTS, X).compile().memory_analysis().temp_size_in_bytes
-    assert plain > subprograms.LIMIT_BYTES
+    assert plain > machine().kept_bytes
     given = jax.tree.map(jnp.copy, WEIGHTS)
     assert_agree(run(given, X), jax.jit(step)(WEIGHTS, X))
     assert all(w.is_deleted() for w in given) and not X.is_deleted()
-    tuned = tune(graph_of(step, WEIGHTS, X), LOWERED)
-    found = SequentialExecutable(tuned.jaxpr, range(len(WEIGHTS)), "step", keeping_barriers())
+    tuned = tune(graph_of(step, WEIGHTS, X), EVERY)
+    found = SequentialExecutable(
+        tuned.jaxpr, range(len(WEIGHTS)), "step", keeping_barriers(), limit=machine().kept_bytes
+    )
     assert len(found.schedule.subprograms) == 2
-    assert max(found.temporary_bytes) <= subprograms.LIMIT_BYTES
+    assert max(found.temporary_bytes) <= machine().kept_bytes
     whole = Executable(tuned.jaxpr, compiler_options=keeping_barriers()).compiled.cost_analysis()
     assert found.cost_analysis()["flops"] == pytest.approx(whole["flops"], rel=0.1)
 
@@ -125,8 +127,7 @@ def test_a_step_runs_in_two_programs_that_hold_little():
 def test_what_was_lowered_as_one_program_is_cut_when_called(monkeypatch):
     made = []
     monkeypatch.setattr(
-        jit_module,
-        "SequentialExecutable",
+        "jaxaot.backend.cpu.run.Relay",
         lambda *args, **options: made.append(SequentialExecutable(*args, **options)) or made[-1],
     )
     run = ja.jit(step)
@@ -156,7 +157,7 @@ def test_where_no_cut_helps_there_is_none():
 def test_what_xla_refuses_is_told_when_the_programs_are_asked_for():
     closed = graph_of(lambda x: jnp.sort(jnp.sin(x)), X)
     found = SequentialExecutable(
-        closed, (), "sorted", {"xla_no_such_option": True}
+        closed, (), "sorted", {"xla_no_such_option": True}, limit=machine().kept_bytes
     )  # XLA compiles in threads of its own
     for _ in range(2):
         with pytest.raises(jax.errors.JaxRuntimeError, match="xla_no_such_option"):
@@ -195,7 +196,7 @@ def test_subprograms_that_are_alike_are_compiled_once(monkeypatch):
 def test_a_subprogram_is_one_call_that_returns_what_it_was_given_as_it_is():
     table = jnp.arange(4.0)
     closed = graph_of(lambda x, y: (y, jnp.sin(x) + table, x, table, 1.0 * 2, jnp.cos(x)), table, table + 1)
-    found = SequentialExecutable(closed, (0,), "subprogram", None)
+    found = SequentialExecutable(closed, (0,), "subprogram", None, limit=machine().kept_bytes)
     ((program,),) = (programs.values() for programs in found.programs.values())
     traced = program.trace(*closed.in_avals).jaxpr
     assert [eqn.params["name"] for eqn in traced.eqns] == ["subprogram"]  # its equations are not traced again
@@ -208,7 +209,9 @@ def test_what_is_computed_early_is_divided():
     closed = graph_of(lambda x, *ws: functools.reduce(lambda y, w: y @ jnp.sort(w), ws, x), *[jnp.ones((64, 64))] * 9)
     eqns, known = closed.jaxpr.eqns, set(closed.jaxpr.invars)
     one, outvars = 64 * 64 * 4, set(closed.jaxpr.outvars)
-    assert subprograms.temporary_bytes(eqns, outvars) == 9 * one  # all that is sorted, and a product
+    assert (
+        subprograms.temporary_bytes(eqns, outvars, machine().kept_bytes) == 9 * one
+    )  # all that is sorted, and a product
     halves = divide(eqns, outvars, known, 4 * one)
     assert halves is not None
     left, right = halves
@@ -325,7 +328,7 @@ def test_an_executable_is_cut_and_donates():
     given = jax.tree.map(jnp.copy, WEIGHTS)
     assert_agree(executable.call(*given, X), jax.tree.leaves(jax.jit(step)(WEIGHTS, X)))
     assert all(w.is_deleted() for w in given) and len(executable.sequential.schedule.subprograms) == 2
-    assert [result.name for result in executable.tuned.results] == list(UNASKED)
+    assert [result.name for result in executable.tuned.results] == list(BY_DEFAULT)
     inside = jax.jit(lambda *args: executable.call(*args))
     assert "optimization_barrier" not in inside.lower(*WEIGHTS, X).as_text()
 
@@ -333,7 +336,7 @@ def test_an_executable_is_cut_and_donates():
 def test_explain_says_what_each_pass_did(capsys):
     ja.jit(step).explain(WEIGHTS, X)
     first, *passes, subprograms_line, memory_line = capsys.readouterr().out.splitlines()
-    assert first == "step on cpu" and [line.split(":")[0].strip() for line in passes] == list(UNASKED)
+    assert first == "step on cpu" and [line.split(":")[0].strip() for line in passes] == list(BY_DEFAULT)
     assert subprograms_line.strip().startswith("subprograms: several programs: temporaries of about ")
     assert memory_line.strip() == "keep_freed_memory: what programs free stays with the process"
     ja.jit(step).explain(WEIGHTS, X[:8])

@@ -12,10 +12,10 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.memory.delay import delay
 from jaxaot.backend.cpu.memory.temporaries import temporaries
 from jaxaot.backend.cpu.options import keeping_barriers
-from jaxaot.backend.cpu.pipeline import UNASKED
 from jaxaot.backend.cpu.tune import tune
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import variables
+from tests.declared import BY_DEFAULT
 from tests.seeds import seeds
 
 SIDE = 64
@@ -68,7 +68,7 @@ def test_bodies_of_loops_and_values_above_the_ceiling():
 @pytest.mark.parametrize("seed", seeds(10, 1))
 def test_it_is_about_what_xla_says(seed):
     _, fn, args = model(seed)
-    closed = tune(inline(jax.make_jaxpr(fn)(*args), also_custom=True), UNASKED).jaxpr
+    closed = tune(inline(jax.make_jaxpr(fn)(*args), also_custom=True), BY_DEFAULT).jaxpr
     returned = set(variables(closed.jaxpr.outvars))
     for graph, delayed in ((closed, False), (delay(closed), True)):
         compiled = jax.jit(jaxpr_as_fun(graph), compiler_options=keeping_barriers()).lower(*args).compile()

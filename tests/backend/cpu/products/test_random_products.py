@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxaot.backend.cpu.pipeline import UNASKED
 from jaxaot.passes.pipeline import run_passes
+from tests.declared import BY_DEFAULT
 from tests.rewritten import assert_rewritten
 from tests.seeds import seeds
 
@@ -53,4 +53,4 @@ def random_products(seed):
 @pytest.mark.parametrize("seed", seeds(72, 24))
 def test_random_products_keep_their_values_and_gradients(seed, everything_is_large):
     fn, args = random_products(seed)
-    assert_rewritten(lambda closed: run_passes(closed, UNASKED, check=True), fn, *args, rtol=1e-5)
+    assert_rewritten(lambda closed: run_passes(closed, BY_DEFAULT, check=True), fn, *args, rtol=1e-5)

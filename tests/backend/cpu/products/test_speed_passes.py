@@ -11,17 +11,18 @@ from benchmarks.random_matrices import matrix_program
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.kernels.hold import hold
 from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import keeping_barriers
-from jaxaot.backend.cpu.pipeline import DEFAULTS, JOINT, LOWERED, SUBPROGRAMS, SWITCHES, UNASKED
-from jaxaot.backend.cpu.products import spread as spread_module
+from jaxaot.backend.cpu.pipeline import SUBPROGRAMS
 from jaxaot.backend.cpu.products.flatten_dots import flatten_dots
 from jaxaot.backend.cpu.products.fold_transposes import fold_transposes
-from jaxaot.backend.cpu.products.order_operands import THIN, order_operands
+from jaxaot.backend.cpu.products.order_operands import order_operands
 from jaxaot.backend.cpu.products.spread import spread
 from jaxaot.errors import CompilerError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.passes.pipeline import joint_passes, lowered_passes, run_passes
+from tests.declared import EVERY, IN_ORDER
 from tests.seeds import seeds, some
 
 
@@ -46,7 +47,7 @@ def types(closed):
     return [(aval.shape, aval.dtype, aval.weak_type) for aval in closed.out_avals]
 
 
-@pytest.mark.parametrize("name", some(LOWERED, 8))
+@pytest.mark.parametrize("name", some(EVERY, 8))
 @pytest.mark.parametrize("seed", seeds(2, 1))
 def test_gradients_are_kept_by_each(name, seed, everything_is_large):
     assert_kept(name, seed)
@@ -60,7 +61,7 @@ def test_gradients_are_kept_by_all(seed, everything_is_large):
 def assert_kept(name, seed):
     fn, args = matrix_program(seed)
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED) if name == "all" else [name], check=True)
+    passed = run_passes(closed, EVERY if name == "all" else [name], check=True)
     assert types(passed) == types(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * float(jnp.abs(want).max()))
@@ -72,7 +73,7 @@ def assert_kept(name, seed):
 def test_gradients_of_convolutions_are_kept(name, seed, everything_is_large):
     fn, args = convolution_program(seed)
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED) if name == "all" else [name], check=True)
+    passed = run_passes(closed, EVERY if name == "all" else [name], check=True)
     assert types(passed) == types(closed)
     assert str(passed) != str(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
@@ -92,8 +93,8 @@ def test_attention_is_cut_once_along_the_batch(everything_is_large):
 
 
 @pytest.mark.parametrize(("cores", "batch", "n_parts"), [(8, 16, 8), (8, 12, 4), (6, 6, 2), (3, 4, 2), (8, 7, 1)])
-def test_the_parts_are_a_divisor_of_the_batch(cores, batch, n_parts, everything_is_large, monkeypatch):
-    monkeypatch.setattr(spread_module, "n_cores", lambda: cores)
+def test_the_parts_are_a_divisor_of_the_batch(cores, batch, n_parts, everything_is_large, using_machine):
+    using_machine(n_cores=cores)
     args = [jnp.ones((batch, 7, 6, 5))] * 3
     assert len(dots(spread(graph_of(attention, *args)))) == 2 * n_parts
 
@@ -123,11 +124,11 @@ def two_attentions(q, k, v):
     return attention(attention(q, k, v), k, v)
 
 
-def test_one_core_and_little_work_are_left_alone(monkeypatch):
+def test_one_core_and_little_work_are_left_alone(using_machine):
     closed = graph_of(two_attentions, *[jnp.ones((8, 8, 256, 64))] * 3)
-    monkeypatch.setattr(spread_module, "n_cores", lambda: 1)
+    using_machine(n_cores=1)
     assert spread(closed) is closed
-    monkeypatch.setattr(spread_module, "n_cores", lambda: 2)
+    using_machine(n_cores=2)
     assert len(dots(spread(closed))) == 8
     small = graph_of(two_attentions, *[jnp.ones((4, 2, 16, 16))] * 3)
     assert spread(small) is small
@@ -143,7 +144,7 @@ def test_one_core_and_little_work_are_left_alone(monkeypatch):
 def test_half_precision_stays_what_it_is(everything_is_large):
     fn, args = matrix_program(3, jnp.bfloat16)
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED), check=True)
+    passed = run_passes(closed, EVERY, check=True)
     assert types(passed) == types(closed)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
         np.testing.assert_allclose(np.float32(got), np.float32(want), rtol=0.1, atol=0.1 * float(jnp.abs(want).max()))
@@ -225,7 +226,7 @@ def test_rows_are_copied_whole_where_no_product_wants_another_order():
 
 def test_empty_products_are_left_alone():
     closed = graph_of(lambda x, w: x @ w, jnp.ones((2, 0, 4)), jnp.ones((4, 5)))
-    assert run(run_passes(closed, list(LOWERED), check=True), [jnp.ones((2, 0, 4)), jnp.ones((4, 5))])[0].shape == (
+    assert run(run_passes(closed, EVERY, check=True), [jnp.ones((2, 0, 4)), jnp.ones((4, 5))])[0].shape == (
         2,
         0,
         5,
@@ -240,7 +241,7 @@ def test_gradients_of_weights_have_fewer_rows_than_columns():
     thin = ordered((32, 8), (32, 4))
     assert dots(thin)[0].outvars[0].aval.shape == (4, 8)
     assert names(thin) == ["dot_general", "optimization_barrier", "transpose"]
-    assert names(ordered((32, 80), (32, THIN + 1))) == ["dot_general", "transpose"]
+    assert names(ordered((32, 80), (32, machine().max_thin_columns + 1))) == ["dot_general", "transpose"]
     assert names(ordered((5, 32, 8), (5, 32, 4))) == ["dot_general", "transpose"]
     wide = fold_transposes(graph_of(lambda x, g: x.T @ g, jnp.ones((32, 4)), jnp.ones((32, 8))))
     assert names(order_operands(wide)) == ["dot_general"]
@@ -408,7 +409,7 @@ def test_effects_callbacks_and_custom_calls_stay_in_order(everything_is_large):
 
     args = jnp.ones((4, 4)), jnp.eye(4)
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED), check=True)
+    passed = run_passes(closed, EVERY, check=True)
     effects = [name for name in names(closed) if "callback" in name or name == "cholesky"]
     assert [name for name in names(passed) if name in effects] == effects
     np.testing.assert_allclose(run(passed, args)[1], run(closed, args)[1], rtol=1e-5)
@@ -421,17 +422,19 @@ def test_nan_and_infinities_propagate(poison, everything_is_large):
     fn, args = matrix_program(5)
     args = args[0].at[0, 1, 2].set(poison), args[1]
     closed = graph_of(fn, *args)
-    passed = run_passes(closed, list(LOWERED), check=True)
+    passed = run_passes(closed, EVERY, check=True)
     for got, want in zip(run(passed, args), run(closed, args), strict=True):
         np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
         np.testing.assert_array_equal(np.isinf(got), np.isinf(want))
 
 
 def test_passes_are_switched_by_name():
-    assert lowered_passes(None, "cpu") == DEFAULTS["cpu"] == (*UNASKED, *SWITCHES)
+    assert lowered_passes(None, "cpu") == IN_ORDER
     assert lowered_passes(None, "gpu") == lowered_passes(None, "tpu") == ()
     assert lowered_passes((SUBPROGRAMS, "cse", "flatten_dots"), "gpu") == ("flatten_dots", SUBPROGRAMS)
-    assert joint_passes(None) == JOINT and joint_passes(("dce", "hold", SUBPROGRAMS)) == ("dce",)
+    assert joint_passes(None) == ("cse", "dce", "drop_zero_sums") and joint_passes(("dce", "hold", SUBPROGRAMS)) == (
+        "dce",
+    )
     both = ("drop_zero_sums", "lowered_cse")
     assert joint_passes(both) == ("drop_zero_sums",) and lowered_passes(both, "cpu") == both[::-1]
     x, w = jnp.ones((512, 128)), jnp.ones((64, 128))

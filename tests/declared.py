@@ -1,0 +1,12 @@
+"""The passes on lowered graphs, as they are declared for the CPU."""
+
+from jaxaot.passes.declared import On
+from jaxaot.passes.pipeline import declared_passes, lowered_passes, without_switches
+
+IN_ORDER = tuple(declared.name for declared in declared_passes() if On.COMPILED in declared.on)
+"""All of them, those too that run only by their name, with the switches; some run twice."""
+
+EVERY = tuple(dict.fromkeys(without_switches(IN_ORDER)))
+"""Each pass once."""
+
+BY_DEFAULT = without_switches(lowered_passes(None, "cpu"))
