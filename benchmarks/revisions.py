@@ -4,7 +4,8 @@
 
 Each revision is checked out and runs in a process of its own. The processes take turns, a few milliseconds each, so
 that a busy machine slows them alike; ratios are formed within a round. The cases are calls whose time is mostly
-jaxaot's own: dispatch, eager writes, a step of decoding that writes a KV cache, and steps of optimizers.
+jaxaot's own: dispatch, eager writes, a step of decoding that writes a KV cache, and steps of optimizers. Then training
+steps under `ja.jit`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROUND_SECONDS = 0.01
+STEPS = ("gpt-2", "mlp", "decode")
 
 
 def cases() -> dict[str, Callable[[], Any]]:
@@ -88,9 +90,28 @@ def cases() -> dict[str, Callable[[], Any]]:
     array = jnp.ones((64, 64))
     product = ja.jit(lambda a: a @ a + 1)
     made["ja.jit: a product"] = lambda: product(array)
+    for name in STEPS:
+        made[f"ja.jit: a step of {name}"] = jitted_step(name)
     shift = np.ones(4, np.float32)
     made["eager: from NumPy and back"] = lambda: ja.from_numpy(shift).numpy()
     return made
+
+
+def jitted_step(name: str) -> Callable[[], Any]:
+    """Returns a call of a training step of `benchmarks.steps`, as the revision has it."""
+    import jax
+
+    import jaxaot as ja
+    from benchmarks import steps
+
+    step = steps.STEPS[name]()
+    run, state = ja.jit(step.fn, donate_argnums=0), [step.state]
+
+    def call() -> Any:
+        state[0], result = run(state[0], *step.data)
+        return jax.block_until_ready(result)
+
+    return call
 
 
 def work() -> None:
