@@ -227,6 +227,9 @@ def logit(self, eps):
     return with_derivatives(values, lambda x, _: _logit_slope(x, low, high, outside))(self)
 
 
+expm1 = with_derivatives(jnp.expm1, lambda _, result: result + 1)  # from the result in every JAX, as PyTorch saves it
+
+
 # Modified Bessel functions of the first kind
 
 
@@ -244,7 +247,7 @@ i1e = with_derivatives(jsp.i1e, lambda x, result: jnp.where(x == 0, 0.5, i0e(x) 
 # Rows
 
 EVERYWHERE: dict[str, Callable[[Array], Array]] = {
-    "exp2": jnp.exp2, "expm1": jnp.expm1, "log1p": jnp.log1p, "sinc": sinc, "sigmoid": jax.nn.sigmoid,
+    "exp2": jnp.exp2, "expm1": expm1, "log1p": jnp.log1p, "sinc": sinc, "sigmoid": jax.nn.sigmoid,
     "erf": jsp.erf, "erfc": jsp.erfc, "erfinv": jsp.erfinv, "lgamma": lgamma, "digamma": digamma, "i0": i0,
 }  # fmt: skip
 SPECIAL: dict[str, Callable[[Array], Array]] = {
