@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from jaxaot.backend.cpu.batch.sharded import plan_sharded
-from jaxaot.backend.cpu.kernels.lowered_cse import share
+from jaxaot.backend.cpu.kernels.lowered_cse import lowered_cse
 from jaxaot.backend.cpu.memory.sequential import can_be_cut
 from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_FREED_MEMORY, SHARDS, SUBPROGRAMS
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, tune
@@ -65,7 +65,7 @@ def _plans(closed: Any, names: Sequence[str]) -> list[Tuned]:
 
 def _text(closed: Any, names: Sequence[str]) -> str:
     """Returns the graphs that are compiled, as text, without what XLA leaves out by itself."""
-    return "\n".join(str(dce(share(plan.jaxpr))) for plan in _plans(closed, names))
+    return "\n".join(str(dce(lowered_cse(plan.jaxpr))) for plan in _plans(closed, names))
 
 
 @contextlib.contextmanager
