@@ -281,7 +281,7 @@ class _Version:
         self._jitted: Any = self._jit(self._compiler_options)
         self._go: Callable[..., Any] = self._jitted
         self.run: Callable[..., Any] = self._run_checked if settings.check_executables else self._jitted
-        self._sequentials: dict[Any, Callable[..., Any]] = {}
+        self._own_calls: dict[Any, Callable[..., Any]] = {}
         self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
 
@@ -300,13 +300,13 @@ class _Version:
     def _whole_by_eigen(self) -> Any:
         return self._jit(with_eigen_convolutions(self._compiler_options), is_one_program=True)
 
-    def _run_sequentials(self, /, *args: Any, **kwargs: Any) -> Any:
+    def _run_own_calls(self, /, *args: Any, **kwargs: Any) -> Any:
         """Carries out a call by the subprograms or shards of its graph if it has some."""
         call = self._described(args, kwargs)
         recent = self._recent
         if recent is not None and recent.call.is_like(call):
             return recent.run(call.leaves)
-        run = self._sequentials.get(call.key())
+        run = self._own_calls.get(call.key())
         if run is None:
             return self._jitted(*args, **kwargs)
         self._recent = _Recent(call.without_arrays(), run)
@@ -316,8 +316,8 @@ class _Version:
         """Carries out a call whose graph needs another way, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
-            run = self._sequentials[call.key()] = self._sequential(found)
-        self._go = self._run_sequentials
+            run = self._own_calls[call.key()] = self._own_call(found)
+        self._go = self._run_own_calls
         if not self._settings.check_executables:
             self.run = self._go
         return run(call.leaves)
@@ -379,7 +379,7 @@ class _Version:
             self.__dict__.pop(name, None)
         self._go = self._jitted
         self.run = self._run_checked if self._settings.check_executables else self._jitted
-        self._sequentials.clear()
+        self._own_calls.clear()
         self._known.clear()
         self._recent = None
 
@@ -389,7 +389,7 @@ class _Version:
         avals = [leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf) for leaf in leaves]
         return _Described(leaves, avals, (tuple(moving), tree, tuple(static.items()), jax_settings()))
 
-    def _sequential(self, found: _Found) -> Callable[[list[Any]], Any]:
+    def _own_call(self, found: _Found) -> Callable[[list[Any]], Any]:
         """Returns the function that runs the subprograms or the shards of a graph for the arrays of a call."""
         way, out_tree, donated = found
         options = self._compiler_options

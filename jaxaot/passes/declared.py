@@ -24,7 +24,7 @@ class On(enum.Flag):
       COMPILED: A graph of `ja.compile`, such as a forward or a backward.
       JITTED: A graph of `ja.jit`.
       KERNEL: The graph of an eager op.
-      SHARE: What one core computes of a graph of `ja.compile` or `ja.jit`.
+      SHARD: What one core computes of a graph of `ja.compile` or `ja.jit`.
       WHOLE: What may become several executables.
       LOWERED: All but joint graphs.
     """
@@ -33,9 +33,9 @@ class On(enum.Flag):
     COMPILED = enum.auto()
     JITTED = enum.auto()
     KERNEL = enum.auto()
-    SHARE = enum.auto()
+    SHARD = enum.auto()
     WHOLE = COMPILED | JITTED
-    LOWERED = WHOLE | KERNEL | SHARE
+    LOWERED = WHOLE | KERNEL | SHARD
 
 
 @dataclasses.dataclass(frozen=True)

@@ -241,6 +241,7 @@ def test_uses_beside_functions_that_are_traced(use):
             BESIDE_TRACES[use](base)
 
     together(traces, uses, uses)
+    assert base[2].tolist() == [0] * N  # which nothing writes
 
 
 @pytest.mark.parametrize("writer", WRITERS)

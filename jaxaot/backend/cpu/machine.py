@@ -171,28 +171,28 @@ class Machine:
     flops_per_equation: int = 1_000_000
     """What one core computes in the time that another kernel takes besides its work."""
 
-    # -- shares of a batch
+    # -- shards of a batch
 
-    max_sharing_cores: int = 8
-    """On more cores a share of a batch is small."""
+    max_sharded_cores: int = 8
+    """On more cores a shard of a batch is small."""
 
-    min_share_flops: int = 100_000_000
-    """What the products of a share take at least: two milliseconds, where starting a thread takes a twentieth."""
+    min_shard_flops: int = 100_000_000
+    """What the products of a shard take at least: two milliseconds, where starting a thread takes a twentieth."""
 
-    min_share_products: int = 4
+    min_shard_products: int = 4
     """How many products a graph has at least: what lies between them a core does not have to read from another."""
 
-    min_shared_part: float = 0.9
+    min_sharded_part: float = 0.9
     """Minimum fraction of the FLOPs of products, and of all other FLOPs, that must lie inside the shards."""
 
     flops_per_handed_byte: int = 24
     """What one core computes in the time in which a byte is written, read and added up, of what is handed over."""
 
     max_handed_over: float = 0.25
-    """What handing over may take of the time of a share."""
+    """What handing over may take of the time of a shard."""
 
     max_whole_part: float = 0.01
-    """Values of which the shares need all, are computed by each if that takes at most this part of all work."""
+    """Values of which the shards need all, are computed by each if that takes at most this part of all work."""
 
     @property
     def kept_bytes(self) -> int:

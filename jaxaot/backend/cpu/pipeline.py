@@ -72,7 +72,7 @@ declare(
     _pass(fold_transposes),
     _pass(divide_late, is_exact=False),
     _pass(skip_masked, is_exact=False),  # in blocks, of what late division left
-    _pass(spread, On.LOWERED & ~On.SHARE, is_exact=False),  # one core has nothing to divide
+    _pass(spread, On.LOWERED & ~On.SHARD, is_exact=False),  # one core has nothing to divide
     _pass(drop_axes),  # again: parts may have one element along an axis
     _pass(flatten_dots),
     _pass(order_operands),
@@ -80,7 +80,7 @@ declare(
     # barriers, before and behind what the others rewrite
     _pass(hide_constants),
     _pass(hold),
-    _switch(EIGEN_CONVOLUTIONS, On.LOWERED & ~On.SHARE),  # of the convolutions that are left
-    _switch(SUBPROGRAMS, On.WHOLE | On.SHARE),
-    _switch(KEEP_FREED_MEMORY, On.WHOLE | On.SHARE, needs=(SUBPROGRAMS,)),
+    _switch(EIGEN_CONVOLUTIONS, On.LOWERED & ~On.SHARD),  # of the convolutions that are left
+    _switch(SUBPROGRAMS, On.WHOLE | On.SHARD),
+    _switch(KEEP_FREED_MEMORY, On.WHOLE | On.SHARD, needs=(SUBPROGRAMS,)),
 )

@@ -21,7 +21,7 @@ class How(enum.Enum):
       PROGRAM: One program of the graph after the passes for the platform.
       EIGEN: The same, under XLA's options for convolutions.
       SUBPROGRAMS: Several executables in a row, if XLA needs as much memory as shapes let expect.
-      SHARDS: An executable on each core, for a share of a batch, and one for what comes after.
+      SHARDS: An executable on each core, for a shard of a batch, and one for what comes after.
     """
 
     REPAIRED = enum.auto()
@@ -37,7 +37,7 @@ class Way:
     Attributes:
       how: The way.
       graph: The graph, a ClosedJaxpr.
-      sharded: The graph as shares, where these are run.
+      sharded: The graph as shards, where these are run.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class Way:
         Args:
           how: The way.
           graph: The graph.
-          make: Returns the whole graph after the passes; where shares are run, only those who look at it need it.
-          sharded: The shares.
+          make: Returns the whole graph after the passes; where shards are run, only those who look at it need it.
+          sharded: The shards.
         """
         self.how, self.graph, self.sharded, self._make = how, graph, sharded, make
 

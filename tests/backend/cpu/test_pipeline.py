@@ -19,7 +19,7 @@ RUNS = {
     (True, On.LOWERED): "everywhere",
     (False, On.LOWERED): "by name",
     (True, On.WHOLE | On.KERNEL): "not in shards",
-    (True, On.WHOLE | On.SHARE): "not eagerly",
+    (True, On.WHOLE | On.SHARD): "not eagerly",
     (True, On.WHOLE): "not eagerly, not in shards",
 }
 
@@ -60,11 +60,11 @@ def test_names_are_declared_with_one_function_each():
 
 
 def test_what_runs_on_which_graphs():
-    on = {kind: lowered_passes(None, "cpu", on=kind) for kind in (On.COMPILED, On.JITTED, On.KERNEL, On.SHARE)}
+    on = {kind: lowered_passes(None, "cpu", on=kind) for kind in (On.COMPILED, On.JITTED, On.KERNEL, On.SHARD)}
     assert on[On.COMPILED] == on[On.JITTED]
     assert set(on[On.JITTED]) - set(on[On.KERNEL]) == {SHARDS, SUBPROGRAMS, KEEP_FREED_MEMORY}
-    assert set(on[On.JITTED]) - set(on[On.SHARE]) == {SHARDS, "spread", "eigen_convolutions"}
-    assert passes_on(on[On.JITTED], On.SHARE) == on[On.SHARE]
+    assert set(on[On.JITTED]) - set(on[On.SHARD]) == {SHARDS, "spread", "eigen_convolutions"}
+    assert passes_on(on[On.JITTED], On.SHARD) == on[On.SHARD]
 
 
 def test_what_a_pass_needs_has_to_be_there():

@@ -51,7 +51,7 @@ class ShardedExecutable:
     @cached_property
     def part(self) -> Tuned:
         """The graph of a shard after the passes for one core, and what they did."""
-        return tune(self.shards.part, passes_on(self._passes, On.SHARE), self._checks)
+        return tune(self.shards.part, passes_on(self._passes, On.SHARD), self._checks)
 
     @cached_property
     def rest(self) -> Tuned:
@@ -139,7 +139,7 @@ def plan_sharded(closed: ClosedJaxpr, passes: Sequence[str], checks: bool = Fals
       checks: Whether to check graphs after each pass.
     """
     n = machine().n_cores
-    if SHARDS not in passes or n > machine().max_sharing_cores or not _is_free() or not is_free_of_effects(closed):
+    if SHARDS not in passes or n > machine().max_sharded_cores or not _is_free() or not is_free_of_effects(closed):
         return None
     shards = attempt("The search for shards", lambda: plan_shards(closed, n), None, checks)
     return None if shards is None else ShardedExecutable(shards, passes, checks)

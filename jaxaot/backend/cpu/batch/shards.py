@@ -69,8 +69,8 @@ def plan_shards(closed: ClosedJaxpr, n: int) -> Shards | None:
     products = [_product_flops(eqn) for eqn in eqns]
     if (
         n < 2
-        or sum(map(_n_products, eqns)) < machine().min_share_products
-        or sum(products) < n * machine().min_share_flops
+        or sum(map(_n_products, eqns)) < machine().min_shard_products
+        or sum(products) < n * machine().min_shard_flops
     ):
         return None
     first = next(i for i, flops in enumerate(products) if flops * 100 >= max(products))
@@ -145,7 +145,7 @@ class _Search(Flow):
             self.late.add(i)
             is_late.update(eqn.outvars)
             late_flops += self._flops[i]
-            if late_flops > (1 - machine().min_shared_part) * self._all_flops:
+            if late_flops > (1 - machine().min_sharded_part) * self._all_flops:
                 return False
         return True
 
@@ -209,8 +209,8 @@ class _Search(Flow):
         n_bytes += sum(aval_bytes(v.aval) for v in handed if v not in self.partial)
         return (
             not any(var.aval.weak_type and var in handed for var in variables(self.jaxpr.outvars))
-            and shared >= machine().min_shared_part * sum(self._products)
-            and again <= (1 - machine().min_shared_part) * self._all_flops
+            and shared >= machine().min_sharded_part * sum(self._products)
+            and again <= (1 - machine().min_sharded_part) * self._all_flops
             and n_bytes * machine().flops_per_handed_byte * self.n <= machine().max_handed_over * shared
         )
 

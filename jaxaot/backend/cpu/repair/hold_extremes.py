@@ -18,12 +18,12 @@ import jax.numpy as jnp
 from jaxaot._jax import Literal
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot.backend.cpu.repair.barriers import may_hold_barriers, needed, with_bodies
+from jaxaot.backend.cpu.repair.separate_writes import WITH_BODIES
 from jaxaot.ir.build import barrier
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.rewrite import CHECKPOINTS, is_call, reading, rebuild, substitute
+from jaxaot.ir.rewrite import is_call, reading, rebuild, substitute
 from jaxaot.ir.walk import Makers, sub_jaxprs
 
-_WITH_BODIES = {"scan", "while", "cond", "shard_map", *CHECKPOINTS}
 _COMPARED = {"eq", "ne", "ge", "le", "gt", "lt"}
 _EXTREMES = {"reduce_max", "reduce_min"}
 _SHAPED = {"broadcast_in_dim", "reshape", "squeeze", "expand_dims", "transpose", "convert_element_type", "copy"}
@@ -50,7 +50,7 @@ def hold_extremes(closed: ClosedJaxpr, keeps_barriers: bool = True) -> ClosedJax
     eqns: list[Any] = []
     for original in jaxpr.eqns:
         eqn = reading(original, names)
-        if original.primitive.name in _WITH_BODIES or is_call(original):
+        if original.primitive.name in WITH_BODIES or is_call(original):
             keeps_inside = may_hold_barriers(original, used)
             eqn = with_bodies(eqn, functools.partial(hold_extremes, keeps_barriers=keeps_inside))
         eqns.append(eqn)
@@ -68,7 +68,7 @@ def _has_comparisons(jaxpr: Jaxpr) -> bool:
     names = {eqn.primitive.name for eqn in jaxpr.eqns}
     if names & _COMPARED and names & _EXTREMES:
         return True
-    inner = (eqn for eqn in jaxpr.eqns if eqn.primitive.name in _WITH_BODIES or is_call(eqn))
+    inner = (eqn for eqn in jaxpr.eqns if eqn.primitive.name in WITH_BODIES or is_call(eqn))
     return any(any(map(_has_comparisons, sub_jaxprs(eqn))) for eqn in inner)
 
 

@@ -30,8 +30,8 @@ from jaxaot.ir.rewrite import CHECKPOINTS, is_call, rebuild
 from jaxaot.ir.walk import Makers, aval_bytes, is_rewritable, sub_jaxprs, variables
 
 _CUTS = {"slice", "dynamic_slice", "gather"}
-WITH_WRITES = {"scan", "while", "cond", "shard_map", *CHECKPOINTS}
-"""Primitives in whose bodies writes are looked for, besides calls."""
+WITH_BODIES = {"scan", "while", "cond", "shard_map", *CHECKPOINTS}
+"""Primitives in whose bodies graphs are repaired too, besides calls."""
 
 _COMBINED = {f"scatter-{name}": getattr(lax, name) for name in ("add", "sub", "mul", "min", "max")}
 _COMBINED["scatter"] = lambda _, new: new
@@ -58,7 +58,7 @@ def separate_writes(closed: ClosedJaxpr, keeps_barriers: bool = True) -> Any:
     conflicts, used = _Conflicts(jaxpr), needed(jaxpr)
     eqns: list[Any] = []
     for position, eqn in enumerate(jaxpr.eqns):
-        if eqn.primitive.name in WITH_WRITES or is_call(eqn):
+        if eqn.primitive.name in WITH_BODIES or is_call(eqn):
             keeps_inside = keeps_barriers and may_hold_barriers(eqn, used)
             eqns.append(with_bodies(eqn, functools.partial(separate_writes, keeps_barriers=keeps_inside)))
             continue
@@ -115,7 +115,7 @@ def _has_writes(jaxpr: Jaxpr) -> bool:
     for eqn in jaxpr.eqns:
         if _is_write(eqn):
             return True
-        if (eqn.primitive.name in WITH_WRITES or is_call(eqn)) and any(map(_has_writes, sub_jaxprs(eqn))):
+        if (eqn.primitive.name in WITH_BODIES or is_call(eqn)) and any(map(_has_writes, sub_jaxprs(eqn))):
             return True
     return False
 

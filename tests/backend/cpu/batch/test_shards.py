@@ -26,7 +26,7 @@ CPU = lowered_passes(None, "cpu")
 
 @pytest.fixture(autouse=True)
 def everything_is_shared(everything_is_large, using_machine):
-    using_machine(min_share_flops=0, max_handed_over=1e9, min_shared_part=0.5, min_share_products=1)
+    using_machine(min_shard_flops=0, max_handed_over=1e9, min_sharded_part=0.5, min_shard_products=1)
 
 
 def graph_of(fn, *args):
@@ -276,7 +276,7 @@ def test_a_batch_that_cores_do_not_divide_has_no_shards():
 
 
 def test_small_graphs_have_no_shards(using_machine):
-    using_machine(min_share_flops=1_000_000)
+    using_machine(min_shard_flops=1_000_000)
     assert planned(descent(LOSSES["one-hot"]), W, X, LABELS) is None
 
 
