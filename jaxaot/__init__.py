@@ -31,6 +31,7 @@ _check_versions(_jax_itself.__version__)  # before anything that another version
 from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd as autograd
+from jaxaot import compiler as compiler
 from jaxaot import errors as errors
 from jaxaot import fft as fft
 from jaxaot import func as func
@@ -49,6 +50,7 @@ from jaxaot.api import pareto as pareto
 from jaxaot.api import trace as trace
 from jaxaot.autograd._compiled_tape import compiled_autograd as compiled_autograd
 from jaxaot.errors import JaxaotError as JaxaotError
+from jaxaot.facade.assumed import assume_constant as assume_constant
 from jaxaot.facade.create import as_tensor as as_tensor
 from jaxaot.facade.create import from_dlpack as from_dlpack
 from jaxaot.facade.create import from_jax as from_jax
@@ -66,6 +68,7 @@ from jaxaot.facade.markers import checkpoint_name as checkpoint_name
 from jaxaot.facade.markers import must_recompute as must_recompute
 from jaxaot.facade.markers import must_save as must_save
 from jaxaot.facade.methods import FUNCTIONS as _FUNCTIONS
+from jaxaot.facade.printed import print as print
 from jaxaot.facade.storage import Storage as Storage
 from jaxaot.facade.tensor import Size as Size
 from jaxaot.facade.tensor import Tensor as Tensor
@@ -119,8 +122,8 @@ channels_last, channels_last_3d = memory_format.channels_last, memory_format.cha
 globals().update({name: fn for name, fn in {**_FUNCTIONS[""], **_FOREACH}.items() if name not in ("trace", "compile")})
 
 _PACKAGES = (
-    "amp", "aot", "autograd", "errors", "fft", "func", "linalg", "masked", "nn", "policies", "random", "signal",
-    "special",
+    "amp", "aot", "autograd", "compiler", "errors", "fft", "func", "linalg", "masked", "nn", "policies", "random",
+    "signal", "special",
 )  # fmt: skip
 _PUBLIC = ["__version__", *_FOREACH, *_public_names(globals(), _PACKAGES)]
 # `from jaxaot import *` leaves Python's own `int`, `sum`, `map`, … alone

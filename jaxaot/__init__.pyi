@@ -59,6 +59,7 @@ from jaxaot.views.memory_format import MemoryFormat
 from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd as autograd
+from jaxaot import compiler as compiler
 from jaxaot import errors as errors
 from jaxaot import fft as fft
 from jaxaot import func as func
@@ -76,6 +77,7 @@ from jaxaot.api import pareto as pareto
 from jaxaot.api import trace as trace
 from jaxaot.autograd._compiled_tape import compiled_autograd as compiled_autograd
 from jaxaot.errors import JaxaotError as JaxaotError
+from jaxaot.facade.assumed import assume_constant as assume_constant
 from jaxaot.facade.create import as_tensor as as_tensor
 from jaxaot.facade.create import from_dlpack as from_dlpack
 from jaxaot.facade.create import from_jax as from_jax
@@ -91,6 +93,7 @@ from jaxaot.facade.generator import set_rng_state as set_rng_state
 from jaxaot.facade.markers import checkpoint_name as checkpoint_name
 from jaxaot.facade.markers import must_recompute as must_recompute
 from jaxaot.facade.markers import must_save as must_save
+from jaxaot.facade.printed import print as print
 from jaxaot.facade.storage import Storage as Storage
 from jaxaot.facade.tensor import Size as Size
 from jaxaot.facade.tensor import Tensor as Tensor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from jaxaot import flow
@@ -16,6 +16,7 @@ from jaxaot.partition.budget import check_budget
 from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.policies import get_policy
 from jaxaot.plan.difference import CallKey
+from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced, register_flow
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
@@ -25,8 +26,7 @@ from jaxaot.runtime.program import Program, lower
 from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.tracer.pure import run_pure
-from jaxaot.tracer.snapshot import Undo, snapshot
-from jaxaot.tracer.trace import roots, trace_call
+from jaxaot.tracer.trace import trace_call
 
 register_flow(flow)  # what `traced.joint()` and the methods of the other stages do
 
@@ -56,12 +56,12 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
 @overload
 def compile(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
-    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
 ) -> CompiledFunction[P, R]: ...
 @overload
 def compile(
     fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
-    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False,
+    backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 # fmt: on
 def compile(
@@ -72,12 +72,16 @@ def compile(
     backend: str = "xla",
     max_programs: int = MAX_PROGRAMS,
     segments: bool = False,
+    fullgraph: bool = False,
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
 
     Values, versions, sharing and gradients after a call are those of `fn` itself. Tensors that `fn` reaches without
     being passed are inputs, found anew at every call. Ints, bools, strings and None are part of the program; Python
-    floats are traced.
+    floats are traced. What `fn` does to Python's objects is done at every call: attributes, items, variables, tensors
+    that it keeps. Numbers that it replaces, such as a step that it counts, are computed anew. Prints happen once, while
+    `fn` is traced. One that reads a clock, a file, an iterator or Python's random numbers runs eagerly, after a
+    warning. What a function may do is listed in `docs/python.md`.
 
     With `segments=True` Python may ask for values (`if x.sum() > 0`, `int(n)`, `.item()`, `while err > tol`). The call
     runs what it has captured so far, hands Python the value, and goes on; each segment is compiled, and a later call
@@ -94,19 +98,22 @@ def compile(
       backend: `"xla"`, or `"interpret"` to run one equation at a time.
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
       segments: Whether Python may ask for values of traced tensors.
+      fullgraph: Whether a function that cannot be one graph is an error rather than run eagerly or in segments.
 
     Raises:
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
-      UsageError: If no version at all may be kept.
+      UsageError: If no version at all may be kept, or segments are both asked for and refused.
     """
     if fn is None:
         return functools.partial(
             compile, policy=policy, memory_budget=memory_budget, backend=backend, max_programs=max_programs,
-            segments=segments,
+            segments=segments, fullgraph=fullgraph,
         )  # fmt: skip
     if max_programs < 1:
         raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
+    if segments and fullgraph:
+        raise UsageError("`segments=True` cuts a function in several graphs, which `fullgraph=True` refuses: drop one.")
     if policy is not None:
         get_policy(policy)
     check_budget(memory_budget)
@@ -116,10 +123,10 @@ def compile(
         return traced.joint().partition(policy, memory_budget)
 
     if segments:
-        builder = SegmentBuilder(trace_call, _snapshot, cut, make)
+        builder = SegmentBuilder(functools.partial(trace_call, numbers=()), cut, make)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs)
     build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make)
-    return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs)
+    return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph)
 
 
 def build_program(
@@ -128,6 +135,7 @@ def build_program(
     kwargs: dict[str, Any],
     writing: Any,
     *,
+    numbers: Sequence[Path] = (),
     policy: str | Callable[..., Any] | None,
     memory_budget: float | str | None,
     make: Callable[..., Any],
@@ -139,35 +147,34 @@ def build_program(
       args: Its arguments.
       kwargs: Its keyword arguments.
       writing: The lock that calls of the function hold which write.
+      numbers: Paths of numbers that changed before.
       policy: What the forward saves for the backward.
       memory_budget: How much it may save.
       make: The backend that compiles a graph.
     """
-    traced, key = trace_for_call(fn, args, kwargs)
+    traced, key = trace_for_call(fn, args, kwargs, numbers)
     joint = traced.joint() if traced.needs_backward else None
     partition = joint.partition(policy, memory_budget) if joint is not None else None
     program = lower(traced, partition, make, key)
     return generate(program, writing)
 
 
-def trace_for_call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, CallKey]:
+def trace_for_call(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = ()
+) -> tuple[Traced, CallKey]:
     """Returns the graph of a call that is about to be carried out, and all that the guards of its program look at.
 
     Raises:
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced = trace(fn, *args, **kwargs)
+    traced = trace_call(fn, *read_iterators(args, kwargs), numbers=numbers)
     return traced, key_for_call(traced, fn, args, kwargs)
 
 
 def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """Returns the trace of a call, given as a function and its arguments."""
     return trace(fn, *args, **kwargs)
-
-
-def _snapshot(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Undo:
-    return snapshot(roots(fn, args, kwargs))
 
 
 def explain(

@@ -39,6 +39,8 @@
     │   ├── ConcretizationError           Python needs the value of a traced tensor
     │   ├── LastingHookError              a hook on a gradient that would outlive the traced function
     │   ├── LeakedTensorError             a tensor of a trace outlives it
+    │   ├── UnguardedError                something that no call could look at again
+    │   ├── VolatileError                 something that is another thing at each call
     │   ├── UnreachableTensorError        a tensor that no path leads to
     │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
     │   ├── StaticArgumentError           an argument that cannot be a cache key
@@ -68,6 +70,7 @@
     └── UnknownSettingError, UsageError   settings and the command line
 
     RecompileWarning                      one argument makes a function compile again and again
+    TracedPrintWarning                    a compiled function prints only when it is traced
     UnmatchedNamesWarning                 a policy mentions a name that no value has
     UntriedVersionWarning                 Python or JAX is newer than all that was tried
 
@@ -335,7 +338,34 @@ class LastingHookError(TraceError):
 
 
 class LeakedTensorError(TraceError):
-    """A tensor made during a trace was used, or is still held, after the trace ended."""
+    """A tensor made during a trace was used, or is still held, after the trace ended.
+
+    What a compiled function keeps in attributes, lists and variables is live after each call. Not so what it puts into
+    an object that cannot be looked into, such as a queue, or what the body of a control flow call keeps.
+    """
+
+
+class UnguardedError(TraceError):
+    """A compiled function reads of Python what no call could look at again.
+
+    A list, dict or set of more than 100,000 items is one. Keep them in an array, or say that they never change while
+    their number does not: `ja.config(trust_large_containers=True)`.
+    """
+
+
+class VolatileError(TraceError):
+    """A function reads what is another thing at each call: an iterator, Python's random numbers, a clock, a file.
+
+    `ja.compile` runs such a function eagerly, after a warning; `ja.trace` raises.
+    """
+
+    def __init__(self, reason: str, advice: str = ""):
+        """Says what it reads, and what to write instead."""
+        super().__init__(reason, advice)
+        self.reason, self.advice = reason, advice
+
+    def __str__(self) -> str:
+        return f"{self.reason}. {self.advice}" if self.advice else self.reason
 
 
 class UnreachableTensorError(TraceError):
@@ -362,10 +392,10 @@ class UnsupportedVariableError(TraceError, TypeError):
 
 
 class AttributeChangeError(TraceError):
-    """A traced function put something into an attribute that a later call could not make again.
+    """A traced function put something into an attribute, a list or a variable that a later call could not make again.
 
-    Arrays, Variables, modules made of them, and plain values are carried out at every call. A Tensor, an object of a
-    class of your own, or one Variable under two names is not: assign it outside, or return it from the function.
+    Tensors, arrays, plain values, containers of them, objects of classes of your own and nnx modules are carried out at
+    every call. A function, an iterator, a file, or one Variable in two modules is not: assign it outside, or return it.
     """
 
 
@@ -513,6 +543,13 @@ class RecompileWarning(UserWarning):
     """One argument or attribute makes a compiled function compile again and again, or run eagerly.
 
     The message names it and what to write instead. `step.explain_recompiles()` lists why each program was made.
+    """
+
+
+class TracedPrintWarning(UserWarning):
+    """A compiled function calls `print` or logs, which happens when it is traced and not at each call.
+
+    `ja.print` prints the values of tensors at each call.
     """
 
 

@@ -43,6 +43,8 @@ class Config:
         sums (see `is_exact` in `jaxaot.backend.cpu.pipeline`). Compensated sums need it. It holds for `ja.compile`,
         `ja.jit` and eager ops, outside of transformations of JAX, whose `jit` takes no options there; on CPU for all
         of this, elsewhere without the rounding of products.
+      trust_large_containers: Whether a list, dict or set with more than 100,000 items that a compiled function reads is
+        guarded by its type and length alone. Otherwise such a function is refused.
     """
 
     policy: str = "min_cut"
@@ -58,6 +60,7 @@ class Config:
     check_graphs: bool = False
     check_executables: bool = False
     exact_rounding: bool = False
+    trust_large_containers: bool = False
 
     def replace(self, **settings: Any) -> Config:
         """Returns this config with some fields replaced.

@@ -24,7 +24,7 @@ LAYERS = [
     ("flow",),
     ("api",),
     ("autograd", "func", "nn", "amp", "aot", "policies", "random"),
-    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo"),
+    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler"),
     ("cli",),
     ("__init__", "__main__"),
 ]

@@ -35,7 +35,8 @@ from jaxaot.plan.paths import follow
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import enable_grad, no_grad
-from jaxaot.tracer.trace import flatten_arguments, is_array_argument, is_number_argument, roots
+from jaxaot.tracer.arguments import flatten_arguments, is_array_argument, is_number_argument
+from jaxaot.tracer.trace import roots
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import logging
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from jaxaot import settings as config
@@ -18,6 +18,7 @@ from jaxaot.errors import OptionError
 from jaxaot.flow import with_hooks
 from jaxaot.passes.decompose import Table, decompose
 from jaxaot.passes.pipeline import run_passes
+from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import CompiledFunction
@@ -104,8 +105,10 @@ def aot_function(
             partition = run_partition(partition_fn, joint)
         return with_hooks(partition)
 
-    def build(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], writing: Any) -> Program:
-        traced, key = trace_for_call(fn, args, kwargs)
+    def build(
+        fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], writing: Any, numbers: Sequence[Path]
+    ) -> Program:
+        traced, key = trace_for_call(fn, args, kwargs, numbers)
         if not traced.needs_backward:
             if decompositions:
                 traced = dataclasses.replace(traced, jaxpr=decompose(traced.jaxpr, decompositions))

@@ -28,8 +28,9 @@ from jaxaot.plan.alias import (
     TensorOutput,
     TensorSpec,
 )
-from jaxaot.plan.places import OutsideObject
+from jaxaot.plan.paths import path_text
 from jaxaot.plan.stages import Traced
+from jaxaot.plan.world import OutsideObject, path_of
 from jaxaot.views.chain import apply_chain
 from jaxaot.views.layout import Layout, layout_of
 from jaxaot.views.window import find_window
@@ -67,7 +68,7 @@ def require_values(traced: Traced) -> None:
     """Raises unless every tensor that a traced function takes has a value, before and after.
 
     Raises:
-      ExportError: If a storage holds no bytes, is resized, or is shown twice by one tensor.
+      ExportError: If a storage holds no bytes, is resized, or is shown twice by one tensor; or if an object is changed.
     """
     call = traced.call
     problems = []
@@ -83,11 +84,13 @@ def require_values(traced: Traced) -> None:
         if write.is_resized or write.output is None:
             name = call.tensors[call.storages[write.storage].tensor].name
             problems.append(f"the storage of `{name}` is resized")
+    places = [path_text(path) for write in traced.world.writes if (path := path_of(write)) is not None]
+    problems += [f"`{place}` is changed, which a graph cannot do" for place in dict.fromkeys(places)]
     if problems:
         listed = "\n".join(f"  - {problem}" for problem in problems)
         raise ExportError(
-            f"An exported graph takes and returns values, and these have none:\n{listed}\nFill and free storages "
-            "outside of what is exported, or use `ja.compile`, which resizes them."
+            f"An exported graph takes and returns values, and cannot stand for this:\n{listed}\nFill and free storages "
+            "and change objects outside of what is exported, or use `ja.compile`, which does both at each call."
         )
 
 

@@ -6,7 +6,7 @@ import contextvars
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot.api import compile as compile_function
@@ -20,7 +20,7 @@ from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
-from jaxaot.tracer.snapshot import Undo, snapshot
+from jaxaot.tracer.world import World
 
 _MAX_TAPES = 64
 _MAX_NODES = 20_000
@@ -167,7 +167,7 @@ class TapeCompiler:
             self._look_for_effects(known, world, put_back)
         return {edge: t._read() for edge, t in zip(tape.inputs or (), results, strict=False) if t is not None}
 
-    def _look_for_effects(self, known: _Known, world: Any, put_back: Undo) -> None:
+    def _look_for_effects(self, known: _Known, world: Any, put_back: Callable[[], bool]) -> None:
         """Leaves tapes to the engine from now on if their hooks change Python objects: a program does that once."""
         redo = _effects_of(world)
         is_changed = put_back()
@@ -212,9 +212,9 @@ def _run_with(arrays: Sequence[Any], packed: Sequence[Any]) -> Any:
     return tuple(None if edge not in found else wrap_gradient(found[edge]) for edge in tape.inputs or ())
 
 
-def _effects_of(world: Any) -> Undo:
+def _effects_of(world: Any) -> Callable[[], bool]:
     """Returns a function that undoes whatever the user's code changes from now on."""
-    return snapshot([((("root", "world"),), world)])
+    return World([((("root", "world"),), world)]).put_back
 
 
 def _first_line(error: Exception) -> str:

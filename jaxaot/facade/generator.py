@@ -14,13 +14,48 @@ import contextlib
 import secrets
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Array
+from jaxaot.errors import TraceError
 from jaxaot.tape.modes import state
+
+
+class Position(NamedTuple):
+    """Where a generator stands while a function is traced.
+
+    Attributes:
+      seed: The seed that the function gave it; None for the stream that it had before.
+      words: That seed as a graph takes it.
+      n: How many keys were taken since, or since before the function.
+    """
+
+    seed: int | None
+    words: np.ndarray | None
+    n: int
+
+    @property
+    def key(self) -> Array:
+        """The key that is taken here, of a seed of the function's own."""
+        assert self.words is not None, "the stream from before is an input of the graph"
+        return jax.random.fold_in(jnp.asarray(self.words), jnp.uint32(self.n & 0xFFFFFFFF))
+
+
+class TracedState(tuple[Any, ...]):
+    """The state of a generator in a trace, as `get_state` returns it: the stream from before the function goes on.
+
+    Attributes:
+      generator: Whose it is.
+      position: Where that stands.
+    """
+
+    generator: Generator
+    position: Position
+
 
 DRAWING = threading.RLock()
 """Held while draws are taken, so that two threads never take the same."""
@@ -32,9 +67,14 @@ class Generator:
     def __init__(self, device: object = None):
         self.device = device
         self._begin(*_stream_of(67280421310721))  # PyTorch's default seed
+        if state.trace is not None:
+            state.trace.move(self, Position(*_stream_of(67280421310721)))
 
     def manual_seed(self, seed: int) -> Generator:
         """Starts the stream of `seed` from its beginning."""
+        if state.trace is not None:
+            state.trace.move(self, Position(*_stream_of(seed)))
+            return self
         if state.streams is not None:
             state.streams.enter(self)
         self._begin(*_stream_of(seed))
@@ -76,20 +116,52 @@ class Generator:
 
     def initial_seed(self) -> int:
         """Returns the seed."""
-        return self.seed_value
+        seed = None if state.trace is None else state.trace.position(self).seed
+        return self.seed_value if seed is None else seed
 
     def seed(self) -> int:
-        """Starts the stream of a seed from the operating system, and returns the seed."""
+        """Starts the stream of a seed from the operating system, and returns the seed.
+
+        Raises:
+          TraceError: If a function is being traced, which would take the same seed at each call.
+        """
+        if state.trace is not None:
+            raise TraceError(
+                "A traced function takes a seed from the operating system, which would be the same at each call. "
+                "Call `seed()` outside of it, or pass a seed to `manual_seed`."
+            )
         return self.manual_seed(secrets.randbits(63)).seed_value
 
     def get_state(self) -> tuple[int, int]:
         """Returns the state, to be passed to `set_state`."""
+        if state.trace is not None:
+            position = state.trace.position(self)
+            if position.seed is not None:
+                return position.seed, position.n
+            token = TracedState((self.seed_value, self.offset + position.n))
+            token.generator, token.position = self, position
+            return token  # type: ignore[return-value]
         return self.seed_value, self.offset
 
-    def set_state(self, state: tuple[int, int]) -> None:
-        """Continues from a state that `get_state` returned."""
-        self.manual_seed(state[0])
-        self.offset = state[1]
+    def set_state(self, saved: tuple[int, int]) -> None:
+        """Continues from a state that `get_state` returned.
+
+        Raises:
+          TraceError: If a function is being traced, and the state is that of another generator before it.
+        """
+        if state.trace is None:
+            self.manual_seed(saved[0])
+            self.offset = saved[1]
+        elif not isinstance(saved, TracedState):
+            seed, words, _ = _stream_of(saved[0])
+            state.trace.move(self, Position(seed, words, saved[1]))
+        elif saved.generator is self:
+            state.trace.move(self, saved.position)
+        else:
+            raise TraceError(
+                "A traced function gives a generator the state of another one. Pass that state to the function: "
+                "`fn(x, other.get_state())`."
+            )
 
     def offset_word(self) -> np.uint32:
         """Returns the offset of the next draw as a graph takes it."""
@@ -204,8 +276,15 @@ def set_rng_state(state: tuple[int, int]) -> None:
 def fork_rng() -> Iterator[None]:
     """Restores the default generator's state after the block."""
     generator = default_generator
-    before = (generator.seed_value, generator._words, generator.offset)
+    if state.trace is not None:
+        before = generator.get_state()
+        try:
+            yield
+        finally:
+            generator.set_state(before)
+        return
+    position = (generator.seed_value, generator._words, generator.offset)
     try:
         yield
     finally:
-        generator._begin(*before)
+        generator._begin(*position)

@@ -20,7 +20,8 @@ import numpy as np
 
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array, DTypeLike
-from jaxaot.errors import LastingHookError, TraceError
+from jaxaot.errors import AutogradError, CompilerError, LastingHookError, TraceError
+from jaxaot.facade.generator import Position
 from jaxaot.facade.source_line import user_line
 from jaxaot.facade.storage import Storage
 from jaxaot.tape.hooks import hook_numbers
@@ -49,6 +50,37 @@ class GraphBreak(BaseException):
     """Ends a trace at a value that Python asks for and that is not known yet; no `except Exception` stops it."""
 
 
+def run_traced(fn: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
+    """Returns `fn(*args, **kwargs)`, run in a context if there is one; for `is_of_function`."""
+    return fn(*args, **kwargs) if context is None else context.run(fn, *args, **kwargs)
+
+
+def run_handler(handler: Callable[[int, Any], Any], number: int, frame: Any) -> Any:
+    """Returns what a handler of a signal returns; for `is_of_function`."""
+    return handler(number, frame)
+
+
+def is_of_function(error: BaseException) -> bool:
+    """Returns whether a traced function raised an exception, as it may do eagerly as well."""
+    if isinstance(error, (TraceError, CompilerError, AutogradError, *_OF_TRACERS)):  # what only a trace refuses
+        return False
+    traceback, is_found = error.__traceback__, False
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code is run_handler.__code__:  # a handler raised, which comes at any time and only once
+            return False
+        is_found = is_found or code is run_traced.__code__
+        traceback = traceback.tb_next
+    return is_found
+
+
+_OF_TRACERS = (
+    jax.errors.ConcretizationTypeError, jax.errors.NonConcreteBooleanIndexError, jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError, jax.errors.UnexpectedTracerError,
+)  # fmt: skip
+"""What JAX says where a symbol is asked for its value."""
+
+
 @jax.custom_jvp
 def graft(value: Array, history: Array) -> Array:
     """Returns `value`, with the gradient of `history`."""
@@ -67,13 +99,15 @@ class TraceState:
       is_alive: Whether the traced function is still running.
       thread: Where it runs.
       lifted: What each graph input is: `("storage", storage)`, `("ghost", history, storage)`, `("value", position)`,
-        `("cell", number, leaf)`, `("slot", number)`, `("seed", generator)` or `("offset", generator)`.
+        `("number", position)`, `("cell", number, leaf)`, `("slot", number)`, `("seed", generator)` or
+        `("offset", generator)`.
       storages: Adopted storages, by id, with how they were: (storage, saved fields).
       noted: Tensors from outside that were reached, by id, with how they were when that happened.
       tensors: Those whose metadata changed, by id, with how they were.
       histories: Adopted histories, by id, with how they were.
       created: Weak references to the storages made in this trace.
       draws: Generator → number of keys taken.
+      positions: Generator → where it stands.
       seeds: Generator → the symbols of its seed and offset, once a key that was taken is used.
       reached: By id, the histories that gradients flow to: (history, storage, index of its graph input or None if
         that is the storage's own).
@@ -94,6 +128,7 @@ class TraceState:
       casts: Weights that `autocast` cast; see `facade/autocast_operands.py`.
       first_hook: Hooks from this number on were registered by the traced function.
       is_apart: Whether a handler of a signal is running, which is no part of the traced function.
+      numbers: The numbers of Python that are symbolic; see `facade/numbers.py`.
       entry: The code from which the traced function is called.
     """
 
@@ -116,6 +151,7 @@ class TraceState:
         self.histories: dict[int, tuple[Any, dict[str, Any]]] = {}
         self.created: list[weakref.ref[Storage]] = []
         self.draws: dict[Any, int] = {}
+        self.positions: dict[Any, Position] = {}
         self.seeds: dict[Any, tuple[Any, Any]] = {}
         self.reached: dict[int, Any] = {}
         self.reads: set[int] = set()
@@ -134,6 +170,7 @@ class TraceState:
         self.casts: dict[Any, Any] = {}
         self.is_apart = False
         self.entry: Any = None
+        self.numbers: Any = None
 
     def is_mine(self) -> bool:
         """Returns whether this trace is running in the calling thread."""
@@ -344,14 +381,26 @@ class TraceState:
         self.is_broken = True
         raise GraphBreak
 
-    def reserve(self, generator: Generator) -> int:
-        """Takes a key of a generator, and returns which one it is."""
-        n = self.draws.get(generator, 0)
-        self.draws[generator] = n + 1
-        return n
+    def position(self, generator: Generator) -> Position:
+        """Returns where a generator stands."""
+        return self.positions.get(generator, Position(None, None, 0))
 
-    def key(self, generator: Generator, n: int) -> Array:
+    def move(self, generator: Generator, position: Position) -> None:
+        """Notes where a generator stands from now on."""
+        self.positions[generator] = position
+        if position.seed is None:
+            self.draws[generator] = position.n
+
+    def reserve(self, generator: Generator) -> int | Position:
+        """Takes a key of a generator, and returns which one it is."""
+        position = self.position(generator)
+        self.move(generator, position._replace(n=position.n + 1))
+        return position.n if position.seed is None else position
+
+    def key(self, generator: Generator, n: int | Position) -> Array:
         """Returns a key that was taken."""
+        if isinstance(n, Position):
+            return n.key
         if generator not in self.seeds:
             seed = self.lift((2,), np.uint32, ("seed", generator))
             offset = self.lift((), np.uint32, ("offset", generator))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from jaxaot.plan.places import OutsideObject
+from jaxaot.plan.world import OutsideObject
 from jaxaot.views.chain import ViewChain
 from jaxaot.views.layout import Layout
 

@@ -1,7 +1,8 @@
 """The call plan: what a traced function takes, and how a later call finds it again.
 
 Graph inputs are, in order: one for each distinct storage, one for each further history that gradients flow
-to, one for each array or number argument, and the seeds and offsets of generators last.
+to, one for each array or number argument, one for each number that is computed, and the seeds and offsets of
+generators last.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from jaxaot._typing import Shape
 from jaxaot.plan.guards import GradGuard, PythonGuard, StaticInput
+from jaxaot.plan.numbers import NumberPlan
 from jaxaot.plan.paths import Path, path_text
 from jaxaot.views.chain import ViewChain
 from jaxaot.views.layout import Layout
@@ -132,6 +134,7 @@ class CallPlan:
       storages: Every distinct storage, in graph-input order.
       ghosts: Further histories.
       values: Arrays and numbers passed.
+      numbers: The numbers that are computed at each call.
       n_leaves: Number of leaves of the arguments.
       statics: The arguments that the program was specialised on.
       repeats: `(leaf, tensor)` where an argument is a tensor that another path leads to.
@@ -152,3 +155,4 @@ class CallPlan:
     python: tuple[PythonGuard, ...]
     grad_enabled: bool
     autocast: Any
+    numbers: NumberPlan = dataclasses.field(default_factory=NumberPlan)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import linecache
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -48,11 +49,22 @@ class Difference:
       kind: What is different.
       about: Whose it is: an argument, attribute or setting, in the user's words.
       text: The reason as a sentence.
+      line: The file and line that read it; None if no line names it.
     """
 
     kind: Kind
     about: str
     text: str
+    line: tuple[str, int] | None = dataclasses.field(default=None, compare=False)
+
+    @property
+    def with_line(self) -> str:
+        """The reason with the line that read it."""
+        if self.line is None:
+            return self.text
+        file, number = self.line
+        source = linecache.getline(file, number).strip()
+        return f"{self.text}, read at {file.rpartition('/')[2]}:{number}{f': `{source}`' if source else ''}"
 
     def __str__(self) -> str:
         return self.text
@@ -108,6 +120,7 @@ def differences(earlier: CallKey, later: CallKey) -> tuple[Difference, ...]:
         *_sharing(earlier, later),
         *_gradients(earlier, later),
         *_python(earlier, later),
+        *_numbers(earlier, later),
         *_cells(earlier, later),
         *_generators(earlier, later),
         *_break_values(earlier, later),
@@ -154,6 +167,24 @@ def leaf_name(path: Sequence[Any], parameters: Sequence[str]) -> str:
 
 class _Leaf:
     """Stands for a leaf of the arguments."""
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _numbers(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
+    """Yields the numbers of Python whose values the two traces relied on, and that differ."""
+    before, after = (_relied_on(key) for key in (earlier, later))
+    for name in before.keys() & after.keys():
+        if differs(before[name], after[name]):
+            text = f"`{name}` is {shown(after[name])} instead of {shown(before[name])}"
+            yield Difference(Kind.PYTHON, f"`{name}`", text)
+
+
+def _relied_on(key: CallKey) -> dict[str, Any]:
+    plan = key.call.numbers
+    name = lambda path: place_name(path, key.parameters)
+    return {plan.text(fact.step, name): fact.value for fact in plan.facts if not fact.is_of_type}
 
 
 # -- settings and structure --------------------------------------------------------------------------------------------
@@ -386,16 +417,17 @@ def _python(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         name = later.name(guard.path)
         if other is None:
             if guard.path in inputs and condition.is_sharing:
-                yield Difference(Kind.SHARING, name, f"{name} is {condition.words(later)}")
+                yield Difference(Kind.SHARING, name, f"{name} is {condition.words(later)}", guard.line)
             elif guard.path in inputs:
                 text = f"{name} is {condition.words(later)} instead of {inputs[guard.path]}"
-                yield Difference(Kind.PYTHON, name, text)
+                yield Difference(Kind.PYTHON, name, text, guard.line)
         elif type(other.condition) is not kind:
             if (guard.path, type(other.condition)) not in after:
                 text = f"{name} is {condition.words(later)} instead of {other.condition.words(earlier)}"
-                yield Difference(Kind.PYTHON, name, text)
+                yield Difference(Kind.PYTHON, name, text, guard.line)
         elif not other.condition.agrees(earlier, condition, later):
-            yield Difference(Kind.PYTHON, name, f"{name} {other.condition.change(earlier, condition, later)}")
+            text = f"{name} {other.condition.change(earlier, condition, later)}"
+            yield Difference(Kind.PYTHON, name, text, guard.line)
     reached = _inputs(later)
     for guard in later.call.python:
         reached.pop(guard.path, None)
@@ -403,9 +435,9 @@ def _python(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         if path in found:
             name, was = later.name(path), found[path].condition.words(earlier)
             if found[path].condition.is_sharing:
-                yield Difference(Kind.SHARING, name, f"{name} is no longer {was}")
+                yield Difference(Kind.SHARING, name, f"{name} is no longer {was}", found[path].line)
             else:
-                yield Difference(Kind.PYTHON, name, f"{name} is {kind} instead of {was}")
+                yield Difference(Kind.PYTHON, name, f"{name} is {kind} instead of {was}", found[path].line)
 
 
 def _inputs(key: CallKey) -> dict[Path, str]:

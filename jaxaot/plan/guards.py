@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import datetime
+import decimal
 import types
 import weakref
 from typing import Any, ClassVar, Protocol
 
-from jaxaot.plan.paths import Path, PathStep
+import numpy as np
+
+from jaxaot.plan.paths import ObjectKey, Path, PathStep
 from jaxaot.views.layout import Layout
 
 LEAVES: PathStep = ("root", "leaves")
@@ -58,7 +62,13 @@ def differs(value: Any, other: Any) -> bool:
         return True
     if type(value) is tuple:
         return len(value) != len(other) or any(map(differs, value, other))
+    if isinstance(value, _SHOWN_WHOLE):
+        return repr(value) != repr(other)
     return bool(value != other)
+
+
+_SHOWN_WHOLE = (float, complex, np.floating, np.complexfloating, decimal.Decimal, datetime.datetime, datetime.time)
+"""Of these, values that are equal may differ, as 0.0 and -0.0 do, and NaN differs from itself."""
 
 
 def shown(value: Any) -> str:
@@ -297,12 +307,15 @@ class HasLayout(Condition):
 
 @dataclasses.dataclass(frozen=True)
 class HasKeys(Condition):
-    """The keys of a dict."""
+    """The keys of a dict; an `ObjectKey` stands for one that is known by its identity."""
 
     keys: tuple[Any, ...]
 
     def misses(self, code: Code, path: Path) -> tuple[str, ...]:
-        return (f"(*{code.path(path)},) != {code.constant(self.keys)}",)
+        keys = f"(*{code.path(path)},)"
+        if any(isinstance(key, ObjectKey) for key in self.keys):
+            return (f"{code.constant(_keys_differ)}({keys}, {code.constant(self.keys)})",)
+        return (f"{keys} != {code.constant(self.keys)}",)
 
     def words(self, names: Names) -> str:
         return f"a dict with the keys {shown(self.keys)}"
@@ -311,17 +324,34 @@ class HasKeys(Condition):
         return f"has the keys {shown(other.keys)} instead of {shown(self.keys)}"
 
 
+def _keys_differ(keys: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:
+    if len(keys) != len(seen):
+        return True
+    pairs = zip(keys, seen, strict=True)
+    return any(key is not was() if isinstance(was, ObjectKey) else differs(key, was) for key, was in pairs)
+
+
 @dataclasses.dataclass(frozen=True)
 class HasMembers(Condition):
-    """The members of a set."""
+    """The members of a set: a frozenset, or a tuple with an `ObjectKey` for each that is known by its identity."""
 
-    members: frozenset[Any]
+    members: frozenset[Any] | tuple[Any, ...]
 
     def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        if isinstance(self.members, tuple):
+            return (f"{code.constant(_members_differ)}({code.step(path)}, {code.constant(self.members)})",)
         return (f"{code.step(path)} != {code.constant(self.members)}",)
 
     def words(self, names: Names) -> str:
         return shown(self.members)
+
+    def agrees(self, names: Names, other: HasMembers, other_names: Names) -> bool:
+        return set(self.members) == set(other.members)
+
+
+def _members_differ(members: Any, seen: tuple[Any, ...]) -> bool:
+    found = (key() if isinstance(key, ObjectKey) else key for key in seen)
+    return len(members) != len(seen) or not all(key in members for key in found)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -368,10 +398,12 @@ class PythonGuard:
     Attributes:
       path: Leads there.
       condition: What was seen.
+      line: The file and line that read it; None if no line names it.
     """
 
     path: Path
     condition: Condition
+    line: tuple[str, int] | None = dataclasses.field(default=None, compare=False)
 
     def misses(self, code: Code) -> tuple[str, ...]:
         """Returns the expressions of which one is true where a call does not fit."""

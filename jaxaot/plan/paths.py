@@ -8,11 +8,39 @@ from __future__ import annotations
 
 import functools
 import types
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
 PathStep = tuple[str, Any]
 Path = tuple[PathStep, ...]
+
+
+UNSET: Any = type("Unset", (), {"__repr__": lambda self: "not set"})()
+"""What a step to the value of a context variable finds where it has none."""
+
+
+class ObjectKey:
+    """A key of a dict that is an object, known by its identity; it does not keep the object alive."""
+
+    __slots__ = ("reference",)
+
+    def __init__(self, key: Any):
+        """Raises TypeError if the object cannot be referred to weakly."""
+        self.reference = weakref.ref(key)
+
+    def __call__(self) -> Any:
+        return self.reference()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectKey) and self.reference is other.reference
+
+    def __hash__(self) -> int:
+        return id(self.reference)
+
+    def __repr__(self) -> str:
+        key = self.reference()
+        return "<an object that is gone>" if key is None else getattr(key, "__name__", f"<{type(key).__name__}>")
 
 
 def function_behind(member: Any) -> types.FunctionType | None:
@@ -58,6 +86,18 @@ def follow(roots: Iterable[tuple[Path, Any]], path: Path) -> Any:
                 value = value.__globals__[key]
             case "type":
                 value = type(value)
+            case "key":
+                value = value[key()]
+            case "member":
+                value = key()
+            case "context":
+                value = value.get(UNSET)
+            case "referent":
+                value = value()
+            case "variable":
+                value = value.get(key)
+            case "module":
+                value = key
             case _:
                 value = class_member(value, key)
     return value
@@ -80,6 +120,18 @@ def path_text(path: Path) -> str:
                 text = key
             case "type":
                 text = f"type({text})"
+            case "key":
+                text += f"[{key!r}]"
+            case "member":
+                text = f"{key!r} in {text}"
+            case "context":
+                text += ".get()"
+            case "referent":
+                text += "()"
+            case "variable":
+                text += f"[{key!r}]"
+            case "module":
+                text = key.__name__
             case "class":
                 text += f".{key}"
     return text

@@ -1,4 +1,4 @@
-"""Plans of places: what a traced function reaches and changes outside that is neither an argument's value nor a tensor.
+"""Plans of places: what a traced function reads outside that is neither an argument's value nor a tensor.
 
 A *cell* is a mutable place that holds a pytree of bare arrays, such as an `nnx.Variable`; a *bare array* is one that
 was reached through a closure, a global or an attribute; an *object* leads to them and has plain values on the way.
@@ -7,7 +7,7 @@ was reached through a closure, a global or an attribute; an *object* leads to th
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, assert_never
+from typing import Any, Literal
 
 from jaxaot._typing import Shape
 from jaxaot.plan.paths import Path, path_text
@@ -76,124 +76,16 @@ class ArrayInput:
 
 
 @dataclasses.dataclass(frozen=True)
-class OutsideObject:
-    """A leaf of a value that is an object from outside."""
-
-    path: Path
-
-
-@dataclasses.dataclass(frozen=True)
-class BuiltArray:
-    """A leaf of a value that is a graph output."""
-
-    output: int
-
-
-@dataclasses.dataclass(frozen=True)
-class BuiltConstant:
-    """A leaf of a value that is the same at every call."""
-
-    value: Any
-
-
-BuiltLeaf = OutsideObject | BuiltArray | BuiltConstant
-
-
-@dataclasses.dataclass(frozen=True)
-class BuiltValue:
-    """How a value is made again at every call: its leaves put into its tree."""
-
-    tree: Any
-    leaves: tuple[BuiltLeaf, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class CellWrite:
-    """Cell number `cell` holds another value afterwards."""
-
-    cell: int
-    value: BuiltValue
-
-
-@dataclasses.dataclass(frozen=True)
-class MetadataWrite:
-    """Cell number `cell` has other plain values afterwards, sorted by name."""
-
-    cell: int
-    metadata: tuple[tuple[str, Any], ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class AttributeWrite:
-    """An attribute of the object at `path` is another value afterwards; None if it is gone."""
-
-    path: Path
-    name: str
-    value: BuiltValue | None
-
-
-@dataclasses.dataclass(frozen=True)
-class ContainerWrite:
-    """The list or dict at `path` has other items afterwards."""
-
-    path: Path
-    value: BuiltValue
-
-
-PlaceWrite = CellWrite | MetadataWrite | AttributeWrite | ContainerWrite
-
-
-def _value_of(write: PlaceWrite) -> BuiltValue | None:
-    """Returns the value that is built for a place; None if none is."""
-    match write:
-        case CellWrite(_, value) | AttributeWrite(_, _, value) | ContainerWrite(_, value):
-            return value
-        case MetadataWrite():
-            return None
-        case _:
-            assert_never(write)
-
-
-def _path_of(write: PlaceWrite) -> Path | None:
-    """Returns where the object is found that is changed; None for a cell, which is an input."""
-    match write:
-        case AttributeWrite(path) | ContainerWrite(path):
-            return path
-        case CellWrite() | MetadataWrite():
-            return None
-        case _:
-            assert_never(write)
-
-
-@dataclasses.dataclass(frozen=True)
 class PlacePlan:
     """What a traced function reaches outside besides tensors.
 
     Attributes:
       cells: Each once.
       arrays: Bare arrays whose values are inputs.
-      writes: What it did to them.
     """
 
     cells: tuple[CellInput, ...] = ()
     arrays: tuple[ArrayInput, ...] = ()
-    writes: tuple[PlaceWrite, ...] = ()
-
-    @property
-    def outputs(self) -> frozenset[int]:
-        """The graph outputs that are put into places."""
-        return frozenset(leaf.output for leaf in self._built_leaves if isinstance(leaf, BuiltArray))
-
-    @property
-    def outside_paths(self) -> tuple[Path, ...]:
-        """Where the objects are found that it changed or put into places."""
-        changed = [path for path in map(_path_of, self.writes) if path is not None]
-        return (*changed, *(leaf.path for leaf in self._built_leaves if isinstance(leaf, OutsideObject)))
-
-    @property
-    def _built_leaves(self) -> list[BuiltLeaf]:
-        values = [value for value in map(_value_of, self.writes) if value is not None]
-        return [leaf for value in values for leaf in value.leaves]
 
     @property
     def graph_inputs(self) -> tuple[tuple[str, LeafInput], ...]:

@@ -9,8 +9,9 @@ from jaxaot._typing import Shape
 from jaxaot.plan.alias import AliasPlan, ArrayOutput, ConstantOutput, TensorOutput
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.paths import path_text
-from jaxaot.plan.places import AttributeWrite, CellWrite, OutsideObject, PlacePlan
+from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.rng import RngPlan
+from jaxaot.plan.world import AttributeWrite, BuiltConstant, CellWrite, ItemWrite, OutsideObject, WorldPlan
 from jaxaot.views.layout import Layout
 
 
@@ -116,7 +117,7 @@ class Signature:
 
 
 def make_signature(
-    call: CallPlan, alias: AliasPlan, rng: RngPlan, pytree: tuple[Any, Any], places: PlacePlan
+    call: CallPlan, alias: AliasPlan, rng: RngPlan, pytree: tuple[Any, Any], places: PlacePlan, world: WorldPlan
 ) -> Signature:
     """Returns the signature that the plans spell."""
     written = {w.storage for w in alias.writes if w.is_written}
@@ -161,13 +162,18 @@ def make_signature(
                     outputs.append(OutputSignature("alias_of_intermediate" if is_view else "plain", None, view))
             case _:
                 assert_never(source)
-    return Signature(inputs, storages, tuple(outputs), rng, pytree, _cells(places))
+    return Signature(inputs, storages, tuple(outputs), rng, pytree, _cells(places, world))
 
 
-def _cells(places: PlacePlan) -> tuple[CellSignature, ...]:
-    changed = {write.cell for write in places.writes if isinstance(write, CellWrite)}
+def _cells(places: PlacePlan, world: WorldPlan) -> tuple[CellSignature, ...]:
+    changed = {write.cell for write in world.writes if isinstance(write, CellWrite)}
     found = [(cell.name, cell.leaves, i in changed) for i, cell in enumerate(places.cells)]
-    rebound = {(*w.path, ("attr", w.name)) for w in places.writes if isinstance(w, AttributeWrite)}
+    rebound = {(*w.path, ("attr", w.name)) for w in world.writes if isinstance(w, AttributeWrite)}
+    rebound |= {
+        (*w.path, ("item", w.key.value))
+        for w in world.writes
+        if isinstance(w, ItemWrite) and isinstance(w.key, BuiltConstant)
+    }
     found += [(array.name, (array.leaf,), array.path in rebound) for array in places.arrays]
     return tuple(
         CellSignature(

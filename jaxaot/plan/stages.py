@@ -22,7 +22,7 @@ from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.paths import Path
-from jaxaot.plan.places import OutsideObject, PlacePlan
+from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.saved import (
     FromForward,
@@ -37,6 +37,7 @@ from jaxaot.plan.saved import (
 )
 from jaxaot.plan.signature import Signature, make_signature
 from jaxaot.plan.timeline import Timeline
+from jaxaot.plan.world import OutsideObject, WorldPlan
 
 
 class Flow(Protocol):
@@ -76,7 +77,8 @@ class Traced:
       call: What the function takes: storages, tensors on them, and bare values.
       alias: What it wrote, resized and moved, and how its outputs share memory.
       rng: The random generators that it drew from.
-      places: What it reached outside besides tensors, and what it did to it.
+      places: What it read outside besides tensors.
+      world: What it did to Python's objects.
       break_values: The values that Python asked for, if the function was traced in segments.
       in_tree: Tree of the arguments.
       out_tree: Tree of the result.
@@ -90,11 +92,12 @@ class Traced:
     out_tree: Any
     places: PlacePlan = dataclasses.field(default_factory=PlacePlan)
     break_values: tuple[BreakValue, ...] = ()
+    world: WorldPlan = dataclasses.field(default_factory=WorldPlan)
 
     @functools.cached_property
     def signature(self) -> Signature:
         """What the function takes, changes and returns."""
-        return make_signature(self.call, self.alias, self.rng, (self.in_tree, self.out_tree), self.places)
+        return make_signature(self.call, self.alias, self.rng, (self.in_tree, self.out_tree), self.places, self.world)
 
     def joint(self, argnums: int | Sequence[int] | None = None) -> JointGraph:
         """Returns the joint graph of outputs and gradients.
@@ -112,7 +115,7 @@ class Traced:
     def outside_paths(self) -> tuple[Path, ...]:
         """Where the objects from outside are found that it returned, put elsewhere or changed."""
         held = [o.path for o in self.alias.outputs if isinstance(o, OutsideObject)]
-        return (*held, *self.places.outside_paths)
+        return (*held, *self.world.paths)
 
     @property
     def is_whole(self) -> bool:
@@ -131,6 +134,7 @@ class Traced:
         names = [call.tensors[s.tensor].name for s in call.storages if s.graph_input is not None]
         names += [f"{call.tensors[g.tensor].name} (gradient)" for g in call.ghosts]
         names += [f"argument {v.leaf}" for v in call.values]
+        names += [call.numbers.text(number.step) for number in call.numbers.inputs]
         names += [name for name, _ in self.places.graph_inputs]
         for i in range(sum(use.is_input for use in self.rng.generators)):
             names += [f"seed {i}", f"offset {i}"]

@@ -24,6 +24,7 @@ from jaxaot.partition.budget import check_budget
 from jaxaot.partition.policies import get_policy
 from jaxaot.rematerialize.call import RematCall
 from jaxaot.rematerialize.cells import Cells
+from jaxaot.rematerialize.world import World
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
@@ -97,8 +98,8 @@ def remat(
 
     Arrays, Python floats and complex numbers among the arguments are traced; ints, strings, None, functions and other
     objects are part of the program. What `fn` writes to the Variables of flax nnx modules among the arguments is
-    written back. Apart from that `fn` has to be pure, as under `jax.jit`: its graph is kept and used again for
-    arguments of the same types.
+    written back. Apart from that `fn` may not change anything, as under `jax.jit`: its graph is kept and used again
+    for arguments of the same types, while the attributes, variables and containers that it reads are the same.
 
     Args:
       fn: A function of pytrees of arrays, an nnx module or a method of one, or a class of linen modules, for which a
@@ -154,7 +155,7 @@ def remat(
         static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
         # in a compiled function its own graphs pack what crosses
         hooks = state.saved_hooks if state.trace is None else None
-        key = tree, sorts, cells.structure, static_key, chosen, budget, settings, hooks
+        key = World(given, args, kwargs), tree, sorts, cells.structure, static_key, chosen, budget, settings, hooks
         graph = graph_of(given, flat, [*cells.arrays, *values], key)
         if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
             return given(*args, **kwargs)

@@ -40,9 +40,9 @@ from jaxaot.plan.alias import (
     TensorOutput,
     TensorSpec,
 )
-from jaxaot.plan.places import OutsideObject
 from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
+from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject
 from jaxaot.runtime.backward import CompiledNode, Refilled
 from jaxaot.runtime.guards import generator_name, write_guards
 from jaxaot.runtime.links import GraphValue
@@ -51,6 +51,7 @@ from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.runtime.store import SCOPE, Change, write_store
 from jaxaot.runtime.tape_writer import TapeWriter, freed_storages
+from jaxaot.runtime.world import WorldWriter
 from jaxaot.settings import Config
 from jaxaot.tape.modes import state
 from jaxaot.tape.threads import threads
@@ -105,7 +106,7 @@ def _write_tests(source: Source, traced: Traced, places: PlaceWriter) -> None:
         source.miss_if("(state.anomaly is not None and state.anomaly.check_nan) is not WATCHES")
     with source.block("try:"):
         write_guards(source, traced, places)
-    with source.block("except (AttributeError, IndexError, KeyError, TypeError, ValueError):"):
+    with source.block("except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):"):
         source.add("return MISS")
 
 
@@ -129,7 +130,9 @@ class _Writer:
             "hold": hold, "release": release, "take": take,
             "WriteCounter": WriteCounter, "Refilled": Refilled, "DRAWING": DRAWING, "is_any_held": _is_any_held,
         })  # fmt: skip
-        self.places = PlaceWriter(self.source, program.traced.places, program.donated_places)
+        written = [write.cell for write in self.traced.world.writes if isinstance(write, CellWrite)]
+        self.places = PlaceWriter(self.source, self.traced.places, written, program.donated_places)
+        self.world = WorldWriter(self.source, self.traced.places, self.traced.world, self._tensor)
 
     def write(self) -> str:
         source, changes_outside = self.source, self._changes_outside()
@@ -145,7 +148,7 @@ class _Writer:
     def _changes_outside(self) -> bool:
         """Returns whether a call changes what was there before."""
         alias = self.traced.alias
-        return bool(alias.writes or alias.changes or alias.grads or alias.bumps or self.traced.places.writes) or any(
+        return bool(alias.writes or alias.changes or alias.grads or alias.bumps or self.traced.world.writes) or any(
             isinstance(h, HistoryOfNode) and h.tensor is not None for h in alias.histories
         )
 
@@ -269,15 +272,16 @@ class _Writer:
             counts.append(f"k{tensor}.n += {n}")
         if self._is_early:
             self._objects()
+        self.world.make()
         changes = [f"{c.owner}.{c.name} = {self._text(c.value)}" for c in self._changes()]
         write_store(
-            source, text, self.kept_inputs, [*counts, *self._shared(), *changes], self.places.changes(self._source_of)
+            source, text, self.kept_inputs, [*counts, *self._shared(), *changes], self.world.changes(self._source_of)
         )
         if program.links:
             source.add("last = out")
             source.add(f"out = [{', '.join(map(self._output, range(len(program.sources))))}]")
         self._make()
-        self.places.write_others()
+        self.world.write_others()
 
     def _text(self, value: str | int) -> str:
         return f"out[{value}]" if isinstance(value, int) else value
@@ -290,7 +294,7 @@ class _Writer:
         else:
             source.add(f"entry = FORWARD if {self._is_held()} else DONATED")
         source.add("given, runs = entry.given, entry.runs")
-        waits = not self.places.changes_attributes_only  # for values that Python puts together
+        waits = not self.world.is_at_once  # for values that Python puts together
         test = "runs is None or not (entry.is_anywhere or is_outermost())"
         with source.block("if True:" if waits else f"if {test}:"):
             for line in self.kept_inputs:
@@ -318,6 +322,7 @@ class _Writer:
         names = [f"{source.storage(i)}.array" for i, s in enumerate(call.storages) if s.graph_input is not None]
         names += ["None" if ghost.is_empty else f"{source.storage(ghost.storage)}.array" for ghost in call.ghosts]
         names += [f"leaves[{value.leaf}]" for value in call.values]
+        names += [f"z{number.step}" for number in call.numbers.inputs]
         names += [self.places.expressions[i] for i in sorted(self.places.expressions)]
         draws = []
         for i, use in enumerate(self.traced.rng.generators):
@@ -405,13 +410,14 @@ class _Writer:
     def _is_early(self) -> bool:
         """Whether what a call makes is put into what was there before, and so is made before the run."""
         alias = self.traced.alias
-        return bool(alias.changes or alias.grads) or any(self._is_moved(h) for h in alias.histories)
+        is_kept = self.traced.world.keeps_tensors
+        return bool(alias.changes or alias.grads or is_kept) or any(self._is_moved(h) for h in alias.histories)
 
     def _is_moved(self, origin: HistorySource) -> bool:
         return isinstance(origin, HistoryOfNode) and origin.tensor is not None
 
     def _changes(self) -> list[Change]:
-        """Returns the changes that the call makes to existing tensors, storages and histories."""
+        """Returns what the call changes in tensors, storages and histories that were there before."""
         source, alias, call = self.source, self.traced.alias, self.traced.call
         changes = []
         for write in alias.writes:
@@ -523,7 +529,7 @@ class _Writer:
             if item.output is not None:
                 holders[item.output] = holders.get(item.output, 0) + 1
         kept = {s.index for s in plan.residuals if isinstance(s, FromOutput)} if plan else set()
-        kept |= {o.output for o in alias.outputs if isinstance(o, ArrayOutput)} | self.traced.places.outputs
+        kept |= {o.output for o in alias.outputs if isinstance(o, ArrayOutput)} | self.traced.world.outputs
         is_fresh = self.program.makes_fresh_outputs
         return lambda output: output is not None and (not is_fresh or holders[output] > 1 or output in kept)
 
@@ -549,6 +555,10 @@ class _Writer:
         texts = []
         for output in self.traced.alias.outputs:
             match output:
+                case ConstantOutput(ComputedValue(step)):
+                    texts.append(f"z{step}")
+                case ConstantOutput(BuiltObject(number)):
+                    texts.append(f"x{number}")
                 case ConstantOutput(value):
                     texts.append("None" if value is None else source.constant(value))
                 case OutsideObject(path):

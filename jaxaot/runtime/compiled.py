@@ -5,16 +5,18 @@ from __future__ import annotations
 import copy
 import functools
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from jaxaot._util import collector, signature_of
-from jaxaot.errors import SettingsChangedError, TraceError
-from jaxaot.facade.iterated import has_iterators, read_iterators
-from jaxaot.facade.tracing import RUNNING, TRACING
+from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, VolatileError
+from jaxaot.facade.iterated import has_iterators, opened, read_iterators
+from jaxaot.facade.tracing import RUNNING, TRACING, is_of_function
 from jaxaot.plan.difference import CallKey, differences
+from jaxaot.plan.paths import Path
 from jaxaot.runtime.call import MISS
-from jaxaot.runtime.program import Program
+from jaxaot.runtime.program import Program, changing_numbers
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
 from jaxaot.tape.modes import state
@@ -59,15 +61,18 @@ class CompiledFunction(Generic[P, R]):
     """
 
     def __init__(
-        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS
-    ):
+        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS,
+        is_one_graph: bool = False,
+    ):  # fmt: skip
         """Wraps a function.
 
         Args:
           fn: What to compile.
-          build: Takes (fn, args, kwargs, lock that calls which write hold) to a program for such calls.
+          build: Takes (fn, args, kwargs, lock that calls which write hold, numbers=paths of those that change) to a
+            program for such calls.
           inspect: Has `trace(fn, args, kwargs)` and `explain(fn, args, kwargs)`.
           max_programs: How many programs are kept; the least recently used one is dropped.
+          is_one_graph: Whether a function that cannot be compiled is an error rather than run eagerly.
         """
         self.fn = fn
         self.programs: list[Program] = []
@@ -81,6 +86,8 @@ class CompiledFunction(Generic[P, R]):
         self._hits = 0
         self._misses = 0
         self._takes_iterators = False
+        self._is_volatile = False
+        self._is_one_graph = is_one_graph
         self._recompiles = Recompiles(getattr(fn, "__name__", type(fn).__name__), 2 * max_programs)
         functools.update_wrapper(self, fn, updated=())
         self.__signature__ = signature_of(fn)
@@ -112,7 +119,52 @@ class CompiledFunction(Generic[P, R]):
                 self._hits += 1
                 self._move_to_front(program)
                 return result
-        return self._first_call(args, kwargs)
+        return self._first_or_eager_call(args, kwargs)
+
+    def _first_or_eager_call(self, args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call that no program fits."""
+        result = MISS if self._is_volatile else self._first_call(args, kwargs)
+        return self._eagerly(args, kwargs) if result is MISS else result
+
+    def _changing(self, args: Any, kwargs: Any) -> tuple[Path, ...]:
+        """Returns the paths of the numbers that changed from program to program."""
+        roots = [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), self.fn)]
+        return changing_numbers(self.programs, roots)
+
+    def _built(self, args: Any, kwargs: Any, *walk: Any, **numbers: Any) -> Program | None:
+        """Returns a program for a call; None if the function has to run eagerly.
+
+        That is so where it reads what is another thing at each call, and where it raises: what it did before is done.
+        """
+        try:
+            return self._build(self.fn, args, kwargs, self._writing, *walk, **numbers)
+        except VolatileError as error:
+            if self._is_one_graph:
+                raise
+            self._is_volatile = True
+            warnings.warn(
+                f"{error.reason}. From now on calls that no program fits run eagerly: the results are right, but "
+                f"nothing is compiled. {error.advice}",
+                RecompileWarning,
+                stacklevel=6,
+            )
+        except Exception as error:
+            if not is_of_function(error):
+                raise
+        return None
+
+    def _eagerly(self, args: Any, kwargs: Any) -> Any:
+        """Runs the function itself, and as in a trace the compiled functions that it calls."""
+        args = tuple(map(opened, args))
+        kwargs = {name: opened(value) for name, value in kwargs.items()}
+        try:
+            RUNNING.append(self)  # so that they look
+            state.inlines = True
+            return self.fn(*args, **kwargs)  # type: ignore[call-arg]
+        finally:
+            state.inlines = False
+            if self in RUNNING:
+                RUNNING.remove(self)
 
     def _again(self, program: Program, error: Exception, args: Any, kwargs: Any, *walk: Any) -> Any:
         """Returns the result of a call whose first try failed, if it failed for a reason that passes."""
@@ -147,6 +199,7 @@ class CompiledFunction(Generic[P, R]):
         self._latest = programs[0].enter if programs else _miss
 
     def _first_call(self, args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call for which a program is made; `MISS` if it has to run eagerly."""
         if has_iterators(args, kwargs):  # no program has touched them: what is no tensor or array fits none
             self._takes_iterators = True
             return self(*args, **kwargs)  # type: ignore[call-arg]
@@ -156,12 +209,14 @@ class CompiledFunction(Generic[P, R]):
                 if result is not MISS:
                     self._hits += 1
                     return result
-            program = self._build(self.fn, args, kwargs, self._writing)
+            program = self._built(args, kwargs, numbers=self._changing(args, kwargs))
+            if program is None:
+                return MISS
             result = self._enter(program, args, kwargs)
             if result is MISS:
                 program, result = self._settle(program, args, kwargs)
             self._add(program)
-        return result
+            return result
 
     def _add(self, program: Program) -> None:
         """Keeps a program that was made for a call and carried it out."""
@@ -174,7 +229,7 @@ class CompiledFunction(Generic[P, R]):
         """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
         for _ in range(N_BUILDS):
             before = program
-            program = self._build(self.fn, args, kwargs, self._writing)
+            program = self._build(self.fn, args, kwargs, self._writing, numbers=self._changing(args, kwargs))
             result = self._enter(program, args, kwargs)
             if result is not MISS:
                 return program, result
@@ -189,7 +244,7 @@ class CompiledFunction(Generic[P, R]):
 
     def __deepcopy__(self, memo: Any) -> CompiledFunction[P, R]:
         fn = copy.deepcopy(self.fn, memo)  # a method is then that of a copied object
-        return type(self)(fn, self._given_build, self._inspect, self.max_programs)
+        return type(self)(fn, self._given_build, self._inspect, self.max_programs, self._is_one_graph)
 
     def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""

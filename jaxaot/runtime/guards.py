@@ -6,7 +6,7 @@ The cheapest and likeliest to differ come first. What the lines assign is used b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 import numpy as np
@@ -14,8 +14,10 @@ import numpy as np
 from jaxaot._jax import canonical_dtype
 from jaxaot.facade.cells import array_content, is_leaf
 from jaxaot.facade.generator import Generator
+from jaxaot.facade.numbers import FUNCTIONS
 from jaxaot.plan.call import CallPlan, TensorInput, ValueInput
 from jaxaot.plan.guards import differs
+from jaxaot.plan.numbers import SIGNS, ComputedNumber, NumberFact, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path
 from jaxaot.plan.rng import RngPlan
 from jaxaot.plan.stages import Traced
@@ -39,6 +41,7 @@ def write_guards(source: Source, traced: Traced, places: PlaceWriter) -> None:
         source.miss_if(*_lineage(source, number, t))
     for guard in (*call.grads, *call.python):
         source.miss_if(*guard.misses(source))
+    _numbers(source, call.numbers)
     places.guards()
     for path in traced.outside_paths:  # what they lead to may change in the call
         source.path(path)
@@ -76,6 +79,40 @@ def _value(source: Source, value: ValueInput) -> None:
         f"isinstance({name}, Tensor)",
         f"{name}.dtype is not {dtype} and canonical({name}.dtype) != {dtype}",
     )
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _numbers(source: Source, plan: NumberPlan) -> None:
+    """Writes what computes the numbers, `z0 z1 …`, and tests what the trace relied on as soon as it is known."""
+    facts: dict[int, list[NumberFact]] = {}
+    for fact in plan.facts:
+        facts.setdefault(fact.step, []).append(fact)
+    for step, number in enumerate(plan.numbers):
+        match number:
+            case ReadNumber(path, cls):
+                source.add(f"z{step} = {source.step(path)}")
+                source.miss_if(f"type(z{step}) is not {cls.__name__}")
+            case ComputedNumber(how, operands):
+                texts = [f"z{v.step}" if isinstance(v, NumberStep) else source.constant(v) for v in operands]
+                is_binary = how in SIGNS
+                text = f" {SIGNS[how]} ".join(texts) if is_binary else f"{_function(source, how)}({', '.join(texts)})"
+                source.add(f"z{step} = {text}")
+            case _:
+                assert_never(number)
+        for fact in facts.get(step, ()):
+            value = source.constant(fact.value)
+            if fact.is_of_type:
+                source.miss_if(f"type(z{step}) is not {value}")
+            elif isinstance(fact.value, bool):
+                source.miss_if(f"z{step} is not {fact.value}")
+            else:
+                source.miss_if(f"differs(z{step}, {value})")
+
+
+def _function(source: Source, how: str) -> str:
+    return source.constant(FUNCTIONS[how])
 
 
 # -- tensors -----------------------------------------------------------------------------------------------------------

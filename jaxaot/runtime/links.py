@@ -154,6 +154,7 @@ def _places(traced: Traced) -> list[list[Any]]:
             history = call.tensors[ghost.tensor].history
             places.append([("gradient", t.path) for t in call.tensors if t.history == history])
     places += [[("value", value.leaf)] for value in call.values]
+    places += [[("number", call.numbers.text(number.step))] for number in call.numbers.inputs]
     places += [[("place", name)] for name, _ in traced.places.graph_inputs]
     for use in traced.rng.generators:
         places += [[("seed", use.path)], [("offset", use.path)]] if use.is_input else []

@@ -1,4 +1,4 @@
-"""Writes the part of a call that concerns cells and bare arrays: guards, operands, and what is put back.
+"""Writes the part of a call that reads cells and bare arrays: guards and operands.
 
 In the generated code `C` are the cells and `A` the jax arrays that cells and objects hold, in one list each, because a
 comprehension over a hundred cells is faster than a hundred statements.
@@ -7,40 +7,33 @@ comprehension over a hundred cells is faster than a hundred statements.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, TypeGuard, assert_never
+from collections.abc import Sequence
+from typing import Any, assert_never
 
 import jax
 
 from jaxaot._jax import ShapedArray
-from jaxaot.facade.cells import CellKind, cell_kinds
-from jaxaot.plan.places import (
-    AttributeWrite,
-    BuiltArray,
-    BuiltConstant,
-    BuiltLeaf,
-    BuiltValue,
-    CellWrite,
-    ContainerWrite,
-    LeafInput,
-    MetadataWrite,
-    OutsideObject,
-    PlacePlan,
-    PlaceWrite,
-)
+from jaxaot.facade.cells import cell_kinds
+from jaxaot.plan.places import LeafInput, PlacePlan
 from jaxaot.runtime.source import Source
-from jaxaot.runtime.store import Change
-
-SINGLE = jax.tree.structure(0)
-"""The tree of a value that is one leaf."""
+from jaxaot.runtime.world import SINGLE
 
 
 class PlaceWriter:
     """Writes what one program's call does with places."""
 
-    def __init__(self, source: Source, plan: PlacePlan, donated: Sequence[int] = ()):
+    def __init__(self, source: Source, plan: PlacePlan, written: Sequence[int] = (), donated: Sequence[int] = ()):
+        """Begins.
+
+        Args:
+          source: Where to.
+          plan: What is read.
+          written: The numbers of cells that the call writes to.
+          donated: Graph inputs whose buffers may be reused.
+        """
         self.source = source
         self.plan = plan
+        self.written = written
         self.donated = donated
         self.expressions: dict[int, str] = {}  # graph input → expression
         self._n_arrays = 0
@@ -77,9 +70,8 @@ class PlaceWriter:
             source.miss_if(f"tree != {source.constant(cell.tree)}")
             for i, leaf in enumerate(cell.leaves):
                 self._leaf(f"l{number}[{i}]", leaf, arrays)
-        writable = {w.cell for w in self.plan.writes if isinstance(w, CellWrite)}
-        if writable:
-            first = min(writable)
+        if self.written:
+            first = min(self.written)
             kind = cell_kinds()[cells[first].kind]
             source.add(f"{source.constant(kind.check_writable)}(C[{first}])")
 
@@ -174,101 +166,6 @@ class PlaceWriter:
         return self._n_arrays == len(self.plan.cells) and all(
             cell.tree == SINGLE and cell.leaves[0].kind == "array" for cell in self.plan.cells
         ) and not self.plan.arrays  # fmt: skip
-
-    @property
-    def changes_attributes_only(self) -> bool:
-        """Whether each write gives an attribute a value that needs no Python to be put together."""
-        return all(map(_is_simple, self.plan.writes))
-
-    def changes(self, source_of: Callable[[int], str | int]) -> list[Change]:
-        """Returns the writes that do.
-
-        Args:
-          source_of: Takes a graph output to what a `Change` has for it.
-        """
-        found = []
-        for write in self.plan.writes:
-            if not _is_simple(write) or write.value is None:
-                continue
-            (leaf,) = write.value.leaves
-            value = source_of(leaf.output) if isinstance(leaf, BuiltArray) else self._built_leaf(leaf)
-            if isinstance(write, CellWrite):
-                found.append(Change(f"C[{write.cell}]", self._kind(write.cell).value_attribute, value))
-            else:
-                found.append(Change(self.source.path(write.path), write.name, value))
-        return found
-
-    def write_others(self) -> None:
-        """Writes the others: first all values are made, then they are put into their places."""
-        source = self.source
-        others = [write for write in self.plan.writes if not _is_simple(write)]
-        for number, write in enumerate(others):
-            if not isinstance(write, MetadataWrite) and write.value is not None:
-                source.add(f"w{number} = {self._built(write.value)}")
-        for number, write in enumerate(others):
-            self._put(write, f"w{number}")
-
-    def _kind(self, cell: int) -> CellKind:
-        return cell_kinds()[self.plan.cells[cell].kind]
-
-    def _put(self, write: PlaceWrite, text: str) -> None:
-        source = self.source
-        match write:
-            case CellWrite(cell):
-                source.add(f"{source.constant(self._kind(cell).write)}(C[{cell}], {text})")
-            case MetadataWrite(cell, metadata):
-                name = self._kind(cell).metadata_attribute
-                source.add(f"C[{cell}].{name}.clear()")
-                source.add(f"C[{cell}].{name}.update({source.constant(dict(metadata))})")
-            case AttributeWrite(path, name, value):
-                owner = source.path(path)
-                if value is None:
-                    source.add(f"del {owner}.__dict__[{name!r}]")
-                else:
-                    source.scope["setattribute"] = object.__setattr__
-                    source.add(f"setattribute({owner}, {name!r}, {text})")
-            case ContainerWrite(path, _):
-                source.scope["refill"] = refill
-                source.add(f"refill({source.path(path)}, {text})")
-            case _:
-                assert_never(write)
-
-    def _built(self, value: BuiltValue) -> str:
-        texts = [self._built_leaf(leaf) for leaf in value.leaves]
-        if value.tree == SINGLE:
-            return texts[0]
-        return f"{self.source.constant(value.tree)}.unflatten([{', '.join(texts)}])"
-
-    def _built_leaf(self, leaf: BuiltLeaf) -> str:
-        match leaf:
-            case BuiltArray(output):
-                return f"out[{output}]"
-            case OutsideObject(path):
-                return self.source.path(path)
-            case BuiltConstant(value):
-                return "None" if value is None else self.source.constant(value)
-            case _:
-                assert_never(leaf)
-
-
-def _is_simple(write: PlaceWrite) -> TypeGuard[CellWrite | AttributeWrite]:
-    """Returns whether a write gives an attribute a value that is one leaf."""
-    match write:
-        case CellWrite(value=value) | AttributeWrite(value=value):
-            return value is not None and value.tree == SINGLE
-        case MetadataWrite() | ContainerWrite():
-            return False
-        case _:
-            assert_never(write)
-
-
-def refill(container: Any, items: Any) -> None:
-    """Gives a list or a dict other items."""
-    if isinstance(container, dict):
-        container.clear()
-        container.update(items)
-    else:
-        container[:] = items
 
 
 def held_most(arrays: Sequence[Any]) -> int:

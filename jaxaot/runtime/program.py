@@ -20,12 +20,13 @@ from jaxaot.passes.dce import dce
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
-from jaxaot.plan.places import BuiltArray, CellWrite
+from jaxaot.plan.guards import EqualTo, HasType
+from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.saved import FromForward, FromPrimal
 from jaxaot.plan.stages import Partition, Traced
+from jaxaot.plan.world import BuiltArray, CellWrite
 from jaxaot.runtime.double_backward import DoubleBackward
 from jaxaot.runtime.links import Link, Linker
-from jaxaot.runtime.places import SINGLE
 from jaxaot.runtime.watched import watching
 
 
@@ -205,7 +206,7 @@ def forward_graph(traced: Traced, partition: Partition | None) -> Any:
 
 
 def output_name(traced: Traced, position: int) -> str:
-    """Returns the user's name of an output of the forward."""
+    """Returns what the user calls an output of the forward."""
     call, alias = traced.call, traced.alias
     for write in alias.writes:
         if write.output == position:
@@ -223,7 +224,7 @@ def output_name(traced: Traced, position: int) -> str:
 
 
 def gradient_name(partition: Partition, position: int) -> str:
-    """Returns the user's name of an output of the backward."""
+    """Returns what the user calls an output of the backward."""
     joint = partition.joint
     inputs = joint.differentiable_inputs
     if position >= len(inputs):
@@ -278,13 +279,11 @@ def donated_storages(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
 def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
     """Returns the graph inputs that are the old values of cells, and that nobody needs after the call."""
     found = []
-    for write in traced.places.writes:
-        if not isinstance(write, CellWrite) or len(write.value.leaves) != 1:
-            continue
-        leaves, (now,) = traced.places.cells[write.cell].leaves, write.value.leaves
-        if write.value.tree != SINGLE:  # then Python puts the value together
-            continue
-        if len(leaves) != 1 or leaves[0].kind != "array" or not isinstance(now, BuiltArray):
+    for write in traced.world.writes:
+        if not isinstance(write, CellWrite) or not isinstance(write.value, BuiltArray):
+            continue  # else Python puts the value together
+        leaves, now = traced.places.cells[write.cell].leaves, write.value
+        if len(leaves) != 1 or leaves[0].kind != "array":
             continue
         position, aval = leaves[0].graph_input, traced.jaxpr.out_avals[now.output]
         if position is None or position in kept or (aval.shape, aval.dtype) != (leaves[0].shape, leaves[0].dtype):
@@ -292,3 +291,28 @@ def donated_places(traced: Traced, kept: frozenset[int]) -> tuple[int, ...]:
         if aval.size:
             found.append(position)
     return tuple(found)
+
+
+def changing_numbers(programs: Sequence[Program], roots: Sequence[tuple[Path, Any]]) -> tuple[Path, ...]:
+    """Returns the paths of the numbers of Python that differ among programs of one function.
+
+    Args:
+      programs: Themselves.
+      roots: Where the paths of the call start for which another one is made.
+    """
+    values: dict[tuple[Path, Any], set[Any]] = {}
+    for program in programs:
+        guards = program.key.call.python
+        kinds = {guard.path: guard.condition for guard in guards if isinstance(guard.condition, HasType)}
+        for guard in guards:
+            if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float):
+                values.setdefault((guard.path, kinds.get(guard.path[:-1])), set()).add(guard.condition.value)
+
+    def is_of_kind(path: Path, kind: HasType | None) -> bool:
+        try:
+            return kind is None or type(follow(roots, path)) is kind.cls
+        except (AttributeError, LookupError, TypeError, ValueError):  # this call has no such object
+            return False
+
+    found = (place for place, differing in values.items() if len(differing) > 1)
+    return tuple(dict.fromkeys(path for path, kind in found if is_of_kind(path[:-1], kind)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import warnings
 from collections import Counter, deque
 
@@ -11,6 +12,9 @@ from jaxaot.plan.difference import CallKey, Difference, Kind, differences
 
 MAX_FOR_ONE_REASON = 8
 """After so many programs for one kind of reason and one argument, a warning says what to write instead."""
+
+_LOGGER = logging.getLogger("jaxaot.recompiles")
+"""Says of each program after the first why it was made."""
 
 _ADVICE = {
     Kind.SHAPE: "Pad it to a few sizes, for instance powers of two.",
@@ -38,7 +42,7 @@ class Recompile:
     reasons: tuple[Difference, ...]
 
     def __str__(self) -> str:
-        return f"program {self.number}: {'; '.join(map(str, self.reasons))}"
+        return f"program {self.number}: {'; '.join(reason.with_line for reason in self.reasons)}"
 
 
 class RecompileList(list[Recompile]):
@@ -69,6 +73,9 @@ class Recompiles:
     def note(self, key: CallKey) -> None:
         """Notes that a program was made, and warns if one argument keeps being the reason."""
         reasons = self._reasons(key, list(self._keys))
+        if self._n:
+            shown = "; ".join(reason.with_line for reason in reasons) or self._dropped()
+            _LOGGER.info("`%s` is compiled again: program %d: %s", self._name, self._n, shown)
         self._keys.append((self._n, key))
         self._n += 1
         for kind, about in {(reason.kind, reason.about) for reason in reasons}:
@@ -76,7 +83,7 @@ class Recompiles:
             is_due = self._returning[kind, about] == MAX_FOR_ONE_REASON and (kind, about) not in self._warned
             if is_due and kind in _ADVICE:
                 self._warned.add((kind, about))
-                text = next(reason.text for reason in reasons if (reason.kind, reason.about) == (kind, about))
+                text = next(reason.with_line for reason in reasons if (reason.kind, reason.about) == (kind, about))
                 warnings.warn(
                     f"`{self._name}` was compiled {self._n} times, {MAX_FOR_ONE_REASON} of them because of {about}: "
                     f"the last time {text}. {_ADVICE[kind]} `explain_recompiles()` lists every reason.",

@@ -151,5 +151,5 @@ def _storages(call: CallPlan, fn: Any, args: Any, kwargs: Any) -> Iterator[tuple
         path = call.tensors[held.tensor].path
         try:
             yield path, follow(roots, path)._storage
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # another call fits no more
+        except (AttributeError, LookupError, TypeError, ValueError):  # another call fits no more
             continue

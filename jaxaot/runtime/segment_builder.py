@@ -30,13 +30,11 @@ class SegmentBuilder:
 
     Attributes:
       trace_known: Takes (fn, args, kwargs, known values) to the trace up to the first value that is not known.
-      snapshot: Takes (fn, args, kwargs) to what puts the Python world back that the call reaches.
       cut: Makes the partition of a traced function.
       make: The backend.
     """
 
     trace_known: Callable[[Any, Any, Any, tuple[np.ndarray, ...]], Traced]
-    snapshot: Callable[[Any, Any, Any], Callable[[], Any]]
     cut: Callable[[Traced], Partition]
     make: Callable[..., Any]
 

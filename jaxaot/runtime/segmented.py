@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxaot import settings as config
 from jaxaot.errors import RecompileWarning
-from jaxaot.facade.iterated import opened, read_iterators
+from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
@@ -140,13 +140,14 @@ def make_linker(traced: Traced, walk: Walk, programs: Sequence[Program], make: C
 class SegmentedFunction(CompiledFunction[..., Any]):
     """A function that is traced and compiled in segments, once for each kind of call and each course it takes.
 
-    `build` takes (fn, args, kwargs, lock, walk, programs) and raises `TooManyBreaks` where it gives up. Its method
-    `snapshot(fn, args, kwargs)` returns what undoes the effects that such a build has on the Python world.
+    `build` takes (fn, args, kwargs, lock, walk, programs) and raises `TooManyBreaks` where it gives up.
     """
 
-    def __init__(self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS):
-        super().__init__(fn, build, inspect, max_programs)
-        self._snapshot = build.snapshot
+    def __init__(
+        self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS,
+        is_one_graph: bool = False,
+    ):  # fmt: skip
+        super().__init__(fn, build, inspect, max_programs, is_one_graph)
         self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()
 
@@ -160,21 +161,8 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         walk = Walk()
         result = self._follow(walk, args, kwargs)
         if result is MISS and not self._gives_up(walk, args, kwargs):
-            result = self._first_call(args, kwargs)
+            return self._first_or_eager_call(args, kwargs)
         return self._eagerly(args, kwargs) if result is MISS else result
-
-    def _eagerly(self, args: Any, kwargs: Any) -> Any:
-        """Runs the function itself, and as in a trace the compiled functions that it calls."""
-        args = tuple(map(opened, args))
-        kwargs = {name: opened(value) for name, value in kwargs.items()}
-        try:
-            RUNNING.append(self)  # so that they look
-            state.inlines = True
-            return self.fn(*args, **kwargs)
-        finally:
-            state.inlines = False
-            if self in RUNNING:
-                RUNNING.remove(self)
 
     def _follow(self, walk: Walk, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that a program fits to its end, or `MISS`."""
@@ -222,11 +210,10 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             if result is not MISS or self._gives_up(walk, args, kwargs):
                 return result
             program = None
-            put_back = self._snapshot(self.fn, args, kwargs)
             for _ in range(N_BUILDS):
                 before = program
                 try:
-                    program = self._build(self.fn, args, kwargs, self._writing, walk, self.programs)
+                    program = self._built(args, kwargs, walk, self.programs)
                 except TooManyBreaks as stop:
                     self._run_eagerly.append(generate_test(stop.first, config.get(), state.saved_hooks))
                     n = len(stop.last.break_values) - 1
@@ -234,14 +221,14 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                         stop.last.break_values[-1].line, f"follows {n} such values in one call", "calls of this kind"
                     )
                     return MISS
+                if program is None:
+                    return MISS
                 walk = Walk()
                 result = self._enter(program, args, kwargs, walk)
                 if result is not MISS:
                     self._add(program)
                     return result
-                if walk.stopped is not None:  # the last bit of a value came out differently
-                    put_back()
-            if walk.stopped is not None:
+            if walk.stopped is not None:  # the last bit of a value came out differently
                 return MISS
             assert program is not None and before is not None
             raise unsettled(before.key, program.key)

@@ -9,7 +9,7 @@ from typing import Any
 
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.guards import LEAVES
-from jaxaot.plan.paths import Path, class_member
+from jaxaot.plan.paths import UNSET, Path, class_member
 
 SOURCE_NAME = "<jaxaot call>"
 """The file name of generated code."""
@@ -103,6 +103,18 @@ class Source:
                 return f"{parent}.__globals__[{key!r}]"
             case "type":
                 return f"type({parent})"
+            case "key":
+                return f"{parent}[{self.constant(key)}()]"
+            case "member":
+                return f"{self.constant(key)}()"
+            case "context":
+                return f"{parent}.get({self.constant(UNSET)})"
+            case "referent":
+                return f"{parent}()"
+            case "variable":
+                return f"{parent}.get({key!r})"
+            case "module":
+                return self.constant(key)
             case _:
                 self.scope["class_member"] = class_member
                 return f"class_member({parent}, {key!r})"

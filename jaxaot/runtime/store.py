@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,21 +24,24 @@ from jaxaot.runtime.source import Source
 
 
 class Change(NamedTuple):
-    """An attribute that is set.
+    """A call into C that changes an object, `how(owner, name, value)`.
 
     Attributes:
       owner: The expression of the object.
-      name: Of the attribute.
-      value: The expression of the value; or the number of an output of what runs.
+      name: That of what is changed in it, such as the name of an attribute; None if `how` takes none.
+      value: That of the value; or the number of an output of what runs.
+      how: That of what changes it.
     """
 
     owner: str
-    name: str
+    name: str | None
     value: str | int
+    how: str = "setattribute"
 
 
 SCOPE = {
     "chain": itertools.chain, "flat": itertools.chain.from_iterable, "setattribute": object.__setattr__,
+    "call": operator.call, "consume": deque(maxlen=0).extend,
 }  # fmt: skip
 """What the lines below name."""
 
@@ -52,7 +56,7 @@ def write_store(
       arguments: What the graph is run on; None if nothing runs.
       before: Lines that come immediately before it: assignments, and no calls.
       changes: Assignments that change what others see.
-      elsewhere: What changes in objects of others, whose classes may refuse an assignment: one call does it all.
+      elsewhere: What changes in Python's objects, whose classes may refuse an assignment: one call does it all.
     """
     if elsewhere:
         _prepare(source, elsewhere)
@@ -73,13 +77,13 @@ def _add(source: Source, changes: Sequence[str], is_elsewhere: bool) -> None:
         source.add(line)
     if is_elsewhere:
         source.add("done += (out,)")
-        source.add("any(stores)")
+        source.add("consume(stores)")
 
 
 def _prepare(source: Source, elsewhere: Sequence[Change]) -> None:
-    """Writes what makes `stores`, which sets attributes once `done` holds the outputs."""
+    """Writes what makes `stores`, which changes objects once `done` holds the outputs."""
     made = [c for c in elsewhere if isinstance(c.value, int)]
-    known = [c for c in elsewhere if not isinstance(c.value, int)]
+    known = [c for c in elsewhere if not isinstance(c.value, int) and c.name is not None]
     ordered = [*made, *known]
     values = f"({''.join(f'{c.value}, ' for c in known)})"
     source.add("done = []")
@@ -88,9 +92,23 @@ def _prepare(source: Source, elsewhere: Sequence[Change]) -> None:
         pick = operator.itemgetter(*places) if len(places) > 1 else operator.itemgetter(slice(places[0], places[0] + 1))
         picked = f"flat(map({source.constant(pick)}, done))"
         values = f"chain({picked}, {values})" if known else picked
-    names = source.constant(tuple(c.name for c in ordered))
-    owners = ", ".join(_in_runs([c.owner for c in ordered]))
-    source.add(f"stores = map(setattribute, ({owners},), {names}, {values})")
+    parts = []
+    if ordered:
+        names = f"({''.join(f'{c.name}, ' for c in ordered)})"
+        owners = ", ".join(_in_runs([c.owner for c in ordered]))
+        parts.append(f"map({_how(ordered)}, ({owners},), {names}, {values})")
+    if nameless := [c for c in elsewhere if c.name is None]:
+        owners = "".join(f"{c.owner}, " for c in nameless)
+        parts.append(f"map({_how(nameless)}, ({owners}), ({''.join(f'{c.value}, ' for c in nameless)}))")
+    listed = ", ".join(parts)
+    source.add(f"stores = {listed if len(parts) == 1 else f'chain({listed})'}")
+
+
+def _how(changes: Sequence[Change]) -> str:
+    """Returns the first arguments of a `map` that makes changes: what each of them calls."""
+    if len({c.how for c in changes}) == 1:
+        return changes[0].how
+    return f"call, ({''.join(f'{c.how}, ' for c in changes)})"
 
 
 def _in_runs(texts: Sequence[str]) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -12,6 +13,7 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import PyTreeDef
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.history import History
+from jaxaot.facade.numbers import SymbolicNumber
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
@@ -35,7 +37,9 @@ from jaxaot.plan.alias import (
     TensorSpec,
 )
 from jaxaot.plan.paths import Path
-from jaxaot.plan.places import OutsideObject, PlaceWrite
+from jaxaot.plan.world import BuiltObject, ComputedValue, OutsideObject, WorldPlan
+from jaxaot.tracer.recipes import PendingPlan
+from jaxaot.tracer.results import take_apart
 from jaxaot.views.window import find_window
 
 
@@ -64,22 +68,36 @@ class Escapes:
         self.break_values: list[int] = []
 
 
-def collect_escapes(trace: TraceState, result: object, objects: dict[int, Path]) -> Escapes:
+def collect_escapes(
+    trace: TraceState, result: object, objects: Mapping[int, Path], kept: Sequence[Tensor] = (),
+    made: Mapping[int, int] = types.MappingProxyType({}),
+) -> Escapes:  # fmt: skip
     """Returns the tensors and storages that outlive a traced function that returned `result`.
 
     Args:
       trace: Its trace.
       result: What it returned.
       objects: Id of each cell and object from outside → its path.
+      kept: The tensors that it put into Python's objects.
+      made: Id of each object that it made and put there → its number.
     """
-    leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
-    leaves = [leaf.settled("Returning the value") if type(leaf) in STAND_INS else leaf for leaf in leaves]
+    result = take_apart(trace, result, {**objects, **made})
+    leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects or id(x) in made)
+    leaves = [
+        ConstantOutput(BuiltObject(made[id(leaf)])) if id(leaf) in made
+        else ConstantOutput(ComputedValue(leaf.step)) if type(leaf) is SymbolicNumber
+        else leaf.settled("Returning the value") if type(leaf) in STAND_INS
+        else leaf
+        for leaf in leaves
+    ]  # fmt: skip
     escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)
     seen: set[int] = set()
 
     for leaf in leaves:
         if isinstance(leaf, Tensor):
             _visit(trace, escapes, seen, leaf)
+    for tensor in kept:
+        _visit(trace, escapes, seen, tensor)
     escapes.changed = [tensor for tensor, _ in trace.tensors.values()]
     for tensor in escapes.changed:
         _visit(trace, escapes, seen, tensor)
@@ -110,9 +128,9 @@ def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) 
 
 
 def plan_aliases(
-    trace: TraceState, escapes: Escapes, changes: Callable[[Callable[[Any], int]], tuple[PlaceWrite, ...]]
-) -> tuple[Callable[..., AliasPlan], list[Any], tuple[PlaceWrite, ...]]:
-    """Returns a function that makes the alias plan from the numbers of inputs, the graph's outputs, and place writes.
+    trace: TraceState, escapes: Escapes, changes: Callable[[Callable[[Any], int]], PendingPlan]
+) -> tuple[Callable[..., tuple[AliasPlan, WorldPlan]], list[Any]]:
+    """Returns a function that makes the plans from the numbers of inputs, and the graph's outputs.
 
     The plan is completed later, because tensors from outside get their numbers when their paths are known; everything
     that depends on symbols is read here, while the trace is alive.
@@ -120,7 +138,7 @@ def plan_aliases(
     Args:
       trace: The trace.
       escapes: What outlives it.
-      changes: Returns the writes to places, given what makes a value an output.
+      changes: Returns what is done to Python's objects, given what makes a value an output.
     """
     # by identity: equal values of different gradients must stay two outputs
     outputs: list[Any] = []
@@ -192,14 +210,14 @@ def plan_aliases(
     grads = [(tensor, tensor._grad) for tensor in escapes.grads]
     leaves: list[Any] = []
     for leaf in escapes.leaves:
-        if isinstance(leaf, (Tensor, OutsideObject)):
+        if isinstance(leaf, (Tensor, OutputSource)):
             leaves.append(leaf)
         elif is_tracer(leaf) or isinstance(leaf, jax.Array):
             leaves.append(ArrayOutput(output(leaf)))
         else:
             leaves.append(ConstantOutput(leaf))
     made, changed = list(escapes.made), list(escapes.changed)
-    place_writes = changes(output)
+    pending = changes(output)
     escapes.break_values = [output(symbol) for symbol, _ in trace.break_values]
     freed = []  # their outputs come last
     for storage, _ in trace.storages.values():
@@ -212,7 +230,9 @@ def plan_aliases(
             outputs.append(content)  # an output of its own, even if another one has the same value
     read = set(trace.reads)
 
-    def finish(number: dict[int, int], storage_number: dict[int, int], tensor_with: Any, reached: Any) -> AliasPlan:
+    def finish(
+        number: dict[int, int], storage_number: dict[int, int], tensor_with: Any, reached: Any
+    ) -> tuple[AliasPlan, WorldPlan]:
         n_inputs, n_storages = len(number), len(storage_number)
         tensor_number = lambda t: None if t is None else number.get(id(t), n_inputs + made_number.get(id(t), 0))
 
@@ -230,7 +250,7 @@ def plan_aliases(
         def result(leaf: object) -> OutputSource:
             return TensorOutput(tensor_number(leaf)) if isinstance(leaf, Tensor) else leaf  # type: ignore[arg-type]
 
-        return AliasPlan(
+        alias = AliasPlan(
             writes=tuple(StorageWrite(storage_number[id(s)], *rest) for s, *rest in writes),
             fresh=tuple(fresh),
             freed=tuple(FreedStorage(storage_number[id(s)], *rest) for s, *rest in freed),
@@ -245,17 +265,19 @@ def plan_aliases(
             reached=reached,
             read=tuple(sorted(storage_number[s] for s in read if s in storage_number)),
         )
+        return alias, pending.finish(tensor_number)
 
-    return finish, outputs, place_writes
+    return finish, outputs
 
 
-def no_aliases(escapes: Escapes) -> Callable[..., AliasPlan]:
+def no_aliases(escapes: Escapes) -> Callable[..., tuple[AliasPlan, WorldPlan]]:
     """Returns a function that makes the plan of a trace that stopped at a value: no changes, that value as output."""
     escapes.break_values = [0]
-    return lambda *_: AliasPlan(
+    alias = AliasPlan(
         writes=(), fresh=(), freed=(), histories=(), counters=(), bumps=(), made=(), changes=(), grads=(),
         outputs=(ArrayOutput(0),), differentiable=(), reached=(), read=(),
     )  # fmt: skip
+    return lambda *_: (alias, WorldPlan())
 
 
 def _counters(

@@ -14,7 +14,7 @@ from typing import Any
 
 import jax
 
-from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.tracing import TraceState, run_handler
 from jaxaot.tape.modes import state
 
 _CANNOT = {getattr(signal, name, None) for name in ("SIGKILL", "SIGSTOP")}
@@ -53,7 +53,7 @@ class HandlersApart:
             state.inlines = trace.is_apart = True
             try:
                 with jax.ensure_compile_time_eval():
-                    return handler(number, frame)
+                    return run_handler(handler, number, frame)
             finally:
                 state.trace, state.inlines, trace.is_apart = trace, inlines, False
 

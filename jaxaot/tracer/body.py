@@ -19,7 +19,7 @@ import numpy as np
 from jaxaot._jax import close_jaxpr, jaxpr_as_fun, make_jaxpr_object
 from jaxaot._typing import Array, ClosedJaxpr
 from jaxaot.errors import CapturedTensorChangedError
-from jaxaot.facade.generator import Generator
+from jaxaot.facade.generator import Generator, Position
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import GraphInput
 from jaxaot.facade.storage import Storage
@@ -29,9 +29,9 @@ from jaxaot.ir.walk import variables
 from jaxaot.ops.promotion import strong
 from jaxaot.tape.modes import state
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
+from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.leaves import LeafSpec, spec_of
 from jaxaot.tracer.push_pull import forward_alone
-from jaxaot.tracer.trace import hoist
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -143,12 +143,25 @@ class _BodyTrace(TraceState):
             return forward_alone(super().read(storage, history, True))
         return super().read(storage, history, records)
 
-    def reserve(self, generator: Generator) -> int:
+    def reserve(self, generator: Generator) -> int | Position:
         if self.has_streams or self.outer is None:
             return super().reserve(generator)
         return self.outer.reserve(generator)
 
-    def key(self, generator: Generator, n: int) -> Array:
+    def position(self, generator: Generator) -> Position:
+        if self.has_streams or self.outer is None:
+            return super().position(generator)
+        return self.outer.position(generator)
+
+    def move(self, generator: Generator, position: Position) -> None:
+        if self.has_streams or self.outer is None:
+            super().move(generator, position)
+        else:
+            self.outer.move(generator, position)
+
+    def key(self, generator: Generator, n: int | Position) -> Array:
+        if isinstance(n, Position):
+            return n.key
         if not self.has_streams:
             return self.lift((2,), np.uint32, ("key", generator, n))
         if generator not in self.stream_seeds:

@@ -14,23 +14,24 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import contextvars
 import copy
 import dataclasses
-import dis
-import enum
 import functools
 import inspect
-import itertools
+import os
 import sys
+import threading
 import types
 import weakref
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap, UserDict, UserList, UserString, deque
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
+from jaxaot.facade.assumed import is_assumed_constant
 from jaxaot.facade.cells import array_content, attributes_of, is_leaf
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.tensor import Tensor
@@ -40,10 +41,7 @@ from jaxaot.plan.guards import (
     HasAttributes,
     HasCode,
     HasContent,
-    HasKeys,
     HasLayout,
-    HasLength,
-    HasMembers,
     HasType,
     IsAbsent,
     IsAlsoAt,
@@ -52,43 +50,23 @@ from jaxaot.plan.guards import (
     IsTensor,
     PythonGuard,
 )
-from jaxaot.plan.paths import Path, function_behind
-from jaxaot.tracer.paths import KEYS, is_foreign, names_of
+from jaxaot.plan.members import READINGS, AreDistinct, HasMethods, HasReading, HidesNone, Member
+from jaxaot.plan.paths import UNSET, Path, function_behind
+from jaxaot.tracer.containers import CONSTANT, PLAIN, check_size, guard_items, is_plain, set_guards
+from jaxaot.tracer.names import Named, code_names, hoped_variables, is_installed, package_of, variables_of
+from jaxaot.tracer.paths import BUILTIN, MAPPINGS, SEQUENCES, is_foreign, member_keys
+from jaxaot.tracer.volatile import is_random, is_volatile_iterator
 
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice)
-CONSTANT = (types.BuiltinFunctionType, np.dtype, np.ufunc, enum.Enum)
-_SEQUENCES = (list, tuple, deque)
-_NAMESPACES = (types.SimpleNamespace, argparse.Namespace)
-_BY_NAME = {"getattr", "hasattr", "vars", "__dict__", "eval", "exec", "locals", "globals"}
-"""Code that names one of these may read attributes that it does not name."""
-_FAILING = {"AttributeError", "NameError", "Exception", "BaseException"}
-"""Code that names one of these may go on where there is no such attribute or global variable."""
+_NAMESPACES = (
+    types.SimpleNamespace, argparse.Namespace, UserDict, UserList, UserString, ChainMap, threading.local,
+)  # fmt: skip
+"""Classes of libraries whose attributes are the user's."""
 _UNREAD = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__reduce_ex__", "__init_subclass__"}
-_LOADS = {f"LOAD_{kind}" for kind in ("NAME", "GLOBAL", "DEREF", "CLASSDEREF", "ATTR", "METHOD", "SUPER_ATTR")}
-_LOADS |= {"LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"}
-_ADDING = {"append", "extend", "insert", "add", "update", "clear", "appendleft"}
-"""Methods that change a container and tell nothing of it."""
-_GROWING = (list, dict, set, deque)
-"""Containers that have those."""
-_MAX_ITEMS, _MAX_OBJECTS, _MAX_MISSING = 256, 5_000, 1_000
-
-
-def _package(module: str | None) -> str:
-    return (module or "").split(".")[0]
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_installed(module: str | None) -> bool:
-    """Returns whether a module was installed, rather than written where it stands."""
-    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
-    return any(part in file for part in ("site-packages", "dist-packages"))
-
-
-def container_guards(path: Path, value: Any) -> list[PythonGuard]:
-    """Returns the guards on a dict, list or tuple itself."""
-    if isinstance(value, dict) and len(value) <= _MAX_ITEMS and all(isinstance(key, PLAIN) for key in value):
-        return [PythonGuard(path, HasType(type(value))), PythonGuard(path, HasKeys(tuple(value)))]
-    return [PythonGuard(path, HasType(type(value))), PythonGuard(path, HasLength(len(value)))]
+_GROWING = (list, deque)
+"""Containers that code may add to without reading what they hold."""
+_ALONE = (tuple, frozenset, types.MethodType, types.ModuleType, type)
+"""What is not told apart by identity."""
+_MAX_OBJECTS, _MAX_MISSING = 5_000, 1_000
 
 
 class Reached(NamedTuple):
@@ -99,16 +77,27 @@ class Reached(NamedTuple):
       tensor_paths: The path by which each of them is found.
       arrays: Id of each bare array whose value is an input → the path by which it is found.
       places: Id of each cell, object and container that was surveyed → its path.
-      objects: Path and object of those with attributes.
+      objects: Path, object, and its kind, of those with attributes.
       values: Path and value of what they hold and the survey leaves to be guarded.
+      guards: What the survey guards.
+      unread: Id of each list that is added to, and of which nothing is read.
+      replaced: `(id of an object or namespace, name)` of each attribute and variable that each call sets or deletes.
     """
 
     tensors: Mapping[int, int]
     tensor_paths: frozenset[Path]
     arrays: Mapping[int, Path]
     places: Mapping[int, Path]
-    objects: Sequence[tuple[Path, Any]]
+    objects: Sequence[tuple[Path, Any, Any]]
     values: Sequence[tuple[Path, Any]]
+    guards: Sequence[PythonGuard] = ()
+    unread: frozenset[int] = frozenset()
+    replaced: Container[tuple[int, str]] = frozenset()
+
+
+def find_volatile(roots: Iterable[tuple[Path, Any]]) -> list[tuple[Path, Any]]:
+    """Returns the iterators and generators of random numbers that a function names, with their paths."""
+    return _walked(list(roots), Reached({}, frozenset(), {}, {}, (), ())).volatile
 
 
 def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[PythonGuard, ...]:
@@ -118,50 +107,17 @@ def python_guards(roots: Iterable[tuple[Path, Any]], reached: Reached) -> tuple[
       roots: Where to start, each with its own path; arguments, whose leaves are guarded already, and the function.
       reached: What has guards.
     """
-    roots = list(roots)
+    return tuple(_walked(list(roots), reached).with_lines())
+
+
+def _walked(roots: Sequence[tuple[Path, Any]], reached: Reached) -> _Walk:
     known = Named()
     while True:  # code that is found by a name may name more
         walk = _Walk(known, reached)
-        guards = walk.run(roots)
+        walk.run(roots)
         if walk.found == known:
-            return tuple(guards)
+            return walk
         known = walk.found
-
-
-@dataclasses.dataclass
-class Named:
-    """What code names.
-
-    Attributes:
-      names: The attributes and global variables.
-      read: Those of them that are not only added to.
-      hoped: Those that need not be there.
-      openers: The packages with code that may read attributes that it does not name.
-    """
-
-    names: set[str] = dataclasses.field(default_factory=set)
-    read: set[str] = dataclasses.field(default_factory=set)
-    hoped: set[str] = dataclasses.field(default_factory=set)
-    openers: set[str] = dataclasses.field(default_factory=set)
-
-    def add(self, fn: types.FunctionType, is_certain: bool = True) -> None:
-        """Notes what the code of a function names.
-
-        Args:
-          fn: The function.
-          is_certain: Whether other code names it; operators may be called without.
-        """
-        strings, named = set(_strings(fn.__code__)), set(names_of(fn.__code__))
-        self.names |= strings | named
-        self.read |= strings.union(read_names(fn.__code__))
-        is_installed = _is_installed(fn.__module__)
-        reads_by_name = not _BY_NAME.isdisjoint(named)
-        if reads_by_name and (is_certain or not is_installed):
-            self.openers.add(_package(fn.__module__))
-        if reads_by_name and not is_installed:
-            self.hoped |= strings
-        if not _FAILING.isdisjoint(named) and not is_installed:
-            self.hoped |= named
 
 
 class _Walk:
@@ -170,6 +126,8 @@ class _Walk:
     Attributes:
       known: What is named by the code that an earlier pass found.
       found: That, and what is named by the code that this one finds.
+      guards: The guards.
+      volatile: Path and value of iterators and generators of random numbers.
     """
 
     def __init__(self, known: Named, reached: Reached):
@@ -177,12 +135,18 @@ class _Walk:
         self._n_missing = 0
         self._is_open = functools.cache(self._may_be_read) if known.openers else lambda module: False
         self._reached = reached
-        self._guards: list[PythonGuard] = []
+        self.guards: list[PythonGuard] = []
+        self.volatile: list[tuple[Path, Any]] = []
         self._queue: deque[tuple[Path, Any]] = deque()
         self._classes: set[type] = set()
+        self._members: set[tuple[int, str]] = set()
+        self._distinct: dict[int, Path] = {}
+        self._loose: dict[Path, int] = {}
+        self._outside: dict[int, Path] = {}
+        self._assumed: set[Path] = set()
 
-    def run(self, roots: Iterable[tuple[Path, Any]]) -> list[PythonGuard]:
-        """Returns the guards."""
+    def run(self, roots: Iterable[tuple[Path, Any]]) -> None:
+        """Finds the guards."""
         seen: dict[int, Path] = {}
         keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
         arguments: list[tuple[Path, Any]] = []
@@ -193,17 +157,19 @@ class _Walk:
                 arguments.append((path, value))
         for path, value in arguments:
             self._argument(path, value)
-        for path, value in self._reached.objects:
-            self._class(path, type(value), set(attributes_of(value)), (*path, ("type", None)))
-            self._missing(path, value)
+        for path, value, kind in self._reached.objects:
+            self._object_of_survey(path, value, kind)
+        self.guards += [guard for guard in self._reached.guards if self._is_read(guard.path)]
         for path, value in self._reached.values:
             kind, name = path[-1]
             is_named = name in self.known.names or bool(self.known.openers)
+            if not self._is_read(path):
+                continue
             if isinstance(value, (Tensor, jax.Array)) and kind == "attr" and not is_named:
                 self._guard(path, HasType(type(value)))
             else:
                 self._child(path, value)
-        while self._queue and len(seen) < _MAX_OBJECTS:
+        while self._queue and check_size(self._queue[0][0], 20 * len(seen), "objects below"):
             path, value = self._queue.popleft()
             place = self._reached.places.get(id(value))
             if place is not None:
@@ -216,8 +182,67 @@ class _Walk:
                 continue
             seen[id(value)] = path
             keep.append(value)
+            if id(value) in self._reached.unread:
+                self._guard(path, HasType(type(value)))
+                continue
+            if is_assumed_constant(value):
+                self._weak(path, value)
+                continue
+            self._note_identity(path, value)
             self._look_into(path, value)
-        return self._guards
+        if self.found.compares and len(self._distinct) > 1:
+            paths = tuple(self._distinct.values())
+            self._guard(paths[0], AreDistinct(paths))
+
+    def _note_identity(self, path: Path, value: object) -> None:
+        """Notes an object that code may compare by identity."""
+        if not isinstance(value, _ALONE) and path[-1][1] not in ("__defaults__", "__kwdefaults__", "keywords"):
+            self._distinct.setdefault(id(value), path)
+
+    def _object_of_survey(self, path: Path, value: object, kind: Any) -> None:
+        if is_assumed_constant(value):
+            self._weak(path, value)
+            self._assumed.add(path)
+            return
+        attributes = set(attributes_of(value))
+        self._class(path, type(value), attributes, (*path, ("type", None)))
+        self._missing(path, value)
+        self._note_identity(path, value)
+        if kind is None:
+            if self._is_looked_through(type(value)):
+                self._loose[path] = id(value)
+            self._attribute_names(path, value)
+
+    def _is_looked_through(self, cls: type) -> bool:
+        """Returns whether all code that reads attributes of a class by itself is known: it is no library's."""
+        return not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
+
+    def _is_read(self, path: Path) -> bool:
+        """Returns whether what a survey found below an object of the user's may be read: each attribute is named."""
+        if any(path[: len(above)] == above for above in self._assumed):
+            return False
+        if self.known.openers:
+            return True
+        of_objects = [
+            (self._loose[path[:i]], name) for i, (kind, name) in enumerate(path)
+            if kind == "attr" and path[:i] in self._loose
+        ]  # fmt: skip
+        return all(name in self.known.names or self._is_left(holder, name) for holder, name in of_objects)
+
+    def _attribute_names(self, path: Path, value: object) -> None:
+        """Guards that no attribute of an object hides a method, and where code may read all, how many there are."""
+        if not hasattr(value, "__dict__"):
+            return
+        cls, there = type(value), vars(value)
+        if self._is_open(cls.__module__):
+            self._guard(path, HasAttributes(len(there)))
+        hidden = tuple(
+            name
+            for name in sorted(self.known.names.intersection(dir(cls)))
+            if name not in there and not name.startswith("__") and _can_be_hidden(cls, name)
+        )
+        if hidden:
+            self._guard(path, HidesNone(hidden))
 
     def _argument(self, path: Path, value: object) -> None:
         """Finds the objects among the arguments; the containers that jax knows are guarded as a whole."""
@@ -235,16 +260,33 @@ class _Walk:
             self._queue.append((path, value))
 
     def _guard(self, path: Path, condition: Condition) -> None:
-        self._guards.append(PythonGuard(path, condition))
+        self.guards.append(PythonGuard(path, condition))
+
+    def with_lines(self) -> Iterator[PythonGuard]:
+        """Yields the guards, each with the line that names what it looks at."""
+        lines = self.found.lines
+        for guard in self.guards:
+            names = [key[1] if kind == "closure" else key for kind, key in reversed(guard.path)]
+            line = next((lines[name] for name in names if isinstance(name, str) and name in lines), None)
+            yield dataclasses.replace(guard, line=line)
 
     def _is_named(self, name: Any, module: str | None) -> bool:
         """Returns whether code may read an attribute of what a module defines."""
         return name in self.known.names or self._is_open(module)
 
+    def _is_left(self, holder: int, name: str) -> bool:
+        """Returns whether code that may set an attribute left it as it was: a later call has to find it so.
+
+        Args:
+          holder: Id of the object.
+          name: The name.
+        """
+        return name in self.known.changed and (holder, name) not in self._reached.replaced
+
     def _may_be_read(self, module: str | None) -> bool:
         """Returns whether attributes are read that are not named: those of packages that do so, and of what is nowhere
         installed, which are the scripts and packages that belong together."""
-        return _package(module) in self.known.openers or not _is_installed(module)
+        return package_of(module) in self.known.openers or not is_installed(module)
 
     def _named(self, path: Path, name: str, value: object) -> None:
         """Guards what a variable or an attribute holds."""
@@ -255,6 +297,9 @@ class _Walk:
 
     def _child(self, path: Path, value: object) -> None:
         """Guards what a step leads to, and notes it for a look inside."""
+        if is_assumed_constant(value):
+            self._weak(path, value)
+            return
         if isinstance(value, Tensor):
             self._tensor(path, value)
         elif isinstance(value, CONSTANT):
@@ -282,20 +327,66 @@ class _Walk:
             if not is_foreign(value.__module__):
                 self._queue.append((path, value))
         elif isinstance(value, (set, frozenset)):
-            if len(value) <= _MAX_ITEMS and all(isinstance(member, PLAIN) for member in value):
-                self._guard(path, HasMembers(frozenset(value)))
-        elif not isinstance(value, types.ModuleType) or not is_foreign(value.__name__):
+            self.guards += set_guards(path, value)
+            for key, member in member_keys(value):
+                self._child((*path, ("member", key)), member)
+        elif isinstance(value, types.ModuleType):
+            if is_foreign(value.__name__):
+                self._library(path, value)
+            else:
+                self._queue.append((path, value))
+        else:
             self._queue.append((path, value))
+
+    def _library(self, path: Path, module: types.ModuleType) -> None:
+        """Guards what code names of a module of a library: `np.pi`, `os.environ`."""
+        kind, name = path[-1]
+        name = name[1] if kind == "closure" else name.__name__ if kind == "module" else name
+        space, members = vars(module), []
+        for of, attribute in sorted(self.found.pairs):
+            if of != name or attribute not in space or not self._is_first_met(module, attribute):
+                continue
+            child = space[attribute]
+            if callable(child) or isinstance(child, CONSTANT):
+                members.append(Member(module, attribute, child))
+                if child is os.getenv:
+                    self._child((("root", "fn"), ("module", os), ("attr", "environ")), os.environ)
+            else:
+                self._child((*path, ("attr", attribute)), child)
+        if members:
+            self._guard(path, HasMethods(tuple(members)))
+
+    def _is_first_met(self, owner: object, name: str) -> bool:
+        """Returns whether a member of a class or module has no guard yet, and notes it."""
+        is_new = (id(owner), name) not in self._members
+        self._members.add((id(owner), name))
+        return is_new
+
+    def _environment(self, path: Path, value: Any) -> None:
+        """Guards the variables of the environment that code names."""
+        if self.found.environment:
+            for name in sorted(self.found.environment):
+                self._guard((*path, ("variable", name)), EqualTo(value.get(name)))
+        if self.found.reads_environment:
+            self._guard(path, HasReading(type(value), READINGS[type(value)](value)))
 
     def _tensor(self, path: Path, value: Tensor) -> None:
         """Guards a tensor at a path that is not the one by which the call finds it."""
-        if id(value) not in self._reached.tensors:  # whether there is one, and its shape, may have been looked at
+        if self.found.compares:
+            self._note_identity(path, value)
+        first = self._outside.setdefault(id(value), path)
+        if id(value) not in self._reached.tensors and first != path:  # one may be put into the place of another
+            self._guard(path, IsAlsoAt(first))
+        elif id(value) not in self._reached.tensors:  # whether there is one, and its shape, may have been looked at
             self._guard(path, HasType(type(value)))
             self._guard(path, HasLayout(value._layout, value.requires_grad))
         elif path not in self._reached.tensor_paths:
             self._guard(path, IsTensor(self._reached.tensors[id(value)]))
 
     def _weak(self, path: Path, value: object) -> None:
+        if isinstance(value, (list, dict, set)):
+            self._guard(path, IsObject(value))
+            return
         try:
             self._guard(path, IsHeldWeakly(weakref.ref(value)))
         except TypeError:  # an object that cannot be referred to weakly
@@ -310,20 +401,21 @@ class _Walk:
         elif isinstance(value, functools.partial):
             for name in ("func", "args", "keywords"):
                 self._child((*path, ("attr", name)), getattr(value, name))
-        elif isinstance(value, dict):
-            self._guards += container_guards(path, value)
-            for key, child in itertools.islice(value.items(), _MAX_ITEMS):
-                if isinstance(key, KEYS):
-                    self._child((*path, ("item", key)), child)
-        elif isinstance(value, _SEQUENCES):
-            self._guards += container_guards(path, value)
-            for i, child in zip(range(_MAX_ITEMS), value, strict=False):
-                self._child((*path, ("item", i)), child)
+        elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
+            items = guard_items(path, value, lambda x: id(x) in self._reached.tensors or id(x) in self._reached.arrays)
+            self.guards += items.guards
+            for step, child in items.rest:
+                self._child((*path, step), child)
+            if type(value) not in BUILTIN:
+                self._attributes(path, value)
         elif isinstance(value, types.ModuleType):
-            for name in sorted(self.found.names & set(vars(value))):
+            left = {name for name in self.found.changed if self._is_left(id(vars(value)), name)}
+            for name in sorted((self.found.names | left) & set(vars(value))):
                 self._named((*path, ("attr", name)), name, vars(value)[name])
         elif isinstance(value, type):
             self._class(path, value, set(), path)
+            names = {name for owner in value.__mro__ for name in vars(owner)}
+            self._class(path, type(value), names, (*path, ("type", None)))
         else:
             self._object(path, value)
 
@@ -340,23 +432,50 @@ class _Walk:
     def _object(self, path: Path, value: object) -> None:
         cls = type(value)
         if is_foreign(cls.__module__) and cls not in _NAMESPACES:
-            wrapped = inspect.getattr_static(value, "__wrapped__", None)
-            if wrapped is not None:  # such as a compiled function
-                self._child((*path, ("attr", "__wrapped__")), value.__wrapped__)
-            elif callable(value):
-                self._weak(path, value)
+            self._object_of_library(path, value)
             return
         self._guard(path, HasType(cls))
-        if hasattr(value, "__dict__"):
-            self._guard(path, HasAttributes(len(vars(value))))
         self._missing(path, value)
+        self._attributes(path, value)
+        self._attribute_names(path, value)
+
+    def _object_of_library(self, path: Path, value: Any) -> None:
+        cls = type(value)
+        wrapped = inspect.getattr_static(value, "__wrapped__", None)
+        if wrapped is not None:  # such as a compiled function
+            self._child((*path, ("attr", "__wrapped__")), value.__wrapped__)
+        elif is_volatile_iterator(value) or is_random(value):
+            self.volatile.append((path, value))
+            self._weak(path, value)
+        elif value is os.environ:
+            self._environment(path, value)
+        elif cls in READINGS:
+            self._guard(path, HasReading(cls, READINGS[cls](value)))
+        elif isinstance(value, contextvars.ContextVar):
+            self._weak(path, value)
+            if value.get(UNSET) is UNSET:
+                self._guard((*path, ("context", None)), IsObject(UNSET))
+            else:
+                self._child((*path, ("context", None)), value.get())
+        elif isinstance(value, weakref.ReferenceType):
+            self._guard(path, HasType(cls))
+            self._child((*path, ("referent", None)), value())
+        elif cls.__eq__ is not object.__eq__ and _has_hash(value):
+            self._guard(path, EqualTo(value))
+        elif callable(value) or package_of(cls.__module__) in sys.stdlib_module_names:
+            self._weak(path, value)
+
+    def _attributes(self, path: Path, value: object) -> None:
+        """Guards the attributes of an object and its class."""
+        cls = type(value)
         # the code of a library is not looked into: what its classes read is not known
-        is_known = not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
+        is_known = self._is_looked_through(cls) or cls in BUILTIN or isinstance(value, (*MAPPINGS, *SEQUENCES))
+        is_known = is_known and cls not in _NAMESPACES
         attributes = attributes_of(value)
         for name, child in attributes.items():
             if not is_known:
                 self._child((*path, ("attr", name)), child)
-            elif name in self.known.names:
+            elif name in self.known.names or self._is_left(id(value), name):
                 self._named((*path, ("attr", name)), name, child)
             elif self._is_open(cls.__module__):
                 if self._is_open(type(child).__module__) or is_foreign(type(child).__module__):
@@ -368,7 +487,7 @@ class _Walk:
     def _missing(self, path: Path, value: object) -> None:
         """Guards that an object does not have what some code would read if it were there."""
         cls = type(value)
-        if not self.known.hoped or _is_installed(cls.__module__) or hasattr(cls, "__getattr__"):
+        if not self.known.hoped or is_installed(cls.__module__) or hasattr(cls, "__getattr__"):
             return
         there = set(attributes_of(value)).union(*(vars(owner) for owner in cls.__mro__))
         for name in sorted(self.known.hoped - there)[: _MAX_MISSING - self._n_missing]:
@@ -386,21 +505,46 @@ class _Walk:
         """
         is_first = cls not in self._classes
         self._classes.add(cls)
-        for owner in cls.__mro__:
-            if is_foreign(owner.__module__):
-                continue
+        members, absent = [], []
+        owners = [owner for owner in cls.__mro__ if not is_foreign(owner.__module__)]
+        known = set(hidden)
+        for i, owner in enumerate(owners):
             for name, member in list(vars(owner).items()):
                 is_operator = name.startswith("__") and name.endswith("__")
-                if name in hidden or name in _UNREAD or not (is_operator or self._is_named(name, owner.__module__)):
+                is_named = is_operator or self._is_named(name, owner.__module__) or self._is_left(id(owner), name)
+                if name in _UNREAD or not is_named:
                     continue
-                hidden.add(name)
-                if isinstance(member, PLAIN) and not is_operator:
+                is_method = hasattr(type(member), "__get__") and not isinstance(member, type)
+                if is_first and is_method and self._is_first_met(owner, name):
+                    members.append(Member(owner, name, member))
+                if name in known:
+                    continue
+                known.add(name)
+                if is_first and i and not is_operator:
+                    absent.append((i, name))
+                if is_plain(member) and not is_operator:
                     self._guard((*path, ("attr", name)), EqualTo(member))
+                    continue
                 fn = function_behind(member)
                 if fn is not None and not is_foreign(fn.__module__):
                     self.found.add(fn, not is_operator or name == "__call__")
                     if is_first:  # the method itself comes with its class
                         self._variables((*holder, ("class", name)), fn)
+                        self._defaults((*holder, ("class", name)), fn)
+                elif is_first and not is_operator:
+                    self._child((*holder, ("class" if is_method else "attr", name)), member)
+        if members or absent:
+            above = [
+                (owner, tuple(sorted({name for i, name in absent if i > place}))) for place, owner in enumerate(owners)
+            ]
+            self._guard(holder, HasMethods(tuple(members), tuple((owner, names) for owner, names in above if names)))
+
+    def _defaults(self, path: Path, fn: types.FunctionType) -> None:
+        """Guards what the defaults of a method hold; that they are the same ones, its class does."""
+        for name in ("__defaults__", "__kwdefaults__"):
+            held = getattr(fn, name)
+            if held and not all(map(is_plain, held.values() if isinstance(held, dict) else held)):
+                self._queue.append(((*path, ("attr", name)), held))
 
     def _variables(self, path: Path, fn: types.FunctionType) -> None:
         """Guards what the closure and the globals of a function hold."""
@@ -412,11 +556,13 @@ class _Walk:
                 continue
             if name != "__class__":
                 self._named((*path, ("closure", (i, name))), name, content)
-        for name in sorted(set(names_of(code)) & set(fn.__globals__)):
+        space = id(fn.__globals__)
+        left = {name for name in code_names(code).stored if (space, name) not in self._reached.replaced}
+        for name in sorted((variables_of(code) | left) & set(fn.__globals__)):
             self._named((*path, ("global", name)), name, fn.__globals__[name])
-        named = Named()
-        named.add(fn)
-        for name in sorted(named.hoped):
+        for name in sorted(code_names(code).modules & set(sys.modules)):
+            self._child((("root", "fn"), ("module", sys.modules[name])), sys.modules[name])
+        for name in sorted(hoped_variables(fn)):
             if name not in fn.__globals__ and not hasattr(builtins, name):
                 self._guard((*path, ("global", name)), IsAbsent())
 
@@ -430,26 +576,16 @@ def _is_compared(value: object) -> bool:
     return is_whole and any(is_foreign(owner.__module__) for owner in cls.__mro__ if owner is not object)
 
 
-@functools.lru_cache(maxsize=4096)
-def read_names(code: types.CodeType) -> frozenset[str]:
-    """Returns the variables and attributes that a piece of code names, without those that it only adds to.
-
-    `losses.append(loss)` names `losses`, and does not depend on what a list of that name holds.
-    """
-    found: set[str] = set()
-    lines = [line for line in dis.get_instructions(code) if line.opname not in ("EXTENDED_ARG", "CACHE", "PUSH_NULL")]
-    for line, after in itertools.pairwise([*lines, None]):
-        assert line is not None, "only the last one is none"
-        is_added_to = after is not None and after.opname in ("LOAD_METHOD", "LOAD_ATTR") and after.argval in _ADDING
-        if line.opname in _LOADS and isinstance(line.argval, str) and not is_added_to:
-            found.add(line.argval)
-    return frozenset(found.union(*(read_names(c) for c in code.co_consts if isinstance(c, types.CodeType))))
+def _can_be_hidden(cls: type, name: str) -> bool:
+    """Returns whether an attribute of an object would come before a method of its class."""
+    member = inspect.getattr_static(cls, name, None)
+    kind = type(member)
+    return hasattr(kind, "__get__") and not hasattr(kind, "__set__")
 
 
-def _strings(code: types.CodeType) -> Iterator[str]:
-    """Yields the strings in a piece of code that could be the name of an attribute, as in `getattr(self, "scale")`."""
-    for constant in code.co_consts:
-        if isinstance(constant, str) and constant.isidentifier():
-            yield constant
-        elif isinstance(constant, types.CodeType):
-            yield from _strings(constant)
+def _has_hash(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

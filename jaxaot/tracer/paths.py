@@ -6,11 +6,14 @@ attributes and items of objects, breadth first, so that the shortest path is fou
 
 from __future__ import annotations
 
+import contextvars
 import enum
 import functools
 import sys
+import threading
 import types
-from collections import deque
+import weakref
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -19,11 +22,15 @@ import numpy as np
 
 from jaxaot.facade.cells import FOREIGN, TOOLS
 from jaxaot.facade.tensor import Tensor
-from jaxaot.plan.paths import Path, function_behind
+from jaxaot.plan.paths import UNSET, ObjectKey, Path, function_behind
+from jaxaot.tracer.names import code_names, variables_of
 
 LEAVES = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.generic, jax.Array, range, slice)
-KEYS = (str, int, bool, float, tuple, enum.Enum)
-"""Keys of dicts that paths lead through."""
+KEYS = (str, int, bool, float, tuple, enum.Enum, bytes, type, type(None))
+"""Keys of dicts that are compared by value, or hold nothing."""
+MAPPINGS, SEQUENCES = (dict, types.MappingProxyType), (list, tuple, deque)
+BUILTIN = {dict, list, tuple, deque, OrderedDict, defaultdict, Counter, types.MappingProxyType}
+"""Containers without attributes."""
 LIMIT = 500_000
 _DEAD_ENDS = {"threading", "logging", "io", *TOOLS}
 """Packages whose objects are not looked into."""
@@ -37,12 +44,15 @@ def is_foreign(module: str | None) -> bool:
     return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__")
 
 
-def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> dict[int, Path]:
+def find_paths(
+    roots: Iterable[tuple[Path, Any]], targets: dict[int, Any], avoided: frozenset[int] = frozenset()
+) -> dict[int, Path]:
     """Returns for each target that was found, by id, the shortest path to it.
 
     Args:
       roots: Where to start, each with its own path.
       targets: The objects to find, by id.
+      avoided: Ids of the containers that no path may lead through.
     """
     found: dict[int, Path] = {}
     queue: deque[tuple[Path, Any]] = deque(roots)
@@ -58,6 +68,8 @@ def find_paths(roots: Iterable[tuple[Path, Any]], targets: dict[int, Any]) -> di
             continue
         seen.add(id(value))
         keep.append(value)
+        if id(value) in avoided:
+            continue
         for step, child, is_late in children(value, names):
             if not isinstance(child, LEAVES) or id(child) in targets:
                 (later if is_late else queue).append(((*path, step), child))
@@ -69,7 +81,7 @@ def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], 
 
     Args:
       value: Anything.
-      names: Names that the code met so far uses; of a module, nothing else is looked at.
+      names: Attributes that the code met so far reads; of a module, nothing else is looked at.
     """
     if isinstance(value, Tensor):
         if value._grad is not None:
@@ -85,13 +97,16 @@ def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], 
         yield ("attr", "args"), value.args, False
         yield ("attr", "keywords"), value.keywords, False
         yield ("attr", "func"), value.func, False
-    elif isinstance(value, dict):
-        for key, child in list(value.items()):
-            if isinstance(key, KEYS):
-                yield ("item", key), child, False
-    elif isinstance(value, (list, tuple)):
-        for i, child in enumerate(value):
-            yield ("item", i), child, False
+    elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
+        for step, child in item_steps(value):
+            yield step, child, False
+        if type(value) not in BUILTIN:
+            yield from _attribute_children(value)
+    elif isinstance(value, contextvars.ContextVar):
+        if value.get(UNSET) is not UNSET:
+            yield ("context", None), value.get(UNSET), False
+    elif isinstance(value, weakref.ReferenceType):
+        yield ("referent", None), value(), True
     elif isinstance(value, types.ModuleType):
         if not is_foreign(value.__name__):
             for name in sorted(names & set(vars(value))):
@@ -102,19 +117,52 @@ def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], 
                 child = function_behind(member) or member
                 if not name.startswith("__") or name == "__call__":
                     yield ("class", name), child, True
-    elif isinstance(value, (set, frozenset)) or str(type(value).__module__).split(".")[0] in _DEAD_ENDS:
-        return
+    elif isinstance(value, (set, frozenset)):
+        for key, member in member_keys(value):
+            yield ("member", key), member, False
+    elif str(type(value).__module__).split(".")[0] not in _DEAD_ENDS or isinstance(value, threading.local):
+        yield from _attribute_children(value)
+
+
+def _attribute_children(value: object) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
+    attributes = getattr(value, "__dict__", None)
+    if isinstance(attributes, dict):
+        for name, child in list(attributes.items()):
+            yield ("attr", name), child, False
+    for owner in type(value).__mro__:
+        slots = owner.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                yield ("attr", name), getattr(value, name), False
+    yield ("type", None), type(value), True
+
+
+def item_steps(container: Any) -> Iterator[tuple[tuple[str, Any], Any]]:
+    """Yields the items of a dict or sequence, each with the step to it."""
+    if isinstance(container, SEQUENCES):
+        for i, child in enumerate(container):
+            yield ("item", i), child
     else:
-        attributes = getattr(value, "__dict__", None)
-        if isinstance(attributes, dict):
-            for name, child in list(attributes.items()):
-                yield ("attr", name), child, False
-        for owner in type(value).__mro__:
-            slots = owner.__dict__.get("__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else slots:
-                if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                    yield ("attr", name), getattr(value, name), False
-        yield ("type", None), type(value), True
+        for key, child in list(container.items()):
+            yield key_step(key), child
+
+
+def member_keys(members: Iterable[Any]) -> Iterator[tuple[ObjectKey, Any]]:
+    """Yields the members of a set that are known by their identity, each with what finds it."""
+    for member in list(members):
+        kind, key = key_step(member)
+        if kind == "key":
+            yield key, member
+
+
+def key_step(key: Any) -> tuple[str, Any]:
+    """Returns the step to the item of a key; a key that is compared by identity is not kept alive."""
+    if isinstance(key, KEYS) or (type(key).__eq__ is not object.__eq__ and not isinstance(key, Tensor)):
+        return "item", key
+    try:
+        return "key", ObjectKey(key)
+    except TypeError:  # an object that cannot be referred to weakly
+        return "item", key
 
 
 def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tuple[tuple[str, Any], Any, bool]]:
@@ -130,19 +178,11 @@ def _function_children(fn: types.FunctionType, names: set[str]) -> Iterator[tupl
         yield ("attr", "__kwdefaults__"), fn.__kwdefaults__, False
     if is_foreign(fn.__module__):
         return
-    used = set(names_of(fn.__code__))
-    names |= used
-    for name in sorted(used):
+    named = code_names(fn.__code__)
+    names |= named.attributes | named.strings | named.changed
+    for name in sorted(variables_of(fn.__code__) | named.stored):
         if name in fn.__globals__:
             yield ("global", name), fn.__globals__[name], False
     if vars(fn):
         for name, child in list(vars(fn).items()):
             yield ("attr", name), child, False
-
-
-def names_of(code: types.CodeType) -> Iterator[str]:
-    """Yields the names that a piece of code reads: attributes and globals, also those of functions inside it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from names_of(constant)

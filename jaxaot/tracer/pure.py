@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import TraceError
-from jaxaot.facade.generator import Generator
+from jaxaot.facade.generator import Generator, Position
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import GraphInput
 from jaxaot.facade.storage import Storage
@@ -103,10 +103,16 @@ class _InlineState(TraceState):
         if self.outer is not None and tensor._trace is not self:
             self.outer.note(tensor)
 
-    def reserve(self, generator: Generator) -> int:
+    def reserve(self, generator: Generator) -> int | Position:
         return super().reserve(generator) if self.outer is None else self.outer.reserve(generator)
 
-    def key(self, generator: Generator, n: int) -> Any:
+    def position(self, generator: Generator) -> Position:
+        return super().position(generator) if self.outer is None else self.outer.position(generator)
+
+    def move(self, generator: Generator, position: Position) -> None:
+        super().move(generator, position) if self.outer is None else self.outer.move(generator, position)
+
+    def key(self, generator: Generator, n: int | Position) -> Any:
         return super().key(generator, n) if self.outer is None else self.outer.key(generator, n)
 
     def lift(self, shape: object, dtype: DTypeLike | None, origin: tuple[Any, ...], weak_type: bool = False) -> Any:
@@ -211,6 +217,9 @@ def run_pure(
             "shape or their `.grad`. A pure function cannot do that: pass them as arguments and return their new "
             "values; gradients come from `jax.grad` of the function, or from `ja.autograd.grad` inside of it."
         )
-    for generator, n_draws in trace.draws.items():
-        generator.offset += n_draws
+    for generator, position in trace.positions.items():
+        if position.seed is None:
+            generator.offset += position.n
+        else:
+            generator.set_state((position.seed, position.n))
     return result

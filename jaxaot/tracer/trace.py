@@ -5,95 +5,99 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import gc
-import types
-import weakref
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Var, canonical_dtype, close_jaxpr, is_tracer, make_jaxpr_object, trace_level
+from jaxaot._jax import canonical_dtype, is_tracer, trace_level
 from jaxaot._signals import finish
-from jaxaot._typing import ClosedJaxpr, PyTreeDef, Shape
+from jaxaot._typing import ClosedJaxpr, PyTreeDef
 from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
-from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, is_object
+from jaxaot.facade.cells import cell_kinds, is_cell
 from jaxaot.facade.create import scalar_tensor
-from jaxaot.facade.generator import Generator, default_generator
+from jaxaot.facade.generator import default_generator
 from jaxaot.facade.history import History
-from jaxaot.facade.iterated import Iterated, is_iterator
+from jaxaot.facade.iterated import is_iterator
+from jaxaot.facade.numbers import Numbers
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, lift_p
+from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, run_traced
 from jaxaot.ir.rewrite import drop_inputs
 from jaxaot.ir.walk import variables
-from jaxaot.passes.dce import dce
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
-from jaxaot.plan.guards import EqualTo, GradGuard, HasType, IsHeldWeakly, IsTensor, PythonGuard, StaticInput
+from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow, path_text
-from jaxaot.plan.places import ArrayInput, OutsideObject, PlacePlan, PlaceWrite
+from jaxaot.plan.places import ArrayInput, PlacePlan
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
+from jaxaot.plan.world import AttributeWrite, BuiltConstant, OutsideObject, WorldWrite
 from jaxaot.tape.modes import state
 from jaxaot.tracer.alias import Escapes, collect_escapes, no_aliases, plan_aliases
 from jaxaot.tracer.apart import HandlersApart
+from jaxaot.tracer.arguments import (
+    Count,
+    flatten_arguments,
+    is_array_argument,
+    is_number_argument,
+    is_static_argument,
+    leaf_paths,
+    mark_counts,
+    static_input,
+    value_type,
+    with_leaves,
+)
+from jaxaot.tracer.containers import PLAIN
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
-from jaxaot.tracer.guards import PLAIN, Reached, python_guards
+from jaxaot.tracer.guards import Reached, find_volatile, python_guards
+from jaxaot.tracer.hoist import hoist
 from jaxaot.tracer.paths import find_paths
-from jaxaot.tracer.places import Places, Survey, leaf_input
-from jaxaot.tracer.snapshot import snapshot
+from jaxaot.tracer.places import Places, leaf_input
+from jaxaot.tracer.predictions import (
+    can_be_replaced,
+    changing_numbers,
+    growing_lists,
+    predicts,
+    without_numbers,
+)
+from jaxaot.tracer.recipes import Recipes
+from jaxaot.tracer.volatile import Volatile
+from jaxaot.tracer.watched import Reads, watched
+from jaxaot.tracer.world import World
 
 
-def is_number_argument(leaf: object) -> bool:
-    """Whether an argument is a traced scalar."""
-    return type(leaf) is float or type(leaf) is complex
+@dataclasses.dataclass(frozen=True)
+class _How:
+    """What the function is given for its arguments.
+
+    Attributes:
+      is_shared: Whether dicts and lists are the caller's own: one to which another path leads too is written to.
+      has_numbers: Whether floats are those of the call: what is computed from them alone is kept in Python's objects.
+      numbers: Paths of the numbers that are symbolic.
+      lists: Paths of the lists that are added to and not read.
+    """
+
+    is_shared: bool = False
+    has_numbers: bool = False
+    numbers: tuple[Path, ...] = ()
+    lists: tuple[Path, ...] = ()
+
+    def is_static(self, leaf: object) -> bool:
+        """Returns whether an argument is part of the program as a whole."""
+        return is_static_argument(leaf) or (self.has_numbers and is_number_argument(leaf))
 
 
-def is_array_argument(leaf: object) -> bool:
-    """Whether an argument is a bare array."""
-    return isinstance(leaf, (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct))
+class _TraceAgain(Exception):
+    """The function has to be given something else."""
 
-
-def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
-    """Returns the leaves of a call's arguments and their tree; None is a leaf, and so are flax's objects."""
-    cell_kinds()
-    return jax.tree.flatten((args, kwargs), is_leaf=lambda x: is_leaf(x) or is_iterator(x))
-
-
-def is_static_argument(leaf: object) -> bool:
-    """Whether an argument is part of the program as a whole."""
-    return not (
-        isinstance(leaf, (Tensor, _Count)) or is_number_argument(leaf) or is_array_argument(leaf) or is_object(leaf)
-    )
-
-
-class _Count(NamedTuple):
-    """An int or bool that a class of the user's declared to be data, such as the step of a training state."""
-
-    value: int | bool
-
-
-def _mark_counts(leaves: Sequence[Any], tree: Any) -> list[Any]:
-    """Returns leaves with the ints and bools in fields of registered classes as counts; they are traced."""
-    return [
-        _Count(leaf) if is_declared and type(leaf) in (int, bool) else leaf
-        for leaf, is_declared in zip(leaves, _declared(tree, False), strict=True)
-    ]
-
-
-def _declared(tree: Any, is_inside: bool) -> Iterator[bool]:
-    """Yields for each leaf of a tree whether it belongs to a registered class, rather than a tuple, list or dict."""
-    node = tree.node_data()
-    if node is None:
-        yield from [is_inside] * tree.num_leaves
-        return
-    is_registered = not issubclass(node[0], (tuple, list, dict, type(None), Iterated))
-    for child in tree.children():
-        yield from _declared(child, is_inside or is_registered)
+    def __init__(self, how: _How):
+        super().__init__(how)
+        self.how = how
 
 
 def trace_call(
@@ -101,6 +105,7 @@ def trace_call(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     known: Sequence[np.ndarray] | None = None,
+    numbers: Iterable[Path] | None = None,
 ) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)` and its plans; nothing is changed by it.
 
@@ -110,6 +115,8 @@ def trace_call(
       kwargs: Its keyword arguments.
       known: The values that Python asks for, in order; None if it may not ask. Where one is not among them the trace
         stops, and its only output is that value.
+      numbers: Paths of numbers that change from call to call; such numbers, and those that the function replaces, are
+        symbolic. None if no number is.
 
     Raises:
       UnreachableTensorError: If the function reached a tensor that no path leads to.
@@ -117,12 +124,34 @@ def trace_call(
       StaticArgumentError: If an argument that is no tensor cannot be compared.
     """
     leaves, in_tree = flatten_arguments(args, kwargs)
-    leaves = _mark_counts(leaves, in_tree)
+    leaves = mark_counts(leaves, in_tree)
     for leaf in leaves:
         if is_static_argument(leaf):
             _check_static(leaf)
     with TRACING:
-        return _trace(fn, args, kwargs, leaves, in_tree, known)
+        how = _How()
+        while True:
+            try:
+                plain = _trace(fn, args, kwargs, leaves, in_tree, known, how)
+                break
+            except _TraceAgain as again:
+                how = again.how
+        starts = roots(fn, args, kwargs)
+        changing = () if numbers is None else changing_numbers(plain, starts, leaf_paths((args, kwargs), in_tree))
+        chosen = [path for path in dict.fromkeys((*changing, *(numbers or ()))) if can_be_replaced(path, starts)]
+        lists = () if numbers is None else dict.fromkeys(growing_lists(plain, starts))
+        if not (chosen or lists) or not plain.is_whole:
+            return plain
+        how = dataclasses.replace(how, numbers=tuple(chosen), lists=tuple(lists))
+        while True:
+            try:
+                symbolic = _trace(fn, args, kwargs, leaves, in_tree, known, how)
+                break
+            except _TraceAgain as again:
+                how = again.how
+            except Exception:  # code that takes none but Python's own numbers
+                return plain
+        return symbolic if predicts(symbolic, plain, starts) else plain
 
 
 def _check_static(leaf: object) -> None:
@@ -147,48 +176,80 @@ def _trace(
     leaves: Sequence[Any],
     in_tree: PyTreeDef,
     known: Any,
+    how: _How,
 ) -> Traced:
     trace = TraceState(known)
-    places = Places(roots(fn, args, kwargs), leaves)
-    put_back = None if known is None else snapshot(roots(fn, args, kwargs))
+    trace.numbers = Numbers(trace)
+    unread = frozenset(id(follow(roots(fn, args, kwargs), path)) for path in how.lists)
+    world = World(roots(fn, args, kwargs), unread)
+    places = Places(roots(fn, args, kwargs), leaves, unread)
+    volatile = Volatile(fn, find_volatile(roots(fn, args, kwargs)))
     grad_enabled, autocast, n_contexts = state.grad_enabled, state.autocast, len(state.autocast_before)
     plans: list[Any] = []
 
     def staged() -> Any:
         trace.level = trace_level()
-        places.open(trace)
-        given = []
+        places.open(trace, world)
+        given: list[Any] = []
         for position, leaf in enumerate(leaves):
             if isinstance(leaf, Tensor):
                 trace.note(leaf)
                 trace.adopt(leaf._storage)
                 given.append(leaf)
-            elif is_number_argument(leaf):
+            elif is_number_argument(leaf) and not how.has_numbers:
                 dtype = jnp.result_type(leaf)
                 symbol = trace.lift((), dtype, ("value", position), weak_type=True)
                 given.append(scalar_tensor(symbol))
-            elif isinstance(leaf, _Count):
+            elif isinstance(leaf, Count):
                 aval = jax.typeof(leaf.value)
                 given.append(trace.lift((), aval.dtype, ("value", position), weak_type=aval.weak_type))
             elif is_array_argument(leaf):
                 given.append(trace.lift(tuple(leaf.shape), canonical_dtype(leaf.dtype), ("value", position)))
             else:
                 given.append(leaf)
-        call_args, call_kwargs = jax.tree.unflatten(in_tree, given)
-        del given
-        escapes = Escapes([], jax.tree.structure(0))
+        of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else []
+        for path in how.numbers:
+            symbol = trace.numbers.read(path, follow(roots(fn, args, kwargs), path))
+            if path in of_leaves:
+                given[of_leaves.index(path)] = symbol
+            else:
+                world.put_number(roots(fn, args, kwargs), path, symbol)
+        reads: dict[Path, Reads] = {}
+        for path in how.lists:
+            original = follow(roots(fn, args, kwargs), path)
+            stand_in = watched(original)
+            reads[path] = stand_in.reads
+            world.put_number(roots(fn, args, kwargs), path, stand_in)
+            world.stand_in(path, stand_in, original)
+        call_args, call_kwargs = with_leaves((args, kwargs), in_tree, leaves, given, world, how.is_shared)
+        recipes = Recipes(trace, world.paths, given, world.codes())
+        escapes, writes = Escapes([], jax.tree.structure(0)), list[WorldWrite]()
         with contextlib.suppress(GraphBreak):
-            result = fn(*call_args, **call_kwargs)
+            context = world.enter_context()
+            for of_one in reads.values():
+                of_one.is_on = True
+            with volatile.watch:
+                result = run_traced(fn, call_args, call_kwargs, context)
+            for of_one in reads.values():
+                of_one.is_on = False
+            if any(of_one.is_read for of_one in reads.values()):
+                unread = tuple(path for path, of_one in reads.items() if not of_one.is_read)
+                raise _TraceAgain(dataclasses.replace(how, lists=unread))
             if not trace.is_broken:  # by a question whose exception the function caught
-                escapes = collect_escapes(trace, result, places.outside)
+                writes = [*places.changes(recipes.give), *world.writes(recipes.give)]
+                if not how.is_shared and not world.written.isdisjoint(world.repeats):
+                    raise _TraceAgain(dataclasses.replace(how, is_shared=True))
+                if not how.has_numbers and any(map(is_number_argument, leaves)) and recipes.keeps_numbers():
+                    raise _TraceAgain(dataclasses.replace(how, has_numbers=True))
+                escapes = collect_escapes(trace, result, places.outside, recipes.tensors, recipes.numbers)
                 refuse_lasting_hooks(trace, escapes.leaves)
             del result
-        del call_args, call_kwargs
+        del call_args, call_kwargs, given
         if trace.is_broken:
-            plans.append((no_aliases(escapes), escapes, ()))
+            plans.append((no_aliases(escapes), escapes))
             return [trace.break_values[len(trace.known or ())][0]]
-        alias, outputs, writes = plan_aliases(trace, escapes, places.changes)
-        plans.append((alias, escapes, writes))
+        unfinished, outputs = plan_aliases(trace, escapes, lambda output: recipes.plan(writes, output))
+        plans.append((unfinished, escapes))
         return outputs
 
     before = state.trace
@@ -203,46 +264,63 @@ def _trace(
             return
         state.grad_enabled, state.autocast = grad_enabled, autocast
         del state.autocast_before[n_contexts:]
-        places.close()
-        trace.restore()
+        try:
+            world.put_back()
+        finally:
+            places.close()  # on objects that are as they were
+            trace.restore()
         if trace in RUNNING:
             RUNNING.remove(trace)
         state.region, state.trace, state.anomaly = region, None, anomaly
         is_restored = True
 
-    handlers = HandlersApart(trace)
+    handlers, is_traced = HandlersApart(trace), False
     trace.entry = staged.__code__
     try:
         state.region, state.trace = None, trace
         state.anomaly = anomaly or watch_outside_of_the_mode()
         RUNNING.append(trace)
         closed = jax.make_jaxpr(staged)()
+        is_traced = True
     finally:
         try:
             finish(restore)
         finally:
             restore()  # if an interrupt came before it was done
             handlers.put_back()
-        if put_back is not None and trace.is_broken:  # the function will run again
-            put_back()
+        volatile.finish(is_traced or trace.is_broken)
     check_forward_mode(closed)
-    unfinished, escapes, writes = plans.pop()
-    modes = (grad_enabled, autocast)
-    return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, writes, modes)
+    unfinished, escapes = plans.pop()
+    return _finish(
+        fn,
+        args,
+        kwargs,
+        leaves,
+        in_tree,
+        trace,
+        closed,
+        unfinished,
+        escapes,
+        places,
+        world,
+        (grad_enabled, autocast),
+        how,
+    )
 
 
 def _finish(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any],
     in_tree: PyTreeDef, trace: TraceState, closed: ClosedJaxpr, unfinished: Any,
-    escapes: Escapes, places: Places, writes: tuple[PlaceWrite, ...], modes: tuple[bool, Any],
+    escapes: Escapes, places: Places, world: World, modes: tuple[bool, Any],
+    how: _How,
 ) -> Traced:  # fmt: skip
-    # the function may have moved what the paths lead through, so places are looked at again, after the trace
-    survey = places.look_again()
+    survey = places.survey
     constants = _constant_arrays(closed)
     targets: dict[int, Any] = {id(value): value for value in (*survey.roots.values(), *(a for _, a in constants))}
     targets |= {i: tensor for i, (tensor, _) in trace.noted.items()}
     starts = roots(fn, args, kwargs)
-    paths = find_paths(starts, targets)
+    unread = frozenset(id(follow(starts, path)) for path in how.lists)
+    paths = find_paths(starts, targets, unread)
     inputs = _tensor_inputs(leaves, trace, paths)
     if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
         _check_leaks(fn, args, kwargs, trace, escapes)
@@ -264,11 +342,11 @@ def _finish(
     ghosts = [(k, o) for k, o in lifted if o[0] == "ghost"]
     values = sorted(((k, o) for k, o in lifted if o[0] == "value"), key=lambda item: item[1][1])
     randoms = [k for k, o in lifted if o[0] in ("seed", "offset")]
-    order += [k for k, _ in ghosts] + [k for k, _ in values]
+    order += [k for k, _ in ghosts] + [k for k, _ in values] + [k for k, o in lifted if o[0] == "number"]
     # an array that a path leads to becomes an input: as a constant it would be that of the first call for ever
     arrays = [(var, paths[id(array)], array) for var, array in constants if id(array) in paths]
     _check_reached([array for _, array in constants if id(array) not in paths])
-    jaxpr, position, place_plan = _graph(trace, closed, order, randoms, arrays, places, survey)
+    jaxpr, position, place_plan = _graph(trace, closed, order, randoms, arrays, places)
 
     history_number: dict[int, int] = {}
     counter_number: dict[int, int] = {}
@@ -283,7 +361,7 @@ def _finish(
     for history, storage, ghost in trace.reached.values():
         place = position[of_storage[id(storage)]] if ghost is None else position[ghost]
         reached.append((place, tensor_with(history)))
-    alias: AliasPlan = unfinished(number, storage_number, tensor_with, tuple(reached))
+    alias, done = unfinished(number, storage_number, tensor_with, tuple(reached))
     shown = {spec.storage for spec in (*alias.made, *(change.spec for change in alias.changes))}
     written = {write.storage for write in alias.writes}
 
@@ -339,9 +417,15 @@ def _finish(
         tensor_paths=frozenset(paths[id(t)] for t in inputs),
         arrays={id(follow(starts, array.path)): array.path for array in reversed(place_plan.arrays)},
         places=survey.first,
-        objects=[(path, value) for path, value, _ in survey.objects],
+        objects=survey.objects,
         values=survey.values,
+        guards=survey.guards,
+        unread=unread,
+        replaced=world.replaced,
     )
+    python = (*python_guards(starts, guarded), *_grad_guards(trace, number, paths))
+    python = without_numbers(python, how.numbers, starts)
+    of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else [None] * len(leaves)
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
         storages=storages,
@@ -349,25 +433,25 @@ def _finish(
             GhostInput(storage_number[id(s)], tensor_with(history), trace.storages[id(s)][1]["array"] is None)
             for _, (_, history, s) in ghosts
         ),
-        values=tuple(ValueInput(o[1], *_value_type(leaves[o[1]])) for _, o in values),
+        values=tuple(ValueInput(o[1], *value_type(leaves[o[1]])) for _, o in values),
         n_leaves=len(leaves),
-        statics=tuple(_static_input(i, leaf) for i, leaf in enumerate(leaves) if is_static_argument(leaf)),
+        statics=tuple(
+            StaticInput(i, HasType(type(leaf))) if of_leaves[i] in how.numbers else static_input(i, leaf)
+            for i, leaf in enumerate(leaves)
+            if how.is_static(leaf)
+        ),
         repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
-        python=(*survey.guards, *python_guards(starts, guarded), *_grad_guards(trace, number, paths)),
+        python=(*python, *world.guards(starts, done, python)),
         grad_enabled=modes[0],
         autocast=modes[1],
+        numbers=trace.numbers.plan(),
     )
     alias = _without_arguments(alias, starts, leaves)
-    rng = RngPlan(
-        tuple(
-            GeneratorUse(_generator_path(fn, args, kwargs, generator), trace.draws[generator], generator in trace.seeds)
-            for generator in dict.fromkeys([*trace.seeds, *trace.draws])
-        )
-    )
-    place_plan = dataclasses.replace(place_plan, writes=writes)
+    rng, seeded = _generators(trace, starts)
+    done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
-    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values)
+    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done)
 
 
 def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:
@@ -386,7 +470,7 @@ def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tu
 
 def _graph(
     trace: TraceState, closed: ClosedJaxpr, order: list[int], randoms: list[int], arrays: list[tuple[Any, Path, Any]],
-    places: Places, survey: Survey,
+    places: Places,
 ) -> tuple[Any, dict[int, int], PlacePlan]:  # fmt: skip
     """Returns the graph, the position of each lifted symbol among its inputs, and what it takes from places.
 
@@ -397,7 +481,6 @@ def _graph(
       randoms: Symbols that become the last inputs.
       arrays: Constants to which a path leads: variable, path, array. Those that are used become inputs.
       places: Cells and objects. Of their arrays, too, those that are used become inputs.
-      survey: Taken after the trace.
     """
     of_places = [k for k, o in enumerate(trace.lifted) if o[0] in ("cell", "slot")]
     jaxpr = hoist(closed, len(trace.lifted), [*order, *of_places], [var for var, _, _ in arrays], randoms)
@@ -417,22 +500,7 @@ def _graph(
     for i, (_, path, array) in enumerate(arrays, len(order) + len(of_places)):
         if i in place_of:
             inputs.append(ArrayInput(path, dataclasses.replace(leaf_input(array), graph_input=place_of[i])))
-    return jaxpr, position, PlacePlan(cells=places.cell_inputs(survey, at), arrays=tuple(inputs))
-
-
-def _static_input(position: int, leaf: object) -> StaticInput:
-    """Returns the guard on an argument that is no tensor, array or float; it does not keep an object alive."""
-    if isinstance(leaf, Generator) and leaf is not default_generator:
-        return StaticInput(position, HasType(Generator))
-    if not isinstance(leaf, (type, np.dtype, *PLAIN)):
-        try:
-            if isinstance(leaf, types.MethodType):
-                return StaticInput(position, IsHeldWeakly(weakref.WeakMethod(leaf)))
-            if type(leaf).__eq__ is object.__eq__ or _holds_tensors(leaf):
-                return StaticInput(position, IsHeldWeakly(weakref.ref(leaf)))
-        except TypeError:  # an object that cannot be referred to weakly
-            pass
-    return StaticInput(position, EqualTo(leaf))
+    return jaxpr, position, PlacePlan(cells=places.cell_inputs(at), arrays=tuple(inputs))
 
 
 def _without_arguments(alias: AliasPlan, starts: Sequence[tuple[Path, Any]], leaves: Sequence[Any]) -> AliasPlan:
@@ -455,19 +523,6 @@ def _grad_guards(trace: TraceState, number: dict[int, int], paths: dict[int, Pat
             yield PythonGuard(path, IsTensor(number[id(gradient)]))
 
 
-def _holds_tensors(value: object) -> bool:
-    """Returns whether an object that compares by value leads to tensors, at most a few steps away."""
-    pending, seen = [value], set()
-    while pending and len(seen) < 1000:
-        item = pending.pop()
-        if isinstance(item, Tensor):
-            return True
-        if id(item) not in seen and not isinstance(item, (type, types.ModuleType, types.FunctionType)):
-            seen.add(id(item))
-            pending.extend(gc.get_referents(item))
-    return False
-
-
 def _repeats(leaves: Sequence[Any], number: dict[int, int], paths: dict[int, Path]) -> tuple[tuple[int, int], ...]:
     """Returns `(leaf, tensor)` for the arguments that are not what the tensor's own path leads to."""
     places: dict[int, list[int]] = {}
@@ -480,15 +535,6 @@ def _repeats(leaves: Sequence[Any], number: dict[int, int], paths: dict[int, Pat
         for position in positions
         if len(positions) > 1 or any(kind not in ("root", "item") for kind, _ in paths[i]) or paths[i][0][1] == "fn"
     )
-
-
-def _value_type(leaf: object) -> tuple[Shape, Any, type | None]:
-    """Returns shape and dtype of a traced argument, and the type of one that is a number."""
-    if isinstance(leaf, _Count):
-        return (), jax.typeof(leaf.value).dtype, type(leaf.value)
-    if is_number_argument(leaf):
-        return (), canonical_dtype(jnp.result_type(leaf)), type(leaf)
-    return tuple(leaf.shape), canonical_dtype(leaf.dtype), None
 
 
 def _constant_arrays(closed: ClosedJaxpr) -> list[tuple[Any, Any]]:
@@ -536,17 +582,34 @@ def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Pa
     return inputs
 
 
-def _generator_path(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], generator: Generator
-) -> Path | None:
-    if generator is default_generator:
-        return None
-    found = find_paths(roots(fn, args, kwargs), {id(generator): generator})
-    if id(generator) not in found:
-        raise UnreachableTensorError(
-            "The function drew from a generator that no path leads to. Pass it as an argument."
+def _generators(trace: TraceState, starts: Sequence[tuple[Path, Any]]) -> tuple[RngPlan, tuple[WorldWrite, ...]]:
+    """Returns which generators were drawn from, and the writes to those that the function gave a seed.
+
+    Raises:
+      UnreachableTensorError: If no path leads to a generator that was there before.
+    """
+    used = dict.fromkeys([*trace.seeds, *trace.positions])
+    paths = find_paths(starts, {id(generator): generator for generator in used})
+    uses, writes = [], list[WorldWrite]()
+    for generator in used:
+        position, path = trace.position(generator), paths.get(id(generator))
+        is_default = generator is default_generator
+        if path is None and not is_default:
+            if position.seed is not None and generator not in trace.seeds:  # made by the function, as a rule
+                continue
+            raise UnreachableTensorError(
+                "The function drew from a generator that no path leads to. Pass it as an argument."
+            )
+        place = (("root", "default_generator"),) if path is None else path
+        uses.append(
+            GeneratorUse(
+                None if is_default else path, position.n if position.seed is None else 0, generator in trace.seeds
+            )
         )
-    return found[id(generator)]
+        if position.seed is not None:
+            fields = {"seed_value": position.seed, "_stream_words": position.words, "_stream_offset": position.n}
+            writes += [AttributeWrite(place, name, BuiltConstant(value)) for name, value in fields.items()]
+    return RngPlan(tuple(sorted(uses, key=lambda use: not use.is_input))), tuple(writes)
 
 
 def _check_leaks(
@@ -570,43 +633,3 @@ def _check_leaks(
             "without a value. Return it from the function, or write it into a tensor that is there before: "
             "`self.cache.copy_(new)`."
         )
-
-
-def hoist(
-    closed: ClosedJaxpr, n_lifted: int, order: Sequence[int], constants: Sequence[Any] = (), randoms: Sequence[int] = ()
-) -> Any:
-    """Returns a staged graph, without what is unused, with new inputs.
-
-    Args:
-      closed: The graph.
-      n_lifted: Number of its `lift` equations.
-      order: Indices of those that become the first inputs.
-      constants: Constants that become the next inputs.
-      randoms: Indices of the `lift` equations that become the last inputs.
-
-    Raises:
-      TraceError: If one of them was made within a nested JAX trace.
-    """
-    symbols: dict[int, Var] = {}
-    eqns = []
-    for eqn in closed.jaxpr.eqns:
-        if eqn.primitive is lift_p:
-            symbols[eqn.params["index"]] = eqn.outvars[0]
-        else:
-            eqns.append(eqn)
-    if len(symbols) < n_lifted:
-        raise TraceError(
-            "A tensor from outside was first used inside a nested JAX trace (such as the body of `jax.lax.scan`). "
-            "Write the loop with `ja.scan`, `ja.while_loop`, `ja.map` or `ja.cond`, which know of tensors, pass the "
-            "tensor to that function as an argument, or read it once before: `w = w + 0`."
-        )
-    invars = [*closed.jaxpr.invars, *(symbols[k] for k in order), *constants, *(symbols[k] for k in randoms)]
-    lifted = set(constants)
-    # copies of NumPy arrays: JAX takes one that is alive for what the array holds now
-    rest = [
-        (v, c.copy() if isinstance(c, np.ndarray) else c)
-        for v, c in zip(closed.jaxpr.constvars, closed.consts, strict=True)
-        if v not in lifted
-    ]
-    jaxpr = make_jaxpr_object(invars, closed.jaxpr.outvars, eqns, [v for v, _ in rest])
-    return dce(close_jaxpr(jaxpr, [c for _, c in rest]))

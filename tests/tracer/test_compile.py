@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import inspect
+import logging
 
 import numpy as np
 import pytest
@@ -127,13 +128,14 @@ def test_closed_over_tensors_are_inputs_found_by_path():
 
 
 def test_unreachable_tensor_is_an_error():
-    fn = ja.compile(lambda x: next(iterator) + x)
-    iterator = iter([ja.ones(2), ja.ones(2)])
+    holder = logging.Filter()  # objects of such a library are not followed
+    holder.w = ja.ones(2)
+    fn = ja.compile(lambda x: holder.w + x)
     with pytest.raises(ja.errors.UnreachableTensorError, match="neither arguments nor reachable"):
         fn(ja.ones(2))
 
 
-def test_leaked_tensor_is_an_error_that_names_the_attribute():
+def test_a_tensor_is_kept_in_an_attribute():
     class Holder:
         last = None
 
@@ -143,13 +145,13 @@ def test_leaked_tensor_is_an_error_that_names_the_attribute():
         holder.last = x * 2
         return x + 1
 
-    with pytest.raises(ja.errors.LeakedTensorError, match=r"holder\.last"):
-        ja.compile(fn)(ja.ones(2))
-    with pytest.raises(ja.errors.LeakedTensorError):
-        holder.last + 1
+    compiled = ja.compile(fn)
+    for n in (1, 2, 3):
+        assert compiled(ja.ones(2) * n).tolist() == [n + 1, n + 1] and holder.last.tolist() == [2 * n, 2 * n]
+    assert compiled.cache_info().misses <= 2
 
 
-def test_an_error_inside_leaves_everything_as_it_was():
+def test_an_error_inside_leaves_what_the_function_did():
     x = ja.zeros(2)
 
     def fn(x):
@@ -160,7 +162,7 @@ def test_an_error_inside_leaves_everything_as_it_was():
     compiled = ja.compile(fn)
     with pytest.raises(KeyError):
         compiled(x)
-    assert values(x).tolist() == [0, 0] and x._version == 0 and tuple(x.shape) == (2,)
+    assert values(x).tolist() == [[1, 1]] and x._version == 2 and tuple(x.shape) == (1, 2)
     assert compiled.cache_info().currsize == 0
 
 

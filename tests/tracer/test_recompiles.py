@@ -69,7 +69,7 @@ def test_an_attribute_that_keeps_changing_is_named():
             self.w, self.epoch = ja.ones(2), 0
 
         def forward(self, x):
-            return x * self.w * self.epoch
+            return x * self.w * [self.epoch][0] + len(range(self.epoch))
 
     model = Model()
     fn = ja.compile(model.forward)
@@ -229,10 +229,8 @@ def test_a_function_that_settles_after_one_trace():
 
     lazy = Lazy()
     fn = ja.compile(lambda x: lazy(x))
-    fn(ja.ones(2))
-    lazy.is_ready = True
-    fn(ja.ones(2))
-    assert fn.cache_info().misses == 1
+    assert [fn(ja.ones(2)).tolist() for _ in range(3)] == [[0, 0], [1, 1], [1, 1]]
+    assert lazy.is_ready and fn.cache_info().misses == 2
 
 
 def test_a_recursive_function_is_inlined():
@@ -266,3 +264,32 @@ def test_the_generated_source_names_what_it_looks_at():
     lines = fn.programs[0].source.splitlines()
     assert len(lines) < 45 and max(map(len, lines)) < 160
     assert re.search(r"t0 = args\[0\]; s0 = t0\._storage", fn.programs[0].source)
+
+
+# -- where it was read -------------------------------------------------------------------------------------------------
+
+
+def test_the_line_that_reads_what_changed_is_quoted(caplog):
+    thing = Thing()
+
+    def body(x):
+        y = x * thing.scale
+        return y + 1
+
+    fn = ja.compile(body)
+    fn(ja.ones(2))
+    thing.scale = 7
+    with caplog.at_level("INFO", logger="jaxaot.recompiles"):
+        fn(ja.ones(2))
+    number = body.__code__.co_firstlineno + 1
+    reason = f"`thing.scale` is 7 instead of 2, read at test_recompiles.py:{number}: `y = x * thing.scale`"
+    assert str(fn.explain_recompiles()) == f"program 1: {reason}"
+    assert caplog.messages == [f"`body` is compiled again: program 1: {reason}"]
+
+
+def test_the_warning_quotes_the_line_too():
+    thing = Thing()
+    fn = ja.compile(lambda x: x * len(thing.mode))
+    with pytest.warns(RecompileWarning, match=r"read at test_recompiles.py:\d+: `fn = ja.compile.*Keep it in a tensor"):
+        for thing.mode in map(str, range(9)):
+            fn(ja.ones(2))

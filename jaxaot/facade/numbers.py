@@ -1,0 +1,231 @@
+"""What stands for a number of Python in a trace: an int or float that changes from call to call.
+
+It is no `int` or `float` itself, because code in C would read one of those without notice. Arithmetic with numbers is
+recorded, to be done again in Python at each call. Where it meets a tensor or an array, it is an input of the graph. Who
+asks for its value is given that of this call, and the answer becomes a guard.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import weakref
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from jaxaot.facade.arguments import STAND_INS
+from jaxaot.facade.create import scalar_tensor
+from jaxaot.facade.dispatch import call
+from jaxaot.facade.tensor import Tensor
+from jaxaot.plan.numbers import ComputedNumber, Number, NumberFact, NumberInput, NumberPlan, NumberStep, ReadNumber
+from jaxaot.plan.paths import Path
+
+if TYPE_CHECKING:
+    from jaxaot.facade.tracing import TraceState
+    from jaxaot.ops.table import OpSpec
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "neg": operator.neg, "pos": operator.pos,
+    "abs": abs, "invert": operator.invert, "lshift": operator.lshift, "rshift": operator.rshift,
+    "and_": operator.and_, "or_": operator.or_, "xor": operator.xor, "lt": operator.lt, "le": operator.le,
+    "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne, "round": round, "floor": math.floor,
+    "ceil": math.ceil, "trunc": math.trunc, "bool": bool,
+}  # fmt: skip
+"""What can be done with numbers, by name."""
+_NUMBERS = (bool, int, float)
+
+
+class Numbers:
+    """The numbers of one trace.
+
+    Attributes:
+      symbols: Step → the symbol that stands for it in the graph.
+    """
+
+    def __init__(self, trace: TraceState):
+        self.symbols: dict[int, Any] = {}
+        self._trace = weakref.ref(trace)  # which holds these
+        self._steps: list[Number] = []
+        self._known: dict[Any, SymbolicNumber] = {}
+        self._facts: dict[Any, NumberFact] = {}
+        self._inputs: list[NumberInput] = []
+
+    def read(self, path: Path, value: int | float) -> SymbolicNumber:
+        """Returns what stands for a number that a path leads to."""
+        return self._add(ReadNumber(path, type(value)), value)
+
+    def _add(self, number: Number, value: Any) -> SymbolicNumber:
+        self._steps.append(number)
+        return SymbolicNumber(self, len(self._steps) - 1, value)
+
+    def compute(self, how: str, operands: tuple[Any, ...]) -> Any:
+        """Returns what an operation makes of numbers of which one is symbolic."""
+        value = FUNCTIONS[how](*map(plain_number, operands))
+        steps = tuple(NumberStep(v.step) if type(v) is SymbolicNumber else v for v in operands)
+        key = how, tuple((type(v), v) for v in steps)
+        if key not in self._known:
+            self._known[key] = self._add(ComputedNumber(how, steps), value)
+            if type(value) not in _NUMBERS or how == "pow":  # `2**t` is an int or a float
+                self.rely(self._known[key], is_of_type=True)
+        return self._known[key]
+
+    def rely(self, number: SymbolicNumber, is_of_type: bool = False) -> Any:
+        """Returns the value of a number; the trace relies on it, or on its type."""
+        value = type(number.value) if is_of_type else number.value
+        self._facts.setdefault((number.step, is_of_type), NumberFact(number.step, value, is_of_type))
+        return number.value
+
+    def symbol(self, number: SymbolicNumber) -> Any:
+        """Returns the symbol that stands for a number in the graph."""
+        if number.step not in self.symbols:
+            if type(number.value) is int and not -(2**31) <= number.value < 2**31:
+                raise OverflowError("a large whole number is no input")
+            aval = jax.typeof(number.value)
+            self._inputs.append(NumberInput(number.step, aval.dtype))
+            origin = ("number", len(self._inputs) - 1)
+            trace = self._trace()
+            assert trace is not None, "a number is used while its trace runs"
+            self.symbols[number.step] = trace.lift((), aval.dtype, origin, weak_type=True)
+            if type(number.value) is int:  # as an input it has few bits
+                for limit in (self.compute("ge", (number, -(2**31))), self.compute("lt", (number, 2**31))):
+                    self.rely(limit)
+        return self.symbols[number.step]
+
+    def plan(self) -> NumberPlan:
+        """Returns what a call does."""
+        return NumberPlan(tuple(self._steps), tuple(self._facts.values()), tuple(self._inputs))
+
+
+def plain_number(value: object) -> Any:
+    """Returns the number that a value stands for in this call."""
+    return value.value if type(value) is SymbolicNumber else value
+
+
+class SymbolicNumber:
+    """A number that changes from call to call.
+
+    Attributes:
+      numbers: Those of its trace.
+      step: Which of them.
+      value: What it is in this call.
+    """
+
+    __slots__ = ("numbers", "step", "value")
+    __array_ufunc__ = None
+
+    def __init__(self, numbers: Numbers, step: int, value: Any):
+        self.numbers = numbers
+        self.step = step
+        self.value = value
+
+    @property
+    def __class__(self) -> Any:  # for `isinstance`
+        return type(self.value)
+
+    def settled(self, what: str) -> Tensor:
+        """Returns the number as a tensor."""
+        return scalar_tensor(self.numbers.symbol(self))
+
+    def __jax_array__(self) -> Any:
+        return self.numbers.symbol(self)
+
+    def _rely(self) -> Any:
+        return self.numbers.rely(self)
+
+    def __index__(self) -> int:
+        return operator.index(self._rely())
+
+    def __int__(self) -> int:
+        return int(self._rely())
+
+    def __float__(self) -> float:
+        return float(self._rely())
+
+    def __complex__(self) -> complex:
+        return complex(self._rely())
+
+    def __hash__(self) -> int:
+        return hash(self._rely())
+
+    def __format__(self, how: str) -> str:
+        return format(self._rely(), how)
+
+    def __str__(self) -> str:
+        return str(self._rely())
+
+    def __repr__(self) -> str:
+        return repr(self._rely())
+
+    def __bool__(self) -> bool:
+        if type(self.value) is bool:
+            return self._rely()
+        return bool(self.numbers.rely(self.numbers.compute("bool", (self,))))
+
+    def __copy__(self) -> SymbolicNumber:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> SymbolicNumber:
+        return self
+
+    def __reduce__(self) -> Any:
+        return type(self.value), (self._rely(),)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.value, name)
+        self._rely()
+        return found
+
+    def __round__(self, *digits: Any) -> Any:
+        return self.numbers.compute("round", (self, *digits))
+
+    def __divmod__(self, other: object) -> Any:
+        return _operate("floordiv", self, other, False), _operate("mod", self, other, False)
+
+    def __rdivmod__(self, other: object) -> Any:
+        return _operate("floordiv", self, other, True), _operate("mod", self, other, True)
+
+
+def _operate(how: str, number: SymbolicNumber, other: object, is_right: bool) -> Any:
+    if type(other) in _NUMBERS or type(other) is SymbolicNumber:
+        return number.numbers.compute(how, (other, number) if is_right else (number, other))
+    if isinstance(other, jax.Array):
+        symbol = number.numbers.symbol(number)
+        return FUNCTIONS[how](other, symbol) if is_right else FUNCTIONS[how](symbol, other)
+    if isinstance(other, Tensor) or type(other) in STAND_INS:
+        return NotImplemented
+    if how in ("eq", "ne") and not isinstance(other, (complex, np.generic, Fraction, Decimal)):
+        return NotImplemented
+    value = number.numbers.rely(number)
+    return FUNCTIONS[how](other, value) if is_right else FUNCTIONS[how](value, other)
+
+
+def _binary(how: str, is_right: bool) -> Callable[..., Any]:
+    return lambda self, other: _operate(how, self, other, is_right)
+
+
+def _unary(how: str) -> Callable[..., Any]:
+    return lambda self: self.numbers.compute(how, (self,))
+
+
+for _how in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor"):
+    setattr(SymbolicNumber, f"__{_how.rstrip('_')}__", _binary(_how, False))
+    setattr(SymbolicNumber, f"__r{_how.rstrip('_')}__", _binary(_how, True))
+for _how in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(SymbolicNumber, f"__{_how}__", _binary(_how, False))
+for _how in ("neg", "pos", "abs", "invert", "floor", "ceil", "trunc"):
+    setattr(SymbolicNumber, f"__{_how}__", _unary(_how))
+
+
+def _run(spec: OpSpec, dynamic: Any, static: tuple[Any, ...], generator: Any) -> Any:
+    """Runs an op on tensors in the place of numbers."""
+    settle = lambda value: value.settled(spec.name) if type(value) is SymbolicNumber else value
+    return call(spec, [settle(value) for value in dynamic], static, generator)
+
+
+STAND_INS[SymbolicNumber] = _run

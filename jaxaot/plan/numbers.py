@@ -1,0 +1,89 @@
+"""Numbers of Python that change from call to call: computed at each call by a small program in Python's own arithmetic.
+
+Step `i` of the program is a number: one that a path leads to, or what an operation makes of earlier ones. Where a
+traced function asked for the value of one, or whether a comparison of two is true, the answer is a guard.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, assert_never
+
+from jaxaot.plan.paths import Path, path_text
+
+SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "lshift": "<<",
+    "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==",
+    "ne": "!=",
+}  # fmt: skip
+"""The operators that stand between two numbers."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadNumber:
+    """A number that a path leads to, of type `cls`."""
+
+    path: Path
+    cls: type
+
+
+@dataclasses.dataclass(frozen=True)
+class NumberStep:
+    """The number of an earlier step."""
+
+    step: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ComputedNumber:
+    """What an operator or function named `how` makes of numbers, each a constant or a `NumberStep`."""
+
+    how: str
+    operands: tuple[Any, ...]
+
+
+Number = ReadNumber | ComputedNumber
+
+
+@dataclasses.dataclass(frozen=True)
+class NumberFact:
+    """What the trace relied on: the number of a step equals `value`, and is of the same type; or is of that type."""
+
+    step: int
+    value: Any
+    is_of_type: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class NumberInput:
+    """A number that is a graph input."""
+
+    step: int
+    dtype: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class NumberPlan:
+    """The numbers of a call.
+
+    Attributes:
+      numbers: Each step of the program.
+      facts: What a call must have in common with the traced one.
+      inputs: The numbers that are graph inputs, in their order.
+    """
+
+    numbers: tuple[Number, ...] = ()
+    facts: tuple[NumberFact, ...] = ()
+    inputs: tuple[NumberInput, ...] = ()
+
+    def text(self, step: int, name: Callable[[Path], str] = path_text) -> str:
+        """Returns a number in the user's words, places by `name(path)`."""
+        match self.numbers[step]:
+            case ReadNumber(path):
+                return name(path)
+            case ComputedNumber(how, operands):
+                texts = [self.text(v.step, name) if isinstance(v, NumberStep) else repr(v) for v in operands]
+                return f"({f' {SIGNS[how]} '.join(texts)})" if how in SIGNS else f"{how}({', '.join(texts)})"
+            case _:
+                assert_never(self.numbers[step])

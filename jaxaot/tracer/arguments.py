@@ -1,0 +1,176 @@
+"""The leaves of a call's arguments: which become symbols, and how the function is given them."""
+
+from __future__ import annotations
+
+import collections
+import gc
+import itertools
+import types
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import canonical_dtype
+from jaxaot._typing import Shape
+from jaxaot.facade.cells import cell_kinds, is_leaf, is_object
+from jaxaot.facade.generator import Generator, default_generator
+from jaxaot.facade.iterated import Iterated, is_iterator
+from jaxaot.facade.tensor import Tensor
+from jaxaot.plan.guards import EqualTo, HasType, IsHeldWeakly, StaticInput
+from jaxaot.plan.paths import Path
+from jaxaot.tracer.containers import PLAIN
+from jaxaot.tracer.world import World
+
+
+def is_number_argument(leaf: object) -> bool:
+    """Whether an argument is a traced scalar."""
+    return type(leaf) is float or type(leaf) is complex
+
+
+def is_array_argument(leaf: object) -> bool:
+    """Whether an argument is a bare array."""
+    return isinstance(leaf, (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct))
+
+
+def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
+    """Returns the leaves of a call's arguments and their tree; None is a leaf, and so are flax's objects."""
+    cell_kinds()
+    return jax.tree.flatten((args, kwargs), is_leaf=lambda x: is_leaf(x) or is_iterator(x))
+
+
+def is_static_argument(leaf: object) -> bool:
+    """Whether an argument is part of the program as a whole."""
+    return not (
+        isinstance(leaf, (Tensor, Count)) or is_number_argument(leaf) or is_array_argument(leaf) or is_object(leaf)
+    )
+
+
+class Count(NamedTuple):
+    """An int or bool that a class of the user's declared to be data, such as the step of a training state."""
+
+    value: int | bool
+
+
+def mark_counts(leaves: Sequence[Any], tree: Any) -> list[Any]:
+    """Returns leaves with the ints and bools in fields of registered classes as counts; they are traced."""
+    return [
+        Count(leaf) if is_declared and type(leaf) in (int, bool) else leaf
+        for leaf, is_declared in zip(leaves, _declared(tree, False), strict=True)
+    ]
+
+
+def _declared(tree: Any, is_inside: bool) -> Iterator[bool]:
+    """Yields for each leaf of a tree whether it belongs to a registered class, rather than a tuple, list or dict."""
+    node = tree.node_data()
+    if node is None:
+        yield from [is_inside] * tree.num_leaves
+        return
+    is_registered = not issubclass(node[0], (tuple, list, dict, type(None), Iterated))
+    for child in tree.children():
+        yield from _declared(child, is_inside or is_registered)
+
+
+def with_leaves(
+    value: Any, tree: Any, leaves: Sequence[Any], given: Sequence[Any], world: World, is_shared: bool, path: Path = ()
+) -> Any:
+    """Returns a tree of arguments with other leaves.
+
+    Args:
+      value: The tree: `(args, kwargs)`, or a part of it.
+      tree: Its structure.
+      leaves: Its leaves.
+      given: Those that take their place.
+      world: Notes the dicts and lists that the function is given.
+      is_shared: Whether these are the caller's own, put back afterwards, rather than copies that stand for them.
+      path: Where the tree is found.
+    """
+    node = tree.node_data()
+    if node is None or node[0] is type(None):
+        return given[0] if given else value
+    ends = list(itertools.accumulate(child.num_leaves for child in tree.children()))
+    slices = [slice(end - child.num_leaves, end) for end, child in zip(ends, tree.children(), strict=True)]
+    cls, keys = node
+    if not issubclass(cls, (dict, list, tuple)):
+        is_same = cls is not Iterated and all(a is b for a, b in zip(leaves, given, strict=True))
+        return value if is_same else jax.tree.unflatten(tree, given)
+    if not issubclass(cls, dict):
+        keys = range(len(value))
+    elif cls is collections.defaultdict:
+        keys = keys[1]
+    at = lambda key: (*path, ("item", key)) if path else ((("root", "kwargs" if key else "args")),)
+    children = [
+        with_leaves(value[key], child, leaves[part], given[part], world, is_shared, at(key))
+        for key, child, part in zip(keys, tree.children(), slices, strict=True)
+    ]
+    changed = [(key, child) for key, child in zip(keys, children, strict=True) if child is not value[key]]
+    if not changed:
+        return value
+    if issubclass(cls, tuple):
+        return cls(*children) if hasattr(cls, "_make") else cls(children)
+    if is_shared:
+        for key, child in changed:
+            world.put_symbol(value, key, child)
+        return value
+    copy = value.copy()
+    for key, child in changed:
+        copy[key] = child
+    world.stand_in(path, copy, value)
+    return copy
+
+
+def leaf_paths(value: Any, tree: Any, path: Path = ()) -> list[Path | None]:
+    """Returns for each leaf of `(args, kwargs)` the path to it; None below objects that are registered with jax."""
+    node = tree.node_data()
+    if node is None or node[0] is type(None):
+        return [path] * tree.num_leaves
+    cls, keys = node
+    if not issubclass(cls, (dict, list, tuple)):
+        return [None] * tree.num_leaves
+    if not issubclass(cls, dict):
+        keys = range(len(value))
+    elif cls is collections.defaultdict:
+        keys = keys[1]
+    at = lambda key: (*path, ("item", key)) if path else ((("root", "kwargs" if key else "args")),)
+    pairs = zip(keys, tree.children(), strict=True)
+    return [found for key, child in pairs for found in leaf_paths(value[key], child, at(key))]
+
+
+def static_input(position: int, leaf: object) -> StaticInput:
+    """Returns the guard on an argument that is no tensor, array or float; it does not keep an object alive."""
+    if isinstance(leaf, Generator) and leaf is not default_generator:
+        return StaticInput(position, HasType(Generator))
+    if not isinstance(leaf, (type, np.dtype, *PLAIN)):
+        try:
+            if isinstance(leaf, types.MethodType):
+                return StaticInput(position, IsHeldWeakly(weakref.WeakMethod(leaf)))
+            if type(leaf).__eq__ is object.__eq__ or _holds_tensors(leaf):
+                return StaticInput(position, IsHeldWeakly(weakref.ref(leaf)))
+        except TypeError:  # an object that cannot be referred to weakly
+            pass
+    return StaticInput(position, EqualTo(leaf))
+
+
+def _holds_tensors(value: object) -> bool:
+    """Returns whether an object that compares by value leads to tensors, at most a few steps away."""
+    pending, seen = [value], set()
+    while pending and len(seen) < 1000:
+        item = pending.pop()
+        if isinstance(item, Tensor):
+            return True
+        if id(item) not in seen and not isinstance(item, (type, types.ModuleType, types.FunctionType)):
+            seen.add(id(item))
+            pending.extend(gc.get_referents(item))
+    return False
+
+
+def value_type(leaf: object) -> tuple[Shape, Any, type | None]:
+    """Returns shape and dtype of a traced argument, and the type of one that is a number."""
+    if isinstance(leaf, Count):
+        return (), jax.typeof(leaf.value).dtype, type(leaf.value)
+    if is_number_argument(leaf):
+        return (), canonical_dtype(jnp.result_type(leaf)), type(leaf)
+    return tuple(leaf.shape), canonical_dtype(leaf.dtype), None

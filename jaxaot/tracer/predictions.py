@@ -1,0 +1,337 @@
+"""Which numbers of Python are to be symbolic, and whether a trace with symbols is that of the numbers themselves.
+
+A trace with a symbol in the place of a number is used only if it predicts the plain one: with the numbers of this call
+in the place of its symbols, graph and plans are the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections import deque
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any, assert_never
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._typing import ClosedJaxpr, Jaxpr, Literal
+from jaxaot.facade.numbers import FUNCTIONS
+from jaxaot.ir.rewrite import inline
+from jaxaot.plan.alias import ConstantOutput
+from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
+from jaxaot.plan.members import HasItems
+from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
+from jaxaot.plan.paths import Path, follow
+from jaxaot.plan.stages import Traced
+from jaxaot.plan.world import (
+    AttributeWrite,
+    BuiltConstant,
+    CellWrite,
+    ComputedValue,
+    ContentWrite,
+    ContextWrite,
+    DequeWrite,
+    ItemWrite,
+    MembersWrite,
+    MetadataWrite,
+    OutsideObject,
+    RefillWrite,
+    SliceWrite,
+    Value,
+    WorldPlan,
+    WorldWrite,
+    is_growth,
+    with_values,
+)
+from jaxaot.tracer.paths import is_foreign
+from jaxaot.tracer.world import is_same
+
+_FOLDED = {"convert_element_type", "add", "sub", "mul", "div", "neg", "max", "min", "copy"}
+"""What is computed of numbers alone when graphs are compared."""
+_IRRELEVANT = {"weak_type", "name", "sharding", "out_sharding", "metadata"}
+"""Parameters that say nothing of values."""
+
+
+def changing_numbers(
+    traced: Traced, roots: Sequence[tuple[Path, Any]], of_leaves: Sequence[Path | None]
+) -> Iterator[Path]:
+    """Yields the paths of the numbers that a function replaced by numbers, if their values are guarded.
+
+    Args:
+      traced: The plain trace.
+      roots: Where the paths of the call start.
+      of_leaves: The path to each leaf of the arguments.
+    """
+    guarded = {
+        _place(guard.path, roots)
+        for guard in traced.call.python
+        if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float)
+    }
+    containers = {
+        id(follow(roots, guard.path)) for guard in traced.call.python if isinstance(guard.condition, HasItems)
+    }
+    for write in traced.world.writes:
+        for path, value in _places(write):
+            place = _place(path, roots)
+            if path not in of_leaves and place not in guarded and place[0] not in containers:
+                continue
+            if isinstance(value, BuiltConstant) and type(value.value) in (int, float):
+                try:
+                    before = follow(roots, path)
+                except (AttributeError, LookupError, TypeError, ValueError):  # there was none
+                    continue
+                if type(before) in (int, float):
+                    yield path
+
+
+def can_be_replaced(path: Path, roots: Sequence[tuple[Path, Any]]) -> bool:
+    """Returns whether a symbol can stand where a path leads: not in a library, whose own code would meet it."""
+    try:
+        holder = follow(roots, path[:-1])
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return False
+    if isinstance(holder, (types.ModuleType, type)):
+        return not is_foreign(holder.__name__ if isinstance(holder, types.ModuleType) else holder.__module__)
+    return path[-1][0] in ("closure", "global", "attr", "item", "key") and not isinstance(holder, tuple)
+
+
+def growing_lists(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Iterator[Path]:
+    """Yields the paths of the lists and deques that a function added to and whose length is guarded."""
+    guarded = {guard.path for guard in traced.call.python if isinstance(guard.condition, HasLength)}
+    shared = {guard.condition.path for guard in traced.call.python if isinstance(guard.condition, IsAlsoAt)}
+    for write in traced.world.writes:
+        if not is_growth(write) or write.path not in guarded - shared or not _is_variable(write.path):
+            continue
+        if type(follow(roots, write.path)) in (list, deque):
+            yield write.path
+
+
+def _is_variable(path: Path) -> bool:
+    """Returns whether something else can be put where a path leads."""
+    return (
+        len(path) > 1 and path[-1][0] in ("attr", "item", "closure", "global") and path[-2][1] not in ("args", "kwargs")
+    )
+
+
+def _places(write: WorldWrite) -> Iterator[tuple[Path, Value | None]]:
+    """Yields the places of a write, each as the path by which it is read, and what is put there."""
+    match write:
+        case AttributeWrite(path, "cell_contents", value) if path[-2:-1] == (("attr", "__closure__"),):
+            yield (*path[:-2], ("closure", (path[-1][1], ""))), value
+        case AttributeWrite(path, name, value, False) if path[-1] != ("root", "default_generator"):
+            yield (*path, ("attr", name)), value
+        case ItemWrite(path, BuiltConstant(key), value) if path[-1][0] == "attr" and path[-1][1] == "__globals__":
+            yield (*path[:-1], ("global", key)), value
+        case ItemWrite(path, BuiltConstant(key), value) if path[-1][0] == "attr" and path[-1][1] == "__dict__":
+            yield (*path[:-1], ("attr", key)), value
+        case ItemWrite(path, BuiltConstant(key), value):
+            yield (*path, ("item", key)), value
+        case SliceWrite(path, start, _, items) if start is not None:
+            yield from (((*path, ("item", start + i)), item) for i, item in enumerate(items))
+        case (
+            CellWrite() | MetadataWrite() | AttributeWrite() | ItemWrite() | RefillWrite() | SliceWrite() | DequeWrite()
+            | MembersWrite() | ContentWrite() | ContextWrite()
+        ):  # fmt: skip
+            return
+        case _:
+            assert_never(write)
+
+
+def without_numbers(
+    guards: Sequence[PythonGuard], numbers: Sequence[Path], roots: Sequence[tuple[Path, Any]]
+) -> tuple[PythonGuard, ...]:
+    """Returns guards of which those on the values of symbolic numbers are on their types alone."""
+    if not numbers:
+        return tuple(guards)
+    places = {_place(path, roots) for path in numbers}
+    return tuple(found for guard in guards for found in _without(guard, places, roots))
+
+
+def _without(
+    guard: PythonGuard, places: Container[tuple[int, Any]], roots: Sequence[tuple[Path, Any]]
+) -> Iterator[PythonGuard]:
+    """Yields the guards on the rest where one is on the values of places too."""
+    condition, path = guard.condition, guard.path
+    if isinstance(condition, EqualTo) and type(condition.value) in (int, float) and _place(path, roots) in places:
+        yield dataclasses.replace(guard, condition=HasType(type(condition.value)))
+    elif isinstance(condition, HasItems):
+        container = follow(roots, path)
+        steps = enumerate(container) if condition.is_dict else ((i, i) for i in range(len(container)))
+        found = {i: key for i, key in steps if (id(container), key) in places}
+        yield dataclasses.replace(guard, condition=condition.without(found)) if found else guard
+        for key in found.values():
+            yield PythonGuard((*path, ("item", key)), HasType(type(container[key])), guard.line)
+    else:
+        yield guard
+
+
+def _changes_length(write: WorldWrite, roots: Sequence[tuple[Path, Any]]) -> bool:
+    """Returns whether a write puts more or fewer items into a list than it takes away."""
+    if not isinstance(write, SliceWrite) or write.start is None:
+        return False
+    n_after = 0 if write.stop is None else -write.stop
+    return len(follow(roots, write.path)) != write.start + len(write.items) + n_after
+
+
+def _is_there(path: Path, value: Value | None, roots: Sequence[tuple[Path, Any]]) -> bool:
+    """Returns whether a place holds a plain value already."""
+    try:
+        return isinstance(value, BuiltConstant) and is_same(follow(roots, path), value.value)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        return False
+
+
+def _place(path: Path, roots: Sequence[tuple[Path, Any]]) -> tuple[int, Any]:
+    """Returns what tells a place apart, whichever path leads to it."""
+    kind, key = path[-1]
+    holder: Any = follow(roots, path[:-1]) if len(path) > 1 else None
+    if kind == "closure":
+        return id(holder.__closure__[key[0]]), None
+    if kind == "global":
+        return id(holder.__globals__), key
+    if kind == "attr" and isinstance(holder, types.ModuleType):
+        return id(vars(holder)), key
+    return id(holder), key
+
+
+def numbers_of(plan: NumberPlan, roots: Sequence[tuple[Path, Any]]) -> list[Any]:
+    """Returns what each of the numbers of a plan is in a call."""
+    found: list[Any] = []
+    for number in plan.numbers:
+        match number:
+            case ReadNumber(path):
+                found.append(follow(roots, path))
+            case ComputedNumber(how, operands):
+                found.append(FUNCTIONS[how](*(found[v.step] if isinstance(v, NumberStep) else v for v in operands)))
+            case _:
+                assert_never(number)
+    return found
+
+
+def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]]) -> bool:
+    """Returns whether a trace with symbols is the plain one, for the numbers of this call.
+
+    Args:
+      symbolic: The trace with symbols.
+      plain: The trace of the same call without.
+      roots: Where the paths of the call start.
+    """
+    values = numbers_of(symbolic.call.numbers, roots)
+
+    def settle(value: Value) -> Value:
+        if isinstance(value, OutsideObject):  # several paths may lead to it
+            return OutsideObject((("object", id(follow(roots, value.path))),))
+        return BuiltConstant(values[value.step]) if isinstance(value, ComputedValue) else value
+
+    def settled(plan: WorldPlan) -> list[Any]:
+        found: list[Any] = [with_values(made, settle) for made in plan.made]
+        for write in plan.writes:
+            places = [] if _changes_length(write, roots) else list(_places(with_values(write, settle)))
+            found += [(*_place(path, roots), value) for path, value in places if not _is_there(path, value, roots)]
+            found += [] if places else [with_values(write, settle)]
+        return found
+
+    results = [
+        ConstantOutput(values[output.value.step])
+        if isinstance(output, ConstantOutput) and isinstance(output.value, ComputedValue)
+        else output
+        for output in symbolic.alias.outputs
+    ]
+    call, other = symbolic.call, plain.call
+    if repr(settled(symbolic.world)) != repr(settled(plain.world)):
+        return False
+    if repr(results) != repr(list(plain.alias.outputs)) or symbolic.out_tree != plain.out_tree:
+        return False
+    pathless = lambda call: [dataclasses.replace(tensor, path=()) for tensor in call.tensors]
+    if (call.storages, call.ghosts, call.values) != (other.storages, other.ghosts, other.values):
+        return False
+    if pathless(call) != pathless(other):
+        return False
+    if (symbolic.rng, len(symbolic.break_values)) != (plain.rng, len(plain.break_values)):
+        return False
+    first = _first_number(symbolic)
+    numbers = {first + i: (values[n.step], n.dtype) for i, n in enumerate(call.numbers.inputs)}
+    return tokens(symbolic.jaxpr, numbers) == tokens(plain.jaxpr, {})
+
+
+def _first_number(traced: Traced) -> int:
+    call = traced.call
+    return sum(s.graph_input is not None for s in call.storages) + len(call.ghosts) + len(call.values)
+
+
+def tokens(closed: ClosedJaxpr, numbers: Mapping[int, tuple[Any, Any]]) -> list[Any]:
+    """Returns what a graph computes as data that compares, with numbers in the place of some inputs.
+
+    Args:
+      closed: The graph.
+      numbers: Position of an input → the number that it is, and its dtype.
+    """
+    closed = inline(closed, also_custom=False)
+    return list(_Tokens().graph(closed.jaxpr, closed.consts, numbers))
+
+
+class _Tokens:
+    """Numbers the variables of a graph in the order in which they are made."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+        self._n = 0
+
+    def graph(self, jaxpr: Any, consts: Sequence[Any], numbers: Mapping[int, tuple[Any, Any]]) -> Iterator[Any]:
+        for var, const in zip(jaxpr.constvars, consts, strict=False):
+            array = np.asarray(jax.random.key_data(const) if _is_key(const) else const)
+            self._known[var] = _constant(array) if array.ndim == 0 else ("array", str(array.dtype), array.tobytes())
+        for i, var in enumerate(jaxpr.invars):
+            if i in numbers:
+                value, dtype = numbers[i]
+                self._known[var] = _constant(np.asarray(value, dtype))
+            else:
+                self._name(var)
+        for eqn in jaxpr.eqns:
+            operands = [self._atom(v) for v in eqn.invars]
+            folded = self._fold(eqn, operands)
+            if folded is not None:
+                self._known[eqn.outvars[0]] = folded
+                continue
+            params = [(k, self._param(v)) for k, v in sorted(eqn.params.items()) if k not in _IRRELEVANT]
+            for var in eqn.outvars:
+                self._name(var)
+            types = [(v.aval.shape, str(v.aval.dtype)) if hasattr(v.aval, "shape") else str(v.aval)
+                     for v in eqn.outvars]  # fmt: skip
+            yield eqn.primitive.name, tuple(operands), tuple(params), tuple(map(str, types))
+        yield "out", tuple(self._atom(v) for v in jaxpr.outvars)
+
+    def _name(self, var: Any) -> None:
+        self._known[var] = self._n
+        self._n += 1
+
+    def _atom(self, atom: Any) -> Any:
+        if isinstance(atom, Literal):
+            return _constant(np.asarray(atom.val, atom.aval.dtype))
+        return self._known.get(atom, "?")
+
+    def _fold(self, eqn: Any, operands: Sequence[Any]) -> Any:
+        if eqn.primitive.name not in _FOLDED or not all(type(v) is tuple and v[0] == "number" for v in operands):
+            return None
+        arrays = [np.frombuffer(data, dtype).reshape(()) for _, dtype, data in operands]
+        with jax.ensure_compile_time_eval():
+            return _constant(np.asarray(eqn.primitive.bind(*arrays, **eqn.params)))
+
+    def _param(self, value: Any) -> Any:
+        if isinstance(value, (Jaxpr, ClosedJaxpr)):
+            closed = hasattr(value, "consts")
+            inner, consts = (value.jaxpr, value.consts) if closed else (value, ())
+            return tuple(_Tokens().graph(inner, consts, {}))
+        if isinstance(value, (tuple, list)):
+            return tuple(map(self._param, value))
+        return value if isinstance(value, (int, float, str, bool, type(None), np.dtype)) else str(value)
+
+
+def _constant(array: np.ndarray) -> Any:
+    return "number", str(array.dtype), array.tobytes()
+
+
+def _is_key(value: Any) -> bool:
+    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)

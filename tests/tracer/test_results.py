@@ -1,0 +1,120 @@
+"""Results in containers that JAX does not know are usable, or refused by their name."""
+
+import collections
+import dataclasses
+import functools
+import types
+
+import pytest
+
+import jaxaot as ja
+from jaxaot.errors import LeakedTensorError
+
+
+@dataclasses.dataclass
+class Pair:
+    value: object
+    name: str = "pair"
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    value: object
+
+
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Ordered(collections.OrderedDict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+        object.__setattr__(self, key, value)
+
+
+class Plain:
+    def __init__(self, value, more):
+        self.value, self.more = value, more
+
+
+class Items(list):
+    pass
+
+
+class Pairs(tuple):
+    pass
+
+
+def _defaults(y):
+    held = collections.defaultdict(list)
+    held["a"].append(y)
+    return held
+
+
+RESULTS = {
+    "dataclass": (lambda y: Pair(y), lambda r: r.value),
+    "frozen dataclass": (lambda y: Frozen(y), lambda r: r.value),
+    "slots": (lambda y: Slotted(y), lambda r: r.value),
+    "plain object": (lambda y: Plain(y, {"k": [y, 1]}), lambda r: r.more["k"][0]),
+    "nested": (lambda y: {"a": Pair([Plain(1, y)])}, lambda r: r["a"].value[0].more),
+    "OrderedDict": (lambda y: collections.OrderedDict(b=y, a=1), lambda r: r["b"]),
+    "subclass of OrderedDict": (lambda y: Ordered(value=y), lambda r: r["value"] + r.value),
+    "defaultdict": (_defaults, lambda r: r["a"][0]),
+    "UserDict": (lambda y: collections.UserDict(a=y), lambda r: r["a"]),
+    "deque": (lambda y: collections.deque([y, y * 2], maxlen=2), lambda r: r[1] * r.maxlen),
+    "namespace": (lambda y: types.SimpleNamespace(a=y), lambda r: r.a),
+    "subclass of list": (lambda y: Items([y]), lambda r: r[0]),
+    "subclass of tuple": (lambda y: Pairs([y]), lambda r: r[0]),
+    "set": (lambda y: {y}, lambda r: next(iter(r))),
+    "partial": (lambda y: functools.partial(ja.add, y, other=y), lambda r: r()),
+}
+
+
+@pytest.mark.parametrize("segments", [False, True])
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_is_usable(name, segments):
+    make, read = RESULTS[name]
+    fn = ja.compile(lambda x: make(x * 2), segments=segments)
+    w = ja.tensor([3.0], requires_grad=True)
+    for _ in range(2):
+        expected, found = make(w * 2), fn(w)
+        assert type(found) is type(expected)
+        assert read(found).tolist() == read(expected).tolist()
+        read(found).sum().backward()
+        gradient, w.grad = w.grad.clone(), None
+        read(expected).sum().backward()
+        assert gradient.tolist() == w.grad.tolist()
+        w.grad = None
+    assert fn(w) is not fn(w)
+
+
+def test_an_object_from_outside_is_returned_itself():
+    held = Plain(ja.ones(1), 2)
+    fn = ja.compile(lambda x: (held, x * held.value))
+    assert fn(ja.ones(1))[0] is held and fn(ja.ones(1))[0] is held
+
+
+REFUSED = {
+    "dict_values": lambda y: {"a": y}.values(),
+    "function": lambda y: lambda: y,
+    "generator": lambda y: (a + y for a in [1]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_result_that_cannot_be_made_again_is_refused_by_its_name(name):
+    with pytest.raises(LeakedTensorError, match=rf"returned a `{name}` that holds a tensor"):
+        ja.compile(lambda x: REFUSED[name](x * 2))(ja.ones(1))
+
+
+def test_a_result_that_leads_to_itself():
+    def fn(x):
+        plain = Plain(x * 2, None)
+        plain.more = plain
+        return plain
+
+    with pytest.raises(LeakedTensorError, match="returned a `Plain` that leads to itself"):
+        ja.compile(fn)(ja.ones(1))
