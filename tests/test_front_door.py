@@ -53,7 +53,7 @@ from jaxaot.special import expit, logsumexp
 
 PACKAGES = (
     "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
-    "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "policies", "random", "signal",
+    "compiler", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "policies", "random", "signal",
     "signal.windows", "special",
 )  # fmt: skip
 

@@ -56,13 +56,14 @@ def test_a_wait_that_was_cut_off_is_over():
 
 @pytest.mark.parametrize("way", ["jit", "compile"])
 def test_it_waits_while_a_graph_is_made_and_not_while_it_runs(way):
+    seen = []
+
     def fn(x):
         if x.shape[0] == 128:
-            raise RuntimeError("enabled" if gc.isenabled() else "waiting")
+            seen.append(gc.isenabled())
         return x @ x
 
     wrapped, x = (ja.jit(fn), jnp.ones((256, 256))) if way == "jit" else (ja.compile(fn), ja.ones(256, 256))
     assert wrapped(x).shape == (256, 256) and gc.isenabled()
-    with pytest.raises(RuntimeError, match="waiting"):
-        wrapped(x[:128, :128])
-    assert gc.isenabled()
+    wrapped(x[:128, :128])
+    assert seen == [False] and gc.isenabled()

@@ -14,6 +14,7 @@ from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError, TensorTypeError
 from jaxaot.facade import selection
 from jaxaot.facade.dispatch import call, call_inplace
+from jaxaot.facade.moving_index import moving_window
 from jaxaot.facade.nonzero import true_places
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.views import make_view, slice_step, view_through
@@ -173,6 +174,9 @@ def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
 def getitem(tensor: Tensor, index: object) -> Any:
     """Returns `tensor[index]`: a view for ints, slices, None and Ellipsis, a copy where index tensors take part."""
     if state.trace is not None:
+        moving = moving_window(tensor, index)
+        if moving is not None:
+            return call(lookup("read_window"), (tensor[moving.index], moving.starts), (moving.where,))
         masked = _by_mask(tensor, index)
         if masked is not None and masked[2] == 0:
             return selection.select(*masked[:2])
@@ -186,6 +190,14 @@ def getitem(tensor: Tensor, index: object) -> Any:
 
 def setitem(tensor: Tensor, index: object, value: object) -> None:
     """Carries out `tensor[index] = value`."""
+    if state.trace is not None:
+        moving = moving_window(tensor, index)
+        if moving is not None:
+            view = tensor[moving.index]
+            value = _without_leading_ones(_value(value), view)
+            value = value if value.dtype == view.dtype else call(lookup("cast"), (value,), (view.dtype,))
+            call_inplace(lookup("write_window"), (view, moving.starts, value), (moving.where,))
+            return
     masked = None if isinstance(index, (int, slice)) else _by_mask(tensor, index)
     if masked is not None and _set_by_mask(*masked, value):
         return

@@ -68,7 +68,7 @@ class Numbers:
         """Returns what an operation makes of numbers of which one is symbolic."""
         value = FUNCTIONS[how](*map(plain_number, operands))
         steps = tuple(NumberStep(v.step) if type(v) is SymbolicNumber else v for v in operands)
-        key = how, tuple((type(v), v) for v in steps)
+        key = how, tuple((type(v), repr(v)) for v in steps)  # `0.0` and `-0.0` differ
         if key not in self._known:
             self._known[key] = self._add(ComputedNumber(how, steps), value)
             if type(value) not in _NUMBERS or how == "pow":  # `2**t` is an int or a float

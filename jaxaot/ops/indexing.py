@@ -481,3 +481,29 @@ def fill_diagonal(self, fill_value, wrap):
     end = self.size if wrap or self.ndim > 2 else min(self.size, self.shape[1] ** 2)
     places = jnp.arange(0, end, step)
     return self.reshape(-1).at[places].set(strong(fill_value, self.dtype)).reshape(self.shape)
+
+
+# Windows whose place an operand says
+
+
+def _window(self: Array, starts: Sequence[Any], where: Any) -> tuple[list[Any], list[int], list[int]]:
+    """Returns where a window begins and its size, and the size of what is read of it."""
+    places, sizes, moving = [0] * self.ndim, list(self.shape), iter(starts)
+    for dim, start, size, _ in where:
+        places[dim], sizes[dim] = next(moving) if start is None else start, size
+    dropped = {dim for dim, _, _, is_dropped in where if is_dropped}
+    return places, sizes, [n for dim, n in enumerate(sizes) if dim not in dropped]
+
+
+@register_op("read_window(Tensor self, Tensor[] starts, Any where) -> Tensor", method=False, function=False)
+def read_window(self, starts, where):
+    places, sizes, shape = _window(self, starts, where)
+    return lax.dynamic_slice(self, places, sizes, allow_negative_indices=False).reshape(shape)
+
+
+@register_op("write_window(Tensor self, Tensor[] starts, Tensor values, Any where) -> Tensor", method=False,
+             function=False, inplace=True)  # fmt: skip
+def write_window(self, starts, values, where):
+    places, sizes, shape = _window(self, starts, where)
+    values = jnp.broadcast_to(strong(values, self.dtype), shape).reshape(sizes)
+    return lax.dynamic_update_slice(self, values, places, allow_negative_indices=False)

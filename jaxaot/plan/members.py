@@ -194,8 +194,12 @@ class HasMethods(Condition):
     def _changed(self, other: HasMethods) -> list[str]:
         was = {(id(m.owner), m.name): m.value for m in self.members}
         found = [m.name for m in other.members if was.get((id(m.owner), m.name), m.value) is not m.value]
-        first = {m.name: m.owner for m in self.members}
-        return found + [m.name for m in other.members if first.get(m.name, m.owner) is not m.owner]
+        first, other_first = self._first_owners(), other._first_owners()
+        return found + [name for name, owner in other_first.items() if first.get(name, owner) is not owner]
+
+    def _first_owners(self) -> dict[str, Any]:
+        """Returns, for each name, the class that it is found in."""
+        return {member.name: member.owner for member in reversed(self.members)}
 
     def change(self, names: Names, other: HasMethods, other_names: Names) -> str:
         changed = ", ".join(f"`{name}`" for name in dict.fromkeys(self._changed(other)))

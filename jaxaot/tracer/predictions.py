@@ -9,16 +9,11 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections import deque
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, assert_never
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-
-from jaxaot._typing import ClosedJaxpr, Jaxpr, Literal
 from jaxaot.facade.numbers import FUNCTIONS
-from jaxaot.ir.rewrite import inline
+from jaxaot.ir.tokens import Tokens
 from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
 from jaxaot.plan.members import HasItems
@@ -47,11 +42,6 @@ from jaxaot.plan.world import (
 )
 from jaxaot.tracer.paths import is_foreign
 from jaxaot.tracer.world import is_same
-
-_FOLDED = {"convert_element_type", "add", "sub", "mul", "div", "neg", "max", "min", "copy"}
-"""What is computed of numbers alone when graphs are compared."""
-_IRRELEVANT = {"weak_type", "name", "sharding", "out_sharding", "metadata"}
-"""Parameters that say nothing of values."""
 
 
 def changing_numbers(
@@ -253,85 +243,10 @@ def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]])
         return False
     first = _first_number(symbolic)
     numbers = {first + i: (values[n.step], n.dtype) for i, n in enumerate(call.numbers.inputs)}
-    return tokens(symbolic.jaxpr, numbers) == tokens(plain.jaxpr, {})
+    tokens = Tokens()
+    return tokens.of(symbolic.jaxpr, numbers) == tokens.of(plain.jaxpr)
 
 
 def _first_number(traced: Traced) -> int:
     call = traced.call
     return sum(s.graph_input is not None for s in call.storages) + len(call.ghosts) + len(call.values)
-
-
-def tokens(closed: ClosedJaxpr, numbers: Mapping[int, tuple[Any, Any]]) -> list[Any]:
-    """Returns what a graph computes as data that compares, with numbers in the place of some inputs.
-
-    Args:
-      closed: The graph.
-      numbers: Position of an input → the number that it is, and its dtype.
-    """
-    closed = inline(closed, also_custom=False)
-    return list(_Tokens().graph(closed.jaxpr, closed.consts, numbers))
-
-
-class _Tokens:
-    """Numbers the variables of a graph in the order in which they are made."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, Any] = {}
-        self._n = 0
-
-    def graph(self, jaxpr: Any, consts: Sequence[Any], numbers: Mapping[int, tuple[Any, Any]]) -> Iterator[Any]:
-        for var, const in zip(jaxpr.constvars, consts, strict=False):
-            array = np.asarray(jax.random.key_data(const) if _is_key(const) else const)
-            self._known[var] = _constant(array) if array.ndim == 0 else ("array", str(array.dtype), array.tobytes())
-        for i, var in enumerate(jaxpr.invars):
-            if i in numbers:
-                value, dtype = numbers[i]
-                self._known[var] = _constant(np.asarray(value, dtype))
-            else:
-                self._name(var)
-        for eqn in jaxpr.eqns:
-            operands = [self._atom(v) for v in eqn.invars]
-            folded = self._fold(eqn, operands)
-            if folded is not None:
-                self._known[eqn.outvars[0]] = folded
-                continue
-            params = [(k, self._param(v)) for k, v in sorted(eqn.params.items()) if k not in _IRRELEVANT]
-            for var in eqn.outvars:
-                self._name(var)
-            types = [(v.aval.shape, str(v.aval.dtype)) if hasattr(v.aval, "shape") else str(v.aval)
-                     for v in eqn.outvars]  # fmt: skip
-            yield eqn.primitive.name, tuple(operands), tuple(params), tuple(map(str, types))
-        yield "out", tuple(self._atom(v) for v in jaxpr.outvars)
-
-    def _name(self, var: Any) -> None:
-        self._known[var] = self._n
-        self._n += 1
-
-    def _atom(self, atom: Any) -> Any:
-        if isinstance(atom, Literal):
-            return _constant(np.asarray(atom.val, atom.aval.dtype))
-        return self._known.get(atom, "?")
-
-    def _fold(self, eqn: Any, operands: Sequence[Any]) -> Any:
-        if eqn.primitive.name not in _FOLDED or not all(type(v) is tuple and v[0] == "number" for v in operands):
-            return None
-        arrays = [np.frombuffer(data, dtype).reshape(()) for _, dtype, data in operands]
-        with jax.ensure_compile_time_eval():
-            return _constant(np.asarray(eqn.primitive.bind(*arrays, **eqn.params)))
-
-    def _param(self, value: Any) -> Any:
-        if isinstance(value, (Jaxpr, ClosedJaxpr)):
-            closed = hasattr(value, "consts")
-            inner, consts = (value.jaxpr, value.consts) if closed else (value, ())
-            return tuple(_Tokens().graph(inner, consts, {}))
-        if isinstance(value, (tuple, list)):
-            return tuple(map(self._param, value))
-        return value if isinstance(value, (int, float, str, bool, type(None), np.dtype)) else str(value)
-
-
-def _constant(array: np.ndarray) -> Any:
-    return "number", str(array.dtype), array.tobytes()
-
-
-def _is_key(value: Any) -> bool:
-    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)

@@ -19,6 +19,7 @@ from jaxaot._jax import is_tracer
 from jaxaot.errors import LeakedTensorError
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.cells import CODE, attributes_of, is_leaf
+from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
 
@@ -45,6 +46,8 @@ class Rebuilt:
         cls: Any = self.cls
         made: Any
         items, attributes = self.children[:n], dict(zip(self.names, self.children[n:], strict=True))
+        if cls is Storage:
+            return self.children[0]._storage
         if issubclass(cls, functools.partial):
             made = cls(self.extra, *items, **attributes)
             attributes = {}
@@ -144,6 +147,9 @@ def _refused(value: object) -> Any:
 def _rebuilt(value: Any, apart: Callable[[Any], Any]) -> Rebuilt:
     cls, keys, extra = type(value), None, None
     items: list[Any] = []
+    if isinstance(value, Storage):
+        shown = next((other for other in gc.get_referrers(value) if isinstance(other, Tensor)), None)
+        return _refused(value) if shown is None else Rebuilt(cls, (0,), (), None, (shown,))
     attributes = attributes_of(value)
     if isinstance(value, dict):
         keys, items = tuple(value.keys()), list(value.values())

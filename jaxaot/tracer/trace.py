@@ -214,6 +214,8 @@ def _trace(
                 given[of_leaves.index(path)] = symbol
             else:
                 world.put_number(roots(fn, args, kwargs), path, symbol)
+        if how.numbers:
+            world.put_recording()
         reads: dict[Path, Reads] = {}
         for path in how.lists:
             original = follow(roots(fn, args, kwargs), path)

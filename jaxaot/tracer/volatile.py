@@ -152,6 +152,8 @@ class Watch:
             watching.restart_events()
 
         def _start(self, code: types.CodeType, _: int) -> Any:
+            if threading.get_ident() != self._thread:  # which may run on when this tool is free again
+                return None
             if is_users(code.co_filename) and self._tool is not None:
                 self._codes.add(code)
                 sys.monitoring.set_local_events(self._tool, code, sys.monitoring.events.CALL)

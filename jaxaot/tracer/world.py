@@ -8,9 +8,13 @@ back when the trace ends. Things are told apart by identity, and a trace keeps t
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 import contextvars
 import dataclasses
 import enum
+import functools
+import threading
 import types
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +24,7 @@ import jax
 import numpy as np
 
 from jaxaot.facade.cells import attributes_of, is_cell, kind_of
+from jaxaot.facade.recorded_math import recording
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.guards import HasLength, HasType, IsAlsoAt, PythonGuard
 from jaxaot.plan.members import AreDistinct
@@ -46,6 +51,7 @@ from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, member_keys
 _MAX_BYTES = 2**20
 """Of a larger NumPy array no copy is kept."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_NAMESPACES = (types.SimpleNamespace, threading.local)
 _WITHIN = ("__globals__", "__dict__")
 """Steps to what belongs to an object and is guarded with it."""
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
@@ -87,6 +93,7 @@ class World:
         self.written: set[int] = set()
         self.replaced: set[tuple[int, str]] = set()
         self._notes: list[_Note] = []
+        self._put: list[tuple[Callable[[], Any], object, Callable[[], None]]] = []
         self._keep: list[Any] = []  # objects made on the way, so that their ids stay theirs
         self._originals: dict[int, int] = {}
         self._variables: set[tuple[int, str]] = set()
@@ -147,7 +154,7 @@ class World:
                 yield _Class(path, value, dict(vars(value)))
         elif isinstance(value, enum.Enum):
             return
-        elif not is_foreign(type(value).__module__) or type(value) is types.SimpleNamespace or kind_of(value):
+        elif not is_foreign(type(value).__module__) or type(value) in _NAMESPACES or kind_of(value):
             yield _Attributes(path, value, attributes_of(value))
         if isinstance(value, (dict, list, set, deque)) and getattr(value, "__dict__", None) is not None:
             yield _Attributes(path, value, attributes_of(value))
@@ -192,26 +199,29 @@ class World:
 
     def put_number(self, roots: Iterable[tuple[Path, Any]], path: Path, symbol: object) -> None:
         """Puts what stands for a number into the place that a path leads to; it is no change."""
-        kind, key = path[-1]
-        holder = follow(roots, path[:-1])
-        if kind == "closure":
-            holder, key = holder.__closure__[key[0]], None
-            holder.cell_contents = symbol
-        elif kind == "key":
-            key = key()
-            dict.__setitem__(holder, key, symbol)
-        elif kind == "item" and isinstance(holder, list):
-            list.__setitem__(holder, key, symbol)
-        elif kind == "item":
-            dict.__setitem__(holder, key, symbol)
-        else:
-            attributes = holder.__globals__ if kind == "global" else getattr(holder, "__dict__", {})
-            if key in attributes:
-                holder = attributes
-                dict.__setitem__(attributes, key, symbol)
-            else:
-                object.__setattr__(holder, key, symbol)
+        was = follow(roots, path)
+        holder, key, put = _place_of(follow(roots, path[:-1]), *path[-1])
+        put(symbol)
         self.symbols[id(holder), key] = symbol
+        self._put.append((functools.partial(follow, roots, path), symbol, functools.partial(put, was)))
+
+    def put_recording(self) -> None:
+        """Puts what records arithmetic into the global variables that lead to `math` and the like; it is no change."""
+        for value in list(self._keep):
+            if not isinstance(value, types.FunctionType) or is_foreign(value.__module__):
+                continue
+            namespace = value.__globals__
+            for name in variables_of(value.__code__):
+                was = namespace.get(name, MISSING)
+                stand_in = recording(getattr(builtins, name, None) if was is MISSING else was)
+                if stand_in is not None and stand_in is not was:
+                    self.symbols[id(namespace), name] = namespace[name] = stand_in
+                    put = (
+                        functools.partial(namespace.pop, name)
+                        if was is MISSING
+                        else functools.partial(namespace.__setitem__, name, was)
+                    )
+                    self._put.append((functools.partial(namespace.get, name), stand_in, put))
 
     def expect(self, holder: object, key: object, was: object) -> Any:
         """Returns what a place holds as long as nobody changes it."""
@@ -266,7 +276,27 @@ class World:
 
     def put_back(self) -> bool:
         """Puts everything back, and returns whether anything was changed."""
-        return sum([note.put_back() for note in self._notes]) > 0
+        is_changed = sum([note.put_back() for note in self._notes]) > 0
+        for held, symbol, put in self._put:  # also into what is not noted, such as a library's object
+            with contextlib.suppress(AttributeError, LookupError, TypeError, ValueError):
+                if held() is symbol:
+                    put()
+        return is_changed
+
+
+def _place_of(holder: Any, kind: str, key: Any) -> tuple[Any, Any, Callable[[Any], None]]:
+    """Returns what a step from an object leads to, as an object and a key, and what puts something there."""
+    if kind == "closure":
+        cell = holder.__closure__[key[0]]
+        return cell, None, functools.partial(setattr, cell, "cell_contents")
+    if kind in ("key", "item"):
+        key = key() if kind == "key" else key
+        cls = list if isinstance(holder, list) else dict
+        return holder, key, functools.partial(cls.__setitem__, holder, key)
+    attributes = holder.__globals__ if kind == "global" else getattr(holder, "__dict__", {})
+    if key in attributes:
+        return attributes, key, functools.partial(dict.__setitem__, attributes, key)
+    return holder, key, functools.partial(object.__setattr__, holder, key)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -1,0 +1,75 @@
+"""`math`, `float` and `int` for a trace with symbolic numbers: they record what they make of these.
+
+Their own code in C would read the value of a symbolic number, and the program would be one for that value alone. So
+while such a function is traced, its global variables lead to what is defined here. It does the same for other numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import types
+from collections.abc import Callable
+from typing import Any
+
+from jaxaot.facade.numbers import FUNCTIONS, SymbolicNumber
+
+_MATH = (
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "degrees",
+    "erf", "erfc", "exp", "exp2", "expm1", "fabs", "floor", "fmod", "gcd", "hypot", "isfinite", "isinf", "isnan",
+    "isqrt", "ldexp", "log", "log10", "log1p", "log2", "pow", "radians", "remainder", "sin", "sinh", "sqrt", "tan",
+    "tanh", "trunc",
+)  # fmt: skip
+
+FUNCTIONS |= {f"math.{name}": getattr(math, name) for name in _MATH} | {"float": float, "int": int}
+
+
+def _record(how: str, args: tuple[Any, ...]) -> Any:
+    """Returns what a function makes of numbers, of which one may be symbolic."""
+    number = next((arg for arg in args if type(arg) is SymbolicNumber), None)
+    if number is None or not all(type(arg) in (SymbolicNumber, int, float, bool) for arg in args):
+        return FUNCTIONS[how](*args)
+    return number.numbers.compute(how, args)
+
+
+def _recording(name: str) -> Callable[..., Any]:
+    @functools.wraps(getattr(math, name))
+    def recorded(*args: Any) -> Any:
+        return _record(f"math.{name}", args)
+
+    return recorded
+
+
+class _Constructor(type):
+    """A class that makes numbers and counts as the class of Python that it stands for."""
+
+    real: type
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.real(*args, **kwargs) if len(args) != 1 or kwargs else _record(cls.real.__name__, args)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.real)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.real)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.real
+
+    def __hash__(cls) -> int:
+        return hash(cls.real)
+
+
+_STAND_INS: dict[int, Any] = {id(getattr(math, name)): _recording(name) for name in _MATH} | {
+    id(cls): _Constructor(cls.__name__, (cls,), {"real": cls}) for cls in (float, int)
+}
+"""Id of a function or class → what records it."""
+_STAND_INS[id(math)] = types.SimpleNamespace(
+    **{name: _STAND_INS.get(id(value), value) for name, value in vars(math).items()}
+)
+
+
+def recording(value: object) -> Any:
+    """Returns what stands for a function, a class or `math` while symbolic numbers are recorded; None if nothing."""
+    return _STAND_INS.get(id(value))

@@ -1,0 +1,221 @@
+"""Numbers that change from call to call, where they are indices or arguments of `math`: one program for all of them."""
+
+from __future__ import annotations
+
+import math
+import threading
+from math import cos
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import jaxaot as ja
+
+
+def plain(state):
+    """Returns attributes with lists in the place of tensors."""
+    return {name: value.tolist() if isinstance(value, ja.Tensor) else value for name, value in vars(state).items()}
+
+
+def agree(make, n=8, segments=False):
+    """Asserts that a function and what it leaves are as eagerly, and returns how many programs were made."""
+    (fn, state), (eager, eager_state) = make(), make()
+    compiled = ja.compile(fn, segments=segments)
+    for i in range(n):
+        x = ja.arange(3.0) + i
+        assert np.allclose(compiled(x).numpy(), eager(x).numpy(), rtol=1e-6)
+        assert plain(state) == plain(eager_state)
+    return compiled.cache_info().currsize
+
+
+def rows_written(s):
+    def fn(x):
+        s.buf[s.n] = x
+        s.n += 1
+        return s.buf.sum()
+
+    return fn
+
+
+def columns_written(s):
+    def fn(x):
+        s.wide[:, s.n] = x
+        s.n += 1
+        return s.wide * 2
+
+    return fn
+
+
+def numbers_written(s):
+    def fn(x):
+        s.buf[s.n, 1] = 7
+        s.n += 1
+        return x + s.buf.sum()
+
+    return fn
+
+
+def slices_written(s):
+    def fn(x):
+        s.buf[s.n : s.n + 1] = x[None]
+        s.n += 1
+        return s.buf + x
+
+    return fn
+
+
+def rows_added_to(s):
+    def fn(x):
+        s.buf[s.n] += x
+        s.n = (s.n + 1) % 4
+        return s.buf.sum()
+
+    return fn
+
+
+def rows_read(s):
+    def fn(x):
+        s.n += 1
+        return s.table[s.n] * x + s.table[s.n - 3]
+
+    return fn
+
+
+def ring(s):
+    def fn(x):
+        s.buf[s.n % 4] = x
+        s.n += 1
+        return s.buf.mean(0)
+
+    return fn
+
+
+@pytest.mark.parametrize("segments", [False, True])
+@pytest.mark.parametrize(
+    "body", [rows_written, columns_written, numbers_written, slices_written, rows_added_to, rows_read, ring]
+)
+def test_indices_that_change_make_no_new_program(body, segments):
+    def make():
+        state = SimpleNamespace(n=2, buf=ja.zeros(16, 3), wide=ja.zeros(3, 16), table=ja.arange(48.0).reshape(16, 3))
+        return body(state), state
+
+    assert agree(make, segments=segments) == 1
+
+
+def test_an_index_that_leaves_the_tensor_is_an_error_and_one_that_turns_negative_another_program():
+    s = SimpleNamespace(n=3, buf=ja.zeros(4))
+
+    @ja.compile
+    def fn(x):
+        s.buf[s.n] = x
+        s.n -= 1
+        return s.buf + 0
+
+    for expected in ([0, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 2]):
+        assert fn(ja.tensor(1.0 if s.n >= 0 else 2.0)).tolist() == expected
+    assert fn.cache_info().currsize == 2
+    s.n = 4
+    with pytest.raises(IndexError, match="index 4 is out of bounds for dimension 0 with size 4"):
+        fn(ja.tensor(1.0))
+    assert s.n == 4
+
+
+def test_what_is_read_and_then_written_through_is_the_view_that_it_is_eagerly():
+    s = SimpleNamespace(n=0, buf=ja.zeros(4, 3))
+
+    @ja.compile
+    def fn(x):
+        row = s.buf[s.n]
+        s.n += 1
+        s.buf.add_(1)
+        row.mul_(x)
+        return row + 0
+
+    for n in range(3):
+        before = s.buf.clone()
+        assert fn(ja.tensor(2.0)).tolist() == ((before[n] + 1) * 2).tolist()
+
+
+def cosine(s):
+    def fn(x):
+        s.n += 1
+        return x * (0.1 * 0.5 * (1 + math.cos(math.pi * s.n / 50)))
+
+    return fn
+
+
+def functions_by_name(s):
+    def fn(x):
+        s.n += 1
+        return x * cos(s.n / 9) / float(s.n) + math.sqrt(s.n) + int(s.n / 2)
+
+    return fn
+
+
+def types_asked_for(s):
+    def fn(x):
+        s.n += 1
+        is_plain = isinstance(s.n, int) and not isinstance(s.n, float) and type(s.scale) in (float,)
+        return x * float(s.n) if is_plain and int("3") == 3 else x
+
+    return fn
+
+
+@pytest.mark.parametrize("segments", [False, True])
+@pytest.mark.parametrize("body", [cosine, functions_by_name, types_asked_for])
+def test_schedules_by_math_make_no_new_program(body, segments):
+    def make():
+        state = SimpleNamespace(n=0, scale=2.0)
+        return body(state), state
+
+    assert agree(make, segments=segments) == 1
+    assert isinstance(1.0, float) and math.cos(0) == 1.0 and "float" not in globals()
+
+
+def test_arithmetic_that_fails_does_so_where_it_does_eagerly():
+    def make():
+        s = SimpleNamespace(n=3)
+
+        def fn(x):
+            s.n -= 1
+            y = x / (6 // s.n)
+            s.n -= 0
+            return y
+
+        return fn, s
+
+    (fn, s), (eager, eager_s) = make(), make()
+    compiled = ja.compile(fn)
+    for _ in range(2):
+        assert compiled(ja.ones(2)).tolist() == eager(ja.ones(2)).tolist()
+    for each in (compiled, eager):
+        with pytest.raises(ZeroDivisionError):
+            each(ja.ones(2))
+    assert s.n == eager_s.n == 0
+
+
+def test_numbers_of_threads_are_put_back():
+    local = threading.local()
+
+    @ja.compile
+    def fn(x):
+        return x * local.scale
+
+    for scale in (1.0, 2.0, 3.0, 4.0):
+        local.scale = scale
+        assert fn(ja.ones(2)).tolist() == [scale] * 2
+        assert type(local.scale) is float
+
+
+def test_zeros_of_either_sign_are_two_numbers():
+    s = SimpleNamespace(n=1)
+
+    @ja.compile
+    def fn(x):
+        s.n += 1
+        return x / (s.n * 0.0), x / (s.n * -0.0)
+
+    for _ in range(3):
+        up, down = fn(ja.ones(1))
+        assert (up.item(), down.item()) == (math.inf, -math.inf)
