@@ -123,7 +123,7 @@ def compile(
         return traced.joint().partition(policy, memory_budget)
 
     if segments:
-        builder = SegmentBuilder(functools.partial(trace_call, numbers=()), cut, make)
+        builder = SegmentBuilder(trace_call, cut, make)
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs)
     build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make)
     return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph)

@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxaot import settings as config
 from jaxaot.facade.iterated import read_iterators
+from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.key import key_for_call
@@ -29,12 +30,13 @@ class SegmentBuilder:
     """Makes the programs of a function that is compiled in segments.
 
     Attributes:
-      trace_known: Takes (fn, args, kwargs, known values) to the trace up to the first value that is not known.
+      trace_known: Takes (fn, args, kwargs, known values, paths of the numbers that change) to the trace up to the first
+        value that is not known.
       cut: Makes the partition of a traced function.
       make: The backend.
     """
 
-    trace_known: Callable[[Any, Any, Any, tuple[np.ndarray, ...]], Traced]
+    trace_known: Callable[[Any, Any, Any, tuple[np.ndarray, ...], Sequence[Path]], Traced]
     cut: Callable[[Traced], Partition]
     make: Callable[..., Any]
 
@@ -51,9 +53,11 @@ class SegmentBuilder:
         writing: Any,
         walk: Walk,
         programs: Sequence[Program],
+        *,
+        numbers: Sequence[Path] = (),
     ) -> Program:
         """Returns a program for a call; other programs that run some of its segments compute more from then on."""
-        traced = self._trace(fn, args, kwargs, writing, walk.known)
+        traced = self._trace(fn, args, kwargs, writing, walk.known, numbers)
         key = key_for_call(traced, fn, args, kwargs)
         before = {link.segment: link.segment.call for p in programs for link in p.links or ()}
         linker = make_linker(traced, walk, programs, lambda graph: self.executables(graph, key.jax_settings))
@@ -71,13 +75,14 @@ class SegmentBuilder:
         kwargs: dict[str, Any],
         writing: Any,
         known: tuple[np.ndarray, ...],
+        numbers: Sequence[Path] = (),
     ) -> Traced:
         call = (fn, args, kwargs)
 
         def run(traced: Traced) -> np.ndarray:
             return ask(traced, key_for_call(traced, *call), call, self.make, writing)
 
-        trace = lambda known: self.trace_known(fn, args, kwargs, known)
+        trace = lambda known: self.trace_known(fn, args, kwargs, known, numbers)
         return trace_through(trace, run, known, config.get().max_breaks)
 
     def trace(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:

@@ -213,7 +213,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             for _ in range(N_BUILDS):
                 before = program
                 try:
-                    program = self._built(args, kwargs, walk, self.programs)
+                    program = self._built(args, kwargs, walk, self.programs, numbers=self._changing(args, kwargs))
                 except TooManyBreaks as stop:
                     self._run_eagerly.append(generate_test(stop.first, config.get(), state.saved_hooks))
                     n = len(stop.last.break_values) - 1
