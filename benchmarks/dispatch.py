@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -241,6 +242,36 @@ def module(n_parameters: int, counts: bool, n_rounds: int) -> Result:
     return measure(name, contestants, "jax.jit, plain tree", n_rounds=n_rounds)
 
 
+def python_state(n_rounds: int) -> Result:
+    """Times what a call does to Python's objects: the same function, which also writes attributes and counts."""
+    contestants: dict[str, Any] = {}
+
+    def add(name: str, change: Callable[[Any, Any], None]) -> None:
+        state = SimpleNamespace(n=0, last=ja.zeros(8), flag=False)
+
+        @ja.compile
+        def fn(x: Any) -> Any:
+            change(state, x)
+            return x + 1.0
+
+        x = ja.ones(8)
+        contestants[name] = lambda: fn(x)
+
+    def count(state: Any, x: Any) -> None:
+        state.n += 1
+
+    def schedule(state: Any, x: Any) -> None:
+        state.n += 1
+        state.last = x * (0.1 * min(state.n / 1000, 1.0) / (1 - 0.9**state.n))
+
+    add("nothing", lambda state, x: None)
+    add("a flag", lambda state, x: setattr(state, "flag", True))
+    add("a tensor", lambda state, x: setattr(state, "last", x))
+    add("a counter", count)
+    add("a counter, a schedule and a tensor", schedule)
+    return measure("x + 1, and of Python's state is written", contestants, "nothing", n_rounds=n_rounds)
+
+
 def main() -> None:
     """Prints the table."""
     options = arguments(__doc__).parse_args()
@@ -252,6 +283,7 @@ def main() -> None:
     results += [writing(n, rounds, all_of_them=True) for n in (10, 100, 500)]
     results.append(training(rounds))
     results += [module(n, counts, rounds) for counts in (False, True) for n in (24, 144)]
+    results.append(python_state(rounds))
     report("Overhead of a compiled call", results, options)
 
 

@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -87,6 +88,16 @@ def cases() -> dict[str, Callable[[], Any]]:
                 p.addcdiv_(m, v.sqrt().add_(1e-8), value=-1e-3)
 
     made["compiled: a step of Adam, 8 weights"] = adam
+    layers = [SimpleNamespace(weight=ja.ones(8, 8), bias=ja.zeros(8), scale=0.5) for _ in range(12)]
+
+    @ja.compile
+    def forward(x: Any) -> Any:
+        for layer in layers:
+            x = (x @ layer.weight + layer.bias) * layer.scale
+        return x
+
+    row = ja.ones(1, 8)
+    made["compiled: 12 layers, reached through a closure"] = lambda: forward(row)
     array = jnp.ones((64, 64))
     product = ja.jit(lambda a: a @ a + 1)
     made["ja.jit: a product"] = lambda: product(array)
