@@ -40,16 +40,17 @@ from jaxaot.plan.alias import (
     TensorOutput,
     TensorSpec,
 )
+from jaxaot.plan.guards import HasType
 from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
-from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject
+from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, MetadataWrite, OutsideObject
 from jaxaot.runtime.backward import CompiledNode, Refilled
 from jaxaot.runtime.guards import generator_name, write_guards
 from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
 from jaxaot.runtime.source import SOURCE_NAME, Source
-from jaxaot.runtime.store import SCOPE, Change, write_store
+from jaxaot.runtime.store import SCOPE, Change, write_changes, write_store
 from jaxaot.runtime.tape_writer import TapeWriter, freed_storages
 from jaxaot.runtime.world import WorldWriter
 from jaxaot.settings import Config
@@ -147,14 +148,30 @@ class _Writer:
 
     def _changes_outside(self) -> bool:
         """Returns whether a call changes what was there before."""
+        return bool(self.traced.world.writes) or self._changes_tensors()
+
+    def _changes_tensors(self) -> bool:
+        """Returns whether a call changes tensors that were there before."""
         alias = self.traced.alias
-        return bool(alias.writes or alias.changes or alias.grads or alias.bumps or self.traced.world.writes) or any(
-            isinstance(h, HistoryOfNode) and h.tensor is not None for h in alias.histories
+        return bool(alias.writes or alias.changes or alias.grads or alias.bumps) or any(
+            map(self._is_moved, alias.histories)
         )
+
+    @cached_property
+    def _changes_python_alone(self) -> bool:
+        """Whether a call changes nothing but Python's objects, by one call into C when all else is done."""
+        world, program = self.traced.world, self.program
+        is_of_cells = program.donated_places or any(isinstance(w, (CellWrite, MetadataWrite)) for w in world.writes)
+        has_no_more = not self._changes_tensors() and not is_of_cells and not program.links and self.traced.is_whole
+        return bool(world.writes) and has_no_more and self.world.is_at_once
 
     def _call(self, changes_outside: bool) -> None:
         _write_tests(self.source, self.traced, self.places)
-        if changes_outside:
+        if self._changes_python_alone:
+            self._run()
+            self._make()
+            self._store_in_python()
+        elif changes_outside:
             self._take_turns()
         else:
             self._run()
@@ -283,6 +300,16 @@ class _Writer:
         self._make()
         self.world.write_others()
 
+    def _store_in_python(self) -> None:
+        """Changes Python's objects: an interrupt comes before or after all of it."""
+        self.world.make()
+        classes = {g.path: g.condition.cls for g in self.traced.call.python if isinstance(g.condition, HasType)}
+        changes = self.world.changes(lambda output: f"out[{output}]", classes)
+        with self.source.block("if threads.are_several:"), self.source.block("with TRACING:"):
+            write_changes(self.source, changes)  # a trace of another thread has symbols there
+        with self.source.block("else:"):
+            write_changes(self.source, changes)
+
     def _text(self, value: str | int) -> str:
         return f"out[{value}]" if isinstance(value, int) else value
 
@@ -410,7 +437,7 @@ class _Writer:
     def _is_early(self) -> bool:
         """Whether what a call makes is put into what was there before, and so is made before the run."""
         alias = self.traced.alias
-        is_kept = self.traced.world.keeps_tensors
+        is_kept = self.traced.world.keeps_tensors and not self._changes_python_alone
         return bool(alias.changes or alias.grads or is_kept) or any(self._is_moved(h) for h in alias.histories)
 
     def _is_moved(self, origin: HistorySource) -> bool:
@@ -465,7 +492,7 @@ class _Writer:
         """Writes what makes the call's tensors and the tape's node, as far as that was not done before the run."""
         source, alias = self.source, self.traced.alias
         if not self._is_early:
-            if not self._changes_outside():
+            if self._changes_python_alone or not self._changes_outside():
                 for line in self._shared():
                     source.add(line)
             self._objects()

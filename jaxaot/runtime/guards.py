@@ -6,7 +6,6 @@ The cheapest and likeliest to differ come first. What the lines assign is used b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 import jax
@@ -90,14 +89,6 @@ def _numbers(source: Source, plan: NumberPlan) -> None:
     facts: dict[int, list[NumberFact]] = {}
     for fact in plan.facts:
         facts.setdefault(fact.step, []).append(fact)
-    if not plan.numbers:
-        return
-    with source.block("try:"):
-        _number_steps(source, plan, facts)
-    source.add("except (ArithmeticError, TypeError, ValueError): return MISS")  # the function itself raises it
-
-
-def _number_steps(source: Source, plan: NumberPlan, facts: Mapping[int, Sequence[NumberFact]]) -> None:
     for step, number in enumerate(plan.numbers):
         match number:
             case ReadNumber(path, cls):

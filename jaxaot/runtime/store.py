@@ -14,6 +14,7 @@ writes counts too.
 
 from __future__ import annotations
 
+import ast
 import itertools
 import operator
 from collections import deque
@@ -39,6 +40,8 @@ class Change(NamedTuple):
     how: str = "setattribute"
 
 
+ASSIGNED_ATTRIBUTE, ASSIGNED_ITEM = ".", "[]"
+"""What stands for `how` where a change is an assignment of an attribute, or of an item."""
 SCOPE = {
     "chain": itertools.chain, "flat": itertools.chain.from_iterable, "setattribute": object.__setattr__,
     "call": operator.call, "consume": deque(maxlen=0).extend,
@@ -70,6 +73,19 @@ def write_store(
     with source.block("for out in runs:"):
         _add(source, changes, bool(elsewhere))
         source.add("break")
+
+
+def write_changes(source: Source, elsewhere: Sequence[Change]) -> None:
+    """Writes the lines that change Python's objects where nothing else changes, and all values are there."""
+    assigned = [change for change in elsewhere if change.how in (ASSIGNED_ATTRIBUTE, ASSIGNED_ITEM)]
+    called = [change for change in elsewhere if change not in assigned]
+    if called:
+        _prepare(source, called)
+    for owner, name, value, sign in assigned:
+        target = f"{owner}.{ast.literal_eval(str(name))}" if sign == ASSIGNED_ATTRIBUTE else f"{owner}[{name}]"
+        source.add(f"{target} = {value}")
+    if called:
+        source.add("consume(stores)")
 
 
 def _add(source: Source, changes: Sequence[str], is_elsewhere: bool) -> None:

@@ -7,14 +7,18 @@ has to be put together from arrays that the graph returns comes after it, while 
 from __future__ import annotations
 
 import contextvars
+import inspect
+import keyword
+import types
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 import jax
 import numpy as np
 
 from jaxaot.facade.cells import cell_kinds
+from jaxaot.plan.paths import Path
 from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.world import (
     AttributeWrite,
@@ -47,10 +51,30 @@ from jaxaot.plan.world import (
     values_of,
 )
 from jaxaot.runtime.source import Source
-from jaxaot.runtime.store import Change
+from jaxaot.runtime.store import ASSIGNED_ATTRIBUTE, ASSIGNED_ITEM, Change
 
 _END = slice(2**62, None)
 """What comes after the items of a list, however many there are."""
+
+
+def _assignment(write: WorldWrite, classes: Mapping[Path, type]) -> str | None:
+    """Returns the sign of the assignment, `x.name = …` or `x[key] = …`, that does what a write says.
+
+    None if there is none, or if one would run code of the user's class.
+    """
+    match write:
+        case AttributeWrite(path, name, value, False) if value is not None and name.isidentifier() and name.isascii():
+            cls = classes.get(path)
+            if cls is None or keyword.iskeyword(name) or cls.__setattr__ is not object.__setattr__:
+                return None
+            member = inspect.getattr_static(cls, name, None)
+            is_slot = isinstance(member, types.MemberDescriptorType)
+            return ASSIGNED_ATTRIBUTE if is_slot or not hasattr(type(member), "__set__") else None
+        case ItemWrite(path, _, value, cls) if value is not None and cls is dict:
+            is_dict = classes.get(path) is dict or path[-1] == ("attr", "__globals__")
+            return ASSIGNED_ITEM if is_dict else None
+        case _:
+            return None
 
 
 class WorldWriter:
@@ -206,16 +230,22 @@ class WorldWriter:
 
     # -- at once -------------------------------------------------------------------------------------------------------
 
-    def changes(self, source_of: Callable[[int], str | int]) -> list[Change]:
+    def changes(
+        self, source_of: Callable[[int], str | int], classes: Mapping[Path, type] | None = None
+    ) -> list[Change]:
         """Returns what is changed at once.
 
         Args:
           source_of: Takes a graph output to what a `Change` has for it.
+          classes: Path to an object → its class, where that is guarded. If it is given, what is said by an assignment
+            as well is one, whose `how` is its sign.
         """
         found: list[Change] = []
         for write in self.plan.writes:
             if self._is_at_once(write):
-                found += self._changes(write, source_of)
+                sign = None if classes is None else _assignment(write, classes)
+                changes = self._changes(write, source_of)
+                found += changes if sign is None else [change._replace(how=sign) for change in changes]
         return found
 
     def _changes(self, write: WorldWrite, source_of: Callable[[int], str | int]) -> list[Change]:
