@@ -76,9 +76,10 @@ def _move(part: Any, n: int) -> _Move | None:
         at = plain_number(part)
         if type(at) is not int or not -n <= at < n:
             return None
-        start = part if at >= 0 else part + n
+        start: Any = part if at >= 0 else part + n
         return _Move(start, 1, True) if start >= 0 and start < n else None
-    start, stop = part.start, part.stop
+    stop: Any = part.stop
+    start = part.start
     at, end = plain_number(start), plain_number(stop)
     if part.step not in (None, 1) or type(start) is not SymbolicNumber or type(at) is not int or type(end) is not int:
         return None

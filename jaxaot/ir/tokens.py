@@ -80,7 +80,7 @@ class Tokens:
     def _equation(self, eqn: Any, operands: tuple[int, ...]) -> list[int]:
         name = eqn.primitive.name
         numbers = [self._known[i] for i in operands]
-        if name == "reshape" and eqn.params.get("dimensions") is None:
+        if name == "squeeze" or (name == "reshape" and eqn.params.get("dimensions") is None):
             return [self._reshape(operands[0], eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape)]
         if name in _FOLDED and all(known[0] == "number" for known in numbers):
             with jax.ensure_compile_time_eval():

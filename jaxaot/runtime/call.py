@@ -43,7 +43,7 @@ from jaxaot.plan.alias import (
 from jaxaot.plan.guards import HasType
 from jaxaot.plan.saved import FromOutput
 from jaxaot.plan.stages import Traced
-from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, MetadataWrite, OutsideObject
+from jaxaot.plan.world import BuiltObject, CellWrite, ComputedValue, OutsideObject, path_of
 from jaxaot.runtime.backward import CompiledNode, Refilled
 from jaxaot.runtime.guards import generator_name, write_guards
 from jaxaot.runtime.links import GraphValue
@@ -161,7 +161,7 @@ class _Writer:
     def _changes_python_alone(self) -> bool:
         """Whether a call changes nothing but Python's objects, by one call into C when all else is done."""
         world, program = self.traced.world, self.program
-        is_of_cells = program.donated_places or any(isinstance(w, (CellWrite, MetadataWrite)) for w in world.writes)
+        is_of_cells = program.donated_places or any(path_of(write) is None for write in world.writes)
         has_no_more = not self._changes_tensors() and not is_of_cells and not program.links and self.traced.is_whole
         return bool(world.writes) and has_no_more and self.world.is_at_once
 

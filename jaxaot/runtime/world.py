@@ -73,8 +73,13 @@ def _assignment(write: WorldWrite, classes: Mapping[Path, type]) -> str | None:
         case ItemWrite(path, _, value, cls) if value is not None and cls is dict:
             is_dict = classes.get(path) is dict or path[-1] == ("attr", "__globals__")
             return ASSIGNED_ITEM if is_dict else None
-        case _:
+        case (
+            CellWrite() | MetadataWrite() | AttributeWrite() | ItemWrite() | RefillWrite() | SliceWrite() | DequeWrite()
+            | MembersWrite() | ContentWrite() | ContextWrite()
+        ):  # fmt: skip
             return None
+        case _:
+            assert_never(write)
 
 
 class WorldWriter:

@@ -372,7 +372,7 @@ def test_options_without_a_meaning_here():
         ja.aot.aot_function(program, "tvm")
 
 
-def test_an_error_in_the_function_changes_nothing():
+def test_an_error_in_the_function_leaves_what_it_leaves_eagerly():
     def fn(x):
         x.add_(1)
         raise ValueError("inside")
@@ -381,7 +381,7 @@ def test_an_error_in_the_function_changes_nothing():
     compiled = ja.aot.aot_function(fn, ja.aot.nop)
     with pytest.raises(ValueError, match="inside"):
         compiled(x)
-    assert x.tolist() == [1, 1] and x._version == 0 and compiled.cache_info().currsize == 0
+    assert x.tolist() == [2, 2] and x._version == 1 and compiled.cache_info().currsize == 0
 
 
 # -- partition functions -----------------------------------------------------------------------------------------------

@@ -292,13 +292,10 @@ def test_the_mode_is_part_of_the_key(x, w):
 
 
 def test_contexts_that_are_entered_and_left_in_a_compiled_function(x, w):
-    entered = []
-
     @ja.compile
     def f(x):
         context = ja.autocast()
         context.__enter__()
-        entered.append(context)
         y = x @ w
         with ja.autocast(enabled=False):
             z = x @ w
