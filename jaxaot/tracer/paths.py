@@ -44,6 +44,11 @@ def is_foreign(module: str | None) -> bool:
     return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__")
 
 
+def is_librarys(fn: types.FunctionType) -> bool:
+    """Returns whether a function is of such a library, whatever module `functools.wraps` says that it is of."""
+    return is_foreign(fn.__globals__.get("__name__"))
+
+
 def find_paths(
     roots: Iterable[tuple[Path, Any]], targets: dict[int, Any], avoided: frozenset[int] = frozenset()
 ) -> dict[int, Path]:

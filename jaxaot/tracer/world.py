@@ -46,7 +46,7 @@ from jaxaot.plan.world import (
     path_of,
 )
 from jaxaot.tracer.names import code_names, variables_of
-from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, member_keys
+from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, is_librarys, member_keys
 
 _MAX_BYTES = 2**20
 """Of a larger NumPy array no copy is kept."""
@@ -115,7 +115,10 @@ class World:
                 continue
             for key, member in member_keys(value) if isinstance(value, dict) else ():
                 keys.setdefault(id(member), (*path, ("member", key)))
+            is_of_library = isinstance(value, types.FunctionType) and is_librarys(value)
             for step, child, is_late in children(value, names):
+                if is_of_library and isinstance(child, (dict, list, set, deque)):
+                    continue  # a cache of its own
                 if not isinstance(child, LEAVES) or isinstance(child, (np.ndarray, jax.Array)):
                     (later if is_late else queue).append(((*path, step), child))
         self.paths = keys | self.paths
@@ -135,13 +138,13 @@ class World:
         elif isinstance(value, contextvars.ContextVar):
             yield _Context(path, value, value.get(MISSING))
         elif isinstance(value, types.FunctionType):
-            for i, cell in enumerate(value.__closure__ or ()):
+            for i, cell in enumerate(() if is_librarys(value) else value.__closure__ or ()):
                 if id(cell) not in self.paths:
                     name = value.__code__.co_freevars[i]
                     self.paths[id(cell)] = (*path, ("attr", "__closure__"), ("item", i))
                     self._keep.append(cell)
                     yield _Cell((*path, ("closure", (i, name))), cell, _content(cell))
-            if not is_foreign(value.__module__):
+            if not is_librarys(value):
                 where = (*path, ("attr", "__globals__"))
                 code = value.__code__
                 yield from self._named(where, value.__globals__, variables_of(code) | code_names(code).stored)
@@ -175,7 +178,7 @@ class World:
     def codes(self) -> Iterator[types.CodeType]:
         """Yields the code that the function may run."""
         for value in self._keep:
-            if isinstance(value, types.FunctionType) and not is_foreign(value.__module__):
+            if isinstance(value, types.FunctionType) and not is_librarys(value):
                 pending = [value.__code__]
                 while pending:
                     code = pending.pop()
@@ -208,7 +211,7 @@ class World:
     def put_recording(self) -> None:
         """Puts what records arithmetic into the global variables that lead to `math` and the like; it is no change."""
         for value in list(self._keep):
-            if not isinstance(value, types.FunctionType) or is_foreign(value.__module__):
+            if not isinstance(value, types.FunctionType) or is_librarys(value):
                 continue
             namespace = value.__globals__
             for name in variables_of(value.__code__):

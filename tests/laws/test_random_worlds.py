@@ -10,6 +10,7 @@ object.
 
 from __future__ import annotations
 
+import math
 import random
 import warnings
 from collections import deque
@@ -47,6 +48,7 @@ KEEPS = [
     'o.h = o.h * 0.5 + y', 'd["h"] = y', 'log.append(y.sum().detach())', 'q.append(y * 2)', 'o.last = y',
     'd["pair"] = (x, y, o.mode)', 'o.child = Box(n=o.n, value=y, parent=o)', 'o.h.add_(x)', 'kept.add(o.mode)',
     'o.k = ja.cat([o.k, y]) if o.k.shape[0] < 6 else o.k[:2].clone()', 'view = o.h[1:]; view.mul_(0.5)',
+    'o.table[o.n % 4] = y', 'o.table[:, o.n % 2] += 1', 'o.table[n % 3 : n % 3 + 1] = y',
     "o.nested = {{'a': [y, o.h], 'b': o.n}}", 'log.append(o.h)', 'o.gone = y; del o.gone',
 ]  # fmt: skip
 USES = [
@@ -55,16 +57,38 @@ USES = [
     'y = y.add(x, alpha=o.n)', 'y = y + (q[0] if isinstance(q[0], int) else q[0].sum())',
     'y = y + ja.rand(2, generator=o.g)', 'y = y * d["rate"]', 'y = y + o.k.sum()',
     "y = y * getattr(o, 'a_seen', 3)", 'y = y + (1 if "tmp" in d else 2)', 'y = y.clamp(max=o.n)',
-    'y = y * float(o.flag)',
+    'y = y * float(o.flag)', 'y = y * math.cos(o.n / 7)', 'y = y + math.sqrt(n) / float(n + 1)',
+    'y = y + o.table[d["n"] % 4]', 'y = y + o.table[-1, o.n % 2]', 'row = o.table[o.n % 4]; row.add_(1); y = y * row',
 ]  # fmt: skip
 TESTS = [
     'o.n % 3 == 0', 'o.flag', 'o.mode == "a"', 'n > 5', 'd["n"] < c[0]', 'o.rate < 0.5', 'o.last is None',
-    'len(c) > 3', '"b" in kept',
+    'len(c) > 3', '"b" in kept', 'o.a is o.first',
 ]  # fmt: skip
 POKES = [
     'o.n = {i}', 'd["n"] = -{i}', 'o.flag = True', 'o.mode = "a"', 'c[0] = 9', 'q.append(7)', 'o.rate = 1.5',
     'o.h = ja.ones(2) * {i}', 'd["h"] = o.h', 'c.append({i})', 'o.last = None', 'o.a = o.b',
 ]  # fmt: skip
+
+
+HEAD = """\
+def make():
+    o = Box(n=1, rate=1.0, mode='a', flag=False, last=None, h=ja.ones(2))
+    o.k, o.g = ja.ones(2), ja.Generator()
+    o.a = o.first = ja.ones(2); o.b = ja.zeros(2); o.nested = None
+    o.table = ja.arange(8.0).reshape(4, 2).clone()
+    d, c, q = {{'n': 2, 'rate': 1.0, 'h': ja.ones(2)}}, [1, 2, 3], deque([1, 2, 3], maxlen=4)
+    log, kept, n = [], set(), 0
+    def fn(x):
+        nonlocal n
+        y = x * 1
+        {body}
+        return y
+    def poke(i):
+        nonlocal n
+        {pokes}
+        n = n
+    return fn, poke, lambda: [o, d, c, q, log, kept, n]
+"""
 
 
 def grow(seed, asks):
@@ -92,16 +116,8 @@ def grow(seed, asks):
 
     body = block(rng.randrange(3, 9), 2)
     pokes = [fill(rng.choice(POKES)) for _ in range(rng.randrange(0, 4))]
-    lines = ["def make():", "    o = Box(n=1, rate=1.0, mode='a', flag=False, last=None, h=ja.ones(2))",
-             "    o.k, o.g = ja.ones(2), ja.Generator()",
-             "    o.a = o.first = ja.ones(2); o.b = ja.zeros(2); o.nested = None",
-             "    d, c, q = {'n': 2, 'rate': 1.0, 'h': ja.ones(2)}, [1, 2, 3], deque([1, 2, 3], maxlen=4)",
-             "    log, kept, n = [], set(), 0", "    def fn(x):", "        nonlocal n", "        y = x * 1",
-             *(f"        {line}" for line in body), "        return y",
-             "    def poke(i):", "        nonlocal n",
-             *(f"        if i % 5 == {i + 1}: {poke}" for i, poke in enumerate(pokes)), "        n = n",
-             "    return fn, poke, lambda: [o, d, c, q, log, kept, n]"]  # fmt: skip
-    return "\n".join(lines)
+    poked = [f"if i % 5 == {i + 1}: {poke}" for i, poke in enumerate(pokes)]
+    return HEAD.format(body="\n        ".join(body), pokes="\n        ".join([*poked, "pass"]))
 
 
 def flat(value, seen):
@@ -138,7 +154,7 @@ def check(source, wrap):
     """Asserts that a program does the same with its function wrapped, and returns the wrapped function."""
     made = []
     for _ in range(2):
-        scope = {"ja": ja, "Box": Box, "deque": deque}
+        scope = {"ja": ja, "Box": Box, "deque": deque, "math": math}
         exec(source, scope)
         made.append(scope["make"]())
     (fn, poke, world), (other, poke_other, expected) = made
@@ -156,6 +172,16 @@ def check(source, wrap):
 @pytest.mark.parametrize("seed", seeds(3000, 12))
 def test_compiled_is_eager(seed):
     check(grow(seed, asks=False), ja.compile)
+
+
+@pytest.mark.parametrize("seed", seeds(1000, 6))
+def test_numbers_alone_make_few_programs(seed):
+    rng = random.Random(seed)
+    left_out = ("c[", "len(", "q[", "%", "_seen")
+    numeric = [line for line in (*COUNTS, *USES) if not any(part in line for part in left_out)]
+    lines = [rng.choice(numeric).format(i=rng.randrange(1, 4), j=rng.randrange(2)) for _ in range(rng.randrange(4, 12))]
+    source = HEAD.format(body="\n        ".join(lines), pokes="pass")
+    assert check(source, ja.compile).cache_info().misses <= 4, source
 
 
 @pytest.mark.parametrize("seed", seeds(1000, 4))
