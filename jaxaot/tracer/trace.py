@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import settings
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
@@ -30,6 +31,7 @@ from jaxaot.ir.walk import variables
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
+from jaxaot.plan.facts import Event, LoadsValue
 from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.places import ArrayInput, PlacePlan
@@ -51,11 +53,12 @@ from jaxaot.tracer.arguments import (
     value_type,
     with_leaves,
 )
-from jaxaot.tracer.containers import PLAIN
+from jaxaot.tracer.containers import PLAIN, is_plain
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.guards import Reached, find_volatile, python_guards
 from jaxaot.tracer.hoist import hoist
+from jaxaot.tracer.loads import Facts, Loads
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, leaf_input
 from jaxaot.tracer.predictions import (
@@ -179,6 +182,7 @@ def _trace(
     how: _How,
 ) -> Traced:
     trace = TraceState(known)
+    trace.events = [] if settings.get().validate_guards else None
     trace.numbers = Numbers(trace)
     unread = frozenset(id(follow(roots(fn, args, kwargs), path)) for path in how.lists)
     world = World(roots(fn, args, kwargs), unread)
@@ -214,6 +218,10 @@ def _trace(
                 given[of_leaves.index(path)] = symbol
             else:
                 world.put_number(roots(fn, args, kwargs), path, symbol)
+        if trace.events is not None:
+            for path, leaf, was in zip(leaf_paths((args, kwargs), in_tree), given, leaves, strict=True):
+                if path is not None and leaf is was and is_plain(leaf):
+                    trace.events.append((LoadsValue(path, leaf), ""))
         reads: dict[Path, Reads] = {}
         for path in how.lists:
             original = follow(roots(fn, args, kwargs), path)
@@ -228,7 +236,7 @@ def _trace(
             context = world.enter_context()
             for of_one in reads.values():
                 of_one.is_on = True
-            with volatile.watch:
+            with volatile.watch, Loads(world, trace.events) if trace.events is not None else contextlib.nullcontext():
                 result = run_traced(fn, call_args, call_kwargs, context)
             for of_one in reads.values():
                 of_one.is_on = False
@@ -426,6 +434,7 @@ def _finish(
     python = (*python_guards(starts, guarded), *_grad_guards(trace, number, paths))
     python = without_numbers(python, how.numbers, starts)
     of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else [None] * len(leaves)
+    read = (*(paths[id(t)] for t in inputs), *(array.path for array in place_plan.arrays))
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
         storages=storages,
@@ -442,16 +451,28 @@ def _finish(
         ),
         repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
-        python=(*python, *world.guards(starts, done, python)),
+        python=(*python, *world.guards(starts, done, python, read)),
         grad_enabled=modes[0],
         autocast=modes[1],
         numbers=trace.numbers.plan(),
     )
+    events = () if trace.events is None else _events(trace, paths, storage_number, done, Facts(world, starts, unread))
     alias = _without_arguments(alias, starts, leaves)
     rng, seeded = _generators(trace, starts)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
-    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done)
+    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events)
+
+
+def _events(
+    trace: TraceState, paths: Mapping[int, Path], storage_number: Mapping[int, int], done: Any, facts: Facts
+) -> tuple[Event, ...]:
+    """Returns what the trace relied on."""
+
+    def storage_of(tensor: Tensor) -> int | None:
+        return storage_number.get(id(trace.noted[id(tensor)][1]["_storage"]))
+
+    return facts.events(trace.events or (), lambda tensor: paths.get(id(tensor)), storage_of, done)
 
 
 def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:
