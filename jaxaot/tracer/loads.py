@@ -222,7 +222,8 @@ def _attribute(value: Any, name: str) -> Any:
     cls = type(value)
     if isinstance(value, types.ModuleType):
         return vars(value).get(name, _UNKNOWN)
-    if cls.__getattribute__ not in (object.__getattribute__, type.__getattribute__):
+    plain = (object.__getattribute__, type.__getattribute__, types.SimpleNamespace.__getattribute__)
+    if cls.__getattribute__ not in plain:
         return _UNKNOWN
     found = inspect.getattr_static(value, name, _UNKNOWN)
     if isinstance(found, types.MemberDescriptorType):

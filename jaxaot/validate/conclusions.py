@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
 from jaxaot.plan.facts import (
@@ -78,15 +78,17 @@ def conclude(terms: Terms, hypotheses: Hypotheses, fact: Fact) -> Iterator[Any]:
         case AreOne(path, other):
             yield terms.place(path) == terms.place(other)
         case AreApart(path, others):
-            for other in others:
-                yield terms.place(path) != terms.place(other)
+            yield from _apart(terms, terms.place(path), map(terms.place, others))
         case ShareMemory(path, other):
             yield _storage(terms, path) == _storage(terms, other)
         case ShareNoMemory(path, others):
-            for other in others:
-                yield _storage(terms, path) != _storage(terms, other)
+            yield from _apart(terms, _storage(terms, path), (_storage(terms, other) for other in others))
         case _:
             assert_never(fact)
+
+
+def _apart(terms: Terms, one: Any, others: Iterable[Any]) -> Iterator[Any]:
+    return filter(lambda term: term is not None, (terms.apart(one, other) for other in others))
 
 
 def _storage(terms: Terms, path: Path) -> Any:

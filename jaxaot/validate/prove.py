@@ -101,6 +101,8 @@ class _Proof:
         """Returns the facts to which there is no answer, in words."""
         try:
             self._begin(is_exact=False)
+            if not self._check():  # of what never holds anything follows
+                return ["some call passes them"]
             pending = list(range(len(self._events)))
             first = self._first_failing(pending)
             if first is None:
@@ -114,11 +116,11 @@ class _Proof:
     def _begin(self, is_exact: bool) -> None:
         self._terms = Terms(is_exact, self._leaves)
         self._hypotheses = Hypotheses(self._terms, self._call, self._classes, self._wanted)
+        self._solver = self._z3.Solver()
+        self._solver.add(*self._hypotheses.all())
         self._facts = [
             self._z3.And(*conclude(self._terms, self._hypotheses, event.fact), True) for event in self._events
         ]
-        self._solver = self._z3.Solver()
-        self._solver.add(*self._hypotheses.all())
 
     def _settle(self, pending: list[int]) -> list[str]:
         """Raises for the first fact that the guards do not imply; returns those to which there is no answer."""

@@ -116,6 +116,9 @@ class Terms:
         self._places: dict[Path, Any] = {}
         self._steps: dict[tuple[str, Any], Any] = {}
         self._objects: dict[int, tuple[Any, Any]] = {}
+        self._groups: list[set[int]] = []
+        self._attributes: dict[tuple[str, int], tuple[Any, Any]] = {}
+        self._ids: dict[int, tuple[int, Any]] = {}
         self._others: list[Any] = []
         self._other_numbers: dict[Any, int] = {}
 
@@ -137,14 +140,16 @@ class Terms:
                 return self._z3.Const(f"leaf {leaf}", self._sorts.object)
         if len(path) == 1:
             return self._z3.Const(str(path[0][1]), self._sorts.object)
-        above, last, (kind, key) = path[:-1], path[-2], path[-1]
+        above = list(path)
+        kind, key = above.pop()
         if kind == "module":
             return self.known(key)
+        last = above[-1]
         if kind == "item" and last in (("attr", "__globals__"), ("attr", "__dict__")):  # another way to the same place
             above, kind = above[:-1], "global" if last[1] == "__globals__" else "attr"
         elif kind == "closure":
             key = key[0]
-        return self._step(kind, key)(self.place(above))
+        return self._step(kind, key)(self.place(tuple(above)))
 
     def _step(self, kind: str, key: Any) -> Any:
         try:
@@ -169,15 +174,34 @@ class Terms:
 
     def are_known_distinct(self) -> Any:
         """Returns that the known objects are different ones."""
-        return self.distinct([term for term, _ in self._objects.values()])
+        return self.distinct(term for term, _ in self._objects.values())
 
-    def distinct(self, terms: Iterable[Any]) -> Any:
-        """Returns that some objects are all different ones."""
-        return self._z3.Distinct(*terms)
+    def distinct(self, objects: Iterable[Any]) -> Any:
+        """Returns that some objects are all different ones: a function numbers them."""
+        objects, name = list(objects), f"number in {len(self._groups)}"
+        self._groups.append({self._id(term) for term in objects})
+        numbers = (self.attribute(name, term, False) == i for i, term in enumerate(objects))
+        return self._z3.And(*numbers, True)
+
+    def apart(self, one: Any, other: Any) -> Any:
+        """Returns that two objects are different ones, or None where it was said of both with others."""
+        ids = {self._id(one), self._id(other)}
+        return None if len(ids) == 2 and any(ids <= group for group in self._groups) else one != other
+
+    def _id(self, term: Any) -> int:
+        """Returns what tells a term apart; equal terms are one."""
+        known = self._ids.get(id(term))
+        if known is None:
+            self._ids[id(term)] = known = (term.get_id(), term)
+        return known[0]
 
     def attribute(self, name: str, place: Any, is_object: bool = True) -> Any:
         """Returns what the solver is to know of an object by a name, such as its storage: an object or a number."""
-        return self._function(name, self._sorts.object if is_object else self._z3.IntSort())(place)
+        known = self._attributes.get((name, id(place)))
+        if known is None:
+            term = self._function(name, self._sorts.object if is_object else self._z3.IntSort())(place)
+            self._attributes[name, id(place)] = known = (term, place)  # which keeps its id its own
+        return known[0]
 
     # -- values --------------------------------------------------------------------------------------------------------
 
