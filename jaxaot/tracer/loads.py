@@ -13,7 +13,7 @@ import inspect
 import sys
 import threading
 import types
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from jaxaot.plan.facts import AreApart, AreOne, CountsItems, Event, Fact, LoadsV
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.world import WorldPlan, path_of
 from jaxaot.tracer.containers import MOST
+from jaxaot.tracer.names import code_names
 from jaxaot.tracer.paths import is_foreign
 from jaxaot.tracer.world import World
 
@@ -36,6 +37,8 @@ _LOCALS = {
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
 _CONSTANTS = {"LOAD_CONST", "LOAD_SMALL_INT"}
 _IGNORED = {"EXTENDED_ARG", "CACHE", "NOP", "NOT_TAKEN"}
+_STEPS = ("__func__", "__self__", "__wrapped__", "__defaults__", "__kwdefaults__", "func", "args", "keywords")
+"""Attributes that lead on from functions, methods and partial calls."""
 _TOOLS = (3, 4)
 """Numbers that `sys.monitoring` leaves to anyone."""
 
@@ -96,17 +99,15 @@ class _Load(NamedTuple):
     """One load.
 
     Attributes:
-      holder: The object or namespace that holds what was loaded.
-      step: Where in it.
+      path: Where what was loaded was found, by the path that the code took as far as that is known.
+      holder: The object that holds it; None for a variable.
       value: What was loaded.
-      fn: Of variables, the path of the function whose they are.
       is_counted: Whether its length was asked for.
     """
 
+    path: Path
     holder: Any
-    step: tuple[str, Any]
     value: Any
-    fn: Path | None
     is_counted: bool
 
 
@@ -124,13 +125,17 @@ class Loads:
         self._events = events
         self._thread = threading.get_ident()
         self._seen: set[Any] = set()
+        self._met: dict[int, tuple[Path, Any]] = {}
         self._tool: int | None = None
-        self._closures: dict[types.CodeType, list[tuple[Path, types.FunctionType]]] = {}
-        self._functions: dict[types.CodeType, Path] = {}
-        for path, fn in world.functions():
-            self._closures.setdefault(fn.__code__, []).append((path, fn))
+        self._functions: dict[types.CodeType, types.FunctionType] = {}
+        self._n_of_code: Counter[types.CodeType] = Counter()
+        self._names: set[str] = set(_STEPS)
+        for _, fn in world.functions():
+            named = code_names(fn.__code__)
+            self._names |= named.attributes | named.strings
+            self._n_of_code[fn.__code__] += 1
             for code in _inner(fn.__code__):
-                self._functions.setdefault(code, path)
+                self._functions.setdefault(code, fn)
 
     def __enter__(self) -> Loads:
         if sys.version_info >= (3, 12):
@@ -171,40 +176,58 @@ class Loads:
         return self._trace
 
     def _see(self, frame: types.FrameType, code: types.CodeType, offset: int) -> None:
-        chain = _chains(code)[offset]
-        load = self._load(frame, code, chain)
-        if load is None or (type(load.value) not in _PLAIN and not _is_told_apart(load.value)):
+        load = self._load(frame, code, _chains(code)[offset])
+        if load is None:
             return
-        key = id(load.holder), load.step, id(load.value), load.is_counted
+        if type(load.value) not in _PLAIN:
+            self._met.setdefault(id(load.value), (load.path, load.value))
+            if not _is_told_apart(load.value):
+                return
+        key = load.path, id(load.value), load.is_counted
         if key not in self._seen:
             self._seen.add(key)
             self._events.append((load, f"{code.co_filename}:{frame.f_lineno}"))
 
     def _load(self, frame: types.FrameType, code: types.CodeType, chain: _Chain) -> _Load | None:
         """Returns what a chain is about to load; None if that is not known, or no place outside of the function."""
-        load = None
-        if chain.root == "global" and chain.name in frame.f_globals:
-            value = frame.f_globals[chain.name]
-            load = _Load(frame.f_globals, ("global", chain.name), value, self._functions[code], False)
-        elif chain.root == "closure":
-            found = self._closures.get(code, ())
-            number = code.co_freevars.index(chain.name)
-            if len(found) != 1 or chain.name not in frame.f_locals:
-                value = frame.f_locals.get(chain.name, _UNKNOWN)
-            else:
-                (path, fn), value = found[0], frame.f_locals[chain.name]
-                cell = (fn.__closure__ or ())[number]
-                load = _Load(cell, ("closure", (number, chain.name)), value, path, False)
+        path, holder, name = None, None, chain.name
+        if chain.root == "global":
+            value = frame.f_globals.get(name, _UNKNOWN)
+            path = self._variable(code, ("global", name))
         else:
-            value = frame.f_locals.get(chain.name, _UNKNOWN)
+            value = frame.f_locals.get(name, _UNKNOWN)
+            if chain.root == "closure" and self._n_of_code[code] == 1:
+                path = self._variable(code, ("closure", (code.co_freevars.index(name), name)))
         for kind, key in chain.steps:
             if value is _UNKNOWN:
                 return None
-            holder, value = value, (_attribute(value, key) if kind == "attr" else _item(value, key))
-            load = _Load(holder, (kind, key), value, None, False)
-        if load is None or value is _UNKNOWN:
+            holder = value
+            path = self._path_to(holder) if path is None else path
+            value = _attribute(holder, key) if kind == "attr" else _item(holder, key)
+            if kind == "item" and type(holder) in (list, tuple) and key < 0:
+                key += len(holder)
+            is_known = path is not None and _is_known(holder)
+            path = (*path, (kind, key)) if path is not None and is_known else None
+        if path is None or value is _UNKNOWN:
             return None
-        return load._replace(is_counted=chain.is_counted)
+        return _Load(path, holder, value, chain.is_counted)
+
+    def _variable(self, code: types.CodeType, step: tuple[str, Any]) -> Path | None:
+        """Returns the path to a variable of the function that a piece of code belongs to."""
+        fn = self._functions[code]
+        path = self._world.paths[id(fn)]
+        if id(fn) not in self._met and any(kind == "class" for kind, _ in path):
+            return *path[:1], ("module", fn), step  # a class is guarded to have this very function
+        found = self._path_to(fn)
+        return None if found is None else (*found, step)
+
+    def _path_to(self, value: Any) -> Path | None:
+        """Returns the path by which code met an object; before it did, one of attributes that some code names."""
+        if id(value) in self._met:
+            return self._met[id(value)][0]
+        path = self._world.paths.get(id(value))
+        is_named = path is not None and all(kind != "attr" or name in self._names for kind, name in path)
+        return path if is_named else None
 
 
 _UNKNOWN: Any = object()
@@ -262,15 +285,14 @@ def _is_known(holder: Any) -> bool:
 class Facts:
     """The facts of a trace that has ended, in the order in which they were met."""
 
-    def __init__(self, world: World, starts: Sequence[tuple[Path, Any]], unread: frozenset[int]):
+    def __init__(self, starts: Sequence[tuple[Path, Any]], unread: frozenset[int]):
         """Makes facts of what a trace noted.
 
         Args:
-          world: Python's world before the trace.
           starts: Where the paths of the call start.
           unread: Ids of the lists that are added to and not read.
         """
-        self._world, self._starts, self._unread = world, starts, unread
+        self._starts, self._unread = starts, unread
         self._first: dict[int, Path] = {}
         self._holders: dict[int, tuple[Path, Any, str]] = {}
         self._is_assumed = functools.cache(self._leads_through_a_constant)
@@ -306,15 +328,15 @@ class Facts:
         return (*found, *self._of_writes(done))
 
     def _of_load(self, load: _Load, line: str) -> Iterator[Fact]:
-        path = self._place(load)
-        if path is None or not self._was_there(load) or self._is_assumed(path):
+        path = load.path
+        if not self._was_there(load) or self._is_assumed(path):
             return
-        if load.fn is None:
+        if load.holder is not None:
             self._holders.setdefault(id(load.holder), (path[:-1], load.holder, line))
         if type(load.value) in _PLAIN:
             yield LoadsValue(path, load.value)
             return
-        if id(load.value) in self._unread or id(load.value) not in self._world.paths:
+        if id(load.value) in self._unread:
             return
         first = self._first.setdefault(id(load.value), path)
         if first != path:
@@ -322,23 +344,10 @@ class Facts:
         if load.is_counted and type(load.value) in (list, dict, deque) and len(load.value) <= MOST:
             yield CountsItems(path, len(load.value))
 
-    def _place(self, load: _Load) -> Path | None:
-        """Returns the path to what was loaded."""
-        if load.fn is not None:
-            return (*load.fn, load.step)
-        path = self._world.paths.get(id(load.holder))
-        if path is None or not _is_known(load.holder) or is_assumed_constant(load.holder):
-            return None
-        kind, key = load.step
-        if kind == "item" and isinstance(load.holder, (list, tuple)) and key < 0:
-            return (*path, (kind, len(load.holder) + key))
-        return (*path, load.step)
-
     def _was_there(self, load: _Load) -> bool:
         """Returns whether what was loaded was there before the trace, now that everything is put back."""
-        path = self._place(load)
         try:
-            return path is not None and follow(self._starts, path) is load.value
+            return follow(self._starts, load.path) is load.value
         except (AttributeError, LookupError, TypeError, ValueError):
             return False
 

@@ -456,7 +456,7 @@ def _finish(
         autocast=modes[1],
         numbers=trace.numbers.plan(),
     )
-    events = () if trace.events is None else _events(trace, paths, storage_number, done, Facts(world, starts, unread))
+    events = () if trace.events is None else _events(trace, paths, storage_number, done, Facts(starts, unread))
     alias = _without_arguments(alias, starts, leaves)
     rng, seeded = _generators(trace, starts)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))

@@ -29,9 +29,9 @@ from jaxaot.plan.guards import (
     IsObject,
     IsTensor,
 )
-from jaxaot.plan.members import AreDistinct, HasItems
+from jaxaot.plan.members import AreDistinct, HasItems, HasMethods
 from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
-from jaxaot.plan.paths import ObjectKey, Path
+from jaxaot.plan.paths import ObjectKey, Path, class_member, function_behind
 from jaxaot.validate.terms import Number, Terms
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -91,6 +91,7 @@ class Hypotheses:
             yield from self._condition((LEAVES, ("item", static.leaf)), static.condition)
         for guard in call.python:
             yield from self._condition(guard.path, guard.condition)
+        yield from self._members()
         for guard in call.grads:
             gradient = terms.place((*call.tensors[guard.tensor].path, ("attr", "_grad")))
             is_none = terms.value(gradient) == terms.constant(None)
@@ -136,6 +137,21 @@ class Hypotheses:
                 yield terms.distinct(map(terms.place, paths))
             case IsAbsent() | _:
                 return
+
+    def _members(self) -> Iterator[Any]:
+        """Yields which functions are found in classes, by the guards on the namespaces of these."""
+        terms, guards = self._terms, self._call.python
+        classes = {g.path: g.condition.value for g in guards if isinstance(g.condition, IsObject)}
+        classes |= {(*g.path, ("type", None)): g.condition.cls for g in guards if isinstance(g.condition, HasType)}
+        members = [m.value for g in guards if isinstance(g.condition, HasMethods) for m in g.condition.members]
+        guarded = {id(function_behind(member) or member) for member in members}
+        steps = {g.path[: i + 1] for g in guards for i, (kind, _) in enumerate(g.path) if kind == "class"}
+        for path in steps:
+            cls, name = classes.get(path[:-1]), path[-1][1]
+            if isinstance(cls, type) and any(name in vars(owner) for owner in cls.__mro__):
+                found = class_member(cls, name)
+                if id(found) in guarded:
+                    yield terms.place(path) == terms.known(found)
 
     def _type(self, path: Path, cls: Any) -> Iterator[Any]:
         terms = self._terms

@@ -3,7 +3,6 @@
 import dataclasses
 import sys
 import warnings
-from collections import deque
 
 import pytest
 
@@ -107,15 +106,54 @@ def numbers_of_all_kinds(o, x):
     return x * round(o.rate, 2) * (o.n & 3) if o.rate < 1.5 and o.n != 3 else x
 
 
+class Base:
+    def method(self, x):
+        return x * self.k
+
+    def other(self, x):
+        return x + limit
+
+
+class Derived(Base):
+    def method(self, x):
+        return super().method(x) * limit
+
+
+class Sibling(Base):
+    pass
+
+
+limit = 3
+
+
+def methods(o, x):
+    return o.one.other(o.two.method(o.one.method(x)))
+
+
 @pytest.mark.parametrize(
-    "body", [counter, schedule, bias_correction, toggle, lists, shared, dicts, caught, two_boxes, numbers_of_all_kinds]
+    "body",
+    [
+        counter,
+        schedule,
+        bias_correction,
+        toggle,
+        lists,
+        shared,
+        dicts,
+        caught,
+        two_boxes,
+        numbers_of_all_kinds,
+        methods,
+    ],
 )
 def test_programs_prove_sound(body):
     h = ja.ones(2)
     o = Box(
         n=0, rate=1.0, zero=0, h=h, same=h, view=h[:1], flag=False, mode="a", items=[1, 2], log=[], pair=(1, 2.5),
-        cfg={"n": 1, "deep": {"k": 2}}, a=Box(h=ja.ones(2), n=1), b=Box(h=ja.ones(2), n=1), q=deque([1, 2]),
+        cfg={"n": 1, "deep": {"k": 2}}, a=Box(h=ja.ones(2), n=1), b=Box(h=ja.ones(2), n=1),
+        one=Derived(), two=Sibling(),
     )  # fmt: skip
+    o.one.k, o.two.k = 1, 2
     assert calls(lambda x: body(o, x), 5) <= 5
 
 
