@@ -17,6 +17,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import jax
+
 from jaxaot.facade.assumed import is_assumed_constant
 from jaxaot.facade.cells import kind_of
 from jaxaot.facade.tensor import Tensor
@@ -278,6 +280,8 @@ def _is_known(holder: Any) -> bool:
         return not is_foreign(holder.__module__)
     if type(holder) in (*_CONTAINERS, tuple):
         return len(holder) <= MOST
+    if not jax.tree_util.all_leaves([holder]):  # what is registered with jax is guarded by its tree
+        return False
     is_plain = type(holder) in (types.SimpleNamespace, types.CellType)
     return (is_plain or not is_foreign(type(holder).__module__)) and kind_of(holder) is None
 
@@ -363,8 +367,10 @@ class Facts:
                 written.setdefault(id(follow(self._starts, path)), path)
         for number, path in written.items():
             cls = type(follow(self._starts, path))
-            for other_number, (other, holder, line) in self._holders.items():
-                if other_number != number and type(holder) is cls and len(other) > 1 and cls is not types.CellType:
+            for other, holder, line in self._holders.values():
+                if type(holder) is not cls or len(other) == 1 or cls is types.CellType:
+                    continue
+                if id(follow(self._starts, other)) != number:  # what holds it may stand for one of the caller's
                     yield Event(AreApart(other, (path,)), line)
 
 

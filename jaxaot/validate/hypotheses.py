@@ -5,6 +5,7 @@ A guard that is not translated is a hypothesis less, which proves no less than w
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -38,23 +39,37 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 def leaf_paths(tree: Any, n: int) -> list[Path | None]:
-    """Returns for each leaf of the arguments the path to it; None below objects that are registered with jax."""
+    """Returns for each leaf of the arguments the path to it; None below objects of which jax does not tell it."""
     try:
         found = jax.tree_util.tree_flatten_with_path(jax.tree.unflatten(tree, range(n)))[0]
     except Exception:  # a user's container may refuse what is put into it
         return [None] * n
-    paths = [_leaf_path(keys) for keys, _ in found]
+    paths = [_leaf_path(keys, classes) for (keys, _), classes in zip(found, _classes(tree, ()), strict=False)]
     return paths if len(paths) == n else [None] * n
 
 
-def _leaf_path(keys: Any) -> Path | None:
+def _classes(tree: Any, above: tuple[type, ...]) -> Iterator[tuple[type, ...]]:
+    """Yields for each leaf of a tree the classes of what it is in, from the outermost."""
+    node = tree.node_data()
+    if node is None or node[0] is type(None):
+        yield from [above] * tree.num_leaves
+        return
+    for child in tree.children():
+        yield from _classes(child, (*above, node[0]))
+
+
+def _leaf_path(keys: Any, classes: tuple[type, ...]) -> Path | None:
     root, *rest = keys
     steps: list[tuple[str, Any]] = [("root", ("args", "kwargs")[root.idx])]
-    for key in rest:
+    for key, cls in zip(rest, classes[1:], strict=False):
         if isinstance(key, jax.tree_util.SequenceKey):
             steps.append(("item", key.idx))
         elif isinstance(key, jax.tree_util.DictKey):
             steps.append(("item", key.key))
+        elif isinstance(key, jax.tree_util.GetAttrKey) and hasattr(cls, "_fields"):
+            steps.append(("item", cls._fields.index(key.name)))
+        elif isinstance(key, jax.tree_util.GetAttrKey) and dataclasses.is_dataclass(cls):
+            steps.append(("attr", key.name))
         else:
             return None
     return tuple(steps)

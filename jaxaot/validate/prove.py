@@ -8,6 +8,7 @@ mean nothing to it, it is told what they give, and asked again.
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 import warnings
@@ -68,6 +69,15 @@ def prove_guards(traced: Traced, key: CallKey, name: str) -> None:
         )
 
 
+def _identity(fact: Any) -> Any:
+    """Returns what tells facts apart, also 0.0 from -0.0 and 1 from True."""
+    if isinstance(fact, tuple):
+        return tuple(map(_identity, fact))
+    if dataclasses.is_dataclass(fact):
+        return type(fact), *(_identity(getattr(fact, field.name)) for field in dataclasses.fields(fact))
+    return type(fact), repr(fact) if isinstance(fact, (float, complex)) else fact
+
+
 class _OutOfTime(Exception):
     """The solver has no answer within its time."""
 
@@ -78,9 +88,9 @@ class _Proof:
     def __init__(self, traced: Traced, key: CallKey, name: str):
         self._z3 = load_solver()
         self._call = traced.call
-        first: dict[str, Event] = {}
+        first: dict[Any, Event] = {}
         for event in traced.events:
-            first.setdefault(repr(event.fact), event)
+            first.setdefault(_identity(event.fact), event)
         self._events = list(first.values())
         self._key = key
         self._name = name

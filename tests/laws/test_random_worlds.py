@@ -158,6 +158,13 @@ def test_compiled_is_eager(seed):
     check(grow(seed, asks=False), ja.compile)
 
 
+@pytest.mark.parametrize("seed", seeds(600, 3))
+def test_guards_are_sound(seed):
+    pytest.importorskip("z3")
+    with ja.config(validate_guards=True):
+        check(grow(seed, asks=False), ja.compile)
+
+
 @pytest.mark.parametrize("seed", seeds(1000, 4))
 def test_segments_are_eager(seed):
     with warnings.catch_warnings():
