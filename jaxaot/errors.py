@@ -82,7 +82,6 @@ its help page: cause, failing example, fix.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -491,7 +490,7 @@ class UnsoundGuardsError(CompilerError):
 
     fact: str = ""
     line: str = ""
-    counterexample: Mapping[str, Any] = types.MappingProxyType({})
+    counterexample: Mapping[str, Any] = {}
 
 
 class NotDifferentiableError(CompilerError, TypeError):

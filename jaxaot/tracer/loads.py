@@ -14,7 +14,7 @@ import sys
 import threading
 import types
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -22,6 +22,7 @@ import jax
 from jaxaot.facade.assumed import is_assumed_constant
 from jaxaot.facade.cells import kind_of
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.tracing import TraceState
 from jaxaot.plan.facts import AreApart, AreOne, CountsItems, Event, Fact, LoadsValue, ShareMemory, ShareNoMemory
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.world import WorldPlan, path_of
@@ -302,32 +303,28 @@ class Facts:
         self._is_assumed = functools.cache(self._leads_through_a_constant)
 
     def events(
-        self,
-        noted: Sequence[tuple[Any, str]],
-        tensor_path: Callable[[Tensor], Path | None],
-        storage_of: Callable[[Tensor], int | None],
-        done: WorldPlan,
+        self, trace: TraceState, paths: Mapping[int, Path], storage_number: Mapping[int, int], done: WorldPlan
     ) -> tuple[Event, ...]:
         """Returns the facts.
 
         Args:
-          noted: What the trace noted, each with its line.
-          tensor_path: Takes a tensor to the path by which it is found.
-          storage_of: Takes a tensor to what tells its storage apart; None if its memory was not looked at.
+          trace: The trace.
+          paths: Id of each tensor from outside → the path by which it is found.
+          storage_number: Id of each storage whose values were looked at → its number.
           done: What the function did to Python's objects.
         """
+        if trace.events is None:
+            return ()
         found: list[Event] = []
         tensors: list[tuple[Path, int | None]] = []
-        for what, line in noted:
-            if isinstance(what, Tensor):
-                path = tensor_path(what)
-                if path is not None:
-                    storage = storage_of(what)
-                    found += [Event(fact, line) for fact in _of_tensor(path, storage, tensors)]
-                    tensors.append((path, storage))
+        for what, line in trace.events:
+            if isinstance(what, Tensor) and id(what) in paths:
+                path, storage = paths[id(what)], storage_number.get(id(trace.noted[id(what)][1]["_storage"]))
+                found += [Event(fact, line) for fact in _of_tensor(path, storage, tensors)]
+                tensors.append((path, storage))
             elif isinstance(what, _Load):
                 found += [Event(fact, line) for fact in self._of_load(what, line)]
-            else:
+            elif not isinstance(what, Tensor):
                 found.append(Event(what, line))
         return (*found, *self._of_writes(done))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -31,7 +31,7 @@ from jaxaot.ir.walk import variables
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
-from jaxaot.plan.facts import Event, LoadsValue
+from jaxaot.plan.facts import LoadsValue
 from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.places import ArrayInput, PlacePlan
@@ -456,23 +456,12 @@ def _finish(
         autocast=modes[1],
         numbers=trace.numbers.plan(),
     )
-    events = () if trace.events is None else _events(trace, paths, storage_number, done, Facts(starts, unread))
+    events = Facts(starts, unread).events(trace, paths, storage_number, done)
     alias = _without_arguments(alias, starts, leaves)
     rng, seeded = _generators(trace, starts)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
     return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events)
-
-
-def _events(
-    trace: TraceState, paths: Mapping[int, Path], storage_number: Mapping[int, int], done: Any, facts: Facts
-) -> tuple[Event, ...]:
-    """Returns what the trace relied on."""
-
-    def storage_of(tensor: Tensor) -> int | None:
-        return storage_number.get(id(trace.noted[id(tensor)][1]["_storage"]))
-
-    return facts.events(trace.events or (), lambda tensor: paths.get(id(tensor)), storage_of, done)
 
 
 def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:

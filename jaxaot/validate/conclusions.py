@@ -24,7 +24,7 @@ from jaxaot.plan.guards import shown
 from jaxaot.plan.numbers import SIGNS, NumberPlan, NumberStep
 from jaxaot.plan.paths import Path
 from jaxaot.validate.hypotheses import Hypotheses
-from jaxaot.validate.terms import Terms
+from jaxaot.validate.terms import Term, Terms
 
 ABOUT_NUMBERS = (ReadsNumber, ComputesNumber, FailsToCompute, UsesNumber, EntersGraph)
 """Facts of which a counter-example is tried in Python's own arithmetic."""
@@ -51,7 +51,7 @@ def wanted_places(events: Sequence[Event]) -> frozenset[Path]:
     return frozenset(path[:n] for path in paths for n in range(1, len(path) + 1))
 
 
-def conclude(terms: Terms, hypotheses: Hypotheses, fact: Fact) -> Iterator[Any]:
+def conclude(terms: Terms, hypotheses: Hypotheses, fact: Fact) -> Iterator[Term]:
     """Yields the terms that are true where a fact holds."""
     numbers = hypotheses.numbers
     match fact:
@@ -87,7 +87,7 @@ def conclude(terms: Terms, hypotheses: Hypotheses, fact: Fact) -> Iterator[Any]:
             assert_never(fact)
 
 
-def _apart(terms: Terms, one: Any, others: Iterable[Any]) -> Iterator[Any]:
+def _apart(terms: Terms, one: Term, others: Iterable[Term]) -> Iterator[Term]:
     return filter(lambda term: term is not None, (terms.apart(one, other) for other in others))
 
 

@@ -33,7 +33,7 @@ from jaxaot.plan.guards import (
 from jaxaot.plan.members import AreDistinct, HasItems, HasMethods
 from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import ObjectKey, Path, class_member, function_behind
-from jaxaot.validate.terms import Number, Terms
+from jaxaot.validate.terms import Number, Term, Terms
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
@@ -99,7 +99,7 @@ class Hypotheses:
         self.is_defined: list[Any] = []
         self._compute(call.numbers, classes)
 
-    def all(self) -> Iterator[Any]:
+    def all(self) -> Iterator[Term]:
         """Yields the hypotheses."""
         terms, call = self._terms, self._call
         for static in call.statics:
@@ -115,7 +115,7 @@ class Hypotheses:
         yield from self._number_guards(call.numbers)
         yield terms.are_known_distinct()
 
-    def _condition(self, path: Path, condition: Condition) -> Iterator[Any]:
+    def _condition(self, path: Path, condition: Condition) -> Iterator[Term]:
         terms = self._terms
         place = terms.place(path)
         match condition:
@@ -153,7 +153,7 @@ class Hypotheses:
             case IsAbsent() | _:
                 return
 
-    def _members(self) -> Iterator[Any]:
+    def _members(self) -> Iterator[Term]:
         """Yields which functions are found in classes, by the guards on the namespaces of these."""
         terms, guards = self._terms, self._call.python
         classes = {g.path: g.condition.value for g in guards if isinstance(g.condition, IsObject)}
@@ -168,14 +168,14 @@ class Hypotheses:
                 if id(found) in guarded:
                     yield terms.place(path) == terms.known(found)
 
-    def _type(self, path: Path, cls: Any) -> Iterator[Any]:
+    def _type(self, path: Path, cls: Any) -> Iterator[Term]:
         terms = self._terms
         place = terms.place(path)
         yield terms.place((*path, ("type", None))) == terms.known(cls)
         if cls in (int, float, bool):
             yield terms.is_of(cls, terms.value(place))
 
-    def _equal(self, path: Path, value: Any) -> Iterator[Any]:
+    def _equal(self, path: Path, value: Any) -> Iterator[Term]:
         terms = self._terms
         yield terms.value(terms.place(path)) == terms.constant(value)
         if type(value) is tuple:  # compared as a whole
@@ -184,7 +184,7 @@ class Hypotheses:
                 if (*path, ("item", i)) in self._wanted:
                     yield from self._equal((*path, ("item", i)), item)
 
-    def _items(self, path: Path, condition: HasItems) -> Iterator[Any]:
+    def _items(self, path: Path, condition: HasItems) -> Iterator[Term]:
         """Yields of a large container what is wanted of it."""
         chosen = range(len(condition.seen)) if condition.chosen is None else condition.chosen
         keys = self._keys.get(path, ()) if condition.is_dict else None
@@ -199,7 +199,7 @@ class Hypotheses:
 
     # -- tensors -------------------------------------------------------------------------------------------------------
 
-    def _tensors(self) -> Iterator[Any]:
+    def _tensors(self) -> Iterator[Term]:
         terms, call = self._terms, self._call
         places = [terms.place(t.path) for t in call.tensors]
         storage: Callable[[int], Any] = lambda i: terms.attribute("storage", places[i])
@@ -247,7 +247,7 @@ class Hypotheses:
                     self.numbers.append(Number(term, classes.get(step)))
                     self.is_defined.append(is_defined)
 
-    def _number_guards(self, plan: NumberPlan) -> Iterator[Any]:
+    def _number_guards(self, plan: NumberPlan) -> Iterator[Term]:
         yield from self.is_defined  # a call in which one raises an error is not let in
         for fact in plan.facts:
             term = self.numbers[fact.step].term

@@ -35,7 +35,7 @@ from jaxaot.plan.stages import Traced
 from jaxaot.validate import numbers as python
 from jaxaot.validate.conclusions import ABOUT_NUMBERS, conclude, fact_text, operation_text, wanted_places
 from jaxaot.validate.hypotheses import Hypotheses, leaf_paths
-from jaxaot.validate.terms import Terms, load_solver
+from jaxaot.validate.terms import Term, Terms, load_solver
 
 _SECONDS = 20.0
 """How long the solver may take for one program."""
@@ -149,7 +149,7 @@ class _Proof:
 
     # -- the solver ----------------------------------------------------------------------------------------------------
 
-    def _check(self, *assumptions: Any) -> bool:
+    def _check(self, *assumptions: Term) -> bool:
         """Returns whether something can be while the hypotheses hold.
 
         Raises:
@@ -265,7 +265,7 @@ class _Proof:
         case = self._z3.And(*(self._is(path, value) for path, value in inputs.items()), True)
         self._solver.add(self._z3.Implies(case, self._z3.And(*known, True)))
 
-    def _case(self, event: Event, model: Any) -> dict[str, Any]:
+    def _case(self, event: Event, model: Term) -> dict[str, Any]:
         """Returns a case in which a fact does not hold that is about no numbers."""
         terms, name = self._terms, self._name_of
         match event.fact:

@@ -20,6 +20,8 @@ from jaxaot.errors import MissingExtraError
 from jaxaot.plan.guards import LEAVES, differs
 from jaxaot.plan.paths import Path
 
+Term = Any
+"""A term of the solver, a `z3.ExprRef`; its types are there only where it is installed."""
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _WHOLE = (int, bool)
 
@@ -72,7 +74,7 @@ class Number(NamedTuple):
       constant: Itself in a tuple, if it is a constant.
     """
 
-    term: Any
+    term: Term
     cls: type | None
     constant: tuple[Any, ...] = ()
 
@@ -176,26 +178,26 @@ class Terms:
         """Returns that the known objects are different ones."""
         return self.distinct(term for term, _ in self._objects.values())
 
-    def distinct(self, objects: Iterable[Any]) -> Any:
+    def distinct(self, objects: Iterable[Term]) -> Any:
         """Returns that some objects are all different ones: a function numbers them."""
         objects, name = list(objects), f"number in {len(self._groups)}"
         self._groups.append({self._id(term) for term in objects})
         numbers = (self.attribute(name, term, False) == i for i, term in enumerate(objects))
         return self._z3.And(*numbers, True)
 
-    def apart(self, one: Any, other: Any) -> Any:
+    def apart(self, one: Term, other: Term) -> Any:
         """Returns that two objects are different ones, or None where it was said of both with others."""
         ids = {self._id(one), self._id(other)}
         return None if len(ids) == 2 and any(ids <= group for group in self._groups) else one != other
 
-    def _id(self, term: Any) -> int:
+    def _id(self, term: Term) -> int:
         """Returns what tells a term apart; equal terms are one."""
         known = self._ids.get(id(term))
         if known is None:
             self._ids[id(term)] = known = (term.get_id(), term)
         return known[0]
 
-    def attribute(self, name: str, place: Any, is_object: bool = True) -> Any:
+    def attribute(self, name: str, place: Term, is_object: bool = True) -> Any:
         """Returns what the solver is to know of an object by a name, such as its storage: an object or a number."""
         known = self._attributes.get((name, id(place)))
         if known is None:
@@ -205,7 +207,7 @@ class Terms:
 
     # -- values --------------------------------------------------------------------------------------------------------
 
-    def value(self, place: Any) -> Any:
+    def value(self, place: Term) -> Any:
         """Returns the plain value that an object is."""
         return self._function("value", self._sorts.value)(place)
 
@@ -240,17 +242,17 @@ class Terms:
             self._others.append(value)
             return len(self._others) - 1
 
-    def is_of(self, cls: type, term: Any) -> Any:
+    def is_of(self, cls: type, term: Term) -> Any:
         """Returns that a value is of a type, as far as types of values are told apart."""
         sort = self._sorts.value
         tests = {int: sort.is_whole, float: sort.is_real, bool: sort.is_truth}
         return tests.get(cls, sort.is_other)(term)
 
-    def whole_of(self, term: Any) -> Any:
+    def whole_of(self, term: Term) -> Any:
         """Returns the integer that a value is, if it is one."""
         return self._sorts.value.of_whole(term)
 
-    def read(self, model: Any, term: Any) -> tuple[bool, Any]:
+    def read(self, model: Term, term: Term) -> tuple[bool, Any]:
         """Returns whether what a value is in a model can be shown, and the value."""
         z3, sort = self._z3, self._sorts.value
         found = model.eval(term, model_completion=True)
@@ -269,7 +271,7 @@ class Terms:
 
     # -- arithmetic ----------------------------------------------------------------------------------------------------
 
-    def compute(self, how: str, operands: Sequence[Number]) -> tuple[Any, Any]:
+    def compute(self, how: str, operands: Sequence[Number]) -> tuple[Term, Term]:
         """Returns what an operation makes of numbers, and that it raises no error."""
         found = self._computed(how, operands)
         if found is not None:
@@ -285,7 +287,7 @@ class Terms:
         function = z3.Function(f"{how} {len(operands)} {cls}", *sorts, range_)
         return wrap(function(*terms)), is_defined
 
-    def _computed(self, how: str, operands: Sequence[Number]) -> tuple[Any, Any] | None:
+    def _computed(self, how: str, operands: Sequence[Number]) -> tuple[Term, Term] | None:
         classes = [operand.cls for operand in operands]
         if len(operands) == 1:
             return self._of_one(how, operands[0])
@@ -306,7 +308,7 @@ class Terms:
             return self._z3.If(sort.of_truth(number.term), self._z3.IntVal(1), self._z3.IntVal(0))
         return sort.of_whole(number.term)
 
-    def _of_one(self, how: str, number: Number) -> tuple[Any, Any] | None:
+    def _of_one(self, how: str, number: Number) -> tuple[Term, Term] | None:
         z3, sort, always = self._z3, self._sorts.value, self._z3.BoolVal(True)
         if number.cls in _WHOLE:
             x = self._whole(number)
@@ -329,7 +331,7 @@ class Terms:
             case _:
                 return None
 
-    def _of_whole(self, how: str, left: Number, right: Number) -> tuple[Any, Any] | None:
+    def _of_whole(self, how: str, left: Number, right: Number) -> tuple[Term, Term] | None:
         z3, sort, always = self._z3, self._sorts.value, self._z3.BoolVal(True)
         if how in ("and_", "or_", "xor"):
             if left.cls is not bool or right.cls is not bool:
@@ -354,7 +356,7 @@ class Terms:
             case _:
                 return None
 
-    def _of_real(self, how: str, left: Number, right: Number) -> tuple[Any, Any] | None:
+    def _of_real(self, how: str, left: Number, right: Number) -> tuple[Term, Term] | None:
         z3, sort, always = self._z3, self._sorts.value, self._z3.BoolVal(True)
         if how in _COMPARISONS:
             found = self._compared(how, left, right)
@@ -408,7 +410,7 @@ class Terms:
         return _compare(how, z3.ToReal(self._whole(left)), z3.RealVal(f"{ratio.numerator}/{ratio.denominator}"))
 
 
-def _compare(how: str, a: Any, b: Any) -> Any:
+def _compare(how: str, a: Term, b: Term) -> Any:
     tests: dict[str, Callable[[], Any]] = {
         "lt": lambda: a < b, "le": lambda: a <= b, "gt": lambda: a > b, "ge": lambda: a >= b, "eq": lambda: a == b,
         "ne": lambda: a != b,
