@@ -23,12 +23,23 @@ from jaxaot.facade.assumed import is_assumed_constant
 from jaxaot.facade.cells import kind_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
-from jaxaot.plan.facts import AreApart, AreOne, CountsItems, Event, Fact, LoadsValue, ShareMemory, ShareNoMemory
+from jaxaot.plan.facts import (
+    AreApart,
+    AreOne,
+    CountsItems,
+    Event,
+    Fact,
+    LoadsValue,
+    ReadsNumber,
+    ShareMemory,
+    ShareNoMemory,
+)
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.world import WorldPlan, path_of
 from jaxaot.tracer.containers import MOST
 from jaxaot.tracer.names import code_names
 from jaxaot.tracer.paths import is_foreign
+from jaxaot.tracer.predictions import place_of
 from jaxaot.tracer.world import World
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -298,6 +309,7 @@ class Facts:
           unread: Ids of the lists that are added to and not read.
         """
         self._starts, self._unread = starts, unread
+        self._symbolic: set[tuple[int, Any]] = set()
         self._first: dict[int, Path] = {}
         self._holders: dict[int, tuple[Path, Any, str]] = {}
         self._is_assumed = functools.cache(self._leads_through_a_constant)
@@ -317,6 +329,8 @@ class Facts:
             return ()
         found: list[Event] = []
         tensors: list[tuple[Path, int | None]] = []
+        facts = (what for what, _ in trace.events if isinstance(what, ReadsNumber))
+        self._symbolic = {place_of(fact.path, self._starts) for fact in facts}
         for what, line in trace.events:
             if isinstance(what, Tensor) and id(what) in paths:
                 path, storage = paths[id(what)], storage_number.get(id(trace.noted[id(what)][1]["_storage"]))
@@ -331,6 +345,8 @@ class Facts:
     def _of_load(self, load: _Load, line: str) -> Iterator[Fact]:
         path = load.path
         if not self._was_there(load) or self._is_assumed(path):
+            return
+        if place_of(path, self._starts) in self._symbolic:  # where a symbol stood, any plain value is the function's
             return
         if load.holder is not None:
             self._holders.setdefault(id(load.holder), (path[:-1], load.holder, line))

@@ -430,3 +430,13 @@ def test_without_the_solver_the_error_names_the_extra(monkeypatch):
             ja.compile(lambda x: x + 1)(ja.ones(1))
     finally:
         terms.load_solver.cache_clear()
+
+
+def test_a_number_that_the_function_put_back_is_its_own():
+    o = Box(n=1, c=[1, 2])
+
+    def fn(x):
+        o.n, o.c[0] = o.c[0], o.n
+        return x * o.n if o.n == 1 else x
+
+    assert calls(fn, 3) <= 2
