@@ -27,6 +27,7 @@ from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.tracer.pure import run_pure
 from jaxaot.tracer.trace import trace_call
+from jaxaot.validate.prove import prove_guards
 
 register_flow(flow)  # what `traced.joint()` and the methods of the other stages do
 
@@ -153,6 +154,8 @@ def build_program(
       make: The backend that compiles a graph.
     """
     traced, key = trace_for_call(fn, args, kwargs, numbers)
+    if key.settings.validate_guards:
+        prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
     joint = traced.joint() if traced.needs_backward else None
     partition = joint.partition(policy, memory_budget) if joint is not None else None
     program = lower(traced, partition, make, key)

@@ -55,10 +55,11 @@
     │   ├── PolicyError                   an unknown policy, or one that returns nonsense
     │   ├── BudgetError                   a memory budget that cannot be read or met
     │   ├── OffloadError                  values were to go to the host, and the device cannot
-    │   ├── MissingExtraError             a package that draws pictures is not installed
+    │   ├── MissingExtraError             a package that draws pictures or proves guards is not installed
     │   ├── TagConflictError              a value that must be saved and must be recomputed
     │   ├── SettingsChangedError          a program under other settings of JAX than its own
     │   ├── WrongExecutableError          a program of XLA that does not compute what its graph says
+    │   ├── UnsoundGuardsError            a program whose guards let calls in for which it was not made
     │   ├── NotDifferentiableError        nothing to differentiate
     │   ├── ForwardModeError              forward mode through a rule that has only the reverse
     │   ├── CompilerResultError           a compiler returned what does not compute its graph
@@ -72,6 +73,7 @@
     RecompileWarning                      one argument makes a function compile again and again
     TracedPrintWarning                    a compiled function prints only when it is traced
     UnmatchedNamesWarning                 a policy mentions a name that no value has
+    UnprovedGuardsWarning                 nothing is known of whether the guards of a program are sound
     UntriedVersionWarning                 Python or JAX is newer than all that was tried
 
 Each subclasses the builtin that PyTorch raises in its place, so that habits still work. The docstring of a class is
@@ -80,7 +82,7 @@ its help page: cause, failing example, fix.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -473,6 +475,24 @@ class WrongExecutableError(CompilerError):
     """
 
 
+class UnsoundGuardsError(CompilerError):
+    """The guards of a program do not imply what its trace relied on, so that it would run where it is wrong.
+
+    It is looked for under `ja.config(validate_guards=True)`, before the program of a call is made. The message names
+    what was relied on first, with its line, and a case in which the guards hold and that does not. This is a defect of
+    jaxaot. Until it is mended, call the function eagerly, or let `ja.compiler.disable` do so.
+
+    Attributes:
+      fact: What was relied on, in words.
+      line: Where, as `file:line  source`; empty if it is not known.
+      counterexample: Places in the user's words → what they hold in the case that was found.
+    """
+
+    fact: str = ""
+    line: str = ""
+    counterexample: Mapping[str, Any] = {}
+
+
 class NotDifferentiableError(CompilerError, TypeError):
     """A function without a float input or output to differentiate."""
 
@@ -558,6 +578,13 @@ class UnmatchedNamesWarning(UserWarning):
 
     `ja.policies.save_only_these_names("atention")` says nothing of a value named `"attention"`. The message lists the
     names that there are.
+    """
+
+
+class UnprovedGuardsWarning(UserWarning):
+    """`ja.config(validate_guards=True)` found neither a proof nor a counter-example for the guards of a program.
+
+    The time for it was used up, or arithmetic such as `x ** y` is more than the solver knows of. The program runs.
     """
 
 

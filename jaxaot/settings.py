@@ -45,6 +45,9 @@ class Config:
         of this, elsewhere without the rounding of products.
       trust_large_containers: Whether a list, dict or set with more than 100,000 items that a compiled function reads is
         guarded by its type and length alone. Otherwise such a function is refused.
+      validate_guards: Whether it is proved of each program of `ja.compile` that its guards imply what the trace relied
+        on of Python; slow, for debugging. It needs `pip install "jaxaot[validate]"`. Where they do not, that is an
+        `UnsoundGuardsError`, see `docs/python.md`.
     """
 
     policy: str = "min_cut"
@@ -61,6 +64,7 @@ class Config:
     check_executables: bool = False
     exact_rounding: bool = False
     trust_large_containers: bool = False
+    validate_guards: bool = False
 
     def replace(self, **settings: Any) -> Config:
         """Returns this config with some fields replaced.

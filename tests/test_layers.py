@@ -19,6 +19,7 @@ LAYERS = [
     ("backend",),
     ("lower",),
     ("facade",),
+    ("validate",),
     ("tracer", "runtime", "rematerialize"),
     ("transforms",),
     ("flow",),

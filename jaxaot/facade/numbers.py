@@ -21,7 +21,9 @@ import numpy as np
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.dispatch import call
+from jaxaot.facade.source_line import user_line
 from jaxaot.facade.tensor import Tensor
+from jaxaot.plan.facts import ComputesNumber, EntersGraph, Fact, FailsToCompute, ReadsNumber, UsesNumber
 from jaxaot.plan.numbers import ComputedNumber, Number, NumberFact, NumberInput, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path
 
@@ -51,6 +53,7 @@ class Numbers:
     def __init__(self, trace: TraceState):
         self.symbols: dict[int, Any] = {}
         self._trace = weakref.ref(trace)  # which holds these
+        self._events = trace.events
         self._steps: list[Number] = []
         self._known: dict[Any, SymbolicNumber] = {}
         self._facts: dict[Any, NumberFact] = {}
@@ -58,7 +61,13 @@ class Numbers:
 
     def read(self, path: Path, value: int | float) -> SymbolicNumber:
         """Returns what stands for a number that a path leads to."""
-        return self._add(ReadNumber(path, type(value)), value)
+        number = self._add(ReadNumber(path, type(value)), value)
+        self._note(ReadsNumber(number.step, path, type(value), value))
+        return number
+
+    def _note(self, fact: Fact) -> None:
+        if self._events is not None:
+            self._events.append((fact, user_line()))
 
     def _add(self, number: Number, value: Any) -> SymbolicNumber:
         self._steps.append(number)
@@ -66,18 +75,29 @@ class Numbers:
 
     def compute(self, how: str, operands: tuple[Any, ...]) -> Any:
         """Returns what an operation makes of numbers of which one is symbolic."""
-        value = FUNCTIONS[how](*map(plain_number, operands))
         steps = tuple(NumberStep(v.step) if type(v) is SymbolicNumber else v for v in operands)
-        key = how, tuple((type(v), repr(v)) for v in steps)  # `0.0` and `-0.0` differ
+        try:
+            value = FUNCTIONS[how](*map(plain_number, operands))
+        except Exception:  # which code may catch, as for `1 / n`: with other numbers it is not raised
+            self._note(FailsToCompute(how, steps))
+            for operand in operands:
+                if type(operand) is SymbolicNumber:
+                    self.rely(operand)
+            raise
+        key = how, tuple((type(v), v if type(v) is NumberStep else repr(v)) for v in steps)  # 0.0 is not -0.0
         if key not in self._known:
             self._known[key] = self._add(ComputedNumber(how, steps), value)
             if type(value) not in _NUMBERS or how == "pow":  # `2**t` is an int or a float
                 self.rely(self._known[key], is_of_type=True)
+        if self._events is not None:
+            self._note(ComputesNumber(self._known[key].step, how, steps, type(value)))
         return self._known[key]
 
     def rely(self, number: SymbolicNumber, is_of_type: bool = False) -> Any:
         """Returns the value of a number; the trace relies on it, or on its type."""
         value = type(number.value) if is_of_type else number.value
+        if not is_of_type:
+            self._note(UsesNumber(number.step, value))
         self._facts.setdefault((number.step, is_of_type), NumberFact(number.step, value, is_of_type))
         return number.value
 
@@ -93,6 +113,7 @@ class Numbers:
             assert trace is not None, "a number is used while its trace runs"
             self.symbols[number.step] = trace.lift((), aval.dtype, origin, weak_type=True)
             if type(number.value) is int:  # as an input it has few bits
+                self._note(EntersGraph(number.step))
                 for limit in (self.compute("ge", (number, -(2**31))), self.compute("lt", (number, 2**31))):
                     self.rely(limit)
         return self.symbols[number.step]

@@ -130,6 +130,8 @@ class TraceState:
       is_apart: Whether a handler of a signal is running, which is no part of the traced function.
       numbers: The numbers of Python that are symbolic; see `facade/numbers.py`.
       entry: The code from which the traced function is called.
+      events: What is relied on, in order, each with the user's line: facts about numbers, tensors from outside, and
+        what code loads; None if it is not noted.
     """
 
     def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
@@ -171,6 +173,7 @@ class TraceState:
         self.is_apart = False
         self.entry: Any = None
         self.numbers: Any = None
+        self.events: list[tuple[Any, str]] | None = None
 
     def is_mine(self) -> bool:
         """Returns whether this trace is running in the calling thread."""
@@ -317,6 +320,8 @@ class TraceState:
         if tensor._trace is not self and id(tensor) not in self.noted:
             self._refuse_finalizer()
             self.noted.setdefault(id(tensor), (tensor, tensor._snapshot()))
+            if self.events is not None:
+                self.events.append((tensor, user_line()))
 
     def touch(self, tensor: Tensor) -> None:
         """Notes how a tensor from outside was, before its metadata change."""

@@ -12,7 +12,7 @@ import itertools
 import operator
 import os
 import weakref
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot.plan.guards import Code, Condition, Names, differs, shown
@@ -45,6 +45,11 @@ class SeenItems:
         taken._plain = [self._plain[i] for i in positions]
         taken._items = [self._items[i] for i in positions]
         return taken
+
+    def each(self, positions: Iterable[int]) -> Iterator[tuple[int, Any, bool]]:
+        """Yields each of some positions with the item there, and whether it is compared by value."""
+        for position, item, is_plain in zip(positions, self._items, self._plain, strict=True):
+            yield position, item if self._are_plain else item(), is_plain
 
     def differ(self, items: Iterable[Any]) -> bool:
         """Returns whether items are others than these were; as many of them."""

@@ -21,6 +21,7 @@ from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan
+from jaxaot.plan.facts import Event
 from jaxaot.plan.paths import Path
 from jaxaot.plan.places import PlacePlan
 from jaxaot.plan.rng import RngPlan
@@ -82,6 +83,8 @@ class Traced:
       break_values: The values that Python asked for, if the function was traced in segments.
       in_tree: Tree of the arguments.
       out_tree: Tree of the result.
+      events: What the trace relied on of Python, in the order in which it was met; noted under
+        `ja.config(validate_guards=True)` alone.
     """
 
     jaxpr: Any
@@ -93,6 +96,7 @@ class Traced:
     places: PlacePlan = dataclasses.field(default_factory=PlacePlan)
     break_values: tuple[BreakValue, ...] = ()
     world: WorldPlan = dataclasses.field(default_factory=WorldPlan)
+    events: tuple[Event, ...] = ()
 
     @functools.cached_property
     def signature(self) -> Signature:

@@ -23,6 +23,7 @@ from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.links import Walk
 from jaxaot.runtime.program import Program
 from jaxaot.runtime.segmented import ExecutableCache, ask, make_linker, trace_through
+from jaxaot.validate.prove import prove_guards
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -59,6 +60,8 @@ class SegmentBuilder:
         """Returns a program for a call; other programs that run some of its segments compute more from then on."""
         traced = self._trace(fn, args, kwargs, writing, walk.known, numbers)
         key = key_for_call(traced, fn, args, kwargs)
+        if key.settings.validate_guards:
+            prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
         before = {link.segment: link.segment.call for p in programs for link in p.links or ()}
         linker = make_linker(traced, walk, programs, lambda graph: self.executables(graph, key.jax_settings))
         partition = self.cut(traced) if traced.needs_backward else None

@@ -40,10 +40,12 @@ class Items:
     Attributes:
       guards: On the container, and on the items that are looked at at once.
       rest: The step to each other item, and the item.
+      at_once: The same of the tensors and arrays that are looked at at once.
     """
 
     guards: list[PythonGuard]
     rest: list[tuple[PathStep, Any]]
+    at_once: list[tuple[PathStep, Any]] = dataclasses.field(default_factory=list)
 
 
 def guard_items(path: Path, value: Any, is_input: Callable[[Any], bool] = lambda _: False) -> Items:
@@ -75,7 +77,11 @@ def guard_items(path: Path, value: Any, is_input: Callable[[Any], bool] = lambda
         seen = SeenItems([steps[i][1] for i in at_once], is_plain)
         chosen = None if len(at_once) == len(steps) else tuple(at_once)
         guards.append(PythonGuard(path, HasItems(seen, chosen, is_dict)))
-    return Items(guards, [step for step in steps if not is_at_once(step[1])])
+    return Items(
+        guards,
+        [step for step in steps if not is_at_once(step[1])],
+        [steps[i] for i in at_once if not is_plain(steps[i][1])],
+    )
 
 
 def set_guards(path: Path, value: Any) -> Iterator[PythonGuard]:

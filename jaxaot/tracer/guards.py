@@ -404,6 +404,10 @@ class _Walk:
         elif isinstance(value, (*MAPPINGS, *SEQUENCES)):
             items = guard_items(path, value, lambda x: id(x) in self._reached.tensors or id(x) in self._reached.arrays)
             self.guards += items.guards
+            for step, child in items.at_once:
+                first = self._outside.setdefault(id(child), (*path, step))
+                if first != (*path, step):
+                    self._guard((*path, step), IsAlsoAt(first))
             for step, child in items.rest:
                 self._child((*path, step), child)
             if type(value) not in BUILTIN:
@@ -531,8 +535,11 @@ class _Walk:
                     if is_first:  # the method itself comes with its class
                         self._variables((*holder, ("class", name)), fn)
                         self._defaults((*holder, ("class", name)), fn)
-                elif is_first and not is_operator:
-                    self._child((*holder, ("class" if is_method else "attr", name)), member)
+                elif not is_operator:
+                    if not is_method and path != holder:  # an attribute of the object may come to hide it
+                        self._guard((*path, ("attr", name)), IsAlsoAt((*holder, ("attr", name))))
+                    if is_first:
+                        self._child((*holder, ("class" if is_method else "attr", name)), member)
         if members or absent:
             above = [
                 (owner, tuple(sorted({name for i, name in absent if i > place}))) for place, owner in enumerate(owners)

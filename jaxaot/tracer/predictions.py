@@ -55,7 +55,7 @@ def changing_numbers(
       of_leaves: The path to each leaf of the arguments.
     """
     guarded = {
-        _place(guard.path, roots)
+        place_of(guard.path, roots)
         for guard in traced.call.python
         if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float)
     }
@@ -64,7 +64,7 @@ def changing_numbers(
     }
     for write in traced.world.writes:
         for path, value in _places(write):
-            place = _place(path, roots)
+            place = place_of(path, roots)
             if path not in of_leaves and place not in guarded and place[0] not in containers:
                 continue
             if isinstance(value, BuiltConstant) and type(value.value) in (int, float):
@@ -135,7 +135,7 @@ def without_numbers(
     """Returns guards of which those on the values of symbolic numbers are on their types alone."""
     if not numbers:
         return tuple(guards)
-    places = {_place(path, roots) for path in numbers}
+    places = {place_of(path, roots) for path in numbers}
     return tuple(found for guard in guards for found in _without(guard, places, roots))
 
 
@@ -144,7 +144,7 @@ def _without(
 ) -> Iterator[PythonGuard]:
     """Yields the guards on the rest where one is on the values of places too."""
     condition, path = guard.condition, guard.path
-    if isinstance(condition, EqualTo) and type(condition.value) in (int, float) and _place(path, roots) in places:
+    if isinstance(condition, EqualTo) and type(condition.value) in (int, float) and place_of(path, roots) in places:
         yield dataclasses.replace(guard, condition=HasType(type(condition.value)))
     elif isinstance(condition, HasItems):
         container = follow(roots, path)
@@ -173,7 +173,7 @@ def _is_there(path: Path, value: Value | None, roots: Sequence[tuple[Path, Any]]
         return False
 
 
-def _place(path: Path, roots: Sequence[tuple[Path, Any]]) -> tuple[int, Any]:
+def place_of(path: Path, roots: Sequence[tuple[Path, Any]]) -> tuple[int, Any]:
     """Returns what tells a place apart, whichever path leads to it."""
     kind, key = path[-1]
     holder: Any = follow(roots, path[:-1]) if len(path) > 1 else None
@@ -219,7 +219,7 @@ def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]])
         found: list[Any] = [with_values(made, settle) for made in plan.made]
         for write in plan.writes:
             places = [] if _changes_length(write, roots) else list(_places(with_values(write, settle)))
-            found += [(*_place(path, roots), value) for path, value in places if not _is_there(path, value, roots)]
+            found += [(*place_of(path, roots), value) for path, value in places if not _is_there(path, value, roots)]
             found += [] if places else [with_values(write, settle)]
         return found
 

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot import settings
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
@@ -30,6 +31,7 @@ from jaxaot.ir.walk import variables
 from jaxaot.plan.alias import AliasPlan, ConstantOutput
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
+from jaxaot.plan.facts import LoadsValue
 from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
 from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.places import ArrayInput, PlacePlan
@@ -51,11 +53,12 @@ from jaxaot.tracer.arguments import (
     value_type,
     with_leaves,
 )
-from jaxaot.tracer.containers import PLAIN
+from jaxaot.tracer.containers import PLAIN, is_plain
 from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.guards import Reached, find_volatile, python_guards
 from jaxaot.tracer.hoist import hoist
+from jaxaot.tracer.loads import Facts, Loads
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, leaf_input
 from jaxaot.tracer.predictions import (
@@ -179,6 +182,7 @@ def _trace(
     how: _How,
 ) -> Traced:
     trace = TraceState(known)
+    trace.events = [] if settings.get().validate_guards else None
     trace.numbers = Numbers(trace)
     unread = frozenset(id(follow(roots(fn, args, kwargs), path)) for path in how.lists)
     world = World(roots(fn, args, kwargs), unread)
@@ -216,6 +220,10 @@ def _trace(
                 world.put_number(roots(fn, args, kwargs), path, symbol)
         if how.numbers:
             world.put_recording()
+        if trace.events is not None:
+            for path, leaf, was in zip(leaf_paths((args, kwargs), in_tree), given, leaves, strict=True):
+                if path is not None and leaf is was and is_plain(leaf):
+                    trace.events.append((LoadsValue(path, leaf), ""))
         reads: dict[Path, Reads] = {}
         for path in how.lists:
             original = follow(roots(fn, args, kwargs), path)
@@ -230,7 +238,7 @@ def _trace(
             context = world.enter_context()
             for of_one in reads.values():
                 of_one.is_on = True
-            with volatile.watch:
+            with volatile.watch, Loads(world, trace.events) if trace.events is not None else contextlib.nullcontext():
                 result = run_traced(fn, call_args, call_kwargs, context)
             for of_one in reads.values():
                 of_one.is_on = False
@@ -428,6 +436,7 @@ def _finish(
     python = (*python_guards(starts, guarded), *_grad_guards(trace, number, paths))
     python = without_numbers(python, how.numbers, starts)
     of_leaves = leaf_paths((args, kwargs), in_tree) if how.numbers else [None] * len(leaves)
+    read = (*(paths[id(t)] for t in inputs), *(array.path for array in place_plan.arrays))
     call = CallPlan(
         tensors=tuple(tensor_input(t) for t in inputs),
         storages=storages,
@@ -444,16 +453,17 @@ def _finish(
         ),
         repeats=_repeats(leaves, number, paths),
         grads=tuple(GradGuard(number[i], was is None) for i, (_, was) in trace.grad_reads.items() if i in number),
-        python=(*python, *world.guards(starts, done, python)),
+        python=(*python, *world.guards(starts, done, python, read)),
         grad_enabled=modes[0],
         autocast=modes[1],
         numbers=trace.numbers.plan(),
     )
+    events = Facts(starts, unread).events(trace, paths, storage_number, done)
     alias = _without_arguments(alias, starts, leaves)
     rng, seeded = _generators(trace, starts)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
-    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done)
+    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events)
 
 
 def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:

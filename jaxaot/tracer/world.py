@@ -54,6 +54,8 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NAMESPACES = (types.SimpleNamespace, threading.local)
 _WITHIN = ("__globals__", "__dict__")
 """Steps to what belongs to an object and is guarded with it."""
+_MANY_PAIRS = 16
+"""More than so many pairs of objects are told apart all at once."""
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for what is not there."""
 
@@ -185,6 +187,12 @@ class World:
                     yield code
                     pending += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
 
+    def functions(self) -> Iterator[tuple[Path, types.FunctionType]]:
+        """Yields the functions that are not a library's, with their paths."""
+        for value in self._keep:
+            if isinstance(value, types.FunctionType) and not is_foreign(value.__module__):
+                yield self.paths[id(value)], value
+
     def stand_in(self, path: Path, copy: dict[Any, Any] | list[Any] | deque[Any], original: object) -> None:
         """Notes a dict or list that the function is given in the place of one of the caller's."""
         self.paths[id(copy)] = path
@@ -245,7 +253,11 @@ class World:
         return found
 
     def guards(
-        self, roots: Sequence[tuple[Path, Any]], plan: WorldPlan, python: Sequence[PythonGuard]
+        self,
+        roots: Sequence[tuple[Path, Any]],
+        plan: WorldPlan,
+        python: Sequence[PythonGuard],
+        inputs: Iterable[Path] = (),
     ) -> Iterator[PythonGuard]:
         """Yields the guards that what is written to is of the same type, and is what no other path leads to.
 
@@ -253,6 +265,7 @@ class World:
           roots: Where paths start.
           plan: What is done.
           python: The guards on what the function may have read.
+          inputs: Where the tensors and arrays are found that it read.
         """
         holders: dict[Path, Any] = {}
         typed = {guard.path for guard in python if isinstance(guard.condition, HasType)}
@@ -269,13 +282,20 @@ class World:
             for other in self.repeats.get(id(value), ()):
                 if other != path:
                     yield PythonGuard(other, IsAlsoAt(path))
-        seen = dict.fromkeys((*holders, *(guard.path[:-1] for guard in python)))
-        others = [(path, follow(roots, path)) for path in seen if len(path) > 1]
+        # what is read of another object would be what is written to this one, if the two were one
+        read = dict.fromkeys((*(guard.path[:-1] for guard in python), *(path[:-1] for path in inputs)))
+        others = [(path, follow(roots, path)) for path in read if len(path) > 1 and path not in holders]
+        of_class: dict[type, dict[int, Path]] = {}
         for path, value in holders.items():
-            for other, another in others:
-                is_later = other not in holders or list(holders).index(other) > list(holders).index(path)
-                if type(another) is type(value) and another is not value and is_later:
-                    yield PythonGuard(path, AreDistinct((path, other)))
+            of_class.setdefault(type(value), {}).setdefault(id(value), path)
+        for cls, written in of_class.items():
+            found = {id(value): path for path, value in reversed(others) if type(value) is cls} | written
+            if len(written) * len(found) > _MANY_PAIRS:
+                yield PythonGuard(next(iter(written.values())), AreDistinct(tuple(found.values())))
+                continue
+            for i, path in enumerate(written.values()):
+                later = (*list(written.values())[i + 1 :], *(p for n, p in found.items() if n not in written))
+                yield from (PythonGuard(path, AreDistinct((path, other))) for other in later)
 
     def put_back(self) -> bool:
         """Puts everything back, and returns whether anything was changed."""

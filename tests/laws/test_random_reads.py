@@ -115,6 +115,13 @@ def test_a_compiled_function_follows_the_world(seed):
     check(seed, 8)
 
 
+@pytest.mark.parametrize("seed", seeds(300, 2))
+def test_guards_are_sound(seed):
+    pytest.importorskip("z3")
+    with ja.config(validate_guards=True):
+        check(seed, 12, segments=seed % 3 == 0)
+
+
 def test_in_segments():
     check(1, 6, segments=True)
 

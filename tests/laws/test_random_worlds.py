@@ -184,6 +184,13 @@ def test_numbers_alone_make_few_programs(seed):
     assert check(source, ja.compile).cache_info().misses <= 4, source
 
 
+@pytest.mark.parametrize("seed", seeds(600, 3))
+def test_guards_are_sound(seed):
+    pytest.importorskip("z3")
+    with ja.config(validate_guards=True):
+        check(grow(seed, asks=False), ja.compile)
+
+
 @pytest.mark.parametrize("seed", seeds(1000, 4))
 def test_segments_are_eager(seed):
     with warnings.catch_warnings():

@@ -241,6 +241,28 @@ def test_an_object_and_a_tensor_in_a_long_list():
     )
 
 
+def test_a_tensor_in_a_long_list_that_is_compared_with_another():
+    tensors = [ja.ones(2) for _ in range(300)]
+    row = Bag(t=tensors[7])
+    follows(lambda x: x * (row.t is tensors[7]), lambda: setattr(row, "t", ja.ones(2)))
+
+
+def test_an_attribute_of_an_object_that_hides_one_of_its_class():
+    class Layer:
+        cfg, sizes, w = Bag(k=3), [1, 2], ja.ones(2)
+
+        def forward(self, x):
+            return x * self.cfg.k * len(self.sizes) * self.w
+
+    layer = Layer()
+    follows(
+        lambda x: layer.forward(x),
+        lambda: setattr(layer, "cfg", Bag(k=9)),
+        lambda: setattr(layer, "sizes", [1]),
+        lambda: setattr(layer, "w", ja.ones(2) * 5),
+    )
+
+
 def test_a_container_of_too_many_items_is_refused_unless_it_is_trusted():
     items = list(range(100_001))
     fn = ja.compile(lambda x: x * items[5])

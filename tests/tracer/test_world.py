@@ -641,3 +641,66 @@ def test_a_graph_that_would_lose_a_change_is_not_exported():
 
     with pytest.raises(errors.ExportError, match="is changed, which a graph cannot do"):
         ja.aot.aot_export_module(Counting(), (ja.ones(2),), trace_joint=False)
+
+
+def test_an_error_of_arithmetic_that_is_caught_holds_for_its_numbers_alone():
+    def make():
+        s = State(n=0, shift=-1)
+
+        def fn(x):
+            try:
+                rate = 1 / s.n
+            except ZeroDivisionError:
+                rate = 100.0
+            try:
+                rate += 1 << s.shift
+            except ValueError:
+                rate += 0.5
+            s.n += 1
+            s.shift += 1
+            return x * rate
+
+        return fn, s
+
+    agree(make)
+
+
+def test_what_is_written_to_and_what_is_read_become_one_object():
+    def boxes():
+        one, other = State(h=ja.ones(2)), State(h=ja.ones(2) * 5)
+        return State(a=one, b=other), lambda s: s.a, lambda s: s.b, lambda s: setattr(s, "b", s.a)
+
+    def dicts():
+        one, other = {"h": ja.ones(2)}, {"h": ja.ones(2) * 5}
+        return {"a": one, "b": other}, lambda s: s["a"], lambda s: s["b"], lambda s: s.update(b=s["a"])
+
+    for make in (boxes, dicts):
+        s, a, b, join = make()
+
+        @ja.compile
+        def fn(x, s=s, a=a, b=b):
+            write, read = a(s), b(s)
+            if isinstance(write, dict):
+                write["h"] = x * 2
+                return read["h"] + 1
+            write.h = x * 2
+            return read.h + 1
+
+        assert fn(ja.ones(2)).tolist() == [6.0, 6.0]
+        join(s)
+        assert fn(ja.ones(2) * 5).tolist() == [11.0, 11.0]
+
+
+def test_many_objects_that_are_written_to_are_told_apart_at_once():
+    states = [{"m": ja.zeros(2)} for _ in range(20)]
+
+    def fn(x):
+        for state in states:
+            state["m"] = state["m"] + x
+        return states[0]["m"]
+
+    compiled = ja.compile(fn)
+    assert [compiled(ja.ones(2)).tolist()[0] for _ in range(3)] == [1.0, 2.0, 3.0]
+    assert compiled.cache_info().misses == 1
+    states[1] = states[0]
+    assert compiled(ja.ones(2)).tolist() == [5.0, 5.0]

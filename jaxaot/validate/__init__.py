@@ -1,0 +1,1 @@
+"""Proves that the guards of a program imply what its trace relied on."""
