@@ -76,8 +76,8 @@ def _move(part: Any, n: int) -> _Move | None:
         at = plain_number(part)
         if type(at) is not int or not -n <= at < n:
             return None
-        start: Any = part if at >= 0 else part + n
-        return _Move(start, 1, True) if start >= 0 and start < n else None
+        start = part if at >= 0 else part + n
+        return _Move(start, 1, True) if _is_within(start, n - 1) else None
     stop: Any = part.stop
     start = part.start
     at, end = plain_number(start), plain_number(stop)
@@ -87,4 +87,9 @@ def _move(part: Any, n: int) -> _Move | None:
         return None
     size = stop - start
     size = size.numbers.rely(size) if type(size) is SymbolicNumber else size
-    return _Move(start, size, False) if start >= 0 and start <= n - size else None
+    return _Move(start, size, False) if _is_within(start, n - size) else None
+
+
+def _is_within(start: Any, last: int) -> bool:
+    """Returns whether a number is from 0 to `last`; that it is becomes a guard."""
+    return start >= 0 and start <= last

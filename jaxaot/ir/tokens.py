@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._typing import ClosedJaxpr, Jaxpr, Literal
+from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal
 from jaxaot.ir.rewrite import inline
 
 _FOLDED = {"convert_element_type", "add", "sub", "mul", "div", "neg", "max", "min", "copy", "lt", "select_n"}
@@ -41,7 +41,7 @@ class Tokens:
         closed = inline(closed, also_custom=False)
         return self._graph(closed.jaxpr, closed.consts, numbers or {})
 
-    def _graph(self, jaxpr: Any, consts: Sequence[Any], numbers: Mapping[int, tuple[Any, Any]]) -> tuple[Any, ...]:
+    def _graph(self, jaxpr: Jaxpr, consts: Sequence[Any], numbers: Mapping[int, tuple[Any, Any]]) -> tuple[Any, ...]:
         found: dict[Any, int] = {}
         for var, const in zip(jaxpr.constvars, consts, strict=False):
             array = np.asarray(jax.random.key_data(const) if _is_key(const) else const)
@@ -72,12 +72,12 @@ class Tokens:
     def _number(self, array: np.ndarray) -> int:
         return self._node("number", *_shown(array))
 
-    def _atom(self, atom: Any, found: Mapping[Any, int]) -> int:
+    def _atom(self, atom: Atom, found: Mapping[Any, int]) -> int:
         if isinstance(atom, Literal):
             return self._number(np.asarray(atom.val, atom.aval.dtype))
         return found[atom]
 
-    def _equation(self, eqn: Any, operands: tuple[int, ...]) -> list[int]:
+    def _equation(self, eqn: Eqn, operands: tuple[int, ...]) -> list[int]:
         name = eqn.primitive.name
         numbers = [self._known[i] for i in operands]
         if name == "squeeze" or (name == "reshape" and eqn.params.get("dimensions") is None):
@@ -103,7 +103,7 @@ class Tokens:
         source, shape = self._source(operand, shape)
         return source if shape == tuple(new) else self._node("reshape", source, shape, tuple(new))
 
-    def _window(self, eqn: Any, operands: Sequence[int], numbers: Sequence[Any]) -> int | None:
+    def _window(self, eqn: Eqn, operands: Sequence[int], numbers: Sequence[Any]) -> int | None:
         """Returns a window without gaps as the elements that it is, whatever shape they are shown in; else None.
 
         So a window of a reshaped array is one of the array, and one whose place is an operand that is known is a slice.
@@ -132,10 +132,10 @@ class Tokens:
             return self._reshape(source, of_source, new)
         return self._reshape(self._node("take", source, start, n), (n,), new)
 
-    def _params(self, eqn: Any) -> tuple[Any, ...]:
+    def _params(self, eqn: Eqn) -> tuple[Any, ...]:
         return tuple((k, self._param(v)) for k, v in sorted(eqn.params.items()) if k not in _IRRELEVANT)
 
-    def _param(self, value: Any) -> Any:
+    def _param(self, value: object) -> Any:
         if isinstance(value, (Jaxpr, ClosedJaxpr)):
             inner, consts = (value.jaxpr, value.consts) if isinstance(value, ClosedJaxpr) else (value, ())
             return ("graph", *self._graph(inner, consts, {}))
@@ -148,14 +148,14 @@ def _shown(array: np.ndarray) -> tuple[Any, ...]:
     return str(array.dtype), array.shape, array.tobytes()
 
 
-def _array(known: Any) -> np.ndarray:
+def _array(known: Sequence[Any]) -> np.ndarray:
     _, dtype, shape, data = known
     return np.frombuffer(data, dtype).reshape(shape)
 
 
-def _type(aval: Any) -> Any:
+def _type(aval: object) -> Any:
     return (aval.shape, str(aval.dtype)) if hasattr(aval, "shape") else str(aval)
 
 
-def _is_key(value: Any) -> bool:
+def _is_key(value: object) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
