@@ -19,6 +19,7 @@ import numpy as np
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import ViewError
 from jaxaot.views.layout import contiguous_stride, view_stride
+from jaxaot.views.numbers import place_numbers
 from jaxaot.views.window import reinterpret
 
 
@@ -451,6 +452,7 @@ def chain_template(chain: ViewChain) -> ViewChain:
     return tuple(step.template for step in chain)
 
 
-def chain_starts(chain: ViewChain) -> tuple[int, ...]:
-    """Returns the numbers that change from call to call."""
-    return tuple(start for step in chain for start in step.starts)
+def chain_starts(chain: ViewChain) -> np.ndarray:
+    """Returns the numbers that change from call to call, as an operand of kernels."""
+    starts = [start for step in chain for start in step.starts]
+    return place_numbers(starts, max(starts, default=0))
