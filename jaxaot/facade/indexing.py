@@ -14,6 +14,7 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError, TensorTypeError
 from jaxaot.facade import selection
+from jaxaot.facade.create import check_number
 from jaxaot.facade.dispatch import call, call_inplace
 from jaxaot.facade.nonzero import true_places
 from jaxaot.facade.source_line import warn_user
@@ -234,6 +235,8 @@ def getitem(tensor: Tensor, index: object) -> Any:
 
 def setitem(tensor: Tensor, index: object, value: object) -> None:
     """Carries out `tensor[index] = value`."""
+    if type(value) in (int, float) and not -128 <= value < 128:
+        check_number(tensor._layout.dtype, value)
     parts = _parts(index)
     masked = None if isinstance(index, (int, slice)) else _by_mask(tensor, parts)
     if masked is not None and _set_by_mask(*masked, value):
