@@ -19,11 +19,11 @@ from jaxaot.facade.dispatch import call, call_inplace
 from jaxaot.facade.nonzero import true_places
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.tensor import Tensor, wrap_array
-from jaxaot.facade.views import make_view, slice_step, view_through
+from jaxaot.facade.views import alias, slice_step, view_through
 from jaxaot.ops.promotion import canonical_dtype, is_bool, is_integral
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
-from jaxaot.views.chain import AbstractViewOp, Geometry, Reshape, Select, Unsqueeze
+from jaxaot.views.chain import AbstractViewOp, Geometry, Select, Unsqueeze
 from jaxaot.views.layout import broadcast_size
 from jaxaot.views.numbers import MAX_INT32
 
@@ -228,12 +228,12 @@ def getitem(tensor: Tensor, index: object) -> Any:
     view, indices = _basic(tensor, parts)
     if not indices:
         # an index always makes a new handle, even `x[...]`
-        return make_view(tensor, Reshape(tensor._layout.size), "AliasBackward0") if view is tensor else view
+        return alias(tensor) if view is tensor else view
     _check_bounds(view, indices)
     return call(lookup("index"), (view, indices), ())
 
 
-def setitem(tensor: Tensor, index: object, value: object) -> None:
+def setitem(tensor: Tensor, index: object, value: Any) -> None:
     """Carries out `tensor[index] = value`."""
     if type(value) in (int, float) and not -128 <= value < 128:
         check_number(tensor._layout.dtype, value)

@@ -236,10 +236,6 @@ class Tensor(Bound):
         """Returns the storage: one object for all tensors that share memory."""
         return self._storage
 
-    def storage(self) -> Storage:
-        """Returns the storage."""
-        return self._storage
-
     def data_ptr(self) -> int:
         """Returns a number that is equal for tensors that begin at the same element of one storage."""
         return self._storage.data_ptr() + self._offset * self.itemsize

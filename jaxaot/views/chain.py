@@ -20,7 +20,7 @@ from jaxaot._typing import Array, Shape
 from jaxaot.errors import ViewError
 from jaxaot.views.layout import contiguous_stride, view_stride
 from jaxaot.views.numbers import place_numbers
-from jaxaot.views.window import reinterpret
+from jaxaot.views.window import flip_sign, reinterpret
 
 
 class Geometry(NamedTuple):
@@ -56,7 +56,7 @@ class AbstractViewOp(abc.ABC):
 
     @property
     def conjugates(self) -> bool:
-        """Whether the view shows the conjugates of its parent."""
+        """Whether the view shows the conjugates of its parent, or the negatives of real numbers."""
         return False
 
     @property
@@ -306,13 +306,13 @@ class AsStrided(AbstractViewOp):
 @final
 @dataclasses.dataclass(frozen=True)
 class Conjugate(AbstractViewOp):
-    """The conjugates of complex numbers, on the same memory."""
+    """The conjugates of complex numbers, or the negatives of real ones, on the same memory."""
 
     def geometry(self, parent):
         return parent
 
     def apply(self, x, starts=None):
-        return jnp.conj(x)
+        return flip_sign(x)
 
     @property
     def conjugates(self):

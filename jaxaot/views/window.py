@@ -175,15 +175,20 @@ class CastWindow(AbstractWindow):
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class ConjWindow(AbstractWindow):
-    """The conjugates of what another window shows."""
+    """The conjugates of what another window shows; of real numbers, the negatives."""
 
     inner: AbstractWindow
 
     def apply(self, base: Array, starts: Starts) -> Array:
-        return jnp.conj(self.inner.apply(base, starts))
+        return flip_sign(self.inner.apply(base, starts))
 
     def scatter(self, base: Array, update: Array, starts: Starts) -> Array:
-        return self.inner.scatter(base, jnp.conj(update), starts)
+        return self.inner.scatter(base, flip_sign(update), starts)
+
+
+def flip_sign(x: Array) -> Array:
+    """Returns the conjugates of complex numbers, the negatives of real ones."""
+    return jnp.conj(x) if x.dtype.kind == "c" else -x
 
 
 def reinterpret(memory: Array, dtype: DTypeLike) -> Array:
