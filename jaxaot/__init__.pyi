@@ -4310,7 +4310,7 @@ def iinfo(dtype: DTypeLike | None) -> Any:
     """
 
 def imag(input: Tensor) -> Tensor:
-    """Returns the imaginary parts, a view; of a conjugate a copy.
+    """Returns the imaginary parts, a view; of a conjugate one that shows the negatives of memory.
 
     Args:
       input: The tensor.
@@ -4582,7 +4582,7 @@ def is_inference(input: Tensor) -> _bool:
     """
 
 def is_neg(input: Tensor) -> _bool:
-    """Returns False: negation is computed at once here, not kept as a mark on the tensor.
+    """Returns whether the tensor shows the negatives of what its memory holds, as `x.conj().imag` does.
 
     Args:
       input: The tensor.
@@ -7473,12 +7473,12 @@ def reshape(input: Tensor, *shape: Ints) -> Tensor:
     See `torch.reshape`.
     """
 
-def resize_as_(self: Tensor, other: Tensor) -> Tensor:
+def resize_as_(self: Tensor, other: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
     """Resizes to the shape of another tensor, in place.
 
     Args:
-      self: The tensor.
-      other: The second operand, a tensor or a number; shapes broadcast.
+      other: The tensor.
+      memory_format: How the elements lie in memory afterwards; `preserve_format` is that of `other`.
 
     See `torch.resize_as_`.
     """
@@ -7493,7 +7493,7 @@ def resolve_conj(input: Tensor) -> Tensor:
     """
 
 def resolve_neg(input: Tensor) -> Tensor:
-    """Returns the tensor: negation is computed at once here, not kept as a mark on it.
+    """Returns the tensor, or a copy with its values in memory if it shows the negatives of memory.
 
     Args:
       input: The tensor.

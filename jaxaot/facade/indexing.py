@@ -162,7 +162,8 @@ def _basic(tensor: Tensor, parts: Sequence[Any]) -> tuple[Tensor, list[Tensor | 
             try:
                 number = operator.index(part)
             except TypeError:
-                raise DimError(
+                kind = TensorTypeError if isinstance(part, str) else DimError
+                raise kind(
                     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
                     f"(got {type(part).__name__})"
                 ) from None
