@@ -152,8 +152,8 @@ def _roots(
                 raise AutogradError("grad can be implicitly created only for scalar outputs")
             if is_complex(tensor._layout.dtype):
                 raise AutogradError(
-                    f"grad can be implicitly created only for real scalar outputs but got {tensor.dtype}. Differentiate "
-                    "a real number of it, such as `x.abs()`, or pass the gradient."
+                    f"grad can be implicitly created only for real scalar outputs but got {tensor.dtype}. "
+                    "Differentiate a real number of it, such as `x.abs()`, or pass the gradient."
                 )
             value: Any = _ones(tensor._layout)
             if create_graph:
