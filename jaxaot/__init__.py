@@ -94,6 +94,7 @@ from jaxaot.tape.autocast import is_autocast_enabled as is_autocast_enabled
 from jaxaot.tape.modes import enable_grad as enable_grad
 from jaxaot.tape.modes import inference_mode as inference_mode
 from jaxaot.tape.modes import is_grad_enabled as is_grad_enabled
+from jaxaot.tape.modes import is_inference_mode_enabled as is_inference_mode_enabled
 from jaxaot.tape.modes import no_grad as no_grad
 from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.transforms.checkpoint import checkpoint as checkpoint

@@ -116,6 +116,7 @@ from jaxaot.tape.autocast import is_autocast_enabled as is_autocast_enabled
 from jaxaot.tape.modes import enable_grad as enable_grad
 from jaxaot.tape.modes import inference_mode as inference_mode
 from jaxaot.tape.modes import is_grad_enabled as is_grad_enabled
+from jaxaot.tape.modes import is_inference_mode_enabled as is_inference_mode_enabled
 from jaxaot.tape.modes import no_grad as no_grad
 from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.transforms.checkpoint import checkpoint as checkpoint
@@ -4313,7 +4314,7 @@ def iinfo(dtype: DTypeLike | None) -> Any:
     """
 
 def imag(input: Tensor) -> Tensor:
-    """Returns the imaginary parts, a view; of a conjugate a copy.
+    """Returns the imaginary parts, a view; of a conjugate one that shows the negatives of memory.
 
     Args:
       input: The tensor.
@@ -4585,7 +4586,7 @@ def is_inference(input: Tensor) -> _bool:
     """
 
 def is_neg(input: Tensor) -> _bool:
-    """Returns False: negation is computed at once here, not kept as a mark on the tensor.
+    """Returns whether the tensor shows the negatives of what its memory holds, as `x.conj().imag` does.
 
     Args:
       input: The tensor.
@@ -7476,12 +7477,12 @@ def reshape(input: Tensor, *shape: Ints) -> Tensor:
     See `torch.reshape`.
     """
 
-def resize_as_(self: Tensor, other: Tensor) -> Tensor:
+def resize_as_(self: Tensor, other: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
     """Resizes to the shape of another tensor, in place.
 
     Args:
-      self: The tensor.
-      other: The second operand, a tensor or a number; shapes broadcast.
+      other: The tensor.
+      memory_format: How the elements lie in memory afterwards; `preserve_format` is that of `other`.
 
     See `torch.resize_as_`.
     """
@@ -7496,7 +7497,7 @@ def resolve_conj(input: Tensor) -> Tensor:
     """
 
 def resolve_neg(input: Tensor) -> Tensor:
-    """Returns the tensor: negation is computed at once here, not kept as a mark on it.
+    """Returns the tensor, or a copy with its values in memory if it shows the negatives of memory.
 
     Args:
       input: The tensor.

@@ -10,8 +10,8 @@ from jaxaot.transforms.func import jacrev as jacrev
 from jaxaot.transforms.func import jvp as jvp
 from jaxaot.transforms.func import linearize as linearize
 from jaxaot.transforms.func import vjp as vjp
-from jaxaot.transforms.func import vmap as vmap
 from jaxaot.transforms.functional_call import functional_call as functional_call
 from jaxaot.transforms.functional_call import stack_module_state as stack_module_state
+from jaxaot.transforms.vmap import vmap as vmap
 
 _show_only_public(globals())

@@ -1,6 +1,7 @@
 """Hooks on what the tape saves (`torch.autograd.graph`)."""
 
 from jaxaot._util import show_only_public as _show_only_public
+from jaxaot.facade.counter import increment_version as increment_version
 from jaxaot.facade.hooks import GradientEdge as GradientEdge
 from jaxaot.facade.hooks import get_gradient_edge as get_gradient_edge
 from jaxaot.facade.hooks import register_multi_grad_hook as register_multi_grad_hook

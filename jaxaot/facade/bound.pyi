@@ -180,7 +180,7 @@ class Bound:
 
     @property
     def imag(self) -> Tensor:
-        """Returns the imaginary parts, a view; of a conjugate a copy."""
+        """Returns the imaginary parts, a view; of a conjugate one that shows the negatives of memory."""
     @imag.setter
     def imag(self, value: TensorLike) -> None: ...
 
@@ -329,7 +329,7 @@ class Bound:
 
     def __rxor__(self, other: Operand) -> Tensor: ...
 
-    def __setitem__(self, index: object, value: object) -> None: ...
+    def __setitem__(self, index: object, value: Any) -> None: ...
 
     def __sub__(self, other: Operand) -> Tensor: ...
 
@@ -1395,7 +1395,7 @@ class Bound:
         """Returns whether the tensor was made in `inference_mode`, so that it cannot be saved for a backward."""
 
     def is_neg(self) -> _bool:
-        """Returns False: negation is computed at once here, not kept as a mark on the tensor."""
+        """Returns whether the tensor shows the negatives of what its memory holds, as `x.conj().imag` does."""
 
     def is_nonzero(self) -> _bool:
         """Returns whether the only element is not zero."""
@@ -2110,17 +2110,17 @@ class Bound:
     def reshape_as(self, other: Tensor) -> Tensor:
         """Returns `input.reshape(other.size())`."""
 
-    def resize_(self, *size: Ints) -> Tensor:
+    def resize_(self, *size: Ints, memory_format: MemoryFormat = ...) -> Tensor:
         """Changes the shape in place, growing the storage where needed; what is new must be written before it is read."""
 
-    def resize_as_(self, other: Tensor) -> Tensor:
+    def resize_as_(self, other: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
         """Resizes to the shape of another tensor, in place."""
 
     def resolve_conj(self) -> Tensor:
         """Returns the tensor, or a copy with its values in memory if it shows conjugates."""
 
     def resolve_neg(self) -> Tensor:
-        """Returns the tensor: negation is computed at once here, not kept as a mark on it."""
+        """Returns the tensor, or a copy with its values in memory if it shows the negatives of memory."""
 
     def retain_grad(self) -> None:
         """Makes a tensor that is not a leaf keep its gradient in `.grad`, also after it was written in place."""
@@ -2359,6 +2359,9 @@ class Bound:
         out: Tensor | None = None,
     ) -> Tensor:
         """Returns the Fourier transforms of short windows of a signal, one a column."""
+
+    def storage(self) -> TypedStorage:
+        """Returns the storage as a row of numbers of the tensor's dtype; `untyped_storage()` is that of bytes."""
 
     def sub(self, other: Operand, *, alpha: Operand = 1, out: Tensor | None = None) -> Tensor:
         """Returns `input - alpha * other`, element by element."""

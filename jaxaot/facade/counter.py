@@ -6,7 +6,8 @@ them, or a first write, comes. `.data` and the tensors that `set_` leads to the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from jaxaot.tape.modes import state
 
@@ -44,3 +45,10 @@ def count_write(tensor: Tensor) -> None:
         state.trace.note(tensor)
         state.trace.counters.setdefault(id(counter), (counter, counter.n))
     counter.n += 1
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Counts a write to one or several tensors, as one that jaxaot did not see."""
+    tensors: Any = [tensor] if hasattr(tensor, "_counter") else tensor
+    for one in tensors:
+        count_write(one)

@@ -12,7 +12,15 @@ import numpy as np
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import DtypeError, TensorTypeError, TensorValueError
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap_array
-from jaxaot.ops.promotion import default_float, default_int, is_inexact, is_integral, kind
+from jaxaot.ops.promotion import (
+    canonical_dtype,
+    default_float,
+    default_int,
+    is_complex,
+    is_inexact,
+    is_integral,
+    kind,
+)
 from jaxaot.tape.modes import state
 
 _warned: set[str] = set()
@@ -26,10 +34,8 @@ def as_dtype(dtype: DTypeLike | None) -> np.dtype | None:
     """
     if dtype is None:
         return None
-    if dtype is float:
-        return default_float()
-    if dtype is int:
-        return default_int()
+    if dtype is float or dtype is int or dtype is complex:  # 64 bits where JAX has them, and nothing to warn of
+        return canonical_dtype(np.dtype(dtype))
     try:
         wanted = np.dtype(dtype)
     except TypeError as error:
@@ -45,12 +51,20 @@ def as_dtype(dtype: DTypeLike | None) -> np.dtype | None:
     return held
 
 
-def _data_array(data: object) -> Any:
+MAX_DEPTH = 64
+"""Dims that an array of NumPy, and so nested lists, may have."""
+
+
+def _data_array(data: object, depth: int = 0) -> Any:
     """Returns Python data as an array or number, with any tensors in it read."""
     if isinstance(data, Tensor):
         return data.detach().jax()
     if isinstance(data, (list, tuple)) and any(isinstance(i, (Tensor, list, tuple, jax.Array)) for i in data):
-        items = [_data_array(item) for item in data]
+        if depth >= MAX_DEPTH:
+            raise TensorValueError(
+                f"too many dimensions: lists are nested more than {MAX_DEPTH} deep. Is one of them an item of itself?"
+            )
+        items = [_data_array(item, depth + 1) for item in data]
         if any(isinstance(item, jax.Array) for item in items):
             return jnp.stack([jnp.asarray(item) for item in items])
         return items
@@ -62,31 +76,97 @@ def tensor(data: object, dtype: DTypeLike | None = None, device: object = None, 
 
     Raises:
       TensorTypeError: If `data` is not made of numbers.
+      TensorValueError: If numbers do not fit the dtype, or lists are of unlike lengths.
     """
     wanted = as_dtype(dtype)
     values = _data_array(data)
+    if isinstance(values, (np.ndarray, np.generic)):
+        values = _numbers(values, dtype, wanted)
     if isinstance(values, (jax.Array, np.ndarray, np.generic)):
         array = jnp.array(values, dtype=wanted if wanted is not None else None, copy=True)
         array = jax.lax.convert_element_type(array, array.dtype) if array.weak_type else array
     else:
-        try:
-            plain = np.array(values)
-        except ValueError as error:
-            raise TensorValueError(f"expected sequences of equal length: {error}") from error
-        if plain.dtype == object and all(type(value) is int for value in plain.flat):
-            pass  # numbers of more than 64 bits
-        elif plain.dtype == object or plain.dtype.kind in "USMm":
-            raise TensorTypeError(f"could not infer dtype of {type(data).__name__}; a tensor is made of numbers")
-        if wanted is None:
-            empty = plain.size == 0
-            wanted = (np.dtype(bool), default_int(), default_float(), np.dtype(np.complex64))[
-                2 if empty else 1 if plain.dtype == object else kind(plain.dtype)
-            ]
-        if is_integral(wanted):
-            _check_holds(wanted, plain)
-        array = jnp.asarray(plain.astype(wanted))
+        array = _array_of_lists(values, wanted, data)
     array = _placed(array, device)
     return _leaf(wrap_array(array), requires_grad)
+
+
+def _numbers(values: Any, dtype: DTypeLike | None, wanted: np.dtype | None) -> Any:
+    """Returns values of NumPy that JAX takes: numbers, which its types of 32 bits hold where 64 are off.
+
+    Raises:
+      TensorTypeError: If they are no numbers.
+      TensorValueError: If 32 bits do not hold them.
+    """
+    _check_numbers(values.dtype, "np.ndarray")
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    asked = values.dtype if wanted is None else np.dtype(dtype)
+    held = canonical_dtype(asked)
+    if asked == held or asked.kind not in "iufc":
+        return values
+    if is_integral(held):
+        _check_holds(held, values)
+        return values.astype(held)
+    with np.errstate(over="ignore"):
+        narrow = values.astype(held)
+    if np.isinf(narrow).any() and not np.array_equal(np.isinf(narrow), np.isinf(values)):
+        raise TensorValueError(
+            f"values of {values.dtype} are beyond the range of {held}. Give JAX 64 bits, "
+            "`jax.config.update('jax_enable_x64', True)`, or say that they may overflow: `array.astype(np.float32)`."
+        )
+    return narrow
+
+
+def _check_numbers(dtype: np.dtype, what: str) -> None:
+    """Raises if there are no tensors of a dtype of NumPy; those that JAX adds are of kind "V", as records are.
+
+    Raises:
+      TensorTypeError: If it is not one of numbers.
+    """
+    if dtype.kind in "OUSMm" or (dtype.kind == "V" and not is_inexact(dtype) and not is_integral(dtype)):
+        raise TensorTypeError(
+            f"can't convert {what} of type {dtype}; a tensor is made of numbers: bool, integers, floats or complex. "
+            "Write strings, dates and objects as numbers first, for instance by `array.astype(np.int64)`."
+        )
+
+
+def _array_of_lists(values: object, wanted: np.dtype | None, data: object) -> jax.Array:
+    """Returns Python numbers, in lists or not, as an array."""
+    try:
+        plain = np.array(values)
+    except ValueError as error:
+        raise TensorValueError(f"expected sequences of equal length: {error}") from error
+    if plain.dtype == object and all(type(value) is int for value in plain.flat):
+        pass  # numbers of more than 64 bits
+    elif plain.dtype == object or plain.dtype.kind in "USMmV":
+        raise TensorTypeError(f"could not infer dtype of {type(data).__name__}; a tensor is made of numbers")
+    if wanted is None:
+        empty = plain.size == 0
+        first = values
+        while isinstance(first, (list, tuple)) and first:
+            first = first[0]
+        if isinstance(first, (np.ndarray, np.generic)):  # NumPy's numbers say how wide they are
+            return jnp.asarray(_numbers(plain, None, None))
+        wanted = (np.dtype(bool), default_int(), default_float(), np.dtype(np.complex64))[
+            2 if empty else 1 if plain.dtype == object else kind(plain.dtype)
+        ]
+    if is_integral(wanted):
+        _check_holds(wanted, plain)
+    if plain.dtype.kind == "c" and not is_complex(wanted):
+        raise TensorTypeError(f"must be real number, not complex, for a tensor of {wanted}; write `dtype=ja.complex64`")
+    with np.errstate(over="ignore"):
+        return jnp.asarray(plain.astype(wanted))
+
+
+def check_number(dtype: np.dtype, number: float) -> None:
+    """Raises if a tensor of integers cannot hold a number that is assigned to it.
+
+    Raises:
+      TensorValueError: If it cannot.
+    """
+    if is_integral(dtype):
+        _check_holds(dtype, np.asarray(number))
 
 
 def _check_holds(dtype: np.dtype, numbers: np.ndarray) -> None:

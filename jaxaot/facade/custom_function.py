@@ -7,20 +7,23 @@ from, so that a recorded backward can be differentiated again.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
+from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, BackwardTwiceError, DualTensorError, FunctionResultError
+from jaxaot.facade.counter import counter_of
 from jaxaot.facade.grad import recording, wrap_gradient
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.saved import FREED, Packed, Version, check_saveable, pack, version_of
-from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.facade.tensor import Tensor, wrap, wrap_array
 from jaxaot.facade.views import detached
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
 from jaxaot.ops.promotion import is_inexact
@@ -91,6 +94,27 @@ def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...
     return tensors
 
 
+class _Memory:
+    """Where the values of a tensor lay, which is not kept alive."""
+
+    __slots__ = ("_array", "_counter", "_layout", "_offset", "_storage")
+
+    def __init__(self, tensor: Tensor):
+        storage = tensor._storage
+        self._storage, self._layout, self._offset = weakref.ref(storage), tensor._layout, tensor._offset
+        self._array = None if storage.array is None or is_tracer(storage.array) else weakref.ref(storage.array)
+        self._counter = counter_of(tensor)
+
+    def tensor(self) -> Tensor | None:
+        """Returns a tensor there; None if the memory is gone, or was written since."""
+        storage = self._storage()
+        if storage is None or self._array is None or storage.array is None or self._array() is not storage.array:
+            return None
+        tensor = wrap(storage, self._layout, self._offset)
+        tensor._counter = self._counter
+        return tensor
+
+
 class FunctionSaved:
     """The values that a call of a custom Function saved.
 
@@ -105,6 +129,7 @@ class FunctionSaved:
         self._edges: list[Edge | None] = []
         self._outputs: list[int | None] = []
         self._versions: list[Version] = []
+        self._memory: list[_Memory | None] = []
         self._shown: Any = None
         self._n = len(ctx._to_save)
         self.dual: Any = (None, ())
@@ -116,6 +141,7 @@ class FunctionSaved:
             self._edges.append(None if place is None or output is not None else node.edges[place])
             self._layouts.append(None if tensor is None else dense_like(tensor._layout, tensor.dtype))
             self.held.append(None if tensor is None else self._save(tensor, output is not None))
+            self._memory.append(None if tensor is None or state.trace is not None else _Memory(tensor))
 
     def _save(self, tensor: Tensor, is_result: bool) -> Any:
         """Returns the saved form of a tensor: its values, or the result of a pack hook."""
@@ -154,12 +180,21 @@ class FunctionSaved:
         for version in self._versions:
             version.check()
         values = [held.array() if type(held) is Packed else held for held in self.held]
-        shown = tuple(
-            None if array is None else standing(array, self.edge(i), self._layouts[i]) for i, array in enumerate(values)
-        )
+        shown = tuple(None if array is None else self._standing(array, i) for i, array in enumerate(values))
         if state.trace is not None:  # a backward that is traced captures them
             self._shown = shown
         return shown
+
+    def _standing(self, array: Any, i: int) -> Tensor:
+        """Returns a saved value as a tensor; on its memory, if that still holds it, so that writes arrive there."""
+        memory, edge = self._memory[i], self.edge(i)
+        if memory is not None and state.trace is None and type(self.held[i]) is not Packed:
+            tensor = memory.tensor()
+            if tensor is not None:
+                if edge is not None and is_inexact(tensor.dtype):
+                    tensor._history = History(tensor._layout, tensor._offset, True, edge.node, edge.index)
+                return tensor
+        return standing(array, edge, self._layouts[i])
 
     def output_of(self, storage: Storage) -> int | None:
         """Returns which result a storage holds, if it is that of a tensor that was shown in a trace."""
@@ -186,6 +221,12 @@ def _place(tensor: Tensor | None, tensors: Sequence[Any]) -> int | None:
 
 def _is_in(tensor: Tensor | None, tensors: Sequence[Any]) -> bool:
     return any(other is tensor for other in tensors)
+
+
+@functools.lru_cache(maxsize=1024)
+def _node_class(name: str) -> type[FunctionNode]:
+    """Returns the class of the nodes of a Function, which has its name."""
+    return type(name, (FunctionNode,), {"__slots__": ()})
 
 
 class FunctionNode(Node):
@@ -412,7 +453,7 @@ def _call_recorded(
     records = any(edge is not None for edge in edges)
     region, state.region = state.region, None  # the node is added to it when it holds what it saves
     try:
-        node = FunctionNode(name, backward, ctx, args, edges)
+        node = _node_class(name)(name, backward, ctx, args, edges)
     finally:
         state.region = region
     # what carries the gradients of the arguments in a trace, before the forward writes them

@@ -32,12 +32,12 @@ from jaxaot.facade.pulls import standing
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.tracing import RUNNING
-from jaxaot.facade.views import as_strided, conj, make_view, view_as_complex, view_as_real
+from jaxaot.facade.views import alias, as_strided, flipped, view_as_complex, view_as_real
 from jaxaot.facade.write import check_writable
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.ops.table import OpSpec, lookup, op_of
 from jaxaot.tape.modes import state
-from jaxaot.views.chain import AsDtype, Reshape, ViewChain
+from jaxaot.views.chain import AsDtype, ViewChain
 from jaxaot.views.layout import dense_like
 
 if TYPE_CHECKING:
@@ -141,15 +141,17 @@ class DualLevel:
         size, stride, moved = layout.size, layout.stride, tensor._offset - held.offset
         with _paused():
             if is_complex(held.dtype) and not is_complex(layout.dtype):
-                moved, shown = tensor._offset - 2 * held.offset, view_as_real(shown)
-                return as_strided(shown, size, stride, moved + shown._offset)
+                moved = tensor._offset - 2 * held.offset
+                shown = view_as_real(flipped(shown) if held.is_conj else shown)
+                shown = as_strided(shown, size, stride, moved + shown._offset)
+                return flipped(shown) if layout.is_conj else shown
             if is_complex(layout.dtype) and not is_complex(held.dtype):
                 offset = 2 * tensor._offset - held.offset + shown._offset
                 pairs = as_strided(shown, (*size, 2), (*(2 * s for s in stride), 1), offset)
                 return view_as_complex(pairs)
             if (size, stride) != (shown._layout.size, shown._layout.stride) or moved:
                 shown = as_strided(shown, size, stride, moved + shown._offset)
-            return shown if layout.is_conj == held.is_conj else conj(shown)
+            return shown if layout.is_conj == held.is_conj else flipped(shown)
 
     def tangents(self, values: Sequence[Any]) -> list[Tensor | None]:
         """Returns the tangents of some values; None for those that have none or are no tensors."""
@@ -441,7 +443,7 @@ def _zeros(tensor: Tensor, dtype: DTypeLike | None) -> Tensor:
             made = wrap_array(jnp.zeros(layout.size, dtype), dense)
         else:
             made = as_strided(wrap_array(jnp.zeros((layout.reach,), dtype)), layout.size, layout.stride, 0)
-        return made if made._layout.is_conj == layout.is_conj else conj(made)
+        return made if made._layout.is_conj == layout.is_conj else flipped(made)
 
 
 # -- what users call ---------------------------------------------------------------------------------------------------
@@ -563,6 +565,6 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def _own_view(level: DualLevel, tensor: Tensor) -> Tensor:
-    view = make_view(tensor, Reshape(tensor._layout.size), "AliasBackward0")
+    view = alias(tensor)
     level.own(view)
     return view

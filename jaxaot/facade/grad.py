@@ -27,6 +27,7 @@ from jaxaot.facade.kernels import add_kernel
 from jaxaot.facade.nodes import materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.promotion import is_complex
 from jaxaot.ops.table import lookup
 from jaxaot.tape.engine import Calls, nodes_in_order, run_backward
 from jaxaot.tape.modes import state
@@ -105,7 +106,13 @@ def run_engine(
     accumulates: bool,
 ) -> dict[Edge, Any]:
     """Runs the tape backward node by node, see `run_backward`."""
-    return run_backward(roots, _calls(create_graph), keep_graph, create_graph, inputs, accumulates)
+    hooks = state.saved_hooks
+    try:
+        return run_backward(roots, _calls(create_graph), keep_graph, create_graph, inputs, accumulates)
+    finally:
+        if state.saved_hooks is not hooks:  # an unpack hook entered others, and left them
+            state.saved_hooks = hooks
+            state.note_saving()
 
 
 _ones_of: dict[Layout, Array] = {}
@@ -136,13 +143,23 @@ def _roots(
         if edge is None:
             raise NoGradPathError(f"element {index} of tensors does not require grad and does not have a grad_fn")
         if gradient is None:
+            if isinstance(tensor, GradientEdge):
+                raise AutogradError(
+                    "grad can be implicitly created only for tensors; a GradientEdge has neither shape nor dtype. Pass "
+                    "its gradient: `grad_outputs=(gradient,)`."
+                )
             if tensor._layout.numel != 1:
                 raise AutogradError("grad can be implicitly created only for scalar outputs")
+            if is_complex(tensor._layout.dtype):
+                raise AutogradError(
+                    f"grad can be implicitly created only for real scalar outputs but got {tensor.dtype}. "
+                    "Differentiate a real number of it, such as `x.abs()`, or pass the gradient."
+                )
             value: Any = _ones(tensor._layout)
             if create_graph:
                 value = standing(value, None)
         else:
-            if tuple(gradient.shape) != tuple(tensor.shape):
+            if not isinstance(tensor, GradientEdge) and tuple(gradient.shape) != tuple(tensor.shape):
                 raise ShapeMismatchError(
                     f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient.shape)} and "
                     f"output[{index}] has a shape of {list(tensor.shape)}."
@@ -251,6 +268,8 @@ def grad(
       UnusedInputError: If an input is not used and neither `allow_unused` nor `materialize_grads` is set.
     """
     outputs, inputs = _listed(outputs), _listed(inputs)
+    if not inputs:
+        raise AutogradError("`inputs` argument to `grad()` cannot be empty.")
     if grad_outputs is not None and isinstance(grad_outputs, Tensor):
         grad_outputs = [grad_outputs]
     if is_grads_batched:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -13,29 +14,72 @@ from jaxaot._jax import is_tracer
 from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError, TensorTypeError
 from jaxaot.facade import selection
+from jaxaot.facade.create import check_number
 from jaxaot.facade.dispatch import call, call_inplace
 from jaxaot.facade.moving_index import moving_window
 from jaxaot.facade.nonzero import true_places
+from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.tensor import Tensor, wrap_array
-from jaxaot.facade.views import make_view, slice_step, view_through
+from jaxaot.facade.views import alias, slice_step, view_through
 from jaxaot.ops.promotion import canonical_dtype, is_bool, is_integral
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
-from jaxaot.views.chain import AbstractViewOp, Geometry, Reshape, Select, Unsqueeze
+from jaxaot.views.chain import AbstractViewOp, Geometry, Select, Unsqueeze
 from jaxaot.views.layout import broadcast_size
+from jaxaot.views.numbers import MAX_INT32
+
+MAX_TUPLE_LENGTH = 32
+"""A list of fewer items can stand for a tuple, as in old NumPy."""
 
 
 def _parts(index: object) -> list[Any]:
-    parts = list(index) if isinstance(index, tuple) else [index]
+    """Returns the parts of an index: numbers, slices, None, Ellipsis, Python bools and index tensors."""
+    if isinstance(index, tuple):
+        parts = list(index)
+    elif isinstance(index, list) and _stands_for_tuple(index):
+        warn_user(
+            "Using a non-tuple sequence for multidimensional indexing is deprecated; use x[tuple(seq)] instead of "
+            "x[seq], or x[ja.tensor(seq)] for elements by their places."
+        )
+        parts = list(index)
+    else:
+        parts = [index]
     for position, part in enumerate(parts):
-        if isinstance(part, (list, np.ndarray, jax.Array, range)):
-            array: Any = part if is_tracer(part) else np.asarray(_plain(part))
-            if array.size == 0 and not isinstance(part, (np.ndarray, jax.Array)):
-                array = array.astype(np.int32)
-            if not is_tracer(part):  # in a trace it stays a NumPy array, so that its values are known
-                array = array.astype(canonical_dtype(array.dtype), copy=False)
-            parts[position] = wrap_array(array if state.trace is not None else jnp.asarray(array))
+        if isinstance(part, (list, tuple, np.ndarray, jax.Array, range)):
+            parts[position] = part = _index_tensor(part)
+        if isinstance(part, Tensor) and part._layout.dtype == np.uint8:
+            parts[position] = _mask_of_bytes(part)
     return parts
+
+
+def _stands_for_tuple(index: list[Any]) -> bool:
+    """Returns whether a list is an index for each dim: if an item is more than a number."""
+    several = (slice, list, tuple, range, Tensor, np.ndarray, jax.Array)
+    return len(index) < MAX_TUPLE_LENGTH and any(
+        part is None or part is Ellipsis or isinstance(part, several) for part in index
+    )
+
+
+def _index_tensor(part: Any) -> Tensor:
+    array: Any = part if is_tracer(part) else np.asarray(_plain(part))
+    if array.size == 0 and not isinstance(part, (np.ndarray, jax.Array)):
+        array = array.astype(np.int32)
+    if not is_tracer(part):  # in a trace it stays a NumPy array, so that its values are known
+        array = array.astype(canonical_dtype(array.dtype), copy=False)
+    return wrap_array(array if state.trace is not None else jnp.asarray(array))
+
+
+def _mask_of_bytes(part: Tensor) -> Tensor:
+    """Returns a tensor of uint8 as the mask that it is as an index."""
+    if part.ndim:
+        warn_user(
+            "indexing with dtype uint8 is now deprecated, please use a dtype bool instead: `x[mask.bool()]`. For "
+            "places write `x[index.long()]`."
+        )
+    array = part._read()
+    if is_tracer(array):
+        return call(lookup("cast"), (part,), (np.dtype(bool),))
+    return wrap_array(array.astype(bool))
 
 
 def _plain(part: Any) -> Any:
@@ -53,12 +97,11 @@ def _consumed(part: Any) -> int:
     return 1
 
 
-def _basic(tensor: Tensor, index: object) -> tuple[Tensor, list[Tensor | None]]:
+def _basic(tensor: Tensor, parts: Sequence[Any]) -> tuple[Tensor, list[Tensor | None]]:
     """Returns the view that the ints, slices, None and Ellipsis of an index make, and the index tensors left over.
 
     The index tensors stand at the dims of the view that they take; None elsewhere.
     """
-    parts = _parts(index)
     n_dims = 0
     for part in parts:
         n_dims += _consumed(part)
@@ -94,11 +137,11 @@ def _basic(tensor: Tensor, index: object) -> tuple[Tensor, list[Tensor | None]]:
             dim += tensor.ndim - n_dims
             source_dim += tensor.ndim - n_dims
         elif isinstance(part, (bool, np.bool_)):
-            take(Unsqueeze(dim))
-            place(wrap_array(jnp.asarray(np.array([bool(part)]))))
+            take(Unsqueeze(dim))  # True takes all of this dim of one element, False none
+            place(_index_tensor(np.zeros(int(part), np.int32)))
             dim += 1
         elif isinstance(part, Tensor):
-            if not (is_bool(part.dtype) or is_integral(part.dtype)):
+            if not (is_bool(part.dtype) or is_integral(part.dtype)) or (part.ndim and _is_narrow(part.dtype)):
                 raise DimError("tensors used as indices must be long, int, byte or bool tensors")
             if part.ndim == 0 and is_integral(part.dtype) and not is_tracer(part._read()):
                 take(_select(geometry, dim, int(part.item()), source_dim))
@@ -120,13 +163,18 @@ def _basic(tensor: Tensor, index: object) -> tuple[Tensor, list[Tensor | None]]:
             try:
                 number = operator.index(part)
             except TypeError:
-                raise TensorTypeError(
+                kind = TensorTypeError if isinstance(part, str) else DimError
+                raise kind(
                     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
                     f"(got {type(part).__name__})"
                 ) from None
             take(_select(geometry, dim, number, source_dim))
             source_dim += 1
     return (view_through(tensor, tuple(steps), geometry) if steps else tensor), indices
+
+
+def _is_narrow(dtype: np.dtype) -> bool:
+    return is_integral(dtype) and dtype.itemsize < 4
 
 
 def _plain_slice(part: slice) -> slice:
@@ -153,7 +201,8 @@ def _check_mask(mask: Tensor, size: Shape, dim: int) -> None:
 
 def _nonzero(mask: Tensor) -> list[Tensor]:
     places = true_places(mask, "Indexing with a boolean mask (how many elements it selects)")
-    return [wrap_array(jnp.asarray(place.astype(np.int32))) for place in places]
+    dtype = np.int32 if mask.numel() <= MAX_INT32 else np.int64
+    return [wrap_array(jnp.asarray(place.astype(dtype))) for place in places]
 
 
 def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
@@ -173,63 +222,68 @@ def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
 
 def getitem(tensor: Tensor, index: object) -> Any:
     """Returns `tensor[index]`: a view for ints, slices, None and Ellipsis, a copy where index tensors take part."""
+    parts = _parts(index)
     if state.trace is not None:
         moving = moving_window(tensor, index)
         if moving is not None:
             return call(lookup("read_window"), (tensor[moving.index], moving.starts), (moving.where,))
-        masked = _by_mask(tensor, index)
+        masked = _by_mask(tensor, parts)
         if masked is not None and masked[2] == 0:
             return selection.select(*masked[:2])
-    view, indices = _basic(tensor, index)
+    view, indices = _basic(tensor, parts)
     if not indices:
         # an index always makes a new handle, even `x[...]`
-        return make_view(tensor, Reshape(tensor._layout.size), "AliasBackward0") if view is tensor else view
+        return alias(tensor) if view is tensor else view
     _check_bounds(view, indices)
     return call(lookup("index"), (view, indices), ())
 
 
-def setitem(tensor: Tensor, index: object, value: object) -> None:
+def setitem(tensor: Tensor, index: object, value: Any) -> None:
     """Carries out `tensor[index] = value`."""
-    if state.trace is not None:
-        moving = moving_window(tensor, index)
-        if moving is not None:
-            view = tensor[moving.index]
-            value = _without_leading_ones(_value(value), view)
-            value = value if value.dtype == view.dtype else call(lookup("cast"), (value,), (view.dtype,))
-            call_inplace(lookup("write_window"), (view, moving.starts, value), (moving.where,))
-            return
-    masked = None if isinstance(index, (int, slice)) else _by_mask(tensor, index)
+    if type(value) in (int, float) and not -128 <= value < 128:
+        check_number(tensor._layout.dtype, value)
+    moving = None if state.trace is None else moving_window(tensor, index)
+    if moving is not None:
+        view, value = tensor[moving.index], _value(value)
+        if value.ndim > view.ndim - sum(is_dropped for *_, is_dropped in moving.where):
+            value = _without_leading_ones(value)
+        value = value if value.dtype == view.dtype else call(lookup("cast"), (value,), (view.dtype,))
+        call_inplace(lookup("write_window"), (view, moving.starts, value), (moving.where,))
+        return
+    parts = _parts(index)
+    masked = None if isinstance(index, (int, slice)) else _by_mask(tensor, parts)
     if masked is not None and _set_by_mask(*masked, value):
         return
-    view, indices = _basic(tensor, index)
+    view, indices = _basic(tensor, parts)
     if not indices:
         if not isinstance(value, Tensor) and _fills(value):
             call_inplace(lookup("fill"), (view, value), ())
             return
         value = _value(value)
-        call_inplace(lookup("copy"), (view, _without_leading_ones(value, view)), (False,))
+        call_inplace(lookup("copy"), (view, _fitted(value, view)), (False,))
         return
     _check_bounds(view, indices)
     value = _value(value)
+    if value.ndim and value._layout.size[0] == 1:
+        value = _without_leading_ones(value)
     if value.dtype != tensor.dtype:
         value = call(lookup("cast"), (value,), (tensor.dtype,))
     call_inplace(lookup("index_put"), (view, indices, value), (False,))
 
 
-def _by_mask(tensor: Tensor, index: object) -> tuple[Tensor, Tensor, int] | None:
+def _by_mask(tensor: Tensor, parts: Sequence[Any]) -> tuple[Tensor, Tensor, int] | None:
     """Returns (view, mask, first dim of the mask) if an index is one mask beside ints and slices, else None.
 
     Eagerly only a mask that stands alone counts; the others go by the places where they are true.
     """
-    parts = index if isinstance(index, tuple) else (index,)
     masks = [part for part in parts if isinstance(part, Tensor) and is_bool(part.dtype)]
-    if len(masks) != 1 or any(isinstance(p, (list, np.ndarray, jax.Array)) for p in parts):
+    if len(masks) != 1:
         return None
     (mask,) = masks
     if not selection.is_needed(mask):
         alone = len(parts) == 1 and mask.ndim and tuple(mask.shape) == tuple(tensor.shape)[: mask.ndim]
         return (tensor, mask, -1) if alone else None
-    if any(isinstance(part, Tensor) and part is not mask for part in parts):
+    if any(isinstance(part, (Tensor, bool, np.bool_)) and part is not mask for part in parts):
         return None
     dim = 0
     for part in parts:  # the mask's dims are taken whole, and come after those of the parts before it
@@ -241,7 +295,7 @@ def _by_mask(tensor: Tensor, index: object) -> tuple[Tensor, Tensor, int] | None
             dim += part is None or isinstance(part, slice)
     taken = [slice(None)] * mask.ndim if mask.ndim else [None]  # a mask without dims selects all or nothing
     whole = [part for p in parts for part in (taken if p is mask else [p])]
-    view, _ = _basic(tensor, tuple(whole))
+    view, _ = _basic(tensor, whole)
     if not mask.ndim:
         return view, mask.reshape(1), dim
     _check_mask(mask, tuple(view.shape), dim)
@@ -279,15 +333,22 @@ def _value(value: object) -> Tensor:
     raise TensorTypeError(f"can't assign a {type(value).__name__} to a tensor")
 
 
-def _without_leading_ones(value: Tensor, view: Tensor) -> Tensor:
-    """Returns `value` without leading dims of size 1 that the target does not have, as PyTorch's assignment does."""
-    extra = value.ndim - view.ndim
-    if extra <= 0:
-        return value
-    size = tuple(value.shape)
-    if any(n != 1 for n in size[:extra]):
+def _without_leading_ones(value: Tensor) -> Tensor:
+    """Returns `value` without leading dims of size 1, of which PyTorch's assignment may have too many."""
+    size = value._layout.size
+    first = 0
+    while first < len(size) and size[first] == 1:
+        first += 1
+    return value.reshape(size[first:]) if first else value
+
+
+def _fitted(value: Tensor, view: Tensor) -> Tensor:
+    """Returns `value` without the leading dims that the target does not have."""
+    if value.ndim > view.ndim:
+        value = _without_leading_ones(value)
+    if value.ndim > view.ndim:
         raise ShapeMismatchError(
-            f"shape mismatch: value tensor of shape {list(size)} cannot be broadcast to indexing result of shape "
-            f"{list(view.shape)}"
+            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(view.shape)}"
         )
-    return value.reshape(size[extra:])
+    return value

@@ -13,15 +13,34 @@ import numpy as np
 
 from jaxaot._typing import Shape, Sizes
 from jaxaot._util import set_together
-from jaxaot.errors import AutogradError, DtypeError, LeafWriteError, ShapeMismatchError, TensorTypeError, ViewError
+from jaxaot.errors import (
+    ArgumentError,
+    AutogradError,
+    DtypeError,
+    LeafWriteError,
+    ShapeMismatchError,
+    TensorTypeError,
+    ViewError,
+)
 from jaxaot.facade import views
 from jaxaot.facade.counter import WriteCounter, count_write, counter_of
 from jaxaot.facade.history import History
 from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.typed_storage import TypedStorage
+from jaxaot.facade.typed_storage import storage as typed_storage
+from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
-from jaxaot.views.layout import Layout, check_addressable, contiguous, contiguous_stride, layout_of
+from jaxaot.views.layout import (
+    Layout,
+    channels_last,
+    check_addressable,
+    contiguous,
+    contiguous_stride,
+    layout_of,
+)
+from jaxaot.views.memory_format import MemoryFormat, check_format, suggested_format
 
 
 def _check_leaf(tensor: Tensor) -> None:
@@ -83,18 +102,26 @@ def as_strided_(self: Tensor, size: Sequence[int], stride: Sequence[int], storag
     return become(self, views.as_strided(self, size, stride, storage_offset))
 
 
-def resize_(self: Tensor, *size: object) -> Tensor:
-    """Changes the shape in place, growing the storage where needed; what is new must be written before it is read."""
+def resize_(self: Tensor, *size: object, memory_format: MemoryFormat = MemoryFormat.contiguous_format) -> Tensor:
+    """Changes the shape in place, growing the storage where needed; what is new must be written before it is read.
+
+    Args:
+      *size: The new shape.
+      memory_format: How the elements lie in memory afterwards.
+    """
     if self.requires_grad and state.grad_enabled:
         raise AutogradError("cannot resize variables that require grad")
     wanted: Shape = views._sizes(size)
     if any(n < 0 for n in wanted):
         raise ShapeMismatchError(f"resize_: negative dimension in {list(wanted)}")
-    if wanted == self._layout.size:
+    if memory_format is MemoryFormat.preserve_format:
+        raise ArgumentError("resize_: Unsupported memory format preserve_format; name the format that is wanted.")
+    is_row_major = check_format(memory_format, len(wanted)) is MemoryFormat.contiguous_format
+    if wanted == self._layout.size and is_row_major:
         return self
     check_addressable(wanted, self.dtype.itemsize)
     self._touch()
-    layout = contiguous(wanted, self.dtype)
+    layout = contiguous(wanted, self.dtype) if is_row_major else channels_last(wanted, self.dtype)
     needed = (self._offset + layout.reach) * self.dtype.itemsize
     if state.trace is not None:
         state.trace.adopt(self._storage)
@@ -105,9 +132,16 @@ def resize_(self: Tensor, *size: object) -> Tensor:
     return self
 
 
-def resize_as_(self: Tensor, other: Tensor) -> Tensor:
-    """Resizes to the shape of another tensor, in place."""
-    return resize_(self, tuple(other.shape))
+def resize_as_(self: Tensor, other: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+    """Resizes to the shape of another tensor, in place.
+
+    Args:
+      other: The tensor.
+      memory_format: How the elements lie in memory afterwards; `preserve_format` is that of `other`.
+    """
+    if memory_format is MemoryFormat.preserve_format:
+        memory_format = suggested_format(other._layout)
+    return resize_(self, tuple(other.shape), memory_format=memory_format or MemoryFormat.contiguous_format)
 
 
 def set_(
@@ -130,11 +164,13 @@ def set_(
     self._touch()
     if source is None:
         storage, layout, offset = _empty_storage(self.dtype), contiguous((0,), self.dtype), 0
-    elif isinstance(source, Storage):
+    elif isinstance(source, (Storage, TypedStorage)):
+        source = source.untyped() if isinstance(source, TypedStorage) else source
         n = source.nbytes() // self.itemsize
         shape = (n,) if size is None else views._sizes((size,))
         strides = contiguous_stride(shape) if stride is None else views._sizes((stride,))
         layout, offset = layout_of(shape, strides, self.dtype), operator.index(storage_offset)
+        views.check_strided(layout.size, offset)
         source.check_reach(layout, offset, is_write=True)
         storage = source
     elif isinstance(source, Tensor):
@@ -153,6 +189,8 @@ def set_(
         state.trace.adopt(storage)
     count_write(self)
     _show(self, storage, layout, offset)
+    if self._history is not None:
+        self._history.accumulator = None  # what was computed before has the gradient of a value that is gone
     return self
 
 
@@ -180,6 +218,11 @@ def set_data(self: Tensor, value: Tensor) -> None:
     """Makes this tensor show the memory of another; its `.grad` and place in the graph stay."""
     if not isinstance(value, Tensor):
         raise TensorTypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if self.requires_grad and not is_inexact(value.dtype):
+        raise DtypeError(
+            f"data set to a tensor that requires gradients must be floating point or complex dtype, not {value.dtype}. "
+            "Say `x.requires_grad_(False)` first."
+        )
     self._touch()
     if state.trace is not None:
         state.trace.note(value)
@@ -206,4 +249,5 @@ METHODS = {
         "t", "transpose", "unsqueeze", "squeeze", "swapaxes", "swapdims",
     )},
     "as_strided_": as_strided_, "resize_": resize_, "resize_as_": resize_as_, "set_": set_, "detach_": detach_,
+    "storage": typed_storage,
 }  # fmt: skip

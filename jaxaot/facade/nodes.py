@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
@@ -295,7 +294,7 @@ class ViewNode(Node):
             return (pull_view(self.chain, self.parent.size, dtype, cotangent, None),)
         if self.template is None:
             self.template = chain_template(self.chain)
-            self.starts = np.array(chain_starts(self.chain), np.int32)
+            self.starts = chain_starts(self.chain)
         return (pull_view_kernel(self.template, self.parent.size, dtype, cotangent, self.starts),)
 
 
@@ -321,7 +320,7 @@ class WriteNode(Node):
             return split_write_by(self.chain, cotangent)
         if is_tracer(cotangent):
             return split_write(self.chain, cotangent, None)
-        starts = np.array(chain_starts(self.chain), np.int32)
+        starts = chain_starts(self.chain)
         return split_write_kernel(chain_template(self.chain), cotangent, starts)
 
 

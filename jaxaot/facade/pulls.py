@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import DTypeLike
@@ -76,7 +75,7 @@ def _template_and_starts(chain: ViewChain, cotangent: Tensor) -> tuple[ViewChain
     """Returns a chain as what kernels are compiled for, and its starts; in a graph they are part of it."""
     if is_tracer(cotangent._storage.array):
         return chain, None
-    return chain_template(chain), wrap_array(jnp.asarray(np.array(chain_starts(chain), np.int32)))
+    return chain_template(chain), wrap_array(jnp.asarray(chain_starts(chain)))
 
 
 def pull_view_by(chain: ViewChain, size: tuple[int, ...], dtype: DTypeLike | None, cotangent: Tensor) -> Tensor:

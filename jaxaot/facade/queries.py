@@ -13,6 +13,7 @@ from jaxaot.errors import ArgumentError, TensorValueError
 from jaxaot.facade.create import as_dtype, from_jax, tensor
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Size, Tensor
+from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.ops import dims
 from jaxaot.ops.promotion import can_store, default_float, is_bool, result_dtype
 
@@ -24,7 +25,7 @@ def is_tensor(obj: object) -> bool:
 
 def is_storage(obj: object) -> bool:
     """Returns whether `obj` is a storage of jaxaot."""
-    return isinstance(obj, Storage)
+    return isinstance(obj, (Storage, TypedStorage))
 
 
 def is_floating_point(input: Tensor) -> bool:
@@ -56,12 +57,12 @@ def is_nonzero(input: Tensor) -> bool:
 
 def is_conj(input: Tensor) -> bool:
     """Returns whether the tensor shows the conjugates of what its memory holds."""
-    return input._layout.is_conj
+    return input._layout.is_conj and input.is_complex()
 
 
 def is_neg(input: Tensor) -> bool:
-    """Returns False: negation is computed at once here, not kept as a mark on the tensor."""
-    return False
+    """Returns whether the tensor shows the negatives of what its memory holds, as `x.conj().imag` does."""
+    return input._layout.is_conj and not input.is_complex()
 
 
 def is_inference(input: Tensor) -> bool:

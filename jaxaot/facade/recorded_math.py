@@ -34,7 +34,7 @@ def _record(how: str, args: tuple[Any, ...]) -> Any:
 
 def _recording(name: str) -> Callable[..., Any]:
     @functools.wraps(getattr(math, name))
-    def recorded(*args: Any) -> Any:
+    def recorded(*args: object) -> Any:
         return _record(f"math.{name}", args)
 
     return recorded
@@ -45,7 +45,7 @@ class _Constructor(type):
 
     real: type
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: object, **kwargs: object) -> Any:
         return cls.real(*args, **kwargs) if len(args) != 1 or kwargs else _record(cls.real.__name__, args)
 
     def __instancecheck__(cls, value: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import warnings
 
 from jaxaot._jax import OWN_PATHS
 
@@ -22,8 +23,20 @@ def user_line() -> str:
     frame = sys._getframe(1)
     while frame is not None:
         path = frame.f_code.co_filename
-        if not path.startswith("<") and not any(part in path for part in _SKIPPED):
+        if _is_users(path):
             source = linecache.getline(path, frame.f_lineno).strip()
             return f"{path}:{frame.f_lineno}  {source}"
         frame = frame.f_back
     return "<unknown line>"
+
+
+def warn_user(message: str) -> None:
+    """Warns, as of the user's line that is running."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and not _is_users(frame.f_code.co_filename):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _is_users(path: str) -> bool:
+    return not path.startswith("<") and not any(part in path for part in _SKIPPED)

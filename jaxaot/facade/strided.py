@@ -54,6 +54,7 @@ def as_strided_scatter(
         )
     begin = input._offset
     offset = begin if storage_offset is None else operator.index(storage_offset)
+    views.check_strided(part.size, offset)
     if own.is_overlapping:  # its copy lies in memory of its own
         own, begin = contiguous(own.size, own.dtype), 0
     places = ((own.size, own.stride, begin), (part.size, part.stride, offset))

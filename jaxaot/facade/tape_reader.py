@@ -165,12 +165,14 @@ class _Reader:
             hooks = self._leaf_hooks(node.variable)
         else:
             hooks = self._hooks(node)
+        kind = type(node)
         if isinstance(node, FunctionNode):
+            kind = FunctionNode  # each Function has a class of its own; what counts is its code
             backward, context = node.code
             self.world.functions.append(backward)
             self.world.contexts.append(context)
         held = self._held(node) if node.holds_residuals else ()
-        return type(node), cache_key, node.n_outputs, tuple(map(self._edge, node.edges)), hooks, held
+        return kind, cache_key, node.n_outputs, tuple(map(self._edge, node.edges)), hooks, held
 
     def _functions(self, functions: Iterable[Any]) -> int:
         before = len(self.world.functions)

@@ -236,10 +236,6 @@ class Tensor(Bound):
         """Returns the storage: one object for all tensors that share memory."""
         return self._storage
 
-    def storage(self) -> Storage:
-        """Returns the storage."""
-        return self._storage
-
     def data_ptr(self) -> int:
         """Returns a number that is equal for tensors that begin at the same element of one storage."""
         return self._storage.data_ptr() + self._offset * self.itemsize
@@ -418,7 +414,9 @@ class Tensor(Bound):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise DtypeError(f"assigned grad expected to be a Tensor or None but got {type(value).__name__}")
+                raise TensorTypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
             if value._layout.size != self._layout.size:
                 raise StorageSizeError(
                     f"assigned grad has data of a different size: {list(value.shape)} for a tensor of "
@@ -430,6 +428,10 @@ class Tensor(Bound):
         if state.trace is not None:
             state.trace.write_grad(self)
         self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
 
     def __hash__(self) -> int:
         return id(self)

@@ -14,6 +14,7 @@ from jaxaot.errors import (
     DimError,
     DtypeError,
     ShapeMismatchError,
+    StorageSizeError,
     TensorValueError,
     ViewError,
 )
@@ -218,15 +219,20 @@ def view(input: Tensor, *size: Any, dtype: DTypeLike | None = None) -> Tensor:
         if size:
             raise ArgumentError("view() takes a shape or a dtype, not both; write `x.view(dtype).view(shape)`.")
         wanted = as_dtype(dtype)
-        _refuse_conjugated(input, "view(dtype)")
         if wanted is None or wanted == input.dtype:
-            return make_view(input, Reshape(input._layout.size), "AliasBackward0")
+            return alias(input)
+        _refuse_conjugated(input, "view(dtype)")
         return make_view(input, AsDtype(input.dtype, wanted))
     sizes = _inferred(_sizes(size), input.numel())
     return make_view(input, Reshape(sizes), "ViewBackward0")
 
 
 def _refuse_conjugated(input: Tensor, name: str) -> None:
+    if input._layout.is_conj and not input.is_complex():
+        raise DtypeError(
+            f"{name} is not supported for a tensor that shows the negatives of its memory, as `x.conj().imag` does. "
+            "Copy it first: `x.resolve_neg()`."
+        )
     if input._layout.is_conj:
         raise DtypeError(
             f"{name} doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view "
@@ -242,12 +248,17 @@ def conj(input: Tensor) -> Tensor:
 
 def resolve_conj(input: Tensor) -> Tensor:
     """Returns the tensor, or a copy with its values in memory if it shows conjugates."""
-    return call(lookup("copy_of"), (input,), ()) if input._layout.is_conj else input
+    return call(lookup("copy_of"), (input,), ()) if input.is_complex() and input._layout.is_conj else input
 
 
 def resolve_neg(input: Tensor) -> Tensor:
-    """Returns the tensor: negation is computed at once here, not kept as a mark on it."""
-    return input
+    """Returns the tensor, or a copy with its values in memory if it shows the negatives of memory."""
+    return call(lookup("copy_of"), (input,), ()) if input._layout.is_conj and not input.is_complex() else input
+
+
+def flipped(input: Tensor) -> Tensor:
+    """Returns the conjugates of complex numbers, the negatives of real ones: a view."""
+    return make_view(input, Conjugate(), "ConjBackward0" if input.is_complex() else "NegViewBackward0")
 
 
 def view_as_real(input: Tensor) -> Tensor:
@@ -260,6 +271,7 @@ def view_as_real(input: Tensor) -> Tensor:
 
 def view_as_complex(input: Tensor) -> Tensor:
     """Returns pairs of floats, along the last dim, as complex numbers on the same memory."""
+    _refuse_conjugated(input, "view_as_complex")
     if state.autocast is not None and state.autocast.dtype == input.dtype:  # its lists have one view: this
         input = cast(call, input, np.dtype(np.float32))
     if not (input.is_floating_point() and input.itemsize >= 4):
@@ -278,12 +290,17 @@ def real(input: Tensor) -> Tensor:
 
 
 def imag(input: Tensor) -> Tensor:
-    """Returns the imaginary parts, a view; of a conjugate a copy."""
+    """Returns the imaginary parts, a view; of a conjugate one that shows the negatives of memory."""
     if not input.is_complex():
         raise DtypeError("imag is not implemented for tensors with non-complex dtypes.")
     if input._layout.is_conj:
-        return call(lookup("neg"), (imag(conj(input)),), ())
+        return flipped(imag(conj(input)))
     return select(view_as_real(input), -1, 1)
+
+
+def alias(input: Tensor) -> Tensor:
+    """Returns a view of all of a tensor, with its strides."""
+    return make_view(input, Permute(tuple(range(input.ndim))), "AliasBackward0")
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
@@ -464,12 +481,25 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return make_view(input, Unfold(axis, size, step))
 
 
+def check_strided(size: Sequence[int], offset: int) -> None:
+    """Raises if a tensor cannot be of this size or begin there.
+
+    Raises:
+      StorageSizeError: If a number is negative.
+    """
+    if any(n < 0 for n in size):
+        raise StorageSizeError(f"A tensor has no negative sizes, but sizes={list(size)} were given.")
+    if offset < 0:
+        raise StorageSizeError(f"Tensor: invalid storage offset {offset}; memory begins at element 0.")
+
+
 def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """Returns any strided view of the storage."""
     offset = input._offset if storage_offset is None else operator.index(storage_offset)
     step = AsStrided(_sizes((size,)), _sizes((stride,)), offset, Geometry(*input._geometry))
     if len(step.size) != len(step.stride):
         raise ShapeMismatchError("mismatch in length of strides and shape")
+    check_strided(step.size, offset)
     if any(s < 0 for s in step.stride):
         raise ShapeMismatchError(
             f"as_strided: Negative strides are not supported at the moment, got {list(step.stride)}"

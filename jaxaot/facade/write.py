@@ -61,9 +61,14 @@ def check_writable(target: Any, records: bool) -> None:
                 "a view of a leaf Variable that requires grad is being used in an in-place operation. Write inside "
                 "`with ja.no_grad():`, or out of place."
             )
-    if target._creation is None:
-        return
     base = target._base_tensor
+    if target._creation is None:
+        if base is not None and base.requires_grad and base._history.node is None and not base._chain:
+            raise LeafWriteError(
+                "a view of a leaf Variable that requires grad is being used in an in-place operation; it was made "
+                "before the leaf required grad. Write inside `with ja.no_grad():`, or out of place."
+            )
+        return
     if not (records or (base is not None and base.requires_grad)):
         return
     if target._creation == "several":

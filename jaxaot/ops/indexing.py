@@ -375,6 +375,7 @@ def index_put(self, indices, values, accumulate):
 
 def put_values(self: Array, indices: Sequence[Any], values: Any, accumulate: bool) -> Array:
     """Returns `self` with `values` written at `self[indices]`, where None means a full slice; one bool mask may do."""
+    indices = [index.astype(bool) if index is not None and index.dtype == jnp.uint8 else index for index in indices]
     tensors = [index for index in indices if index is not None]
     if len(tensors) == 1 and is_bool(tensors[0].dtype) and indices[0] is not None:
         return _put_masked(self, tensors[0], strong(values, self.dtype), accumulate)
@@ -382,6 +383,12 @@ def put_values(self: Array, indices: Sequence[Any], values: Any, accumulate: boo
         raise TensorError("index_put_ takes one bool mask as its first index, or integer indices only")
     places = tuple(slice(None) if index is None else index for index in indices)
     values = strong(values, self.dtype)
+    shown = jax.eval_shape(lambda array: array[places], self).shape
+    if broadcast_shapes(shown, values.shape) != shown:
+        raise ShapeMismatchError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(shown)}"
+        )
     return _added(self, places, values) if accumulate else self.at[places].set(values)
 
 

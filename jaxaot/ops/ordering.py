@@ -52,19 +52,22 @@ _NAN = np.float32(np.nan)
 @register_op(
     "sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> (Tensor values, Tensor indices)",
     out=True,
+    layout="same",
 )
 def sort(self, dim, descending, stable):
     return _sorted(self, dim, descending)
 
 
 @register_op(
-    "argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> Tensor", differentiable=False
+    "argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> Tensor",
+    differentiable=False,
+    layout="same",
 )
 def argsort(self, dim, descending, stable):
     return _sorted(self, dim, descending)[1]
 
 
-@register_op("msort(Tensor self) -> Tensor", out=True)
+@register_op("msort(Tensor self) -> Tensor", out=True, layout="same")
 def msort(self):
     return _sorted(self, 0, False)[0]
 

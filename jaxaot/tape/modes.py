@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 from jaxaot.errors import UnknownSettingError
@@ -77,6 +78,66 @@ class set_grad_enabled:
     def __exit__(self, *_: object) -> None:
         state.grad_enabled = self._before
 
+    def __call__(self, fn: Callable[..., Any]) -> Any:
+        state.grad_enabled = self._before  # as a decorator it says nothing of what surrounds the function
+        return _within(lambda: set_grad_enabled(self._mode), fn)
+
+
+def _within(mode: Callable[[], Any], fn: Callable[..., Any]) -> Any:
+    """Returns a function that runs in a mode; a generator or coroutine is in it while it runs, not its caller."""
+    if inspect.isgeneratorfunction(fn):
+
+        @functools.wraps(fn)
+        def generate(*args: object, **kwargs: Any) -> Any:
+            return _steps_within(mode, fn(*args, **kwargs))
+
+        return generate
+    if inspect.iscoroutinefunction(fn):
+
+        @functools.wraps(fn)
+        async def run(*args: object, **kwargs: Any) -> Any:
+            return await _Awaited(_steps_within(mode, fn(*args, **kwargs)))
+
+        return run
+
+    @functools.wraps(fn)
+    def inside(*args: object, **kwargs: Any) -> Any:
+        with mode():
+            return fn(*args, **kwargs)
+
+    return inside
+
+
+class _Awaited:
+    """What a coroutine waits for, as an object that `await` takes."""
+
+    def __init__(self, steps: Generator[Any, Any, Any]):
+        self._steps = steps
+
+    def __await__(self) -> Any:
+        return self._steps
+
+
+def _steps_within(mode: Callable[[], Any], steps: Any) -> Generator[Any, Any, Any]:
+    """Yields what a generator or a coroutine yields; each of its steps runs in a mode."""
+    step: Callable[[], Any] = functools.partial(steps.send, None)
+    try:
+        while True:
+            try:
+                with mode():
+                    value = step()
+            except StopIteration as stop:
+                return stop.value
+            try:
+                step = functools.partial(steps.send, (yield value))
+            except GeneratorExit:
+                raise
+            except BaseException as error:  # thrown into it: it may go on
+                step = functools.partial(steps.throw, error)
+    finally:
+        with mode():
+            steps.close()
+
 
 class _Mode:
     """A context manager, and a decorator, that sets `grad_enabled`."""
@@ -94,12 +155,10 @@ class _Mode:
         state.grad_enabled = self._before.pop()
 
     def __call__(self, fn: Callable[..., Any]) -> Any:
-        @functools.wraps(fn)
-        def inside(*args: object, **kwargs: Any) -> Any:
-            with type(self)():
-                return fn(*args, **kwargs)
+        return _within(self._again, fn)
 
-        return inside
+    def _again(self) -> Any:
+        return type(self)()
 
 
 class no_grad(_Mode):
@@ -135,6 +194,9 @@ class inference_mode(no_grad):
         self._enabled = not mode if not callable(mode) else False
         self._inferred: list[bool] = []
 
+    def _again(self) -> Any:
+        return type(self)(not self._enabled)
+
     def __enter__(self) -> None:
         super().__enter__()
         self._inferred.append(state.infers)
@@ -150,8 +212,13 @@ def is_grad_enabled() -> bool:
     return state.grad_enabled
 
 
-def set_version_check(mode: str) -> None:
-    """Sets what a backward does when a tensor that it saved was written in place since.
+def is_inference_mode_enabled() -> bool:
+    """Returns whether tensors that are made now are inference tensors."""
+    return state.infers
+
+
+class set_version_check:
+    """Sets what a backward does when a tensor that it saved was written in place since; a context manager as well.
 
     Values here are immutable, so what was saved cannot change, and the gradient is right whatever is written later.
     PyTorch refuses instead; `"error"` does so too, for those who port a program and compare.
@@ -162,7 +229,20 @@ def set_version_check(mode: str) -> None:
     Raises:
       UnknownSettingError: If it is neither.
     """
-    if mode not in ("off", "error"):
-        raise UnknownSettingError([mode], ["off", "error"])
-    state.checks_versions = mode == "error"
-    state.note_saving()
+
+    def __init__(self, mode: str):
+        if mode not in ("off", "error"):
+            raise UnknownSettingError([mode], ["off", "error"])
+        self._before = state.checks_versions
+        self._mode = mode
+        self._set(mode == "error")
+
+    def _set(self, checks: bool) -> None:
+        state.checks_versions = checks
+        state.note_saving()
+
+    def __enter__(self) -> None:
+        self._set(self._mode == "error")
+
+    def __exit__(self, *_: object) -> None:
+        self._set(self._before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import DTypeLike
-from jaxaot.errors import TraceError
+from jaxaot.errors import TensorError, TraceError
 from jaxaot.facade.generator import Generator, Position
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import GraphInput
@@ -23,7 +23,11 @@ from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.push_pull import forward_alone
+from jaxaot.views.chain import ViewChain
 from jaxaot.views.layout import contiguous
+
+RANDOMNESS = ("error", "same", "different")
+"""What random operations do in a function that `ja.func.vmap` maps."""
 
 
 class ReachesTape(BaseException):
@@ -52,6 +56,8 @@ class _InlineState(TraceState):
       outer: The trace of ours that it runs in, or None.
       is_mapped: Whether `ja.func.vmap` runs it, or one around it.
       records_outside: Whether gradients are recorded where it was begun.
+      randomness: What random operations do, of `RANDOMNESS`.
+      index: With `"different"`, the index that is computed.
     """
 
     def __init__(self, outer: TraceState | None) -> None:
@@ -59,6 +65,8 @@ class _InlineState(TraceState):
         self.outer = outer
         self.records_outside = state.grad_enabled
         self.is_mapped = isinstance(outer, _InlineState) and outer.is_mapped
+        self.randomness = "same"
+        self.index: Any = None
 
     def read(self, storage: Storage, history: History | None, records: bool) -> Any:
         if history is None or not history.requires_grad:
@@ -113,7 +121,13 @@ class _InlineState(TraceState):
         super().move(generator, position) if self.outer is None else self.outer.move(generator, position)
 
     def key(self, generator: Generator, n: int | Position) -> Any:
-        return super().key(generator, n) if self.outer is None else self.outer.key(generator, n)
+        if self.randomness == "error":
+            raise TensorError(
+                "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+                "'different' randomness flags on vmap or perform the randomness operation out of vmap"
+            )
+        key = super().key(generator, n) if self.outer is None else self.outer.key(generator, n)
+        return key if self.index is None else jax.random.fold_in(key, self.index)
 
     def lift(self, shape: object, dtype: DTypeLike | None, origin: tuple[Any, ...], weak_type: bool = False) -> Any:
         self.lifted.append(origin)
@@ -165,6 +179,40 @@ def is_mapped() -> bool:
     return isinstance(state.trace, _InlineState) and state.trace.is_mapped
 
 
+class Argument:
+    """An argument of a pure function, and what became of it.
+
+    Attributes:
+      tensor: As it was passed.
+    """
+
+    __slots__ = ("_array", "_history", "_layout", "_storage", "tensor")
+
+    def __init__(self, tensor: Tensor):
+        self.tensor = tensor
+        self._storage, self._layout, self._history = tensor._storage, tensor._layout, tensor._history
+        self._array = tensor._storage.array
+
+    def is_written(self) -> bool:
+        """Returns whether its values are others now."""
+        return self._storage.array is not self._array
+
+    def now(self) -> Tensor:
+        """Returns a tensor with its values, in the shape in which it was passed."""
+        tensor = wrap(self._storage, self._layout, 0, self.tensor._trace)
+        tensor._history = self._history
+        return tensor
+
+    def steps_to(self, tensor: object) -> ViewChain | None:
+        """Returns the steps from it to a view of it; None if a tensor is none, or its steps are not known."""
+        if not isinstance(tensor, Tensor) or tensor._storage is not self._storage:
+            return None
+        if tensor._history is self._history and self._history is not None:
+            return tensor._chain
+        is_all = tensor._layout is self._layout and tensor._offset == 0
+        return () if is_all else None
+
+
 def run_pure(
     fn: Callable[..., Any],
     args: tuple[Any, ...],
@@ -172,6 +220,9 @@ def run_pure(
     *,
     maps: bool = False,
     differentiates: bool = False,
+    randomness: str | None = None,
+    index: Any = None,
+    finish: Callable[[Sequence[Argument | None], Any], Any] | None = None,
 ) -> Any:
     """Returns `fn(*args, **kwargs)` with arrays in place of tensors, changing nothing outside.
 
@@ -181,6 +232,10 @@ def run_pure(
       kwargs: Its keyword arguments.
       maps: Whether `ja.func.vmap` maps it.
       differentiates: Whether gradients of it are taken, so that `no_grad` around the call does not count.
+      randomness: What random operations do, of `RANDOMNESS`; by default draw as they would outside.
+      index: With `"different"`, the index that is computed.
+      finish: Takes the leaves of the arguments, None for those that are no arrays, and the result; returns what is
+        returned instead.
 
     Raises:
       TraceError: If `fn` writes to a tensor that it was not passed.
@@ -206,9 +261,14 @@ def run_pure(
     with inline_trace() as trace:
         trace.is_mapped = trace.is_mapped or maps
         state.grad_enabled = state.grad_enabled or differentiates
-        call_args, call_kwargs = jax.tree.unflatten(tree, [shown(leaf, trace) for leaf in leaves])
+        trace.randomness, trace.index = randomness or "same", index
+        given = [shown(leaf, trace) for leaf in leaves]
+        arguments = [Argument(x) if x is not leaf else None for x, leaf in zip(given, leaves, strict=True)]
+        call_args, call_kwargs = jax.tree.unflatten(tree, given)
         result = fn(*call_args, **call_kwargs)
         refuse_lasting_hooks(trace, jax.tree.leaves(result))
+        if finish is not None:
+            result = finish(arguments, result)
         result = jax.tree.map(lambda x: x._read() if isinstance(x, Tensor) else x, result)
         n_changed = trace.changed()
     if n_changed:

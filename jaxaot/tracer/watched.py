@@ -7,7 +7,7 @@ of a class that notes how it is used.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 _READING = (
@@ -36,7 +36,7 @@ class WatchedList(list[Any]):
 
     __hash__: Any = None
 
-    def __init__(self, items: Any):
+    def __init__(self, items: Iterable[Any]):
         super().__init__(items)
         self.reads = Reads()
 
@@ -46,13 +46,13 @@ class WatchedDeque(deque[Any]):
 
     __hash__: Any = None
 
-    def __init__(self, items: Any, limit: int | None):
+    def __init__(self, items: Iterable[Any], limit: int | None):
         super().__init__(items, limit)
         self.reads = Reads()
 
 
 def _noting(method: Callable[..., Any]) -> Callable[..., Any]:
-    def noted(self: Any, *args: Any) -> Any:
+    def noted(self: WatchedList | WatchedDeque, *args: object) -> Any:
         reads = vars(self).get("reads")
         if reads is not None and reads.is_on:
             reads.is_read = True
@@ -67,6 +67,6 @@ for _cls, _base in ((WatchedList, list), (WatchedDeque, deque)):
             setattr(_cls, _name, _noting(getattr(_base, _name)))
 
 
-def watched(value: Any) -> WatchedList | WatchedDeque:
+def watched(value: list[Any] | deque[Any]) -> WatchedList | WatchedDeque:
     """Returns a list or deque of the same items that notes what is read of it, once `reads.is_on`."""
     return WatchedDeque(value, value.maxlen) if isinstance(value, deque) else WatchedList(value)

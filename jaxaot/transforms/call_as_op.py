@@ -8,6 +8,7 @@ graph; and its derivatives, of any order, are those of JAX.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ from jaxaot.facade.kernels import remember
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor, wrap
 from jaxaot.facade.tracing import RUNNING, TRACING
-from jaxaot.facade.trees import pack_keys, to_arrays, unpack_keys
+from jaxaot.facade.trees import pack_keys, to_arrays, to_tensors, unpack_keys
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import graph_content
 from jaxaot.ops.table import OpSpec, op_of
@@ -33,6 +34,7 @@ from jaxaot.tape.modes import state
 from jaxaot.tape.saved_hooks import without_saved_hooks
 from jaxaot.tracer.body import Body, trace_body
 from jaxaot.tracer.leaves import spec_of
+from jaxaot.tracer.pure import ReachesTape, refusing_recorded_reads
 from jaxaot.views.window import find_window
 
 _MAX_ROWS = 256
@@ -79,6 +81,39 @@ def call_as_op(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     result_tree, static, is_array = found
     filled = [next(results) if wanted else x for x, wanted in zip(static, is_array, strict=True)]
     return unpack_keys(jax.tree.unflatten(result_tree, filled))
+
+
+def call_on_tensors(transformed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Returns the results of a function of arrays for tensors, as tensors.
+
+    It is recorded where something requires grad that it is passed or reads, in a trace, and where there are duals.
+    """
+    is_recorded = state.grad_enabled and any(
+        isinstance(leaf, Tensor) and leaf.requires_grad for leaf in jax.tree.leaves((args, kwargs))
+    )
+    has_duals = state.dual is not None and state.dual.has_duals()
+    transformed = _without_other_duals(transformed)
+    if not is_recorded and state.trace is None and not has_duals:
+        try:
+            with refusing_recorded_reads():
+                return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))
+        except ReachesTape:
+            pass
+    return call_as_op(transformed, args, kwargs)
+
+
+def _without_other_duals(transformed: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function of arrays that refuses dual tensors, which are none of its arguments."""
+    level = state.dual
+    if level is None or not level.has_duals():
+        return transformed
+
+    @functools.wraps(transformed)
+    def run(*args: object, **kwargs: Any) -> Any:
+        with level.closed():
+            return transformed(*args, **kwargs)
+
+    return run
 
 
 def _is_array(leaf: object) -> bool:

@@ -86,7 +86,7 @@ class Function:
     def apply(cls, /, *args: object, **kwargs: Any) -> Any:
         """Returns the result of `forward`, recorded; its gradients are those of `backward`."""
         has_setup = cls.setup_context is not None
-        if kwargs:
+        if kwargs or has_setup:
             bound = inspect.signature(cls.forward).bind(*(() if has_setup else (None,)), *args, **kwargs)
             bound.apply_defaults()
             args = bound.args if has_setup else bound.args[1:]

@@ -13,58 +13,112 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot.errors import ArgumentError, AutogradError, TensorValueError
 from jaxaot.facade.custom_function import no_jvp
 from jaxaot.facade.kernels import conjugate
 from jaxaot.facade.tensor import Tensor
-from jaxaot.facade.trees import to_arrays, to_tensors
-from jaxaot.tape.modes import state
-from jaxaot.tracer.pure import ReachesTape, refusing_recorded_reads, run_pure
-from jaxaot.transforms.call_as_op import call_as_op
+from jaxaot.ops.promotion import is_complex, is_inexact
+from jaxaot.tracer.pure import RANDOMNESS, run_pure
+from jaxaot.transforms.call_as_op import call_on_tensors
 
 Argnums = int | Sequence[int]
 
 
-def _pure(fn: Callable[..., Any], differentiates: bool = True) -> Callable[..., Any]:
+def _pure(func: Callable[..., Any], differentiates: bool = True, check: Callable[[Any], None] | None = None) -> Any:
     """Returns a function as one of arrays.
 
     Args:
-      fn: The function.
+      func: The function.
       differentiates: Whether gradients are taken of it, in reverse mode.
+      check: Takes its result, and raises if it cannot be differentiated.
     """
-    return lambda *args, **kwargs: run_pure(fn, args, kwargs, differentiates=differentiates)
+
+    def finish(arguments: object, result: Any) -> Any:
+        if check is not None:
+            check(result)
+        return result
+
+    return lambda *args, **kwargs: run_pure(func, args, kwargs, differentiates=differentiates, finish=finish)
 
 
-def _called(transformed: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns the results of a function of arrays for tensors, as tensors.
+# -- what cannot be differentiated -------------------------------------------------------------------------------------
 
-    It is recorded where something requires grad that it is passed or reads, in a trace, and where there are duals.
+
+def _is_array(leaf: object) -> bool:
+    return isinstance(leaf, (Tensor, jax.Array, np.ndarray))
+
+
+def _leaves(tree: Any) -> list[Any]:
+    return jax.tree.leaves(tree, is_leaf=lambda leaf: leaf is None)
+
+
+def _check_argnums(argnums: Argnums, args: Sequence[Any]) -> Any:
+    """Returns which arguments are differentiated, as JAX takes it.
+
+    Raises:
+      AutogradError: If they are no arguments, or no tensors of floats.
     """
-    is_recorded = state.grad_enabled and any(
-        isinstance(leaf, Tensor) and leaf.requires_grad for leaf in jax.tree.leaves((args, kwargs))
-    )
-    has_duals = state.dual is not None and state.dual.has_duals()
-    transformed = _without_other_duals(transformed)
-    if not is_recorded and state.trace is None and not has_duals:
-        try:
-            with refusing_recorded_reads():
-                return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))
-        except ReachesTape:
-            pass
-    return call_as_op(transformed, args, kwargs)
+    if not isinstance(argnums, (int, tuple, list)):
+        raise AutogradError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    several = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    if not several:
+        raise AutogradError("argnums must be non-empty")
+    for argnum in several:
+        if not isinstance(argnum, int):
+            raise AutogradError(f"argnum must be int, got: {type(argnum)}")
+        if not -len(args) <= argnum < len(args):
+            raise AutogradError(f"Got argnum={argnum}, but only {len(args)} positional inputs")
+    if len({argnum % len(args) for argnum in several}) < len(several):
+        raise AutogradError(f"argnums elements must be unique, got {argnums}")
+    for argnum in several:
+        for leaf in jax.tree.leaves(args[argnum]):
+            if _is_array(leaf) and not is_inexact(leaf.dtype):
+                raise AutogradError(
+                    f"only Tensors of floating point dtype can require gradients; argument {argnum} holds one of "
+                    f"{leaf.dtype}"
+                )
+    return argnums if isinstance(argnums, int) else several
 
 
-def _without_other_duals(transformed: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function of arrays that refuses dual tensors, which are none of its arguments."""
-    level = state.dual
-    if level is None or not level.has_duals():
-        return transformed
+def _check_tensors(said: str, has_aux: bool, result: Any) -> None:
+    """Raises unless a result is made of tensors, at least one.
 
-    @functools.wraps(transformed)
-    def run(*args: object, **kwargs: Any) -> Any:
-        with level.closed():
-            return transformed(*args, **kwargs)
+    Raises:
+      AutogradError: If it is not.
+    """
+    if has_aux:
+        result = _without_aux(said, result)
+    leaves = _leaves(result)
+    if not leaves or leaves == [None]:
+        raise AutogradError(f"{said}: Expected f to be a function that has non-empty output (got output = {leaves})")
+    for leaf in leaves:
+        if not _is_array(leaf):
+            raise AutogradError(f"{said}: expected f to return only tensors, got unsupported type {type(leaf)}")
 
-    return run
+
+def _without_aux(said: str, result: Any) -> Any:
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise AutogradError(f"{said}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    return result[0]
+
+
+def _check_scalar(has_aux: bool, result: Any) -> None:
+    """Raises unless a result is one real number.
+
+    Raises:
+      AutogradError: If it is not.
+    """
+    said = "grad_and_value(f)(*args)"
+    result = _without_aux(said, result) if has_aux else result
+    if not _is_array(result):
+        raise AutogradError(f"{said}: Expected f(*args) to return a Tensor, got {type(result)}")
+    if result.ndim:
+        raise AutogradError(
+            f"{said}: Expected f(*args) to return a scalar Tensor, got tensor with {result.ndim} dims. Maybe you "
+            "wanted to use the vjp or jacrev APIs instead?"
+        )
+    if is_complex(result.dtype):
+        raise AutogradError(f"grad can be implicitly created only for real scalar outputs but got {result.dtype}")
 
 
 def _in_torchs_convention(gradients: Any) -> Any:
@@ -86,120 +140,232 @@ def _in_forward_mode(transformed: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _argnums(argnums: Argnums) -> Any:
-    return argnums if isinstance(argnums, int) else tuple(argnums)
-
-
-def grad_and_value(fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """Returns a function that computes the gradient of `fn`, and its value.
+def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """Returns a function that computes the gradient of `func`, and its value.
 
     Args:
-      fn: Takes tensors, in any pytrees, to a tensor of one element; it may write to what it is passed.
+      func: Takes tensors, in any pytrees, to a tensor without dims. What it writes to those is seen inside alone.
       argnums: The positions of the arguments to differentiate.
-      has_aux: Whether `fn` returns a pair of such a tensor and anything else.
+      has_aux: Whether `func` returns a pair of such a tensor and anything else.
+
+    Raises:
+      AutogradError: By the function returned, if arguments or result cannot be differentiated.
     """
 
     def transformed(*args: object, **kwargs: Any) -> Any:
-        value, gradients = jax.value_and_grad(_pure(fn), _argnums(argnums), has_aux)(*args, **kwargs)
+        chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
+        value, gradients = jax.value_and_grad(_pure(func, True, check), chosen, has_aux)(*args, **kwargs)
         return _in_torchs_convention(gradients), value
 
-    return functools.wraps(fn)(lambda *args, **kwargs: _called(transformed, args, kwargs))
+    return functools.wraps(func)(lambda *args, **kwargs: call_on_tensors(transformed, args, kwargs))
 
 
-def grad(fn: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """Returns the gradient of `fn` as a function; with `has_aux`, that and what `fn` returns besides."""
-
-    def transformed(*args: object, **kwargs: Any) -> Any:
-        found = jax.grad(_pure(fn), _argnums(argnums), has_aux)(*args, **kwargs)
-        return (_in_torchs_convention(found[0]), found[1]) if has_aux else _in_torchs_convention(found)
-
-    return functools.wraps(fn)(lambda *args, **kwargs: _called(transformed, args, kwargs))
-
-
-def vjp(fn: Callable[..., Any], *primals: object, has_aux: bool = False) -> Any:
-    """Returns the result of `fn`, and a function from its cotangents to a tuple of gradients, one for each primal.
+def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """Returns the gradient of `func` as a function; with `has_aux`, that and what `func` returns besides.
 
     Args:
-      fn: Takes tensors to tensors.
-      *primals: What it is called with.
-      has_aux: Whether it returns a pair of tensors and something else, which is returned last.
+      func: As for `grad_and_value`.
+      argnums: As for `grad_and_value`.
+      has_aux: As for `grad_and_value`.
     """
 
-    def forward(*primals: object) -> Any:
-        return jax.vjp(_pure(fn), *primals, has_aux=has_aux)
+    def transformed(*args: object, **kwargs: Any) -> Any:
+        chosen, check = _check_argnums(argnums, args), functools.partial(_check_scalar, has_aux)
+        found = jax.grad(_pure(func, True, check), chosen, has_aux)(*args, **kwargs)
+        return (_in_torchs_convention(found[0]), found[1]) if has_aux else _in_torchs_convention(found)
 
-    output, pull, *aux = _called(forward, primals, {})
+    return functools.wraps(func)(lambda *args, **kwargs: call_on_tensors(transformed, args, kwargs))
+
+
+def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> Any:
+    """Returns the result of `func`, and a function from its cotangents to a tuple of gradients, one for each primal.
+
+    Args:
+      func: Takes tensors to tensors.
+      *primals: What it is called with.
+      has_aux: Whether it returns a pair of tensors and something else, which is returned last.
+
+    Raises:
+      AutogradError: If the result is not made of tensors; by the function returned, if cotangents do not fit it.
+    """
+    check = functools.partial(_check_tensors, "vjp(f, *primals)", has_aux)
+
+    def forward(*primals: object) -> Any:
+        return jax.vjp(_pure(func, True, check), *primals, has_aux=has_aux)
+
+    output, pull, *aux = call_on_tensors(forward, primals, {})
 
     def pull_back(pull: Callable[..., Any], cotangents: Sequence[Any]) -> Any:
         return _in_torchs_convention(pull(_in_torchs_convention(cotangents)))
 
     def gradients(cotangents: Sequence[Any]) -> Any:
-        return _called(pull_back, (pull, cotangents), {})
+        given, wanted = jax.tree.structure(cotangents), jax.tree.structure(output)
+        if given != wanted:
+            raise AutogradError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                f"function. cotangents: {given}, primal output: {wanted}"
+            )
+        for i, (ct, out) in enumerate(zip(jax.tree.leaves(cotangents), jax.tree.leaves(output), strict=True)):
+            if ct.shape != out.shape:
+                raise AutogradError(
+                    f"Mismatch in shape: grad_output[{i}] has a shape of {list(ct.shape)} and output[{i}] has a shape "
+                    f"of {list(out.shape)}."
+                )
+        return call_on_tensors(pull_back, (pull, cotangents), {})
 
     return output, gradients, *aux
 
 
-def jvp(fn: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False) -> Any:
-    """Returns the result of `fn` and its derivative in a direction; with `has_aux`, also its auxiliary output."""
+def jvp(
+    func: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """Returns the result of `func` and its derivative in a direction; with `has_aux`, also its auxiliary output.
+
+    Args:
+      func: Takes tensors to tensors; it may write to those that it is passed.
+      primals: What it is called with, a tuple.
+      tangents: A direction for each.
+      strict: Whether a result that does not depend on the primals is an error.
+      has_aux: Whether it returns a pair of tensors and something else.
+
+    Raises:
+      AutogradError: If primals, tangents and results do not fit, or if `strict` and a result does not depend on the
+        primals.
+    """
+    said = "jvp(f, primals, tangents)"
+    _check_primals(said, primals, tangents)
+    written: list[int] = []
+
+    def finish(arguments: Sequence[Any], result: Any) -> Any:
+        _check_tensors(said, has_aux, result)
+        written[:] = [i for i, argument in enumerate(arguments) if argument is not None and argument.is_written()]
+        after = [arguments[i].now() for i in written]
+        return ((result[0], after), result[1]) if has_aux else (result, after)
+
+    def pure(*args: object) -> Any:
+        return run_pure(func, args, {}, finish=finish)
 
     def transformed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        return jax.jvp(_pure(fn, False), tuple(primals), tuple(tangents), has_aux=has_aux)
+        if strict and not _depends(pure, primals):
+            raise AutogradError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                "allowed with strict=True."
+            )
+        (output, after), (directions, _), *aux = jax.jvp(pure, tuple(primals), tuple(tangents), has_aux=has_aux)
+        return (output, directions, *aux), after
 
-    return _in_forward_mode(_called)(transformed, (tuple(primals), tuple(tangents)), {})
+    run = _in_forward_mode(call_on_tensors)
+    results, after = run(transformed, (tuple(primals), tuple(tangents)), {})
+    leaves = _leaves(tuple(primals))
+    for place, value in zip(written, after, strict=True):
+        if isinstance(leaves[place], Tensor):
+            leaves[place].copy_(value)
+    return results
 
 
-def linearize(fn: Callable[..., Any], *primals: object) -> tuple[Any, Callable[..., Any]]:
-    """Returns the result of `fn`, and its derivative there as a linear function of tangents."""
+def _check_primals(said: str, primals: Any, tangents: Any) -> None:
+    if not isinstance(primals, (tuple, list)):
+        raise AutogradError(f"{said}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    given, wanted = jax.tree.structure(tuple(tangents)), jax.tree.structure(tuple(primals))
+    if given != wanted:
+        raise AutogradError(
+            f"{said}: Expected primals and tangents to have the same python structure. Got primals with structure "
+            f"{wanted} and tangents with structure {given}"
+        )
+    leaves = jax.tree.leaves(primals)
+    if not leaves:
+        raise AutogradError(f"{said}: Expected primals to contain at least one Tensor.")
+    for primal, tangent in zip(leaves, jax.tree.leaves(tangents), strict=True):
+        if _is_array(primal) and _is_array(tangent) and tuple(primal.shape) != tuple(tangent.shape):
+            raise AutogradError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is "
+                f"not supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
+                f"{list(tangent.shape)}."
+            )
+
+
+def _depends(fn: Callable[..., Any], primals: Sequence[Any]) -> bool:
+    """Returns whether each result of a function of arrays depends on its arguments."""
+    jaxpr = jax.make_jaxpr(fn)(*primals).jaxpr
+    reached = {id(v) for v in jaxpr.invars}
+    for eqn in jaxpr.eqns:
+        if any(id(atom) in reached for atom in eqn.invars):
+            reached |= {id(v) for v in eqn.outvars}
+    return all(id(atom) in reached for atom in jaxpr.outvars)
+
+
+def linearize(func: Callable[..., Any], *primals: object) -> tuple[Any, Callable[..., Any]]:
+    """Returns the result of `func`, and its derivative there as a linear function of tangents."""
 
     def forward(*primals: object) -> Any:
-        return jax.linearize(_pure(fn, False), *primals)
+        return jax.linearize(_pure(func, False), *primals)
 
-    output, push = _in_forward_mode(_called)(forward, primals, {})
+    output, push = _in_forward_mode(call_on_tensors)(forward, primals, {})
 
     def pushed(*tangents: object) -> Any:
-        return _called(lambda push, *tangents: push(*tangents), (push, *tangents), {})
+        return call_on_tensors(lambda push, *tangents: push(*tangents), (push, *tangents), {})
 
     return output, pushed
 
 
-def jacrev(fn: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
-    """Returns the Jacobian of `fn` as a function, row by row in reverse mode."""
-    return _jacobian(jax.jacrev, fn, argnums, has_aux)
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """Returns the Jacobian of `func` as a function, row by row in reverse mode.
+
+    Args:
+      func: Takes tensors to tensors.
+      argnums: The positions of the arguments to differentiate.
+      has_aux: Whether `func` returns a pair of tensors and something else.
+      chunk_size: Taken for PyTorch's sake: XLA computes all rows at once, and the result is the same.
+
+    Raises:
+      TensorValueError: If `chunk_size` is not positive.
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise TensorValueError("jacrev: `chunk_size` should be greater than 0.")
+    return _jacobian("vjp(f, *primals)", jax.jacrev, func, argnums, has_aux)
 
 
-def jacfwd(fn: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
-    """Returns the Jacobian of `fn` as a function, column by column in forward mode."""
-    return _jacobian(jax.jacfwd, fn, argnums, has_aux)
+def jacfwd(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
+    """Returns the Jacobian of `func` as a function, column by column in forward mode.
+
+    Args:
+      func: Takes tensors to tensors.
+      argnums: The positions of the arguments to differentiate.
+      has_aux: Whether `func` returns a pair of tensors and something else.
+      randomness: Taken for PyTorch's sake: `func` runs once, so all columns see the same random numbers.
+
+    Raises:
+      ArgumentError: If `randomness` is not one of `"error"`, `"same"` and `"different"`.
+    """
+    if randomness not in RANDOMNESS:
+        raise ArgumentError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    return _jacobian("jvp(f, primals, tangents)", jax.jacfwd, func, argnums, has_aux)
 
 
-def hessian(fn: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """Returns the second derivatives of `fn` as a function, forward over reverse."""
-    return _jacobian(jax.hessian, fn, argnums, False)
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """Returns the second derivatives of `func` as a function, forward over reverse."""
+    return _jacobian("hessian(f)", jax.hessian, func, argnums, False)
 
 
 def _jacobian(
-    jacobian: Callable[..., Any], fn: Callable[..., Any], argnums: Argnums, has_aux: bool
+    said: str, jacobian: Callable[..., Any], func: Callable[..., Any], argnums: Argnums, has_aux: bool
 ) -> Callable[..., Any]:
-    transformed = jacobian(_pure(fn, jacobian is not jax.jacfwd), _argnums(argnums), has_aux=has_aux)
-    return functools.wraps(fn)(lambda *args, **kwargs: _in_forward_mode(_called)(transformed, args, kwargs))
-
-
-def vmap(fn: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0) -> Callable[..., Any]:
-    """Returns `fn` mapped over a dim of its arguments.
-
-    Args:
-      fn: Takes and returns tensors, without that dim; it may write to what it is passed.
-      in_dims: The dim of each argument, None for those that are the same for all.
-      out_dims: Where the dim is in the results.
-    """
-    in_dims = tuple(in_dims) if isinstance(in_dims, list) else in_dims
+    pure = _pure(func, jacobian is not jax.jacfwd, functools.partial(_check_tensors, said, has_aux))
 
     def transformed(*args: object, **kwargs: Any) -> Any:
-        axes = in_dims if isinstance(in_dims, tuple) else tuple(map(_axis_of, args))
-        mapped = lambda *args, **kwargs: run_pure(fn, args, kwargs, maps=True)
-        return jax.vmap(mapped, axes, out_dims)(*args, **kwargs)
+        return jacobian(pure, _check_argnums(argnums, args), has_aux=has_aux)(*args, **kwargs)
 
-    def _axis_of(arg: object) -> Any:
-        return in_dims if any(isinstance(x, (jax.Array, np.ndarray)) for x in jax.tree.leaves(arg)) else None
-
-    return functools.wraps(fn)(lambda *args, **kwargs: _called(transformed, args, kwargs))
+    return functools.wraps(func)(lambda *args, **kwargs: _in_forward_mode(call_on_tensors)(transformed, args, kwargs))

@@ -38,7 +38,7 @@ from jaxaot.validate.terms import Number, Term, Terms
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
-def leaf_paths(tree: Any, n: int) -> list[Path | None]:
+def leaf_paths(tree: object, n: int) -> list[Path | None]:
     """Returns for each leaf of the arguments the path to it; None below objects of which jax does not tell it."""
     try:
         found = jax.tree_util.tree_flatten_with_path(jax.tree.unflatten(tree, range(n)))[0]
@@ -48,7 +48,7 @@ def leaf_paths(tree: Any, n: int) -> list[Path | None]:
     return paths if len(paths) == n else [None] * n
 
 
-def _classes(tree: Any, above: tuple[type, ...]) -> Iterator[tuple[type, ...]]:
+def _classes(tree: object, above: tuple[type, ...]) -> Iterator[tuple[type, ...]]:
     """Yields for each leaf of a tree the classes of what it is in, from the outermost."""
     node = tree.node_data()
     if node is None or node[0] is type(None):
@@ -175,7 +175,7 @@ class Hypotheses:
         if cls in (int, float, bool):
             yield terms.is_of(cls, terms.value(place))
 
-    def _equal(self, path: Path, value: Any) -> Iterator[Term]:
+    def _equal(self, path: Path, value: object) -> Iterator[Term]:
         terms = self._terms
         yield terms.value(terms.place(path)) == terms.constant(value)
         if type(value) is tuple:  # compared as a whole

@@ -69,7 +69,7 @@ def prove_guards(traced: Traced, key: CallKey, name: str) -> None:
         )
 
 
-def _identity(fact: Any) -> Any:
+def _identity(fact: object) -> Any:
     """Returns what tells facts apart, also 0.0 from -0.0 and 1 from True."""
     if isinstance(fact, tuple):
         return tuple(map(_identity, fact))
@@ -243,7 +243,7 @@ class _Proof:
         )
         return {**case, text: value}
 
-    def _is(self, path: Path, value: Any) -> Any:
+    def _is(self, path: Path, value: object) -> Any:
         return self._terms.value(self._terms.place(path)) == self._terms.constant(value)
 
     def _teach(self, inputs: dict[Path, Any], fact: Any) -> None:

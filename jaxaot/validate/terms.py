@@ -167,7 +167,7 @@ class Terms:
     def _function(self, name: str, result: Any) -> Any:
         return self._z3.Function(name, self._sorts.object, result)
 
-    def known(self, value: Any) -> Any:
+    def known(self, value: object) -> Any:
         """Returns an object that is there while the program is made."""
         if id(value) not in self._objects:
             term = self._z3.Const(f"object {len(self._objects)}", self._sorts.object)
@@ -227,7 +227,7 @@ class Terms:
         z3 = self._z3
         return z3.simplify(z3.fpBVToFP(z3.BitVecVal(bits, 64), z3.Float64()))
 
-    def _number_of(self, value: Any) -> int:
+    def _number_of(self, value: object) -> int:
         """Returns the number of a value that only equals itself; equal ones of one type have one number."""
         try:
             key = type(value), repr(value) if isinstance(value, (complex, tuple)) else value

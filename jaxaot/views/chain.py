@@ -19,7 +19,8 @@ import numpy as np
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import ViewError
 from jaxaot.views.layout import contiguous_stride, view_stride
-from jaxaot.views.window import reinterpret
+from jaxaot.views.numbers import place_numbers
+from jaxaot.views.window import flip_sign, reinterpret
 
 
 class Geometry(NamedTuple):
@@ -55,7 +56,7 @@ class AbstractViewOp(abc.ABC):
 
     @property
     def conjugates(self) -> bool:
-        """Whether the view shows the conjugates of its parent."""
+        """Whether the view shows the conjugates of its parent, or the negatives of real numbers."""
         return False
 
     @property
@@ -305,13 +306,13 @@ class AsStrided(AbstractViewOp):
 @final
 @dataclasses.dataclass(frozen=True)
 class Conjugate(AbstractViewOp):
-    """The conjugates of complex numbers, on the same memory."""
+    """The conjugates of complex numbers, or the negatives of real ones, on the same memory."""
 
     def geometry(self, parent):
         return parent
 
     def apply(self, x, starts=None):
-        return jnp.conj(x)
+        return flip_sign(x)
 
     @property
     def conjugates(self):
@@ -451,6 +452,7 @@ def chain_template(chain: ViewChain) -> ViewChain:
     return tuple(step.template for step in chain)
 
 
-def chain_starts(chain: ViewChain) -> tuple[int, ...]:
-    """Returns the numbers that change from call to call."""
-    return tuple(start for step in chain for start in step.starts)
+def chain_starts(chain: ViewChain) -> np.ndarray:
+    """Returns the numbers that change from call to call, as an operand of kernels."""
+    starts = [start for step in chain for start in step.starts]
+    return place_numbers(starts, max(starts, default=0))

@@ -44,7 +44,7 @@ class Layout:
       size: Sizes of the dims.
       stride: Memory elements between neighbours along each dim.
       dtype: Of the elements.
-      is_conj: Whether the elements are the conjugates of what memory holds.
+      is_conj: Whether the elements are the conjugates of what memory holds; of real numbers, the negatives.
       numel: Number of elements shown.
     """
 

@@ -47,3 +47,10 @@ def has_format(layout: Layout, memory_format: MemoryFormat) -> bool:
     return layout.numel == 0 or all(
         n == 1 or has == want for n, has, want in zip(layout.size, layout.stride, wanted, strict=True)
     )
+
+
+def suggested_format(layout: Layout) -> MemoryFormat:
+    """Returns the format that the strides of a tensor suggest."""
+    if not layout.suggests_channels_last:
+        return MemoryFormat.contiguous_format
+    return MemoryFormat.channels_last if len(layout.size) == 4 else MemoryFormat.channels_last_3d

@@ -30,9 +30,10 @@ import numpy as np
 
 from jaxaot._typing import Array, DTypeLike, Shape
 from jaxaot.views.layout import Layout, contiguous, layout_of
+from jaxaot.views.numbers import place_numbers
 
 Starts = Sequence[int] | np.ndarray | Array
-"""Where the box of a window starts: Python integers in a trace, an int32 operand eagerly."""
+"""Where the box of a window starts: Python integers in a trace, an operand eagerly."""
 
 
 class AbstractWindow(abc.ABC):
@@ -104,24 +105,24 @@ class IndexWindow(AbstractWindow):
     size: Shape
     stride: Shape
 
-    def _indices(self, starts: Starts) -> Array | np.ndarray:
+    def _indices(self, starts: Starts, n_places: int) -> Array | np.ndarray:
         places = np.zeros(self.size, np.int64)
         for axis, (n, stride) in enumerate(zip(self.size, self.stride, strict=True)):
             shape = [1] * len(self.size)
             shape[axis] = n
             places = places + (np.arange(n, dtype=np.int64) * stride).reshape(shape)
         if _is_static(starts):
-            return (places + int(starts[0])).astype(np.int32)
-        return jnp.asarray(places.astype(np.int32)) + starts[0]
+            return place_numbers(places + int(starts[0]), n_places)
+        return jnp.asarray(place_numbers(places, n_places)) + starts[0]
 
     def apply(self, base: Array, starts: Starts) -> Array:
         memory = _transpose(base, self.memory_order).reshape(-1)
-        return memory.at[self._indices(starts)].get(mode="promise_in_bounds")
+        return memory.at[self._indices(starts, base.size)].get(mode="promise_in_bounds")
 
     def scatter(self, base: Array, update: Array, starts: Starts) -> Array:
         in_order = tuple(base.shape[axis] for axis in self.memory_order)
         memory = _transpose(base, self.memory_order).reshape(-1)
-        memory = memory.at[self._indices(starts)].set(update, mode="promise_in_bounds", unique_indices=True)
+        memory = memory.at[self._indices(starts, base.size)].set(update, mode="promise_in_bounds", unique_indices=True)
         return _transpose(memory.reshape(in_order), _inverse(self.memory_order))
 
 
@@ -174,15 +175,20 @@ class CastWindow(AbstractWindow):
 @final
 @dataclasses.dataclass(frozen=True, eq=False)
 class ConjWindow(AbstractWindow):
-    """The conjugates of what another window shows."""
+    """The conjugates of what another window shows; of real numbers, the negatives."""
 
     inner: AbstractWindow
 
     def apply(self, base: Array, starts: Starts) -> Array:
-        return jnp.conj(self.inner.apply(base, starts))
+        return flip_sign(self.inner.apply(base, starts))
 
     def scatter(self, base: Array, update: Array, starts: Starts) -> Array:
-        return self.inner.scatter(base, jnp.conj(update), starts)
+        return self.inner.scatter(base, flip_sign(update), starts)
+
+
+def flip_sign(x: Array) -> Array:
+    """Returns the conjugates of complex numbers, the negatives of real ones."""
+    return jnp.conj(x) if x.dtype.kind == "c" else -x
 
 
 def reinterpret(memory: Array, dtype: DTypeLike) -> Array:
@@ -229,7 +235,7 @@ def find_window(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWin
     if box is not None:
         return box
     window = _interned(IndexWindow, storage.memory_order, view.size, view.stride)
-    return window, np.array([offset], np.int32)
+    return window, place_numbers([offset], storage.numel)
 
 
 def _find_box(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWindow, np.ndarray] | None:
@@ -264,7 +270,7 @@ def _find_box(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWindo
     order = tuple(sorted(range(len(shown)), key=lambda i: shown[i]))
     placed = tuple(n if d in shown else 1 for d, n in enumerate(view.size))
     window = _interned(BoxWindow, storage.memory_order, axes, lengths, kept, order, placed, view.size)
-    return window, np.array(starts, np.int32)
+    return window, place_numbers(starts, storage.numel)
 
 
 def _fit(numel: int, steps: list[int], dims: list[tuple[int, int]], offset: int) -> Any:

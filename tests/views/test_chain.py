@@ -93,7 +93,7 @@ def test_a_form_with_starts_is_the_chain():
         x = jnp.arange(int(np.prod(size)), dtype=jnp.int32).reshape(size)
         starts = jnp.asarray(chain_starts(chain), jnp.int32)
         template = chain_template(chain)
-        assert chain_template(template) == template and not any(chain_starts(template))
+        assert chain_template(template) == template and not chain_starts(template).any()
         np.testing.assert_array_equal(
             apply_chain(template, x, starts), memory_places(geometry), f"seed {seed}: {chain}"
         )
@@ -102,7 +102,7 @@ def test_a_form_with_starts_is_the_chain():
 def test_chains_that_differ_in_numbers_have_one_form():
     first, second = (Select(0, 1), Slice(0, 2, 3)), (Select(0, 4), Slice(0, 0, 3))
     assert chain_template(first) == chain_template(second) and first != second
-    assert chain_starts(first) == (1, 2)
+    assert chain_starts(first).tolist() == [1, 2]
 
 
 @pytest.mark.slow

@@ -1,0 +1,120 @@
+"""Values from outside: what fits is held exactly, what does not fit is refused, and never changed in silence."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import warnings
+
+import jax
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot import errors
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([2**40, 1]),
+        np.array([-(2**40)]),
+        np.array([2**63], np.uint64),
+        np.array([1e300, 1.0]),
+        np.float64(1e300),
+        np.array([1 + 1e300j]),
+        [np.int64(2**40)],
+    ],
+)
+@pytest.mark.parametrize("make", [ja.tensor, ja.as_tensor, ja.from_numpy, lambda a: ja.tensor(a, dtype=a.dtype)])
+def test_numbers_of_64_bits(array, make):
+    if make is ja.from_numpy or not isinstance(array, np.ndarray):
+        array = np.asarray(array)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with pytest.raises(errors.TensorValueError, match="jax_enable_x64"):
+            make(array)
+    with jax.enable_x64(True):
+        np.testing.assert_array_equal(make(array).numpy(), array)
+
+
+def test_numbers_that_fit_are_taken():
+    assert ja.from_numpy(np.array([2**31 - 1, -(2**31)])).tolist() == [2**31 - 1, -(2**31)]
+    assert ja.from_numpy(np.array([np.inf, np.nan, 1.0])).tolist()[0] == np.inf
+    assert ja.tensor([1e300]).tolist() == [np.inf]  # Python's floats are float32 by default, as in PyTorch
+
+
+def test_python_types_as_dtypes():
+    kinds = {float: "float", int: "int", complex: "complex"}
+    for bits in (32, 64):
+        with jax.enable_x64(bits == 64):
+            for kind, name in kinds.items():
+                expected = f"{name}{2 * bits if kind is complex else bits}"
+                assert ja.zeros(1, dtype=kind).dtype == expected
+                assert ja.ones(1, dtype=ja.bool).to(kind).dtype == expected
+                assert ja.tensor([1], dtype=kind).dtype == expected
+            assert ja.ones(2).sum(dtype=float).dtype == f"float{bits}"
+            assert ja.zeros(1, dtype=bool).dtype == "bool"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.array([object()]),
+        np.array([1, None], dtype=object),
+        np.array(["a"]),
+        np.array([b"a"]),
+        np.array(["2020-01-01"], dtype="datetime64[D]"),
+        np.array([1], dtype="timedelta64[D]"),
+        np.zeros(2, dtype=[("a", "f4"), ("b", "i4")]),
+    ],
+)
+@pytest.mark.parametrize("make", [ja.tensor, ja.as_tensor, ja.from_numpy, ja.asarray])
+def test_arrays_that_are_not_numbers(data, make):
+    with pytest.raises(TypeError, match="a tensor is made of numbers"):
+        make(data)
+
+
+@pytest.mark.parametrize("data", ["abc", ["a"], None, [None], {"a": 1}, {1, 2}, object(), datetime.date(2020, 1, 1)])
+def test_objects_that_are_not_numbers(data):
+    with pytest.raises(TypeError, match="a tensor is made of numbers"):
+        ja.tensor(data)
+
+
+def test_a_list_that_holds_itself():
+    inside, beside = [], [1]
+    inside.append(inside)
+    beside.append(beside)
+    for data in (inside, beside):
+        for make in (ja.tensor, ja.as_tensor):
+            with pytest.raises(errors.TensorValueError, match="an item of itself"):
+                make(data)
+
+
+def test_numbers_of_numpy_in_lists_keep_their_dtype():
+    assert ja.tensor([np.int16(1), np.int16(2)]).dtype == ja.int16
+    assert ja.tensor([np.array([1.0, 2.0], np.float16), np.array([3.0, 4.0], np.float16)]).dtype == ja.float16
+    assert ja.tensor([decimal.Decimal(1).as_integer_ratio()]).tolist() == [[1, 1]]
+    with jax.enable_x64(True):
+        assert ja.tensor([np.float64(2)]).dtype == ja.float64
+
+
+def test_bytes_of_the_other_order():
+    assert ja.tensor(np.array([1, 2], dtype=">i4")).tolist() == [1, 2]
+    assert ja.from_numpy(np.array([1.5], dtype=">f4")).tolist() == [1.5]
+
+
+def test_complex_numbers_are_not_made_real():
+    with pytest.raises(TypeError, match="not complex"):
+        ja.tensor([1j], dtype=ja.float32)
+
+
+@pytest.mark.parametrize(
+    "index", [0, [0], slice(None), ja.tensor([True, False])], ids=["number", "list", "slice", "mask"]
+)
+@pytest.mark.parametrize("dtype, value", [(ja.int32, 2**40), (ja.int8, 300), (ja.int8, 300.0), (ja.uint8, -300)])
+def test_numbers_assigned_to_integers_fit_or_are_refused(dtype, value, index):
+    x = ja.zeros(2, dtype=dtype)
+    with pytest.raises(errors.TensorValueError, match="without overflow"):
+        x[index] = value
+    assert x.tolist() == [0, 0]
