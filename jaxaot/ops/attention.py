@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dropout import dropped
+from jaxaot.ops.half_precision import HALVES, product_before_rounding
 from jaxaot.ops.promotion import is_bool, is_floating
 from jaxaot.ops.table import register_op
 
@@ -35,8 +36,11 @@ def scaled_dot_product_attention(prng_key, query, key, value, attn_mask, dropout
     if enable_gqa:
         key, value = (jnp.repeat(x, query.shape[-3] // x.shape[-3], axis=-3) for x in (key, value))
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores: Any = jnp.matmul(query * scale, jnp.swapaxes(key, -2, -1))
-    scores = scores.astype(jnp.promote_types(scores.dtype, jnp.float32))
+    keys = jnp.swapaxes(key, -2, -1)
+    if query.dtype in HALVES:  # products may be too large for halves until they are scaled
+        scores = product_before_rounding(jnp.matmul, query, keys) * scale
+    else:
+        scores = jnp.matmul(query * scale, keys)
     visible = None
     if is_causal:
         visible = jnp.tril(jnp.ones(scores.shape[-2:], bool))
