@@ -28,7 +28,7 @@ _MOVING = """
     diagonal_scatter fill zero copy fill_diagonal
     cat stack hstack vstack dstack column_stack block_diag cartesian_prod combinations repeat tile repeat_interleave
     repeat_interleave_each roll flip fliplr flipud rot90 tril triu diag diag_embed diagflat pad constant_pad_nd
-    pixel_shuffle pixel_unshuffle channel_shuffle unfold_patches embedding where masked_fill masked_scatter
+    pixel_shuffle pixel_unshuffle channel_shuffle unfold_patches embedding masked_scatter
     fft_fftshift fft_ifftshift complex isreal chalf cfloat cdouble one_hot
 """
 _FACTORIES = """

@@ -13,6 +13,7 @@ from jax import lax
 
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError, TensorError
+from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim, normalize_dims
 from jaxaot.ops.elementwise import _scaled, absolute
 from jaxaot.ops.half_precision import product_before_rounding
@@ -362,9 +363,9 @@ def corrcoef(self):
         )
     covariance = cov(self, 1, None, None)
     if covariance.ndim == 0:
-        return covariance / covariance
+        return divide(covariance, covariance)
     size = jnp.sqrt(jnp.diagonal(covariance).real)
-    result = covariance / size[:, None] / size[None, :]
+    result = divide(divide(covariance, size[:, None]), size[None, :])
     if is_complex(result.dtype):
         return lax.complex(jnp.clip(result.real, -1, 1), jnp.clip(result.imag, -1, 1))
     return jnp.clip(result, -1, 1)
