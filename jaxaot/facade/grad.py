@@ -27,6 +27,7 @@ from jaxaot.facade.kernels import add_kernel
 from jaxaot.facade.nodes import materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.tensor import Tensor
+from jaxaot.ops.promotion import is_complex
 from jaxaot.ops.table import lookup
 from jaxaot.tape.engine import Calls, nodes_in_order, run_backward
 from jaxaot.tape.modes import state
@@ -138,6 +139,11 @@ def _roots(
         if gradient is None:
             if tensor._layout.numel != 1:
                 raise AutogradError("grad can be implicitly created only for scalar outputs")
+            if is_complex(tensor._layout.dtype):
+                raise AutogradError(
+                    f"grad can be implicitly created only for real scalar outputs but got {tensor._layout.dtype}. Give "
+                    "the gradient, as in `z.backward(ja.ones_like(z))`, or take the real part: `z.real.backward()`."
+                )
             value: Any = _ones(tensor._layout)
             if create_graph:
                 value = standing(value, None)

@@ -58,7 +58,16 @@ AS_THEY_ARE = frozenset(f"{_MOVING} {_FACTORIES} {_COMPARING} {_EXACT} {_PRODUCT
 """Rows that get halves as they are."""
 
 RANDOM_AND_WIDENED = frozenset(
-    "dropout alpha_dropout feature_alpha_dropout feature_dropout dropout1d dropout2d dropout3d native_dropout".split()
+    [
+        "dropout",
+        "alpha_dropout",
+        "feature_alpha_dropout",
+        "feature_dropout",
+        "dropout1d",
+        "dropout2d",
+        "dropout3d",
+        "native_dropout",
+    ]
 )
 """Random rows that draw the same in any dtype, and round what they compute of it."""
 
@@ -119,7 +128,6 @@ def computed_wide(
         result if result is None or result.dtype == shape.dtype else strong(result, shape.dtype)
         for result, shape in zip(results, declared, strict=True)
     )
-
 
 
 def product_before_rounding(product: Callable[..., Array], x: Array, y: Array) -> Array:

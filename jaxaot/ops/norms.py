@@ -224,7 +224,8 @@ def cosine_similarity(x1, x2, dim, eps):
     sizes = [vector_norm_values(x, 2.0, axes, True) for x in (x1, x2)]
     # held above eps in value, not in gradient, as in ATen
     first, second = (
-        divide(x, size + lax.stop_gradient(jnp.where(size < eps, eps - size, 0))) for x, size in zip((x1, x2), sizes, strict=True)
+        divide(x, size + lax.stop_gradient(jnp.where(size < eps, eps - size, 0)))
+        for x, size in zip((x1, x2), sizes, strict=True)
     )
     return jnp.sum(first * second, axis=axes)
 

@@ -72,7 +72,7 @@ def need_real(name: str, value: Array, *, allow_bool: bool = True) -> None:
 
 @register_op("sum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
 def sum_(self, dim, keepdim, dtype):
-    return jnp.sum(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+    return cast(jnp.sum(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim), dtype)
 
 
 @register_op("nansum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
@@ -86,7 +86,7 @@ def nansum(self, dim, keepdim, dtype):
 
 @register_op("prod(Tensor self, int? dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
 def prod(self, dim, keepdim, dtype):
-    return jnp.prod(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+    return cast(jnp.prod(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim), dtype)
 
 
 @register_op("mean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
@@ -165,7 +165,7 @@ def _safe_sqrt(value: Array) -> Array:
 
 
 def _deviation(name: str, value: Array, *how: Any) -> tuple[Array, Array]:
-    """Returns standard deviation and mean, computed of the value over a power of 2, so that no square is out of range."""
+    """Returns standard deviation and mean, of the value over a power of 2, so that no square is out of range."""
     value = _need_inexact(name, value, None)
     largest = jnp.max(jnp.abs(lax.stop_gradient(value)), initial=0)
     # between powers of 4 of single precision: what is not far out is left as it is
@@ -216,7 +216,7 @@ _register_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
 
 
 def _greatest(extreme: Callable[..., Any], value: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
-    """Returns the extremes along axes; where one is NaN, so is the gradient, as PyTorch divides by the number of equals."""
+    """Returns the extremes along axes; where one is NaN, PyTorch divides by no equals, and so the gradient is NaN."""
     found = extreme(lax.stop_gradient(value), axis=axes, keepdims=True)
     if is_inexact(value.dtype):
         found = _shared(value, found, axes)

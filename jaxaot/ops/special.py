@@ -143,7 +143,8 @@ def _of_gamma(fn: Callable[..., Any], at_zero: float) -> Callable[[Array, Array]
             | (a < 0)
             | jnp.isnan(x)
             | (jnp.isnan(a) & (x != 0) & ~jnp.isinf(x))
-            | ((a == 0) & (x == 0)) | (jnp.isinf(a) & jnp.isinf(x))
+            | ((a == 0) & (x == 0))
+            | (jnp.isinf(a) & jnp.isinf(x))
         )
         # all of the mass lies below x where a is 0 or x infinite, and none where x is 0 or a infinite
         edge = jnp.where((x == 0) | jnp.isinf(a), at_zero, 1 - at_zero)
