@@ -129,7 +129,7 @@ def _reading_rounded_results(closed: ClosedJaxpr, n_results: int) -> ClosedJaxpr
     forward = backward_slice(jaxpr, results)
     again: dict[Any, Any] = {eqn.invars[0]: resized_var(eqn.invars[0].aval.shape, eqn.invars[0]) for eqn in rounded}
     to_single = [
-        eqn.replace(params=eqn.params | {"new_dtype": SINGLE}, invars=eqn.outvars, outvars=[again[eqn.invars[0]]])
+        eqn.replace(params=eqn.params | {"new_dtype": SINGLE}, invars=[*eqn.outvars], outvars=[again[eqn.invars[0]]])
         for eqn in rounded
     ]
     given = [eqn for i, eqn in enumerate(jaxpr.eqns) if i in forward]
