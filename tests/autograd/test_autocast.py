@@ -20,11 +20,6 @@ def dtypes(*tensors):
     return [t.dtype.name for t in tensors]
 
 
-def n_casts(jaxpr, to="bfloat16"):
-    text = str(jaxpr)
-    return text.count(f"convert_element_type[new_dtype={to}")
-
-
 @pytest.fixture
 def x():
     return ja.randn(2, 3)
