@@ -19,11 +19,23 @@ NUMBERS = (bool, int, float, complex)
 SURELY_INT = 1 << 31
 """Whole numbers below it fit `int32`, and so any default dtype of integers."""
 
+LARGEST_FLOAT = float(np.finfo(np.float32).max)
+
+REFUSING = frozenset(
+    ["clamp", "clamp_min", "clamp_max", "fill", "masked_fill", "index_fill", "full", "full_like", "new_full"]
+)
+"""Ops that take no number beyond the range of float32, in which others compute with infinity."""
+
 STAND_INS: dict[type, Any] = {}
 """What stands for a tensor in a trace, such as `x[mask]`: type → how an op runs on it, with the arguments of `call`.
 
 Such a type has a method `settled(what)`, which returns the tensor, or raises for whatever it cannot do.
 """
+
+
+def is_beyond_float(value: float) -> bool:
+    """Returns whether a number is finite, and infinite as JAX has it: in float32, unless 64 bits are on."""
+    return LARGEST_FLOAT < abs(value) < math.inf and not jax.config.jax_enable_x64
 
 
 def flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int | None, ...]]:
@@ -55,6 +67,13 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
             value = value.item()
         if type(value) is int and not fits_default_int(value):
             return _as_float(value, name)
+        if type(value) is float and is_beyond_float(value):
+            if spec.name in REFUSING:
+                raise TensorValueError(
+                    f"{spec.name}(): argument '{name}' is {value}, and this value cannot be converted to type float "
+                    "without overflow. Write a number that float32 holds, or `math.inf`."
+                )
+            return math.copysign(math.inf, value)
         if value is None or type(value) in NUMBERS or type(value) is Tensor:
             return value
         if isinstance(value, (jax.Array, np.ndarray)):

@@ -17,7 +17,7 @@ import numpy as np
 from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
-from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, flatten
+from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, flatten, is_beyond_float
 from jaxaot.facade.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.fused_backward import clear_fused
@@ -281,7 +281,9 @@ def _gather(
             if defaults and value is defaults[position]:
                 key.append(_DEFAULT)
                 step = ("constant", value)
-            elif kind is int and not -SURELY_INT <= value < SURELY_INT and not fits_default_int(value):
+            elif (kind is int and not -SURELY_INT <= value < SURELY_INT and not fits_default_int(value)) or (
+                kind is float and is_beyond_float(value)
+            ):
                 return -1
             else:
                 key.append(kind)
@@ -548,6 +550,10 @@ def _call_inplace_traced(spec: OpSpec, target: Tensor, dynamic: Sequence[Any], s
 # -- out= --------------------------------------------------------------------------------------------------------------
 
 
+_AS_OUT = ("sum", "prod", "cumsum", "cumprod")
+"""Ops that compute in the dtype of `out=` where none is given."""
+
+
 def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out: Any, generator: Any = None) -> Any:
     """Runs an op and stores its results in the tensors given as `out=`, which are resized to fit.
 
@@ -563,6 +569,11 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
         raise AutogradError(
             f"{spec.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
+        )
+    if spec.name in _AS_OUT and isinstance(outs[0], Tensor):
+        names = [p.name for p in spec.schema.static]
+        static = tuple(
+            outs[0]._layout.dtype if n == "dtype" and v is None else v for n, v in zip(names, static, strict=True)
         )
     results = _call_uncast(spec, dynamic, static, generator)
     values = results if isinstance(results, (tuple, list)) else (results,)

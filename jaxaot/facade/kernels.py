@@ -24,6 +24,7 @@ from jaxaot.facade.residuals import ARGUMENT, choose_residuals
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
 from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.lower.entry import Entry
+from jaxaot.ops.half_precision import HALVES
 from jaxaot.ops.promotion import can_store, is_bool, is_complex, is_inexact, strong
 from jaxaot.ops.table import OpSpec, op_of
 from jaxaot.views.chain import ViewChain, apply_chain
@@ -548,6 +549,8 @@ def read_through(base: Any, window: AbstractWindow, starts: Any) -> Any:
 
 def pull_view(chain: ViewChain, size: tuple[int, ...], dtype: Any, cotangent: Any, starts: Any) -> Any:
     """Returns the gradient of a view's parent, of that size and dtype: zeros, but for the shown elements."""
+    if cotangent.dtype in HALVES:  # where elements are shown more than once, sums are rounded once
+        return pull_view(chain, size, np.float32, strong(cotangent, np.float32), starts).astype(dtype)
     parent = jax.ShapeDtypeStruct(size, dtype)
     transposed = jax.linear_transpose(lambda x: apply_chain(chain, x, starts), parent)
     return conjugate(transposed(conjugate(cotangent))[0])

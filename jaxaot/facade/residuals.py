@@ -15,15 +15,21 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from jaxaot._jax import Literal, jaxpr_as_fun
 from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot._util import OrderedSet
+from jaxaot.ir.build import resized_var
 from jaxaot.ir.primitives import Kind, is_pure, kind
-from jaxaot.ir.rewrite import extract, inline
+from jaxaot.ir.rewrite import extract, inline, reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, backward_slice, variables
+from jaxaot.ops.half_precision import HALVES
 from jaxaot.ops.promotion import is_inexact
 
 ARGUMENT, RESULT, KEPT = "argument", "result", "kept"
+
+SINGLE = np.dtype(np.float32)
 
 _MUCH_LARGER = 8
 """An argument or result that is so many times larger than what follows from it is not kept in its place."""
@@ -58,7 +64,7 @@ def choose_residuals(closed: ClosedJaxpr, n_results: int, differentiated: Sequen
       n_results: How many results there are.
       differentiated: The positions of the arguments that gradients flow to.
     """
-    flat = inline(closed)
+    flat = _reading_rounded_results(inline(closed), n_results)
     jaxpr = flat.jaxpr
     constants = dict(zip(jaxpr.constvars, flat.consts, strict=True))
     named: dict[Any, tuple[str, int]] = {var: (ARGUMENT, i) for i, var in enumerate(jaxpr.invars)}
@@ -100,6 +106,36 @@ def choose_residuals(closed: ClosedJaxpr, n_results: int, differentiated: Sequen
         jaxpr_as_fun(extract(backward, list(kept), leaves, constants)),
         len(kept),
         _recomputing(second, [*kept, *besides], again, leaves, constants),
+    )
+
+
+def _reading_rounded_results(closed: ClosedJaxpr, n_results: int) -> ClosedJaxpr:
+    """Returns a graph whose pullback reads a result that was rounded to a half, not the float32 that was rounded.
+
+    { x → y = exp x; r = half y; return r, y }   →   { x → y = exp x; r = half y; z = float r; return r, z }
+    """
+    jaxpr = closed.jaxpr
+    results = set(variables(jaxpr.outvars[:n_results]))
+    rounded = [
+        eqn
+        for eqn in jaxpr.eqns
+        if eqn.primitive.name == "convert_element_type"
+        and eqn.outvars[0] in results
+        and eqn.outvars[0].aval.dtype in HALVES
+        and getattr(eqn.invars[0].aval, "dtype", None) == SINGLE
+    ]
+    if not rounded:
+        return closed
+    forward = backward_slice(jaxpr, results)
+    again: dict[Any, Any] = {eqn.invars[0]: resized_var(eqn.invars[0].aval.shape, eqn.invars[0]) for eqn in rounded}
+    to_single = [
+        eqn.replace(params=eqn.params | {"new_dtype": SINGLE}, invars=[*eqn.outvars], outvars=[again[eqn.invars[0]]])
+        for eqn in rounded
+    ]
+    given = [eqn for i, eqn in enumerate(jaxpr.eqns) if i in forward]
+    held = [reading(eqn, again) for i, eqn in enumerate(jaxpr.eqns) if i not in forward]
+    return rebuild(
+        closed, [*given, *to_single, *held], [*jaxpr.outvars[:n_results], *substitute(jaxpr.outvars[n_results:], again)]
     )
 
 

@@ -12,8 +12,9 @@ from jax import lax
 
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
-from jaxaot.ops.derivatives import with_derivatives
+from jaxaot.ops.derivatives import divide, with_derivatives
 from jaxaot.ops.dims import along, normalize_dim
+from jaxaot.ops.elementwise import absolute
 from jaxaot.ops.promotion import is_complex, is_floating, is_integral
 from jaxaot.ops.reductions import cast
 from jaxaot.ops.table import register_op
@@ -110,8 +111,9 @@ def prelu(input, weight):
 
 
 def _exponential_unit(input: Array, alpha: float, scale: float, input_scale: float) -> Array:
-    negative = jnp.where(input > 0, 0, input)
-    return jnp.where(input > 0, scale * input, scale * alpha * jnp.expm1(negative * input_scale)).astype(input.dtype)
+    positive = ~(input <= 0)  # NaN counts as positive
+    negative = jnp.where(positive, 0, input)
+    return jnp.where(positive, scale * input, scale * alpha * jnp.expm1(negative * input_scale)).astype(input.dtype)
 
 
 @activation("elu(Tensor input, float alpha=1.0) -> Tensor", **FUNCTIONAL, inplace=True)
@@ -153,16 +155,22 @@ def softplus(input, beta, threshold):
     return jnp.where(scaled > threshold, input, jnp.logaddexp(scaled, 0.0) / beta)
 
 
+_hardsigmoid = with_derivatives(
+    lambda x: held(x + 3, 0, 6) / 6, lambda x, _: jnp.where((x > -3) & (x < 3), jnp.asarray(1 / 6, x.dtype), 0)
+)
+_hardswish = with_derivatives(
+    lambda x: x * held(x + 3, 0, 6) / 6, lambda x, _: jnp.where(x <= -3, 0, jnp.where(x < 3, x / 3 + 0.5, 1))
+)
+
+
 @activation("hardsigmoid(Tensor input) -> Tensor", **FUNCTIONAL)
 def hardsigmoid(input):
-    return held(input + 3, 0, 6) / 6
+    return _hardsigmoid(input)
 
 
 @activation("hardswish(Tensor input) -> Tensor", **FUNCTIONAL)
 def hardswish(input):
-    low, high = input <= -3, input >= 3
-    bent = jnp.where(low | high, 0, input)
-    return jnp.where(low, 0, jnp.where(high, input, bent * (bent + 3) / 6))
+    return _hardswish(input)
 
 
 @activation("logsigmoid(Tensor input) -> Tensor", **WRITABLE)
@@ -172,7 +180,7 @@ def logsigmoid(input):
 
 @activation("softsign(Tensor input) -> Tensor", takes="fic", **FUNCTIONAL)
 def softsign(input):
-    return input / (jnp.abs(input) + 1)
+    return divide(input, absolute(input) + 1)
 
 
 @activation("tanhshrink(Tensor input) -> Tensor", takes="fic", **FUNCTIONAL)
@@ -189,7 +197,8 @@ def hardshrink(input, lambd):
 def softshrink(input, lambd):
     if lambd < 0:
         raise ArgumentError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-    return jnp.where(input > lambd, input - lambd, jnp.where(input < -lambd, input + lambd, input * 0))
+    values = lambda x: jnp.where(x > lambd, x - lambd, jnp.where(x < -lambd, x + lambd, x * 0))
+    return with_derivatives(values, lambda x, _: ~((x >= -lambd) & (x <= lambd)))(input)
 
 
 @activation(

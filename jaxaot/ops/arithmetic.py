@@ -12,7 +12,7 @@ from jax import lax
 
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, DtypeError, TensorError
-from jaxaot.ops.derivatives import with_derivatives
+from jaxaot.ops.derivatives import divide, with_derivatives
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.elementwise import _scaled, integers_only, real_only, register_binary
 from jaxaot.ops.promotion import (
@@ -83,7 +83,7 @@ def div(self, other, rounding_mode):
     broadcast_shapes(jnp.shape(self), jnp.shape(other))
     if rounding_mode is None:
         self, other = promote_float(self, other)
-        return self / other
+        return divide(self, other)
     if rounding_mode not in ("floor", "trunc"):
         raise ArgumentError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}"
@@ -95,7 +95,7 @@ def div(self, other, rounding_mode):
 
 
 register_binary(real_only({"floor_divide": _floor_divide}), {}, promote="common", inplace=True)
-register_binary({"true_divide": lambda x, y: x / y}, {}, promote="float", inplace=True)
+register_binary({"true_divide": divide}, {}, promote="float", inplace=True)
 
 
 def _power(x: Array, y: Array) -> Array:
@@ -299,7 +299,7 @@ def addcmul(self, tensor1, tensor2, value):
 def addcdiv(self, tensor1, tensor2, value):
     if not is_inexact(self.dtype):
         raise DtypeError("Integer division with addcdiv is no longer supported. Use self + value * tensor1 / tensor2.")
-    return self + _scaled(tensor1 / tensor2, value)
+    return self + _scaled(divide(tensor1, tensor2), value)
 
 
 def _raise_to(x: Array, low: Array) -> Array:

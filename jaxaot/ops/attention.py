@@ -8,10 +8,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dropout import dropped
+from jaxaot.ops.half_precision import HALVES, product_before_rounding
 from jaxaot.ops.promotion import is_bool, is_floating
 from jaxaot.ops.table import register_op
 
@@ -30,13 +32,26 @@ def scaled_dot_product_attention(prng_key, query, key, value, attn_mask, dropout
     """
     if is_causal and attn_mask is not None:
         raise ArgumentError("Explicit attn_mask should not be set when is_causal=True")
+    if not query.dtype == key.dtype == value.dtype:
+        raise DtypeError(
+            f"Expected query, key, and value to have the same dtype, but got query.dtype: {query.dtype} key.dtype: "
+            f"{key.dtype} and value.dtype: {value.dtype} instead. Convert them, as with `key.to(query.dtype)`."
+        )
+    if attn_mask is not None and attn_mask.dtype not in (np.bool_, np.float32, query.dtype):
+        raise DtypeError(
+            f"Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+            f"{attn_mask.dtype} and query.dtype: {query.dtype} instead. Convert it: `attn_mask.to(query.dtype)`."
+        )
     if query.shape[-1] != key.shape[-1]:
         raise ShapeMismatchError(f"query and key differ in width: {list(query.shape)} and {list(key.shape)}")
     if enable_gqa:
         key, value = (jnp.repeat(x, query.shape[-3] // x.shape[-3], axis=-3) for x in (key, value))
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores: Any = jnp.matmul(query * scale, jnp.swapaxes(key, -2, -1))
-    scores = scores.astype(jnp.promote_types(scores.dtype, jnp.float32))
+    keys = jnp.swapaxes(key, -2, -1)
+    if query.dtype in HALVES:  # products may be too large for halves until they are scaled
+        scores = product_before_rounding(jnp.matmul, query, keys) * scale
+    else:
+        scores = jnp.matmul(query * scale, keys)
     visible = None
     if is_causal:
         visible = jnp.tril(jnp.ones(scores.shape[-2:], bool))

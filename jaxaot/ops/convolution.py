@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from jax import lax
 from jaxaot._typing import Array, Shape, Sizes
 from jaxaot.errors import ArgumentError, ShapeMismatchError
 from jaxaot.ops.dims import sizes
+from jaxaot.ops.half_precision import product_before_rounding
 from jaxaot.ops.linalg import check_same_dtype
 from jaxaot.ops.table import register_op
 from jaxaot.views.layout import Layout, channels_last, contiguous
@@ -87,9 +89,14 @@ def _check(
         check_same_dtype(name, weight, bias)
 
 
-def _with_bias(value: Array, bias: Array | None, n: int, unbatched: bool) -> Array:
-    if bias is not None:
-        value = value + bias.reshape((-1,) + (1,) * n)
+def _with_bias(
+    convolve: Callable[..., Array], input: Array, weight: Array, bias: Array | None, n: int, unbatched: bool
+) -> Array:
+    if bias is None:
+        value = convolve(input, weight)
+    else:
+        value = product_before_rounding(convolve, input, weight) + bias.reshape((-1,) + (1,) * n)
+        value = value.astype(input.dtype)
     return value[0] if unbatched else value
 
 
@@ -114,16 +121,15 @@ def _convolve(
             f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel size: "
             f"({' x '.join(map(str, reach))}). Kernel size can't be greater than actual input size"
         )
-    value = lax.conv_general_dilated(
-        input,
-        weight,
+    convolve = functools.partial(
+        lax.conv_general_dilated,
         window_strides=stride,
         padding=paddings,
         rhs_dilation=dilation,
         dimension_numbers=_dimension_numbers(n),
         feature_group_count=groups,
     )
-    return _with_bias(value, bias, n, unbatched)
+    return _with_bias(convolve, input, weight, bias, n, unbatched)
 
 
 def _convolve_transposed(
@@ -172,9 +178,8 @@ def _convolve_transposed(
             f"Given input size per channel: ({' x '.join(map(str, input.shape[2:]))}). Calculated output size per "
             f"channel: ({' x '.join(map(str, outs))}). Output size is too small"
         )
-    value = lax.conv_general_dilated(
-        input,
-        weight,
+    convolve = functools.partial(
+        lax.conv_general_dilated,
         window_strides=(1,) * n,
         padding=[(r - p, r - p + o) for r, p, o in zip(reach, padding, output_padding, strict=True)],
         lhs_dilation=stride,
@@ -182,7 +187,7 @@ def _convolve_transposed(
         dimension_numbers=_dimension_numbers(n),
         feature_group_count=groups,
     )
-    return _with_bias(value, bias, n, unbatched)
+    return _with_bias(convolve, input, weight, bias, n, unbatched)
 
 
 def _channels_kept(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tuple[Any, ...]) -> Layout:

@@ -11,7 +11,7 @@ from jax.ad_checkpoint import checkpoint_name
 from jaxaot._jax import mark_p
 from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError
-from jaxaot.ops.promotion import default_int, is_complex, is_inexact, strong
+from jaxaot.ops.promotion import default_int, is_complex, is_floating, is_inexact, is_integral, strong
 from jaxaot.ops.table import register_op
 from jaxaot.views.chain import Geometry, memory_places
 from jaxaot.views.layout import Layout, channels_last
@@ -21,6 +21,8 @@ from jaxaot.views.layout import Layout, channels_last
 def cast(self, dtype):
     if is_complex(self.dtype) and not is_complex(dtype):
         self = jnp.real(self)
+    if is_floating(self.dtype) and is_integral(dtype) and np.dtype(dtype).itemsize < 4:
+        self = strong(self, np.int32)  # so that -1.0 as a byte is 255, as in C; XLA's bytes end at 0
     return strong(self, dtype)
 
 

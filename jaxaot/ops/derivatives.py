@@ -42,6 +42,26 @@ def with_derivatives(fn: Callable[..., Array], *partials: Callable[..., Any] | N
     )
 
 
+@jax.custom_jvp
+def divide(x: Array, y: Array) -> Array:
+    """Returns `x / y`; its derivative has no square of the divisor, which would leave the range."""
+    return x / y
+
+
+def _divide_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    x, y = primals
+    result = divide(x, y)
+    total = jnp.zeros_like(result)
+    if not isinstance(tangents[0], jax.custom_derivatives.SymbolicZero):
+        total = total + tangents[0] / y
+    if not isinstance(tangents[1], jax.custom_derivatives.SymbolicZero):
+        total = total + tangents[1] * -(x / y * (1 / y))  # XLA computes (x / y) / y as x / (y * y)
+    return result, total.astype(result.dtype)
+
+
+divide.defjvp(_divide_jvp, symbolic_zeros=True)
+
+
 def _barrier(name: str) -> Callable[[Array], Array]:
     """Returns the identity, through which no gradient flows: backward raises."""
 

@@ -114,10 +114,15 @@ def sgn(x: Array) -> Array:
     return jnp.where(size == 0, 0, x / jnp.where(size == 0, 1, size))
 
 
+_real_size = with_derivatives(jnp.abs, lambda x, _: _sign(x))
+
+
 def absolute(x: Array) -> Array:
-    """Returns the absolute values, with PyTorch's gradient 0 at 0 (that of XLA's `abs` is 1)."""
+    """Returns the absolute values, with PyTorch's gradient 0 at 0 and NaN (that of XLA's `abs` is 1 and -1)."""
     if not is_inexact(x.dtype):
         return jnp.abs(x)
+    if not is_complex(x.dtype):
+        return _real_size(x)
     zero = x == 0
     return jnp.where(zero, 0, jnp.abs(jnp.where(zero, 1, x)))
 

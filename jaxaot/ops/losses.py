@@ -12,6 +12,7 @@ from jax.scipy.special import xlogy
 
 from jaxaot._typing import Array, Shape
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
+from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.elementwise import absolute
 from jaxaot.ops.promotion import is_inexact, is_integral, promote
@@ -101,8 +102,10 @@ def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
         return l1_loss(input, target, size_average, reduce, reduction, None)
     input, target = _pair(input, target)
     difference = input - target
-    size = jnp.abs(difference)
-    return reduced(jnp.where(size < beta, 0.5 * jnp.square(difference) / beta, size - 0.5 * beta), reduction)
+    size = absolute(difference)
+    is_far = size >= beta
+    near = jnp.where(is_far, 0, difference)
+    return reduced(jnp.where(is_far, size - 0.5 * beta, 0.5 * jnp.square(near) / beta), reduction)
 
 
 @register_op(
@@ -112,8 +115,10 @@ def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
 def huber_loss(input, target, reduction, delta, weight):
     input, target = _pair(input, target)
     difference = input - target
-    size = jnp.abs(difference)
-    loss = jnp.where(size <= delta, 0.5 * jnp.square(difference), delta * (size - 0.5 * delta))
+    size = absolute(difference)
+    is_far = size > delta
+    near = jnp.where(is_far, 0, difference)
+    loss = jnp.where(is_far, delta * (size - 0.5 * delta), 0.5 * jnp.square(near))
     return reduced(_weighted(loss, weight), reduction)
 
 
@@ -268,7 +273,7 @@ def gaussian_nll_loss(input, target, var, full, eps, reduction):
             raise ArgumentError(f"var is of incorrect size: {list(var.shape)} for input of {list(input.shape)}")
     # held above eps in value, not in gradient
     var = var + jax.lax.stop_gradient(jnp.maximum(var, eps) - var)
-    loss = 0.5 * (jnp.log(var) + jnp.square(input - target) / var)
+    loss = 0.5 * (jnp.log(var) + divide(jnp.square(input - target), var))
     return reduced(loss + (0.5 * jnp.log(2 * jnp.pi) if full else 0), reduction)
 
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError
+from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes
 from jaxaot.ops.losses import FUNCTIONAL, OLD, PER_ELEMENT, reduced, reduction_of_flags
 from jaxaot.ops.promotion import is_integral
@@ -78,7 +79,7 @@ def cosine_embedding_loss(input1, input2, target, margin, size_average, reduce, 
     eps = 1e-12  # as in ATen's Loss.cpp
     dot = jnp.sum(input1 * input2, -1)
     size = jnp.sqrt((jnp.sum(input1 * input1, -1) + eps) * (jnp.sum(input2 * input2, -1) + eps))
-    cosine = dot / size
+    cosine = divide(dot, size)
     apart = jnp.where(cosine - margin >= 0, cosine - margin, 0)
     return reduced(jnp.where(target == 1, 1 - cosine, 0) + jnp.where(target == -1, apart, 0), reduction)
 

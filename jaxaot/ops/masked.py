@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jaxaot._typing import Array, DTypeLike, Sizes
 from jaxaot.errors import ArgumentError, DimError, TensorValueError
 from jaxaot.ops import reductions
+from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import normalize_dim, normalize_dims
 from jaxaot.ops.ordering import nanmedian_dim
 from jaxaot.ops.promotion import canonical_dtype, default_float, default_int, is_complex, is_floating, is_inexact
@@ -215,4 +216,4 @@ def masked_softmin(input, dim, dtype, mask):
 )
 def masked_normalize(input, ord, dim, eps, dtype, mask):
     size = masked_norm(input, ord, dim, True, dtype, mask)
-    return _filled(input, mask, 0) / jnp.maximum(size, eps)
+    return divide(_filled(input, mask, 0), jnp.maximum(size, eps))

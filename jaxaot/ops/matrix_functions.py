@@ -13,6 +13,7 @@ from jaxaot.errors import ArgumentError, TensorError
 from jaxaot.ops.decompositions import singular_values
 from jaxaot.ops.dims import normalize_dims
 from jaxaot.ops.elementwise import absolute
+from jaxaot.ops.half_precision import widened
 from jaxaot.ops.linalg import check_matrices, check_square
 from jaxaot.ops.promotion import is_complex, is_inexact
 from jaxaot.ops.reductions import cast, vector_norm_values
@@ -52,7 +53,9 @@ def matrix_exp(self):
     check_square("linalg.matrix_exp", self)
     if self.size == 0:
         return self
-    return jnp.vectorize(jsl.expm, signature="(n,n)->(n,n)")(self) if self.ndim > 2 else jsl.expm(self)
+    value = widened(self)  # JAX has it for no halves
+    value = jnp.vectorize(jsl.expm, signature="(n,n)->(n,n)")(value) if self.ndim > 2 else jsl.expm(value)
+    return value.astype(self.dtype)
 
 
 @register_op("matrix_power(Tensor self, int n) -> Tensor", namespaces=("", "linalg"), out=True)

@@ -11,6 +11,7 @@ from jax import lax
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError
 from jaxaot.ops.dims import broadcast_shapes
+from jaxaot.ops.half_precision import product_before_rounding
 from jaxaot.ops.linalg import check_same_dtype
 from jaxaot.ops.promotion import default_int, is_integral
 from jaxaot.ops.reductions import vector_norm_values
@@ -29,12 +30,12 @@ def linear(input, weight, bias):
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1] if input.ndim else 0} and "
             f"{'x'.join(str(size) for size in weight.shape[::-1])})"
         )
-    value = jnp.matmul(input, weight.T)
     if bias is None:
-        return value
+        return jnp.matmul(input, weight.T)
+    value = product_before_rounding(jnp.matmul, input, weight.T)
     if broadcast_shapes(value.shape, bias.shape) != value.shape:
         raise ShapeMismatchError(f"linear: bias {list(bias.shape)} does not fit a result of {list(value.shape)}")
-    return value + bias
+    return (value + bias).astype(jnp.promote_types(input.dtype, bias.dtype))
 
 
 @register_op("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",

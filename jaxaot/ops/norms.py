@@ -11,6 +11,7 @@ from jax import lax
 
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
+from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.pooling import channels_kept
 from jaxaot.ops.reductions import vector_norm_values
@@ -202,7 +203,7 @@ def local_response_norm(input, size, alpha, beta, k):
     padding[1] = (size // 2, (size - 1) // 2, 0)
     squares = lax.pad(jnp.square(input), jnp.zeros((), input.dtype), padding)
     total = sum(lax.slice_in_dim(squares, i, i + input.shape[1], axis=1) for i in range(size))
-    return input / jnp.power(k + alpha * (total / size), beta)
+    return divide(input, jnp.power(k + alpha * (total / size), beta))
 
 
 @register_op(
@@ -211,7 +212,7 @@ def local_response_norm(input, size, alpha, beta, k):
 def normalize(input, p, dim, eps):
     axis = normalize_dim(dim, input.ndim)
     size = vector_norm_values(input, float(p), (axis,) if input.ndim else (), True)
-    return input / jnp.where(size < eps, eps, size).astype(input.dtype)
+    return divide(input, jnp.where(size < eps, eps, size).astype(input.dtype))
 
 
 @register_op("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
@@ -223,7 +224,8 @@ def cosine_similarity(x1, x2, dim, eps):
     sizes = [vector_norm_values(x, 2.0, axes, True) for x in (x1, x2)]
     # held above eps in value, not in gradient, as in ATen
     first, second = (
-        x / (size + lax.stop_gradient(jnp.maximum(size, eps) - size)) for x, size in zip((x1, x2), sizes, strict=True)
+        divide(x, size + lax.stop_gradient(jnp.where(size < eps, eps - size, 0)))
+        for x, size in zip((x1, x2), sizes, strict=True)
     )
     return jnp.sum(first * second, axis=axes)
 

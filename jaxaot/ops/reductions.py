@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,9 +17,11 @@ from jax.scipy import special as jsp
 
 from jaxaot._typing import Array, DTypeLike, Sizes
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorError
+from jaxaot.ops.arithmetic import maximum, minimum
 from jaxaot.ops.dims import along, normalize_dim, normalize_dims
 from jaxaot.ops.elementwise import absolute
 from jaxaot.ops.promotion import canonical_dtype, default_float, default_int, is_bool, is_complex, is_inexact
+from jaxaot.ops.slopes import with_slope
 from jaxaot.ops.table import register_op
 
 
@@ -69,7 +72,7 @@ def need_real(name: str, value: Array, *, allow_bool: bool = True) -> None:
 
 @register_op("sum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
 def sum_(self, dim, keepdim, dtype):
-    return jnp.sum(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+    return cast(jnp.sum(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim), dtype)
 
 
 @register_op("nansum(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
@@ -83,7 +86,7 @@ def nansum(self, dim, keepdim, dtype):
 
 @register_op("prod(Tensor self, int? dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
 def prod(self, dim, keepdim, dtype):
-    return jnp.prod(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim)
+    return cast(jnp.prod(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim), dtype)
 
 
 @register_op("mean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
@@ -161,6 +164,16 @@ def _safe_sqrt(value: Array) -> Array:
     return jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, value)))
 
 
+def _deviation(name: str, value: Array, *how: Any) -> tuple[Array, Array]:
+    """Returns standard deviation and mean, of the value over a power of 2, so that no square is out of range."""
+    value = _need_inexact(name, value, None)
+    largest = jnp.max(jnp.abs(lax.stop_gradient(value)), initial=0)
+    # between powers of 4 of single precision: what is not far out is left as it is
+    unit = jnp.where(largest > 2.0**60, 2.0**70, jnp.where(largest < 2.0**-60, 2.0**-70, 1)).astype(largest.dtype)
+    variance, center = _spread(name, value / unit, *how)
+    return _safe_sqrt(variance) * unit, center * unit
+
+
 MOMENTS = "(Tensor self, int[]? dim=None, bool? unbiased=None, bool keepdim=False, *, Any correction=None) -> "
 
 
@@ -171,7 +184,7 @@ def var(self, dim, unbiased, keepdim, correction):
 
 @register_op("std" + MOMENTS + "Tensor", out=True)
 def std(self, dim, unbiased, keepdim, correction):
-    return _safe_sqrt(_spread("std", self, dim, unbiased, keepdim, correction)[0])
+    return _deviation("std", self, dim, unbiased, keepdim, correction)[0]
 
 
 @register_op("var_mean" + MOMENTS + "(Tensor, Tensor)", method=False)
@@ -181,8 +194,7 @@ def var_mean(self, dim, unbiased, keepdim, correction):
 
 @register_op("std_mean" + MOMENTS + "(Tensor, Tensor)", method=False)
 def std_mean(self, dim, unbiased, keepdim, correction):
-    variance, center = _spread("std_mean", self, dim, unbiased, keepdim, correction)
-    return _safe_sqrt(variance), center
+    return _deviation("std_mean", self, dim, unbiased, keepdim, correction)
 
 
 def _register_unbiased(name: str, fn: Callable[..., Any], result: str) -> None:
@@ -203,12 +215,33 @@ _register_unbiased("std_mean", std_mean, "(Tensor, Tensor)")
 # one it names.
 
 
+def _greatest(extreme: Callable[..., Any], value: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+    """Returns the extremes along axes; where one is NaN, PyTorch divides by no equals, and so the gradient is NaN."""
+    found = extreme(lax.stop_gradient(value), axis=axes, keepdims=True)
+    if is_inexact(value.dtype):
+        found = _shared(value, found, axes)
+    return found if keepdim else jnp.squeeze(found, axes)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
+def _shared(value: Array, chosen: Array, axes: tuple[int, ...]) -> Array:
+    return chosen
+
+
+@_shared.defjvp
+def _shared_jvp(axes: tuple[int, ...], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    value, chosen = primals
+    equal = (value == chosen).astype(value.dtype)
+    shares = jnp.where(jnp.isnan(chosen), jnp.nan, equal / jnp.sum(equal, axes, keepdims=True))
+    return _shared(value, chosen, axes), jnp.sum(tangents[0] * shares, axes, keepdims=True)
+
+
 @register_op("amax(Tensor self, Any dim=(), bool keepdim=False) -> Tensor", out=True)
 def amax(self, dim, keepdim):
     axes = normalize_dims(dim, self.ndim)
     need_real("amax", self)
     _need_elements("amax", self, axes)
-    return jnp.max(self, axis=axes, keepdims=keepdim)
+    return _greatest(jnp.max, self, axes, keepdim)
 
 
 @register_op("amin(Tensor self, Any dim=(), bool keepdim=False) -> Tensor", out=True)
@@ -216,7 +249,7 @@ def amin(self, dim, keepdim):
     axes = normalize_dims(dim, self.ndim)
     need_real("amin", self)
     _need_elements("amin", self, axes)
-    return jnp.min(self, axis=axes, keepdims=keepdim)
+    return _greatest(jnp.min, self, axes, keepdim)
 
 
 @register_op("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", out=True)
@@ -294,12 +327,12 @@ def min_dim(self, dim, keepdim):
 
 @register_op("max_other(Tensor self, Tensor other) -> Tensor", promote="common", overload_of="max")
 def max_other(self, other):
-    return jnp.maximum(self, other)
+    return maximum(self, other)
 
 
 @register_op("min_other(Tensor self, Tensor other) -> Tensor", promote="common", overload_of="min")
 def min_other(self, other):
-    return jnp.minimum(self, other)
+    return minimum(self, other)
 
 
 def _position(name: str, argextreme: Callable[..., Any], value: Array, dim: int | None, keepdim: bool) -> Array:
@@ -367,6 +400,7 @@ def vector_norm_values(value: Array, ord: float, axes: tuple[int, ...], keepdim:
     powers = jnp.where(zero, 0.0 if ord > 0 else jnp.inf, jnp.where(zero, 1, size) ** ord)
     total = jnp.sum(powers, axis=axes, keepdims=keepdim)
     none = (total == 0) | jnp.isinf(total)
+    total = jnp.where(total == 0, lax.stop_gradient(total), total)
     return jnp.where(none, total ** (1 / ord), jnp.where(none, 1, total) ** (1 / ord))
 
 
@@ -417,7 +451,17 @@ def cumprod(self, dim, dtype):
 def logcumsumexp(self, dim):
     if not is_inexact(self.dtype):
         raise DtypeError(f"logcumsumexp(): does not support {self.dtype} input. Convert it with `.float()` first.")
-    return along(lambda value, axis: lax.cumlogsumexp(value, axis=axis), self, dim)
+    return along(_running_logsumexp, self, dim)
+
+
+def _running_logsumexp(value: Array, axis: int) -> Array:
+    """Returns the running logsumexp, with PyTorch's gradient where it is infinite: 0, and NaN for what makes it so."""
+    if is_complex(value.dtype):
+        return lax.cumlogsumexp(value, axis=axis)
+    constant = lax.stop_gradient(value)
+    total = lax.cumlogsumexp(constant, axis=axis)
+    slope = jnp.where(jnp.isinf(constant) & (constant == total), jnp.nan, jnp.where(total == jnp.inf, 0, 1))
+    return lax.cumlogsumexp(with_slope(value, value * slope.astype(value.dtype)), axis=axis)
 
 
 def _running_extreme(value: Array, axis: int, better: Callable[..., Any]) -> tuple[Array, Array]:

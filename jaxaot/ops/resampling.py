@@ -126,6 +126,10 @@ def _out_sizes(spatial: Shape, size: Sizes | None, scale_factor: Any, recompute:
 
 def _resized(value: Array, axis: int, mode: str, out: int, scale: Any, align_corners: bool, antialias: bool) -> Array:
     size = value.shape[axis]
+    # as in ATen, where the nearest of lines and volumes go by the scale alone
+    goes_by_sizes = (mode == "nearest" and value.ndim == 4) or (mode.endswith("linear") and not antialias)
+    if out == size and goes_by_sizes:
+        return value
     if mode.startswith("nearest"):
         places = _nearest_places(size, out, scale, mode == "nearest-exact")
         return jnp.take(value, jnp.asarray(places), axis=axis)

@@ -113,7 +113,7 @@ def _multigammaln(self: Array, p: int) -> Array:
         raise DtypeError("mvlgamma is not supported for complex tensors.")
     if p < 1:
         raise TensorError("p has to be greater than or equal to 1")
-    shifts = -0.5 * jnp.arange(p, dtype=self.dtype)
+    shifts = 0.5 * jnp.arange(0, -p, -1, dtype=self.dtype)  # the first is 0, not -0
     return jnp.sum(lgamma(self[..., None] + shifts), -1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
@@ -139,7 +139,12 @@ def _of_gamma(fn: Callable[..., Any], at_zero: float) -> Callable[[Array, Array]
         inside = (a > 0) & (x > 0) & jnp.isfinite(a) & jnp.isfinite(x)
         value = fn(jnp.where(inside, a, 1), jnp.where(inside, x, 1))
         outside = (
-            (x < 0) | (a < 0) | jnp.isnan(x) | jnp.isnan(a) | ((a == 0) & (x == 0)) | (jnp.isinf(a) & jnp.isinf(x))
+            (x < 0)
+            | (a < 0)
+            | jnp.isnan(x)
+            | (jnp.isnan(a) & (x != 0) & ~jnp.isinf(x))
+            | ((a == 0) & (x == 0))
+            | (jnp.isinf(a) & jnp.isinf(x))
         )
         # all of the mass lies below x where a is 0 or x infinite, and none where x is 0 or a infinite
         edge = jnp.where((x == 0) | jnp.isinf(a), at_zero, 1 - at_zero)
@@ -203,7 +208,7 @@ def _sinc(x: Array) -> Array:
 
 
 def _sinc_slope(x: Array, _: Array) -> Array:
-    zero = x == 0
+    zero = np.pi * x * x == 0
     angle = np.pi * jnp.where(zero, 1, x)
     return jnp.where(zero, 0, (jnp.cos(angle) * angle - jnp.sin(angle)) / (angle * jnp.where(zero, 1, x)))
 

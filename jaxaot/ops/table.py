@@ -33,6 +33,7 @@ from jaxaot._typing import Array, Shape
 from jaxaot.errors import DuplicateOpError
 from jaxaot.ops.autocast_lists import LISTED
 from jaxaot.ops.dims import broadcast_shapes
+from jaxaot.ops.half_precision import AS_THEY_ARE, RANDOM_AND_WIDENED, computed_wide, has_half, is_half
 from jaxaot.ops.promotion import is_number, promote_each, strong
 from jaxaot.ops.schema import Schema, parse_schema
 from jaxaot.views.layout import Layout
@@ -153,6 +154,11 @@ class OpSpec:
         return self.is_cast or self.check is not None
 
     @functools.cached_property
+    def is_widened(self) -> bool:
+        """Whether it is computed in float32 where it is given halves; see `ops/half_precision.py`."""
+        return self.name in RANDOM_AND_WIDENED or not (self.is_random or self.name in AS_THEY_ARE)
+
+    @functools.cached_property
     def has_any(self) -> bool:
         """Whether a static parameter takes values of several types, so that 1 and True are to be told apart."""
         return any(p.type == "Any" for p in self.schema.static)
@@ -170,6 +176,11 @@ class OpSpec:
           static: Values of the static parameters in schema order.
           key: PRNG key, for a random row.
         """
+        if self.is_widened and (has_half(dynamic) or any(map(is_half, static))):
+            return computed_wide(lambda values, static: self._evaluate(values, static, key), dynamic, static)
+        return self._evaluate(dynamic, static, key)
+
+    def _evaluate(self, dynamic: Sequence[Any], static: Sequence[Any], key: Array | None) -> tuple[Any, ...]:
         if self.promote is not None:
             dynamic = self._promoted(dynamic)
         values = dict(zip((p.name for p in self.schema.dynamic), dynamic, strict=True))
@@ -226,6 +237,7 @@ def op_of(fn: Callable[..., Any], schema: str, is_backward: bool = False) -> OpS
     parsed = parse_schema(schema)
     made = OpSpec(name=parsed.name, schema=parsed, fn=fn, is_backward=is_backward)
     vars(made)["check"] = None
+    vars(made)["is_widened"] = False
     return made
 
 

@@ -51,7 +51,7 @@ class TapeWriter:
         edges, bases = [], []
         for k, graph_input in enumerate(joint.differentiable_inputs):
             tensor = by_input[graph_input]
-            is_unused = bool(joint.zero_gradients) and joint.zero_gradients[k]
+            is_unused = bool(joint.zero_gradients) and joint.zero_gradients[k] and not self._is_read_empty(tensor)
             edges.append("None" if is_unused else f"history_edge({source.history(tensor)})")
             bases.append(self._base(tensor))
         apart = None
@@ -65,6 +65,11 @@ class TapeWriter:
         source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
                    f"{cut}, {has_complex}, {has_refills}, {source.constant(program.second)}, "
                    f"{source.constant(program.consuming)}, {source.constant(apart)})")  # fmt: skip
+
+    def _is_read_empty(self, tensor: int) -> bool:
+        """Returns whether a tensor without elements was read: JAX drops it, and its gradient has no elements either."""
+        given = self.traced.call.tensors[tensor]
+        return given.layout.numel == 0 and given.storage in self.traced.alias.read
 
     def held_values(self) -> str:
         """Returns the expression of the list of values that the node holds."""

@@ -20,11 +20,6 @@ def dtypes(*tensors):
     return [t.dtype.name for t in tensors]
 
 
-def n_casts(jaxpr, to="bfloat16"):
-    text = str(jaxpr)
-    return text.count(f"convert_element_type[new_dtype={to}")
-
-
 @pytest.fixture
 def x():
     return ja.randn(2, 3)
@@ -269,7 +264,7 @@ def test_the_compiled_gradient_is_that_of_the_tape(x, w):
 
     tape = gradients(w, lambda: f(x), lambda loss: loss.backward())
     compiled = gradients(w, lambda: ja.compile(f)(x), lambda loss: loss.backward())
-    np.testing.assert_allclose(compiled, tape, rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose(compiled, tape, rtol=2e-2, atol=1e-3)  # XLA drops roundings between ops
 
 
 # -- compiled ----------------------------------------------------------------------------------------------------------
@@ -319,7 +314,10 @@ def test_a_weight_is_cast_once_in_a_graph(x, w):
         with ja.autocast():
             return x @ w + x.exp() @ w + x.sin() @ w
 
-    assert n_casts(ja.trace(f, x).jaxpr) == 4
+    graph = ja.trace(f, x).jaxpr
+    weight = graph.jaxpr.invars[1]
+    casts = [eqn for eqn in graph.jaxpr.eqns if eqn.primitive.name == "convert_element_type"]
+    assert sum(eqn.invars[0] is weight for eqn in casts) == 1
 
 
 def test_a_compiled_function_in_a_compiled_one_takes_its_mode(x, w):

@@ -1,0 +1,51 @@
+"""Op table × dtypes × ranges × ways of running, by generator, against PyTorch: see `elementwise.py`.
+
+A sample of the cases runs by default; `-m slow` runs all of them.
+"""
+
+import re
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("expecttest")
+from tests.compat import elementwise, samples
+
+pytestmark = pytest.mark.oracle
+
+KNOWN = {
+    r"nn.functional.rrelu-": "its slopes are drawn",
+    r"(int|long|short|char|byte)-(float|bfloat).*-(ends|edges)-": "C leaves open what a float out of range becomes",
+    r"special.*_polynomial_.*-(ends|edges)-": "of a degree so high PyTorch gives zeros; of NaN small degrees are 1",
+    r"(igamma|igammac|special.zeta|special.airy_ai|special.bessel_j1)-.*-(ends|edges)-": "JAX's value far out",
+    r"(mvlgamma|lgamma|special.multigammaln)": "JAX's lgamma of 1 is 5e-7",
+    r"(special.i1|special.i1e|special.erfcx|special.log_ndtr|polar|atan2)-.*-(ends|edges)-grad": "far out and at NaN",
+    r"(pow|__rpow__|float_power)-.*-ends-grad": "products that leave the range in other places",
+    r"(tanh|nn.functional.tanhshrink)-.*-ends-grad": "PyTorch's 1 - tanh² is 0 next to 0, XLA's as small as x",
+}
+"""What differs, and why: patterns of the names of cases."""
+
+
+def _cases(found, step):
+    """Returns parameters for all of some cases, every `step`-th of which runs by default."""
+    return [pytest.param(c, id=str(c), marks=() if i % step == 0 else pytest.mark.slow) for i, c in enumerate(found)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _free():
+    yield
+    elementwise.free()
+
+
+def _is_known(case):
+    return any(re.match(pattern, str(case)) for pattern in KNOWN)
+
+
+@pytest.mark.parametrize("case", _cases([c for c in elementwise.cases() if not _is_known(c)], 131))
+def test_elementwise(case):
+    assert elementwise.difference(case) is None
+
+
+@pytest.mark.parametrize("case", _cases(samples.cases(), 29))
+def test_halves_of_the_whole_table(case):
+    assert samples.difference(case) is None
