@@ -20,7 +20,8 @@ from jax._src.config import trace_context as trace_context
 from jax._src.core import no_axis_name, pvary_p, trace_ctx, unshard_aval
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
-from jax.extend import source_info_util
+from jax.custom_derivatives import SymbolicZero
+from jax.extend import linear_util, source_info_util
 from jax.extend.random import threefry2x32_p as threefry2x32_p
 from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir
@@ -186,6 +187,24 @@ ad.primitive_jvps[mark_p] = lambda primals, tangents, *, word: (mark_p.bind(*pri
 ad.primitive_transposes[mark_p] = lambda cotangent, _, *, word: [cotangent]
 batching.primitive_batchers[mark_p] = lambda args, axes, *, word: (mark_p.bind(*args, word=word), axes[0])
 mlir.register_lowering(mark_p, lambda ctx, x, *, word: [x])
+
+
+def bind_params(eqn: Eqn) -> dict[str, Any]:
+    """Returns the parameters by which an equation is bound again.
+
+    The rule of a `custom_jvp` may return symbolic zeros though it did not ask for them. JAX takes them in `jvp`, and in
+    `linearize` only as its own kind of zeros.
+    """
+    params = eqn.primitive.get_bind_params(eqn.params)
+    if eqn.primitive.name != "custom_jvp_call" or params["symbolic_zeros"]:
+        return params
+    fn, rule = params["subfuns"]
+
+    def jvp(*args: object) -> list[Any]:
+        results = rule.call_wrapped(*args)
+        return [ad.Zero(x.aval) if isinstance(x, SymbolicZero) else x for x in results]
+
+    return {**params, "subfuns": (fn, linear_util.wrap_init(jvp, debug_info=rule.debug_info))}
 
 
 def present_traceback() -> Any:

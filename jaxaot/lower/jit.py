@@ -103,6 +103,16 @@ class Static:
                 self._numbers.add(i)
                 self._names.add(parameter.name)
 
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The positions, some of which may be counted from the end."""
+        return frozenset(self._numbers)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names."""
+        return frozenset(self._names)
+
     def split(self, args: Any, kwargs: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """Returns the arguments that hold arrays, and the static ones, by position or name."""
         moving: dict[Any, Any] = {}

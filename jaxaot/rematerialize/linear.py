@@ -206,7 +206,9 @@ def transpose_graph(graph: ClosedJaxpr, n_residuals: int, operands: Sequence[Ato
     return _graph_of(pull, [*graph.in_avals[:n_residuals], *graph.out_avals])
 
 
-def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Atom], results: Sequence[Any]) -> LinearMap:
+def derivative_of(
+    backward: Any, n_residuals: int, operands: Sequence[Atom], results: Sequence[Any], waits: bool = True
+) -> LinearMap:
     """Returns the derivative of a function as a linear map.
 
     Args:
@@ -214,6 +216,7 @@ def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Atom], res
       n_residuals: How many residuals there are.
       operands: The types of the tangents of the inputs.
       results: The types of the tangents of the outputs.
+      waits: Whether what the backward recomputes waits for the cotangents.
     """
 
     def make() -> Any:
@@ -227,9 +230,8 @@ def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Atom], res
                 "or give that function a `jax.custom_jvp`."
             ) from error
 
-    return LinearMap(
-        n_residuals, Direction(make, None), Direction(lambda: backward, range(n_residuals), is_linear=False), results
-    )
+    back = Direction(lambda: backward, range(n_residuals) if waits else None, is_linear=False)
+    return LinearMap(n_residuals, Direction(make, None), back, results)
 
 
 def depending(closed: ClosedJaxpr, inputs: Sequence[int], axis_name: Any = None) -> set[int]:
