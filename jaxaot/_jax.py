@@ -17,7 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src import checkify
 from jax._src.config import trace_context as trace_context
-from jax._src.core import no_axis_name, pvary_p, trace_ctx, unshard_aval
+from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, trace_ctx, unshard_aval
+from jax._src.dtypes import register_canonicalize_value_handler
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax.custom_derivatives import SymbolicZero
@@ -139,6 +140,15 @@ def name_stack(eqn: Eqn) -> str:
 def is_tracer(value: object) -> bool:
     """Returns whether `value` is a symbol of a JAX trace rather than an array."""
     return isinstance(value, Tracer)
+
+
+def refuse_values_of(cls: type, refuse: Callable[[Any], Any]) -> None:
+    """Has JAX call `refuse`, which raises, where one of its transformations or functions gets an object of a class.
+
+    The error may not be a TypeError: JAX takes the place of that with an error of its own.
+    """
+    pytype_aval_mappings[cls] = refuse
+    register_canonicalize_value_handler(cls, refuse)
 
 
 def trace_level() -> Any:

@@ -51,7 +51,8 @@ class _OfObjects:
     def __call__(self, /, *args: object, **kwargs: Any) -> Any:
         moving, static = self._static.split(args, kwargs)
         as_array = lambda x: jnp.asarray(x) if isinstance(x, _NUMBERS) else x  # `jax.jit` is not specialised on these
-        given = static | jax.tree.map(as_array, moving, is_leaf=is_leaf)
+        arrays = jax.tree.map(as_array, list(moving.values()), is_leaf=is_leaf)  # JAX does not sort 0 and "x" as keys
+        given = static | dict(zip(moving, arrays, strict=True))
         return self._compiled(*(given[i] for i in range(len(args))), **{name: given[name] for name in kwargs})
 
 

@@ -345,3 +345,27 @@ def test_the_page_of_errors_is_up_to_date():
     page = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(page)
     assert (ROOT / "docs" / "errors.md").read_text() == page.render(), "run `python tools/errors_page.py`"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x: ja.jit(lambda y: y * 2)(x),
+        lambda x: ja.jit(lambda tree: tree["a"] * 2)({"a": x}),
+        lambda x: jax.jit(lambda y: y * 2)(x),
+        lambda x: jax.grad(lambda y: (y * y).sum())(x),
+        lambda x: jax.vmap(lambda y: y * 2)(x),
+        lambda x: jax.checkpoint(lambda y: y * 2)(x),
+        lambda x: jnp.sin(x),
+        lambda x: jax.lax.add(x, x),
+        lambda x: jax.make_jaxpr(lambda y: y * 2)(x),
+    ],
+)
+def test_a_tensor_passed_to_jax(use):
+    x = ja.ones(3)
+    words = said(ValueError, lambda: use(x))
+    assert "`ja.Tensor` of shape [3] was passed to a function of JAX" in words
+    assert "`x.jax()`" in words
+    assert "ja.compile(f)" in words
+    assert jnp.sin(x.jax()).shape == (3,)
+    assert jnp.asarray(x).shape == (3,)

@@ -133,14 +133,14 @@ class StaticArguments:
         if not ints:
             return
         values = {place: value for place, value in moving.items() if place not in ints}
-        leaves, tree = jax.tree.flatten(values)
+        leaves, tree = jax.tree.flatten(list(values.values()))
         arrays = [i for i, leaf in enumerate(leaves) if isinstance(leaf, float | complex) or hasattr(leaf, "dtype")]
 
         def run(*traced: object) -> None:
             given = list(leaves)
             for i, value in zip(arrays, traced, strict=True):
                 given[i] = value
-            found = dict(enumerate(args)) | kwargs | jax.tree.unflatten(tree, given)
+            found = dict(enumerate(args)) | kwargs | dict(zip(values, jax.tree.unflatten(tree, given), strict=True))
             self._fn(*(found[i] for i in range(len(args))), **{name: found[name] for name in kwargs})
 
         try:

@@ -1,6 +1,7 @@
 """Classes and methods of linen modules under `ja.remat` do what they do under `nn.remat`."""
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -54,8 +55,9 @@ def test_a_required_keyword():
 
     module = ja.remat(Scaled)()
     variables = module.init(KEYS, X, scale=2.0)
-    want = Scaled().apply(variables, X, scale=2.0)
-    np.testing.assert_allclose(module.apply(variables, X, scale=2.0), want, rtol=1e-6)
+    want: Any = Scaled().apply(variables, X, scale=2.0)
+    got: Any = module.apply(variables, X, scale=2.0)
+    np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
 def test_static_arguments_are_counted_from_self():

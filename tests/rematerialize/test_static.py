@@ -71,6 +71,8 @@ def test_where_python_needs_an_int_the_error_says_what_to_write():
         jax.grad(ja.remat(repeated))(X, 2)
     with pytest.raises(ja.errors.ConcretizationError, match=r"static_argnames=\('n',\)"):
         jax.grad(lambda x: ja.remat(repeated)(x, n=2))(X)
+    with pytest.raises(ja.errors.ConcretizationError, match=r"static_argnums=\(1,\), static_argnames=\('m',\)"):
+        jax.grad(lambda x: ja.remat(repeated)(x, 2, m=3))(X)
     with pytest.raises(TypeError, match="broadcasting"):  # it is not the ints
         ja.remat(lambda x, n: x * jnp.ones(3) * n)(X, 2)
     np.testing.assert_allclose(ja.grad(repeated)(X, 2), [2.0] * 4)  # as by `jax.grad`
@@ -82,7 +84,7 @@ def test_bad_static_arguments():
     with pytest.raises(ja.errors.UsageError, match="'falg'"):
         ja.remat(total, static_argnames="falg")
     with pytest.raises(ja.errors.ArgumentError, match="positions, which are ints"):
-        ja.remat(total, static_argnums="flag")
+        ja.remat(total, static_argnums="flag")  # pyright: ignore
     with pytest.raises(ja.errors.UsageError, match="static_argnums"):
         ja.remat(total, concrete=True)
     assert ja.remat(jnp.sin, concrete=False)(0.0) == 0.0
