@@ -173,7 +173,21 @@ def _snapshot(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 def explain(
     traced: Traced, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
 ) -> str:
-    """Returns every stage of a traced function as text."""
+    """Returns every stage of a traced function as text, with the partitions of functions under `ja.remat` in it.
+
+    Args:
+      traced: What `ja.trace` returned.
+      policy: What the forward saves for the backward; by default the setting in force.
+      memory_budget: How much it may save; by default the setting in force.
+
+    Raises:
+      UsageError: If it is given something else than a traced function.
+    """
+    if not isinstance(traced, Traced):
+        raise UsageError(
+            f"`ja.explain` takes what `ja.trace` returned, and was given a {type(traced).__name__}. Write "
+            "`print(ja.explain(ja.trace(f, x)))`."
+        )
     return explain_stages(traced, traced.joint().partition(policy, memory_budget) if traced.needs_backward else None)
 
 

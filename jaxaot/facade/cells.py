@@ -46,6 +46,7 @@ class CellKind(abc.ABC):
       name: What plans call it.
       cell_types: Classes of its cells.
       object_types: Classes of its objects, whose attributes lead to cells.
+      trained_types: Classes of cells whose values are trained.
       value_attribute: Attribute of a cell with its value, a pytree of arrays.
       metadata_attribute: Attribute of a cell with a dict of plain values.
       usual_metadata: Names in that dict that every cell has.
@@ -55,6 +56,7 @@ class CellKind(abc.ABC):
     name: str
     cell_types: tuple[type, ...]
     object_types: tuple[type, ...]
+    trained_types: tuple[type, ...]
     value_attribute: str
     metadata_attribute: str
     usual_metadata: frozenset[str]

@@ -46,6 +46,7 @@ class NnxKind(CellKind):
         self._nnx = nnx
         self.cell_types = (nnx.Variable, variablelib.HijaxVariable)
         self.object_types = (nnx.Pytree, nnx.State)
+        self.trained_types = (nnx.Param,)
         self.usual_metadata = nnx.Variable.required_metadata
         self.write = vars(nnx.Variable)["_raw_value"].__set__  # a slot: past the check of the trace level
         self._state_type = nnx.State

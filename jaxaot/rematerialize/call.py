@@ -122,8 +122,7 @@ class RematCall:
         if self.hooks is not None:
             parts = _packed(parts, self.hooks)
         cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
-        n_residuals = len(parts.plan.residuals)
-        derivative = derivative_of(parts.backward, n_residuals, gradients, cotangents, self.waits)
+        derivative = derivative_of(parts, gradients, cotangents, self.waits)
         return Cut(parts, outputs, derivative, self.hooks is not None)
 
     def mapped(self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Aval]) -> tuple[Any, list[Any]]:

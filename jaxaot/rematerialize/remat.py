@@ -8,20 +8,22 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings as config
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
 from jaxaot._typing import PyTreeDef
 from jaxaot._util import KeptWith
-from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
+from jaxaot.errors import ArgumentError, NotDifferentiableError, TensorTypeError, UsageError
 from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.policies import get_policy
+from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.call import RematCall
 from jaxaot.rematerialize.cells import Cells
 from jaxaot.rematerialize.static import Options, StaticArguments, several, unmark
@@ -115,6 +117,9 @@ def remat(
     writes to the Variables of flax nnx modules among the arguments is written back. Apart from that `fn` has to be
     pure, as under `jax.jit`: its graph is kept and used again for arguments of the same types.
 
+    `ja.remat(fn).partition(*args)` returns what a gradient with respect to the first argument saves and recomputes, as
+    a `Partition` to print; nothing is run by it.
+
     Args:
       fn: A function of pytrees of arrays, an nnx module or a method of one, or a class of linen modules or a method of
         one, for which a class is returned; left out, a decorator is returned.
@@ -173,19 +178,18 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
     owner = getattr(fn, "__self__", None) if inspect.ismethod(fn) else fn
     if kind_of(owner) is not None:
         method: Any = fn.__func__ if inspect.ismethod(fn) else type(fn).__call__
-        return functools.partial(rematerialize(method, options.moved(1)), owner)
+        bound: Any = rematerialize(method, options.moved(1))
+        of_owner: Any = functools.partial(bound, owner)
+        of_owner.partition = functools.partial(bound.partition, owner)
+        return of_owner
     given: Callable[..., Any] = fn
     static = StaticArguments(fn, options)
 
-    @functools.wraps(fn)
-    def rematerialized(*args: object, **kwargs: Any) -> Any:
-        lifted = _lifted_call(given, args, options)
-        if lifted is not None:
-            return lifted(*args, **kwargs)
-        user_args, user_kwargs = args, kwargs
-        args, kwargs = static.mark(args, kwargs)
-        cells = Cells.among((args, kwargs))
-        leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=is_leaf)
+    def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Graph, _Leaves]:
+        """Returns the graph for some arguments, and what these lead to."""
+        marked = static.mark(args, kwargs)
+        cells = Cells.among(marked)
+        leaves, tree = jax.tree.flatten(marked, is_leaf=is_leaf)
         refuse_tensors(leaves, given)
         sorts = tuple(_sort_of(leaf, options.traces_ints) for leaf in leaves)
         values = [_as_array(x) for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.ARRAY]
@@ -209,17 +213,70 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
         try:
             graph = graph_of(given, flat, [*cells.arrays, *values], key)
         except (TypeError, IndexError) as error:
-            static.explain(error, user_args, user_kwargs)
+            static.explain(error, args, kwargs)
             raise
+        return graph, _Leaves(cells, values, sorts)
+
+    @functools.wraps(fn)
+    def rematerialized(*args: object, **kwargs: Any) -> Any:
+        lifted = _lifted_call(given, args, options)
+        if lifted is not None:
+            return lifted(*args, **kwargs)
+        graph, (cells, values, _) = taken_apart(args, kwargs)
         if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
-            return given(*user_args, **user_kwargs)
+            return given(*args, **kwargs)
         results = graph.call(*graph.closed_over, *cells.arrays, *values)
         n_results = len(results) - len(graph.written)
         if graph.written:
             cells.write(dict(zip(graph.written, results[n_results:], strict=True)))
         return jax.tree.unflatten(graph.out_tree, results[:n_results])
 
+    def partition(*args: object, **kwargs: Any) -> Partition:
+        """Returns what a gradient with respect to the first argument saves and recomputes; nothing is run.
+
+        Raises:
+          NotDifferentiableError: If no gradient flows to the first argument.
+          PolicyError: If the policy returns nonsense.
+          BudgetError: If the budget cannot be met.
+        """
+        graph, leaves = taken_apart(args, kwargs)
+        first = jax.tree.leaves(args[:1], is_leaf=is_leaf)
+        places = [len(graph.closed_over) + i for i in leaves.places_of(len(first))]
+        perturbed = tuple(i for i in places if jnp.issubdtype(graph.call.graph.in_avals[i].dtype, jnp.inexact))
+        cut = graph.call.cut(perturbed) if perturbed and graph.call.reached(perturbed) else None
+        if cut is None:
+            name = getattr(given, "__name__", "fn")
+            raise NotDifferentiableError(
+                f"`{name}` under `ja.remat` has no gradient with respect to its first argument, so there is nothing to "
+                "cut: it has no float there, returns none that depends on it, or JAX has no reverse mode for it. Put "
+                "what is differentiated first, as for `jax.grad`."
+            )
+        return cut.parts
+
+    rematerialized.partition = partition  # pyright: ignore[reportFunctionMemberAccess]
     return rematerialized
+
+
+class _Leaves(NamedTuple):
+    """What the arguments of a call lead to.
+
+    Attributes:
+      cells: Objects that hold arrays, taken apart.
+      values: The leaves that are traced.
+      sorts: What becomes of each leaf.
+    """
+
+    cells: Cells
+    values: list[Any]
+    sorts: tuple[_Sort, ...]
+
+    def places_of(self, n: int) -> list[int]:
+        """Returns which of the arrays in cells and the values, in this order, the first `n` leaves lead to."""
+        first, n_cells = self.sorts[:n], len(self.cells.arrays)
+        found = list(range(n_cells, n_cells + first.count(_Sort.ARRAY)))
+        if _Sort.OBJECT in first and self.cells.kind is not None:
+            found += [i for i, (_, trained) in enumerate(self.cells.kind.leaves(self.cells.structure)) if trained]
+        return sorted(found)
 
 
 def graph_of(

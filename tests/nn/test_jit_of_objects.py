@@ -151,13 +151,27 @@ def test_a_bad_call():
         fn("a", "b", "c", "d")
 
 
-@pytest.mark.parametrize("method", ["lower", "trace", "eval_shape", "explain"])
-def test_stages_are_of_functions_of_arrays(method):
-    model, _ = made()
-    predict = ja.jit(lambda model, x: model(x))
-    with pytest.raises(UsageError, match=f"{method}` was given flax nnx objects.*nnx.split"):
-        getattr(predict, method)(model, data()[0])
-    assert int(model.calls[...]) == 0
+def test_stages_are_of_the_graph_of_a_call(capsys):
+    model, optimizer = made()
+    x, y = data()
+    before = state_of(model, optimizer)
+    fn = ja.jit(step)
+    text = fn.lower(model, optimizer, x, y).as_text()
+    assert "@step" in text
+    assert text.count("dot_general") >= 4
+    jaxpr = fn.trace(model, optimizer, x, y).jaxpr
+    assert len(jaxpr.in_avals) == len(ja.trace(step, model, optimizer, x, y).jaxpr.in_avals)
+    assert fn.lower(model, optimizer, x=x, y=y).compile().memory_analysis() is not None
+    assert fn.eval_shape(model, optimizer, x, y).shape == ()
+    fn.explain(model, optimizer, x, y)
+    assert "step" in capsys.readouterr().out
+    types = ja.jit(lambda model, x: {"out": model(x), "n": 3}).eval_shape(model, x)
+    assert types["out"].shape == (6, 1)
+    assert types["n"] == 3
+    state = nnx.state(model, nnx.Param)
+    assert "tanh" in ja.jit(lambda state: jnp.tanh(jax.tree.leaves(state)[0])).lower(state).as_text()
+    for a, b in zip(state_of(model, optimizer), before, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_inside_another_transformation_changes_are_kept():
