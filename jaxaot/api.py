@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from jaxaot import flow
 from jaxaot import settings as config
-from jaxaot.errors import UsageError
+from jaxaot.errors import TensorTypeError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
@@ -49,6 +49,7 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
     if isinstance(fn, SegmentedFunction):
         return fn.trace(*args, **kwargs)
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
+    _require_function(fn, "ja.trace")
     return trace_call(fn, *read_iterators(args, kwargs))
 
 
@@ -105,6 +106,7 @@ def compile(
             compile, policy=policy, memory_budget=memory_budget, backend=backend, max_programs=max_programs,
             segments=segments,
         )  # fmt: skip
+    _require_function(fn, "ja.compile")
     if max_programs < 1:
         raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
     if policy is not None:
@@ -120,6 +122,15 @@ def compile(
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs)
     build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make)
     return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs)
+
+
+def _require_function(fn: object, name: str) -> None:
+    if not callable(fn):
+        rest = ", x" if name == "ja.trace" else ""
+        raise TensorTypeError(
+            f"`{name}` takes a function, and was given {fn!r}. Write `{name}(f{rest})` with the function itself, not "
+            "what it returned."
+        )
 
 
 def build_program(

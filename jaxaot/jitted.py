@@ -13,7 +13,7 @@ import numpy as np
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.api import compile as compile_function
 from jaxaot.api import trace
-from jaxaot.errors import UsageError
+from jaxaot.errors import TensorTypeError, UsageError
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
 from jaxaot.plan.alias import ArrayOutput
@@ -102,4 +102,10 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
       fn: The function; left out, a decorator is returned.
       **options: Those of `jax.jit`: `static_argnums`, `donate_argnums`, `in_shardings`, `compiler_options`, …
     """
-    return functools.partial(jit, **options) if fn is None else Jitted(fn, options, _OBJECTS)
+    if fn is None:
+        return functools.partial(jit, **options)
+    if not callable(fn):
+        raise TensorTypeError(
+            f"`ja.jit` takes a function, and was given {fn!r}. Write `ja.jit(f)(x)`, not `ja.jit(f(x))`."
+        )
+    return Jitted(fn, options, _OBJECTS)

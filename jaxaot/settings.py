@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from jaxaot.errors import UnknownSettingError
+from jaxaot.errors import UnknownSettingError, UsageError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +64,7 @@ class Config:
 
         Raises:
           UnknownSettingError: If a name is not a setting.
+          UsageError: If a pass is neither a name nor a function.
         """
         known = [field.name for field in dataclasses.fields(self)]
         unknown = [name for name in settings if name not in known]
@@ -71,6 +72,12 @@ class Config:
             raise UnknownSettingError(unknown, known)
         if settings.get("passes") is not None:
             settings["passes"] = tuple(settings["passes"])
+            wrong = [one for one in settings["passes"] if not isinstance(one, str) and not callable(one)]
+            if wrong:
+                raise UsageError(
+                    f"`passes` are names and functions from graph to graph, and {wrong[0]!r} is neither. Write for "
+                    "instance `ja.config(passes=('cse', 'dce'))`."
+                )
         return dataclasses.replace(self, **settings)
 
 

@@ -8,6 +8,9 @@ import sys
 
 from jaxaot._jax import OWN_PATHS
 
+_PROMPTS = ("<stdin>", "<console>", "<input>", "<python-input-", "<ipython-input-", "<doctest ")
+"""How the names of what is typed at a prompt begin."""
+
 _SKIPPED = (*OWN_PATHS, os.sep + "jax" + os.sep, os.sep + "jaxlib" + os.sep)
 
 
@@ -22,8 +25,14 @@ def user_line() -> str:
     frame = sys._getframe(1)
     while frame is not None:
         path = frame.f_code.co_filename
-        if not path.startswith("<") and not any(part in path for part in _SKIPPED):
+        if _is_users(path):
             source = linecache.getline(path, frame.f_lineno).strip()
-            return f"{path}:{frame.f_lineno}  {source}"
+            return f"{path}:{frame.f_lineno}  {source}".rstrip()
         frame = frame.f_back
     return "<unknown line>"
+
+
+def _is_users(path: str) -> bool:
+    if path.startswith("<"):  # generated code, or a prompt
+        return path.startswith(_PROMPTS)
+    return not any(part in path for part in _SKIPPED)

@@ -346,6 +346,11 @@ class Tensor(Bound):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Says whether gradients of this leaf are wanted, in place."""
+        if not isinstance(requires_grad, (bool, np.bool_)):
+            raise TensorTypeError(
+                f"requires_grad must be a bool, not {type(requires_grad).__name__}: write `x.requires_grad_()` or "
+                "`x.requires_grad = False`."
+            )
         if requires_grad == self.requires_grad:
             return self
         if not self.is_leaf:

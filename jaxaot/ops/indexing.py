@@ -461,6 +461,8 @@ def zero(self):
 
 @register_op("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", inplace_only=True)
 def copy(self, src, non_blocking):
+    if src is None:
+        raise TensorTypeError("copy_(): argument 'src' must be Tensor, not NoneType")
     if not is_number(src) and broadcast_shapes(self.shape, src.shape) != self.shape:
         raise ShapeMismatchError(
             f"The expanded size of the tensor {list(self.shape)} must match the existing size {list(src.shape)}"

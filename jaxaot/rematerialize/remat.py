@@ -21,6 +21,7 @@ from jaxaot._util import KeptWith
 from jaxaot.errors import ArgumentError, NotDifferentiableError, TensorTypeError, UsageError
 from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.trees import refuse_cycles
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.policies import get_policy
 from jaxaot.plan.stages import Partition
@@ -188,6 +189,7 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
     def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Graph, _Leaves]:
         """Returns the graph for some arguments, and what these lead to."""
         marked = static.mark(args, kwargs)
+        refuse_cycles(marked, "The arguments")
         cells = Cells.among(marked)
         leaves, tree = jax.tree.flatten(marked, is_leaf=is_leaf)
         refuse_tensors(leaves, given)

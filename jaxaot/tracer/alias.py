@@ -15,6 +15,7 @@ from jaxaot.facade.history import History
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.trees import refuse_cycles
 from jaxaot.plan.alias import (
     AliasPlan,
     ArrayOutput,
@@ -72,6 +73,7 @@ def collect_escapes(trace: TraceState, result: object, objects: dict[int, Path])
       result: What it returned.
       objects: Id of each cell and object from outside → its path.
     """
+    refuse_cycles(result, "The results")
     leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects)
     leaves = [leaf.settled("Returning the value") if type(leaf) in STAND_INS else leaf for leaf in leaves]
     escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)

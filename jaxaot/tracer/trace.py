@@ -26,6 +26,7 @@ from jaxaot.facade.history import History
 from jaxaot.facade.iterated import Iterated, is_iterator
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import RUNNING, TRACING, GraphBreak, TraceState, lift_p
+from jaxaot.facade.trees import refuse_cycles
 from jaxaot.ir.rewrite import drop_inputs
 from jaxaot.ir.walk import variables
 from jaxaot.passes.dce import dce
@@ -61,6 +62,7 @@ def is_array_argument(leaf: object) -> bool:
 def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
     """Returns the leaves of a call's arguments and their tree; None is a leaf, and so are flax's objects."""
     cell_kinds()
+    refuse_cycles((args, kwargs), "The arguments")
     return jax.tree.flatten((args, kwargs), is_leaf=lambda x: is_leaf(x) or is_iterator(x))
 
 
