@@ -150,8 +150,8 @@ def is_grad_enabled() -> bool:
     return state.grad_enabled
 
 
-def set_version_check(mode: str) -> None:
-    """Sets what a backward does when a tensor that it saved was written in place since.
+class set_version_check:
+    """Sets at once what a backward does when a tensor that it saved was written since; a `with` block restores it.
 
     Values here are immutable, so what was saved cannot change, and the gradient is right whatever is written later.
     PyTorch refuses instead; `"error"` does so too, for those who port a program and compare.
@@ -162,7 +162,19 @@ def set_version_check(mode: str) -> None:
     Raises:
       UnknownSettingError: If it is neither.
     """
-    if mode not in ("off", "error"):
-        raise UnknownSettingError([mode], ["off", "error"])
-    state.checks_versions = mode == "error"
-    state.note_saving()
+
+    def __init__(self, mode: str):
+        if mode not in ("off", "error"):
+            raise UnknownSettingError([mode], ["off", "error"])
+        self._before, self._checks = state.checks_versions, mode == "error"
+        self._set(self._checks)
+
+    def __enter__(self) -> None:
+        self._set(self._checks)
+
+    def __exit__(self, *_: object) -> None:
+        self._set(self._before)
+
+    def _set(self, checks: bool) -> None:
+        state.checks_versions = checks
+        state.note_saving()
