@@ -13,7 +13,7 @@ import numpy as np
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.api import compile as compile_function
 from jaxaot.api import trace
-from jaxaot.errors import TensorTypeError, UsageError
+from jaxaot.errors import TensorTypeError, UnsupportedVariableError, UsageError
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
 from jaxaot.plan.alias import ArrayOutput
@@ -49,11 +49,19 @@ class _OfObjects:
                 "the compiled function follows, or pass `nnx.split(model)` instead of the model."
             )
         self._static = Static(fn, options)
-        self._compiled = compile_function(fn)
+        self._compiled, self._options = compile_function(fn), options
 
     def __call__(self, /, *args: object, **kwargs: Any) -> Any:
-        args, kwargs = self._given(args, kwargs)
-        return self._compiled(*args, **kwargs)
+        given, named = self._given(args, kwargs)
+        try:
+            return self._compiled(*given, **named)
+        except UnsupportedVariableError:  # mutable arrays, which JAX itself writes
+            return self._by_library(*args, **kwargs)
+
+    @functools.cached_property
+    def _by_library(self) -> Callable[..., Any]:
+        (kind,) = cell_kinds().values()
+        return kind.jit(self._compiled.fn, self._options)
 
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         moving, static = self._static.split(args, kwargs)

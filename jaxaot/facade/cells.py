@@ -95,6 +95,10 @@ class CellKind(abc.ABC):
         """Writes arrays, by their position in what `take_apart` returned, to the cells that they came from."""
 
     @abc.abstractmethod
+    def jit(self, fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+        """Returns a function as the library itself jits it, by options of `jax.jit`."""
+
+    @abc.abstractmethod
     def check_writable(self, cell: object) -> None:
         """Raises the library's own error if a cell cannot be written at present."""
 

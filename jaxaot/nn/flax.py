@@ -58,7 +58,7 @@ class NnxKind(CellKind):
             raise UnsupportedVariableError(
                 f"A {type(cell).__name__} holds a mutable array (`ref=True` or `hijax=True`), which changes behind the "
                 "back of a compiled function. Make it with `ref=False, hijax=False`, the default; its writes are "
-                "carried out in place all the same."
+                "carried out in place all the same. Functions of such Variables can be jitted: `ja.jit(f)(model)`."
             )
 
     def is_hidden(self, name: str) -> bool:
@@ -80,6 +80,8 @@ class NnxKind(CellKind):
     def take_apart(self, objects: Sequence[Any]) -> tuple[Any, list[Any]]:
         graph, state = self._nnx.split(tuple(objects))
         pairs = self._nnx.to_flat_state(state)
+        for _, variable in pairs:
+            self.check(variable)
         arrays, tree = jax.tree.flatten([variable for _, variable in pairs])
         return (graph, tuple(path for path, _ in pairs), tree), arrays
 
@@ -110,6 +112,9 @@ class NnxKind(CellKind):
 
     def check_writable(self, cell: Any) -> None:
         cell._check_can_update()
+
+    def jit(self, fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+        return self._nnx.jit(fn, **options)
 
 
 register_cell_kind("flax.nnx", NnxKind)

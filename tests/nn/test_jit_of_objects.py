@@ -12,7 +12,7 @@ import pytest
 from flax import nnx
 
 import jaxaot as ja
-from jaxaot.errors import UsageError
+from jaxaot.errors import UnsupportedVariableError, UsageError
 from tests.seeds import some
 
 
@@ -182,3 +182,24 @@ def test_inside_another_transformation_changes_are_kept():
     assert int(model.calls[...]) == 1
     nnx.grad(lambda model: ((inner(model, x) - y) ** 2).mean())(model)
     assert int(model.calls[...]) == 2
+
+
+def test_variables_with_mutable_arrays_are_jitted_as_by_nnx():
+    class Counted(nnx.Module):
+        def __init__(self):
+            self.scale = nnx.Param(jnp.full((3,), 2.0), ref=True)
+            self.calls = nnx.BatchStat(jnp.zeros(()), ref=True)
+
+        def __call__(self, x):
+            self.calls[...] = self.calls[...] + 1
+            return (self.scale[...] * x).sum()
+
+    found = []
+    for jit in (nnx.jit, ja.jit):
+        model = Counted()
+        fn = jit(lambda model, x: model(x))
+        found.append([float(fn(model, jnp.arange(3.0))), float(fn(model, x=jnp.ones(3))), float(model.calls[...])])
+    assert found[0] == found[1] == [6.0, 6.0, 2.0]
+    for refuse in (ja.compile, ja.remat):
+        with pytest.raises(UnsupportedVariableError, match=r"ja.jit\(f\)\(model\)"):
+            refuse(lambda model, x: model(x))(Counted(), jnp.ones(3))
