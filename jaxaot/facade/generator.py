@@ -93,7 +93,7 @@ class Generator:
         Raises:
           ArgumentError: If it is none.
         """
-        if not (isinstance(state, tuple) and len(state) == 2 and all(isinstance(n, int) for n in state)):
+        if not (isinstance(state, tuple) and len(state) == 2):
             raise ArgumentError(
                 f"A state of a generator is what `get_state()` or `ja.get_rng_state()` returned, a pair of ints, and "
                 f"this is a {type(state).__name__}. To begin a stream write `ja.manual_seed(0)`."
