@@ -9393,18 +9393,6 @@ def where(condition: Operand, input: Operand, other: Operand, *, out: Tensor | N
     See `torch.where`.
     """
 
-def write_window_(input: Operand, starts: Sequence[TensorLike], values: Operand, where: Any) -> Tensor:
-    """Args:
-      input: The tensor.
-      starts:
-      values: The values.
-      where:
-
-    Works in place: all views of the same memory see it. Returns the tensor.
-
-    See `torch.Tensor.write_window_`.
-    """
-
 def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Returns `input * log(other)`, 0 where `input` is zero.
 

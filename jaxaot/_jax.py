@@ -17,10 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src import checkify
 from jax._src.config import trace_context as trace_context
-from jax._src.core import no_axis_name, pvary_p, trace_ctx, unshard_aval
+from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, trace_ctx, unshard_aval
+from jax._src.dtypes import register_canonicalize_value_handler
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
-from jax.extend import source_info_util
+from jax.custom_derivatives import SymbolicZero
+from jax.extend import linear_util, source_info_util
 from jax.extend.random import threefry2x32_p as threefry2x32_p
 from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir
@@ -140,6 +142,15 @@ def is_tracer(value: object) -> bool:
     return isinstance(value, Tracer)
 
 
+def refuse_values_of(cls: type, refuse: Callable[[Any], Any]) -> None:
+    """Has JAX call `refuse`, which raises, where one of its transformations or functions gets an object of a class.
+
+    The error may not be a TypeError: JAX takes the place of that with an error of its own.
+    """
+    pytype_aval_mappings[cls] = refuse
+    register_canonicalize_value_handler(cls, refuse)
+
+
 def trace_level() -> Any:
     """Returns an identity of the running JAX trace: the body of a scan, for instance, has its own."""
     return jex.get_opaque_trace_state(convention="flax")
@@ -186,6 +197,24 @@ ad.primitive_jvps[mark_p] = lambda primals, tangents, *, word: (mark_p.bind(*pri
 ad.primitive_transposes[mark_p] = lambda cotangent, _, *, word: [cotangent]
 batching.primitive_batchers[mark_p] = lambda args, axes, *, word: (mark_p.bind(*args, word=word), axes[0])
 mlir.register_lowering(mark_p, lambda ctx, x, *, word: [x])
+
+
+def bind_params(eqn: Eqn) -> dict[str, Any]:
+    """Returns the parameters by which an equation is bound again.
+
+    The rule of a `custom_jvp` may return symbolic zeros though it did not ask for them. JAX takes them in `jvp`, and in
+    `linearize` only as its own kind of zeros.
+    """
+    params = eqn.primitive.get_bind_params(eqn.params)
+    if eqn.primitive.name != "custom_jvp_call" or params["symbolic_zeros"]:
+        return params
+    fn, rule = params["subfuns"]
+
+    def jvp(*args: object) -> list[Any]:
+        results = rule.call_wrapped(*args)
+        return [ad.Zero(x.aval) if isinstance(x, SymbolicZero) else x for x in results]
+
+    return {**params, "subfuns": (fn, linear_util.wrap_init(jvp, debug_info=rule.debug_info))}
 
 
 def present_traceback() -> Any:

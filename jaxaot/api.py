@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from jaxaot import flow
 from jaxaot import settings as config
-from jaxaot.errors import UsageError
+from jaxaot.errors import TensorTypeError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
@@ -50,6 +50,7 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
     if isinstance(fn, SegmentedFunction):
         return fn.trace(*args, **kwargs)
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
+    _require_function(fn, "ja.trace")
     return trace_call(fn, *read_iterators(args, kwargs))
 
 
@@ -111,6 +112,7 @@ def compile(
             compile, policy=policy, memory_budget=memory_budget, backend=backend, max_programs=max_programs,
             segments=segments, fullgraph=fullgraph,
         )  # fmt: skip
+    _require_function(fn, "ja.compile")
     if max_programs < 1:
         raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
     if segments and fullgraph:
@@ -128,6 +130,15 @@ def compile(
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs)
     build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make)
     return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph)
+
+
+def _require_function(fn: object, name: str) -> None:
+    if not callable(fn):
+        rest = ", x" if name == "ja.trace" else ""
+        raise TensorTypeError(
+            f"`{name}` takes a function, and was given {fn!r}. Write `{name}(f{rest})` with the function itself, not "
+            "what it returned."
+        )
 
 
 def build_program(
@@ -183,7 +194,21 @@ def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 def explain(
     traced: Traced, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
 ) -> str:
-    """Returns every stage of a traced function as text."""
+    """Returns every stage of a traced function as text, with the partitions of functions under `ja.remat` in it.
+
+    Args:
+      traced: What `ja.trace` returned.
+      policy: What the forward saves for the backward; by default the setting in force.
+      memory_budget: How much it may save; by default the setting in force.
+
+    Raises:
+      UsageError: If it is given something else than a traced function.
+    """
+    if not isinstance(traced, Traced):
+        raise UsageError(
+            f"`ja.explain` takes what `ja.trace` returned, and was given a {type(traced).__name__}. Write "
+            "`print(ja.explain(ja.trace(f, x)))`."
+        )
     return explain_stages(traced, traced.joint().partition(policy, memory_budget) if traced.needs_backward else None)
 
 

@@ -7,7 +7,7 @@ compiler half, which sees neither, need not.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import jax
@@ -18,6 +18,7 @@ from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Aval
 from jaxaot.errors import NotDifferentiableError, SignatureMismatchError
+from jaxaot.facade.cells import cell_kinds
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
@@ -28,6 +29,7 @@ from jaxaot.partition.timeline import memory_timeline
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.passes.saved_hooks import pack_residuals
+from jaxaot.plan.alias import ArrayOutput
 from jaxaot.plan.stages import Compiled, JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Timeline
 from jaxaot.runtime.recovery import is_deleted
@@ -67,16 +69,16 @@ def _array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tup
         )
     wanted = {i % len(arguments) for i in given}
     owner = [i for i, tree in enumerate(arguments) for _ in range(tree.num_leaves)]
-    named = [
-        (i, value)
-        for i, value in enumerate(traced.call.values)
-        if value.leaf < len(owner) and owner[value.leaf] in wanted
-    ]
-    inputs = [i for i, value in named if jnp.issubdtype(value.dtype, jnp.inexact)]
+    named = [i for i, value in enumerate(traced.call.values) if value.leaf < len(owner) and owner[value.leaf] in wanted]
+    named += _trained(traced, wanted)
     avals = traced.jaxpr.out_avals
-    outputs = [i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jnp.inexact)]
+    inputs = [i for i in named if jnp.issubdtype(traced.jaxpr.in_avals[i].dtype, jnp.inexact)]
+    results = range(len(avals))
+    if traced.places.cells:  # what is written to them is no result
+        results = [source.output for source in traced.alias.outputs if isinstance(source, ArrayOutput)]
+    outputs = [i for i in results if jnp.issubdtype(avals[i].dtype, jnp.inexact)]
     if not inputs or not outputs:
-        types = [traced.jaxpr.in_avals[i] for i, _ in named]
+        types = [traced.jaxpr.in_avals[i] for i in named]
         numbers = ", ".join(map(str, sorted(wanted)))
         problem = (
             f"of the arguments {numbers}, by which it is differentiated, none has a float ({_listed(types)})"
@@ -88,6 +90,17 @@ def _array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tup
             "convert with `x.astype(float)`, or name other arguments with `argnums`."
         )
     return inputs, outputs
+
+
+def _trained(traced: Traced, wanted: Collection[int]) -> list[int]:
+    """Returns the graph inputs that are values of trained cells, such as `nnx.Param`s, of some arguments."""
+    found = []
+    for cell in traced.places.cells:
+        root, *steps = cell.path
+        is_wanted = root == ("root", "args") and bool(steps) and steps[0][1] in wanted
+        if is_wanted and issubclass(cell.python_type, cell_kinds()[cell.kind].trained_types):
+            found += [leaf.graph_input for leaf in cell.leaves if leaf.graph_input is not None]
+    return sorted(found)
 
 
 def _listed(avals: Sequence[Any]) -> str:

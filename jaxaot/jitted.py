@@ -10,10 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._typing import ClosedJaxpr
 from jaxaot.api import compile as compile_function
-from jaxaot.errors import UsageError
+from jaxaot.api import trace
+from jaxaot.errors import TensorTypeError, UnsupportedVariableError, UsageError
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
+from jaxaot.plan.alias import ArrayOutput
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,13 +49,39 @@ class _OfObjects:
                 "the compiled function follows, or pass `nnx.split(model)` instead of the model."
             )
         self._static = Static(fn, options)
-        self._compiled = compile_function(fn)
+        self._compiled, self._options = compile_function(fn), options
 
     def __call__(self, /, *args: object, **kwargs: Any) -> Any:
+        given, named = self._given(args, kwargs)
+        try:
+            return self._compiled(*given, **named)
+        except UnsupportedVariableError:  # mutable arrays, which JAX itself writes
+            return self._by_library(*args, **kwargs)
+
+    @functools.cached_property
+    def _by_library(self) -> Callable[..., Any]:
+        (kind,) = cell_kinds().values()
+        return kind.jit(self._compiled.fn, self._options)
+
+    def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         moving, static = self._static.split(args, kwargs)
         as_array = lambda x: jnp.asarray(x) if isinstance(x, _NUMBERS) else x  # `jax.jit` is not specialised on these
-        given = static | jax.tree.map(as_array, moving, is_leaf=is_leaf)
-        return self._compiled(*(given[i] for i in range(len(args))), **{name: given[name] for name in kwargs})
+        arrays = jax.tree.map(as_array, list(moving.values()), is_leaf=is_leaf)  # JAX does not sort 0 and "x" as keys
+        given = static | dict(zip(moving, arrays, strict=True))
+        return tuple(given[i] for i in range(len(args))), {name: given[name] for name in kwargs}
+
+    def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ClosedJaxpr, Any]:
+        """Returns the graph of a call, from arrays to results and what is written, and the types of the results."""
+        args, kwargs = self._given(args, kwargs)
+        traced = trace(self._compiled.fn, *args, **kwargs)
+        avals = traced.jaxpr.out_avals
+        leaves = [
+            jax.ShapeDtypeStruct(avals[source.output].shape, avals[source.output].dtype)
+            if isinstance(source, ArrayOutput)
+            else getattr(source, "value", None)
+            for source in traced.alias.outputs
+        ]
+        return traced.jaxpr, jax.tree.unflatten(traced.out_tree, leaves)
 
 
 _OBJECTS = Objects(_are_in, _OfObjects)
@@ -73,10 +102,18 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     plain `jax.jit`, and here they are kept. On other platforms, inside other transformations of JAX, and where
     shardings are given, it is `jax.jit`. Arguments that hold flax nnx objects, such as modules and optimizers, are
     treated as `nnx.jit` does: what the function changes in them is written back; their arrays are reused.
+    For these `lower` and `trace` are of the graph of the call, from the arrays of arguments and Variables, in the order
+    in which `ja.trace(fn, ...)` prints them, to results and what is written.
     What is compiled is kept as long as `fn` lives: to write `ja.jit(fn)(x)` in a loop compiles once.
 
     Args:
       fn: The function; left out, a decorator is returned.
       **options: Those of `jax.jit`: `static_argnums`, `donate_argnums`, `in_shardings`, `compiler_options`, …
     """
-    return functools.partial(jit, **options) if fn is None else Jitted(fn, options, _OBJECTS)
+    if fn is None:
+        return functools.partial(jit, **options)
+    if not callable(fn):
+        raise TensorTypeError(
+            f"`ja.jit` takes a function, and was given {fn!r}. Write `ja.jit(f)(x)`, not `ja.jit(f(x))`."
+        )
+    return Jitted(fn, options, _OBJECTS)

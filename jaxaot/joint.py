@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot._jax import Literal, traced_like
+from jaxaot._jax import Literal, bind_params, traced_like
 from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr
 from jaxaot.errors import NotDifferentiableError
 from jaxaot.ir.regions import open_regions
@@ -129,7 +129,7 @@ def _evaluate(closed: ClosedJaxpr, tags: Sequence[str], args: Sequence[Any]) -> 
         return atom.val if isinstance(atom, Literal) else values[atom]
 
     for tag, eqn in zip(tags, jaxpr.eqns, strict=True):
-        params = eqn.primitive.get_bind_params(eqn.params)
+        params = bind_params(eqn)
         with traced_like(eqn, tag, n_own_scopes(eqn)):
             results = eqn.primitive.bind(*map(read, eqn.invars), **params)
         values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))

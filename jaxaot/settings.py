@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from jaxaot.errors import UnknownSettingError
+from jaxaot.errors import UnknownSettingError, UsageError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,8 +27,9 @@ class Config:
       costs: How long an equation takes to recompute, where a budget has to choose: by the `"roofline"` of the device in
         use, of another one by name (`"h100"`, `"v5e"`, …), or `"measured"` on the device in use.
       recompute_collectives: Whether the backward may repeat exchanges between devices rather than save their results.
-      passes: Names of the graph passes; those of the joint graph run in this order. By default those that
-        `jaxaot.passes.pipeline.default_passes()` returns; `("cse", "dce")` is these two alone.
+      passes: Names of the graph passes, or functions from a ClosedJaxpr to one with the same inputs and outputs; those
+        of the joint graph run in this order. By default those that `jaxaot.passes.pipeline.default_passes()` returns;
+        `("cse", "dce")` is these two alone.
       donate: Whether compiled calls may reuse the buffers of the storages that they write.
       max_breaks: With `segments=True`: at most this many graph breaks in one call; with more it runs eagerly.
       max_values: With `segments=True`: at most this many distinct values of one graph break get a compiled program;
@@ -55,7 +56,7 @@ class Config:
     offload: bool = False
     costs: str = "roofline"
     recompute_collectives: bool = False
-    passes: tuple[str, ...] | None = None
+    passes: tuple[str | Callable[[Any], Any], ...] | None = None
     donate: bool = True
     max_breaks: int = dataclasses.field(default=64, compare=False)  # no program depends on these two
     max_values: int = dataclasses.field(default=8, compare=False)
@@ -71,6 +72,7 @@ class Config:
 
         Raises:
           UnknownSettingError: If a name is not a setting.
+          UsageError: If a pass is neither a name nor a function.
         """
         known = [field.name for field in dataclasses.fields(self)]
         unknown = [name for name in settings if name not in known]
@@ -78,6 +80,12 @@ class Config:
             raise UnknownSettingError(unknown, known)
         if settings.get("passes") is not None:
             settings["passes"] = tuple(settings["passes"])
+            wrong = [one for one in settings["passes"] if not isinstance(one, str) and not callable(one)]
+            if wrong:
+                raise UsageError(
+                    f"`passes` are names and functions from graph to graph, and {wrong[0]!r} is neither. Write for "
+                    "instance `ja.config(passes=('cse', 'dce'))`."
+                )
         return dataclasses.replace(self, **settings)
 
 

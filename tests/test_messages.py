@@ -346,3 +346,87 @@ def test_the_page_of_errors_is_up_to_date():
     page = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(page)
     assert (ROOT / "docs" / "errors.md").read_text() == page.render(), "run `python tools/errors_page.py`"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x: ja.jit(lambda y: y * 2)(x),
+        lambda x: ja.jit(lambda tree: tree["a"] * 2)({"a": x}),
+        lambda x: jax.jit(lambda y: y * 2)(x),
+        lambda x: jax.grad(lambda y: (y * y).sum())(x),
+        lambda x: jax.vmap(lambda y: y * 2)(x),
+        lambda x: jax.checkpoint(lambda y: y * 2)(x),
+        lambda x: jnp.sin(x),
+        lambda x: jax.lax.add(x, x),
+        lambda x: jax.make_jaxpr(lambda y: y * 2)(x),
+    ],
+)
+def test_a_tensor_passed_to_jax(use):
+    x = ja.ones(3)
+    words = said(ValueError, lambda: use(x))
+    assert "`ja.Tensor` of shape [3] was passed to a function of JAX" in words
+    assert "`x.jax()`" in words
+    assert "ja.compile(f)" in words
+    assert jnp.sin(x.jax()).shape == (3,)
+    assert jnp.asarray(x).shape == (3,)
+
+
+def hold_a_cycle(tree):
+    tree.append(tree)
+    return tree
+
+
+def deleted():
+    array = jnp.ones(3)
+    array.delete()
+    return array
+
+
+X = ja.ones(4)
+W = ja.ones(2, requires_grad=True)
+BAD_USES = {
+    "a negative size": (errors.StorageSizeError, lambda: ja.ones(4).untyped_storage().resize_(-1), "-1 bytes"),
+    "a state that is none": (TypeError, lambda: ja.set_rng_state(X), "what `get_state()`"),  # pyright: ignore
+    "a seed of more than 64 bits": (ValueError, lambda: ja.manual_seed(10**30), "64 bits"),
+    "a size that is a string": (TypeError, lambda: ja.zeros("3"), "'3' of type str"),
+    "a shape that is a string": (TypeError, lambda: X.reshape("a"), "made of ints"),
+    "a list as out": (TypeError, lambda: ja.add(X, X, out=[X]), "'out' must be Tensor, not list"),
+    "a hook that is none": (TypeError, lambda: W.register_hook(3), "A hook is a function"),  # pyright: ignore
+    "a hook of a node that is none": (TypeError, lambda: (W * 2).grad_fn.register_hook(3), "A hook is a function"),  # pyright: ignore
+    "no function to compile": (TypeError, lambda: ja.compile(3), "`ja.compile` takes a function"),  # pyright: ignore
+    "no function to trace": (TypeError, lambda: ja.trace(None), "`ja.trace` takes a function"),  # pyright: ignore
+    "no function to jit": (TypeError, lambda: ja.jit(3), "`ja.jit` takes a function"),  # pyright: ignore
+    "nothing to explain": (ValueError, lambda: ja.explain(3), "ja.explain(ja.trace(f, x))"),  # pyright: ignore
+    "a name that is none": (TypeError, lambda: ja.checkpoint_name(X, 3), "A name is a string"),  # pyright: ignore
+    "requires_grad of a string": (TypeError, lambda: ja.ones(2).requires_grad_("a"), "must be a bool"),  # pyright: ignore
+    "requires_grad of a factory": (TypeError, lambda: ja.ones(2, requires_grad="a"), "must be a bool"),  # pyright: ignore
+    "a deleted array": (errors.DeletedArrayError, lambda: ja.from_jax(deleted()) + 1, "donated"),
+    "a deleted operand": (errors.DeletedArrayError, lambda: ja.ones(3) + deleted(), "donated"),
+    "a copy of nothing": (TypeError, lambda: X.copy_(None), "must be Tensor, not NoneType"),  # pyright: ignore
+    "a gradient that is a string": (TypeError, lambda: W.sum().backward("a"), "either Tensors or None"),  # pyright: ignore
+    "a gradient of nothing": (TypeError, lambda: ja.autograd.grad(None, W), "of a tensor"),  # pyright: ignore
+    "a gradient by name": (TypeError, lambda: ja.autograd.grad(W.sum(), ["w"]), "'w' is none"),  # pyright: ignore
+    "a generator that is none": (TypeError, lambda: ja.rand(2, generator="g"), "must be Generator, not str"),
+    "a pass that is none": (ValueError, lambda: ja.config(passes=(3,)).__enter__(), "3 is neither"),
+    "a cyclic argument": (TypeError, lambda: ja.compile(lambda t: t[0])(hold_a_cycle([X])), "contains itself"),
+    "a cyclic result": (TypeError, lambda: ja.compile(lambda x: hold_a_cycle([x]))(X), "contains itself"),
+    "a cyclic tree": (TypeError, lambda: ja.remat(lambda t: t[0])(hold_a_cycle([jnp.ones(2)])), "contains itself"),
+}
+
+
+@pytest.mark.parametrize("use", BAD_USES)
+def test_bad_uses_say_what_to_write(use):
+    error, call, words = BAD_USES[use]
+    before = X.tolist()
+    assert words in said(error, call)
+    assert X.tolist() == before
+    assert ja.compile(lambda x: x + 1)(X).tolist() == [2.0] * 4  # what comes after works
+
+
+def test_a_line_that_was_typed_at_a_prompt_is_named():
+    scope = {"ja": ja}
+    exec(compile("f = ja.compile(lambda x: x if x.sum() > 0 else -x)", "<stdin>", "exec"), scope)
+    assert "<stdin>:1" in said(errors.ConcretizationError, lambda: scope["f"](ja.ones(2)))
+    exec(compile("g = ja.compile(lambda x: x if x.sum() > 0 else -x)", "<python-input-7>", "exec"), scope)
+    assert "<python-input-7>:1" in said(errors.ConcretizationError, lambda: scope["g"](ja.ones(2)))

@@ -3,6 +3,7 @@
 from jaxaot._util import show_only_public as _show_only_public
 from jaxaot.aot.compilers import nop as nop
 from jaxaot.aot.compilers import print_compile as print_compile
+from jaxaot.aot.drawing import draw_graph as draw_graph
 from jaxaot.aot.export import ExportedGraph as ExportedGraph
 from jaxaot.aot.export import aot_export_joint_simple as aot_export_joint_simple
 from jaxaot.aot.export import aot_export_module as aot_export_module

@@ -140,7 +140,8 @@ def aot_export_module(
 
     Tensors that the module reaches elsewhere, in closures and globals, are parameters and buffers too. A function that
     runs backward and updates parameters itself is exported without `trace_joint`; it may leave gradients, see
-    `GraphSignature.gradients_to_set`. Inputs that share memory are inputs each, and the graph relies on their agreeing.
+    `GraphSignature.gradients_to_set`. Arguments that share memory are inputs each, with gradients each. If the function
+    writes to that memory, the graph relies on their agreeing.
 
     Args:
       mod: A callable object that holds tensors, a function, a flax nnx module, or a linen module with `variables`.
@@ -157,7 +158,7 @@ def aot_export_module(
 
     Raises:
       LossError: If there is no such loss, it is not a scalar, or it does not require grad.
-      ExportError: If storages are resized or hold no bytes.
+      ExportError: If storages are resized or hold no bytes, or an output is of an unknown type.
       ModuleLiftError: If the module's state cannot become inputs.
       OptionError: If an option is set that has no meaning here.
     """
@@ -182,14 +183,17 @@ def aot_export_module(
         _check_losses(result, losses)
         return result
 
-    if trace_joint:
+    def trace_with(*inputs: object) -> Traced:
+        if not trace_joint:
+            return _trace_without_gradients(exported, inputs)
         with enable_grad():
-            traced = trace(exported, *inputs)
-    else:
-        traced = _trace_without_gradients(exported, inputs)
+            return trace(exported, *inputs)
+
+    argument_names = _argument_names(lifted.forward, *given)
+    traced, inputs, passed = _with_arguments_apart(trace_with, exported, inputs, len(argument_names))
     require_values(traced)
     names = dict(zip(map(id, (*parameters, *buffers)), (*lifted.parameters, *lifted.buffers), strict=True))
-    slots = _slots(traced, exported, inputs, names, _argument_names(lifted.forward, *given))
+    slots = _slots(traced, exported, inputs, names, argument_names, passed)
     return _export(traced, slots, losses, isinstance(output_loss_index, int), decompositions, jax.tree.structure(given))
 
 
@@ -200,6 +204,48 @@ def _trace_without_gradients(fn: Callable[..., Any], inputs: tuple[Any, ...]) ->
     except NoGradPathError:  # the function runs backward itself
         with enable_grad():
             return trace(fn, *inputs)
+
+
+def _with_arguments_apart(
+    trace_with: Callable[..., Traced], fn: Callable[..., Any], inputs: tuple[Any, ...], n_user_leaves: int
+) -> tuple[Traced, tuple[Any, ...], dict[int, Any]]:
+    """Returns the trace of a function whose arguments share no memory, unless it writes to what they share.
+
+    Examples may share memory, or be one tensor, where the inputs of a later call do not.
+
+    Args:
+      trace_with: Traces the function.
+      fn: The function.
+      inputs: Its arguments.
+      n_user_leaves: How many of their last leaves are the user's.
+
+    Returns:
+      The trace, the arguments that it was made of, and for the identity of each that stands for another that other.
+    """
+    traced = trace_with(*inputs)
+    starts = roots(fn, inputs, {})
+    storage_of = {id(follow(starts, tensor.path)): tensor.storage for tensor in traced.call.tensors}
+    kept = {traced.call.tensors[i].storage for i in changed_tensors(traced)}
+    kept |= {write.storage for write in traced.alias.writes if write.is_resized}
+    leaves, tree = flatten_arguments(inputs, {})
+    n = len(leaves) - n_user_leaves
+    users = {id(leaf) for leaf in leaves[n:]}
+    taken = {storage for leaf, storage in storage_of.items() if leaf not in users}
+    taken |= {storage_of[id(leaf)] for leaf in leaves[:n] if id(leaf) in storage_of}
+    passed: dict[int, Any] = {}
+    for i, leaf in enumerate(leaves[n:], n):
+        storage = storage_of.get(id(leaf))
+        if storage is None or storage in kept:
+            continue
+        if storage in taken:
+            with no_grad():
+                leaves[i] = leaf.detach().clone().requires_grad_(leaf.requires_grad)
+            passed[id(leaves[i])] = leaf
+        taken.add(storage)
+    if not passed:
+        return traced, inputs, passed
+    inputs, _ = jax.tree.unflatten(tree, leaves)
+    return trace_with(*inputs), inputs, passed
 
 
 def _loss_positions(output_loss_index: Any) -> list[int]:
@@ -246,8 +292,18 @@ def _slots(
     inputs: tuple[Any, ...],
     names: Mapping[int, str],
     argument_names: Sequence[str],
+    passed: Mapping[int, Any],
 ) -> list[_Slot]:
-    """Returns the inputs of the exported graph: parameters, buffers, user inputs, random inputs."""
+    """Returns the inputs of the exported graph: parameters, buffers, user inputs, random inputs.
+
+    Args:
+      traced: The traced function.
+      fn: The function.
+      inputs: What it was traced with.
+      names: By the identity of parameters and buffers, their names.
+      argument_names: The names of the user's leaves, the last of the inputs.
+      passed: By the identity of inputs that stand for others, these.
+    """
     starts = roots(fn, inputs, {})
     objects = [follow(starts, tensor.path) for tensor in traced.call.tensors]
     number = {id(tensor): i for i, tensor in enumerate(objects)}
@@ -258,11 +314,11 @@ def _slots(
         for name, leaf in zip(argument_names, user_leaves, strict=True)
         if _is_dynamic(leaf)
     ]
-    passed = {id(slot.example) for slot in users}
+    given = {id(slot.example) for slot in users}
     reached: dict[str, list[_Slot]] = {"parameter": [], "buffer": []}
     for i, tensor in enumerate(objects):
         name = names.get(id(tensor))
-        if name is None and id(tensor) in passed:
+        if name is None and id(tensor) in given:
             continue
         is_parameter = tensor.requires_grad and tensor.is_leaf
         if name is None:
@@ -276,13 +332,17 @@ def _slots(
         for slot in sorted(reached[kind], key=place)
     ]
     random = []
-    for i, use in enumerate(traced.rng.generators):
+    for i, use in enumerate(use for use in traced.rng.generators if use.is_input):
         generator = default_generator if use.path is None else follow(starts, use.path)
         seed, offset = jnp.asarray(generator._words), jnp.uint32(generator.offset)
         random += [_Slot("random", f"seed{i}", seed), _Slot("random", f"offset{i}", offset)]
     found = [*states, *users, *random]
     unique = unique_names([slot.name for slot in found])
-    return [dataclasses.replace(slot, name=name) for slot, name in zip(found, unique, strict=True)]
+    examples = [passed.get(id(slot.example), slot.example) for slot in found]
+    return [
+        dataclasses.replace(slot, name=name, example=example)
+        for slot, name, example in zip(found, unique, examples, strict=True)
+    ]
 
 
 def _argument_names(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
@@ -367,12 +427,13 @@ def _export(
     n_outputs = len(changed) + len(variable)
     wanted: list[int] = []
     if losses:
-        # tied parameters have one gradient, that of the first slot: the others would count it again
-        first = {id(slot.example): i for i, slot in reversed(list(enumerate(slots)))}
+        # what is one input has one gradient, that of the first slot: the others would count it again
+        tensor_of = lambda slot: id(slot.example) if slot.tensor is None else slot.tensor
+        first = {tensor_of(slot): i for i, slot in reversed(list(enumerate(slots)))}
         wanted = [
             i
             for i, slot in enumerate(slots)
-            if slot.requires_grad and slot.kind in ("parameter", "user") and first[id(slot.example)] == i
+            if slot.requires_grad and slot.kind in ("parameter", "user") and first[tensor_of(slot)] == i
         ]
         closed = _with_gradients(closed, wanted, [slot.name for slot in slots], n_outputs, len(left))
     gradients = [f"grad({slots[i].name})" for i in wanted]
@@ -479,12 +540,16 @@ def aot_export_joint_simple(
             f"aot_export_joint_simple requires inputs to be a single list/tuple, not a {type(args).__name__}."
         )
     func, args = func.fn if isinstance(func, CompiledFunction) else func, tuple(args)
-    with enable_grad() if trace_joint else no_grad():
-        traced = trace(func, *args)
+
+    def trace_with(*inputs: object) -> Traced:
+        with enable_grad() if trace_joint else no_grad():
+            return trace(func, *inputs)
+
+    names = _argument_names(func, args, {})
+    traced, args, passed = _with_arguments_apart(trace_with, func, args, len(names))
     _require_plain_convention(traced, trace_joint)
     require_values(traced)
-    names = _argument_names(func, args, {})
-    found = _slots(traced, func, args, {}, names)
+    found = _slots(traced, func, args, {}, names, passed)
     slots = [slot for slot in found if slot.kind == "user"]
     constants = {slot.tensor: slot.example.detach().jax() for slot in found if slot.kind != "user"}
     on_values = _value_function(traced, found)
@@ -540,7 +605,7 @@ def _require_plain_convention(traced: Traced, trace_joint: bool) -> None:
         f"it does not support input mutations, and `{call.tensors[i].name}` is changed" for i in changed_tensors(traced)
     ]
     problems += [f"the `.grad` of `{call.tensors[g.tensor].name}` is replaced" for g in traced.alias.grads]
-    if traced.rng.generators:
+    if any(use.is_input for use in traced.rng.generators):
         problems.append("random numbers are drawn, and the graph would have to take their seed")
     problems += [
         f"`{tensor.name}` requires grad and is no argument"

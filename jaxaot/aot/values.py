@@ -14,6 +14,7 @@ from typing import Any, assert_never
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Array
@@ -65,12 +66,14 @@ def changed_tensors(traced: Traced) -> list[int]:
 
 
 def require_values(traced: Traced) -> None:
-    """Raises unless every tensor that a traced function takes has a value, before and after.
+    """Raises unless every tensor that a traced function takes has a value, before and after, and so have the outputs.
 
     Raises:
-      ExportError: If a storage holds no bytes, is resized, or is shown twice by one tensor; or if an object is changed.
+      ExportError: If a storage holds no bytes, is resized, or is shown twice by one tensor; if an object is changed; or
+        if an output is of an unknown type.
     """
     call = traced.call
+    _require_known_outputs(traced)
     problems = []
     for tensor in call.tensors:
         storage = call.storages[tensor.storage]
@@ -91,6 +94,28 @@ def require_values(traced: Traced) -> None:
         raise ExportError(
             f"An exported graph takes and returns values, and cannot stand for this:\n{listed}\nFill and free storages "
             "and change objects outside of what is exported, or use `ja.compile`, which does both at each call."
+        )
+
+
+_KNOWN = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype, type)
+
+
+def _require_known_outputs(traced: Traced) -> None:
+    unknown = [
+        f"output {i} is of type {source.value.__class__.__name__}"
+        for i, source in enumerate(traced.alias.outputs)
+        if isinstance(source, ConstantOutput) and not isinstance(source.value, _KNOWN)
+    ]
+    unknown += [
+        f"output {i} is an object that was passed"
+        for i, source in enumerate(traced.alias.outputs)
+        if isinstance(source, OutsideObject)
+    ]
+    if unknown:
+        raise ExportError(
+            f"An exported graph returns tensors, numbers and strings: {', '.join(unknown)}. Tensors inside of it would "
+            "be lost. Return what it holds, in tuples, lists or dicts, or register its class by "
+            "`jax.tree_util.register_dataclass` or `register_pytree_node`."
         )
 
 

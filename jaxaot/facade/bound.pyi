@@ -2627,14 +2627,6 @@ class Bound:
     def where(self, input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
         """Returns the elements of `input` where `condition` holds, and those of `other` elsewhere."""
 
-    def write_window_(self, starts: Sequence[TensorLike], values: Operand, where: Any) -> Tensor:
-        """Args:
-        input: The tensor.
-        starts:
-        values: The values.
-        where:
-        """
-
     def xlogy(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
         """Returns `input * log(other)`, 0 where `input` is zero."""
 

@@ -46,6 +46,7 @@ class CellKind(abc.ABC):
       name: What plans call it.
       cell_types: Classes of its cells.
       object_types: Classes of its objects, whose attributes lead to cells.
+      trained_types: Classes of cells whose values are trained.
       value_attribute: Attribute of a cell with its value, a pytree of arrays.
       metadata_attribute: Attribute of a cell with a dict of plain values.
       usual_metadata: Names in that dict that every cell has.
@@ -55,6 +56,7 @@ class CellKind(abc.ABC):
     name: str
     cell_types: tuple[type, ...]
     object_types: tuple[type, ...]
+    trained_types: tuple[type, ...]
     value_attribute: str
     metadata_attribute: str
     usual_metadata: frozenset[str]
@@ -91,6 +93,10 @@ class CellKind(abc.ABC):
     @abc.abstractmethod
     def write_arrays(self, objects: Sequence[Any], structure: Any, arrays: Mapping[int, Any]) -> None:
         """Writes arrays, by their position in what `take_apart` returned, to the cells that they came from."""
+
+    @abc.abstractmethod
+    def jit(self, fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+        """Returns a function as the library itself jits it, by options of `jax.jit`."""
 
     @abc.abstractmethod
     def check_writable(self, cell: object) -> None:

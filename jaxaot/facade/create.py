@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._jax import is_tracer
 from jaxaot._typing import DTypeLike
-from jaxaot.errors import DtypeError, TensorTypeError, TensorValueError
+from jaxaot.errors import DeletedArrayError, DtypeError, TensorTypeError, TensorValueError
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap_array
 from jaxaot.ops.promotion import (
     canonical_dtype,
@@ -191,7 +192,7 @@ def _leaf(made: Tensor, requires_grad: bool) -> Tensor:
     if requires_grad:
         if not is_inexact(made.dtype):
             raise DtypeError("only Tensors of floating point and complex dtype can require gradients")
-        made.requires_grad_()
+        made.requires_grad_(requires_grad)
     return made
 
 
@@ -219,8 +220,17 @@ def find_device(device: object) -> Any:
 
 
 def from_jax(array: Any) -> Tensor:
-    """Returns a tensor on a jax array, without a copy; the array itself is never changed or donated."""
+    """Returns a tensor on a jax array, without a copy; the array itself is never changed or donated.
+
+    Raises:
+      DeletedArrayError: If the array was donated or deleted.
+    """
     array = jnp.asarray(array)
+    if not is_tracer(array) and array.is_deleted():
+        raise DeletedArrayError(
+            "The array was deleted: it was donated to another computation, as by `jax.jit(f, donate_argnums=...)`, or "
+            "`.delete()` was called. Use what that computation returned, or copy the array before: `ja.tensor(array)`."
+        )
     if array.weak_type:
         array = jax.lax.convert_element_type(array, array.dtype)
     made = wrap_array(array)

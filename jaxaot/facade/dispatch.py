@@ -21,7 +21,7 @@ from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, f
 from jaxaot.facade.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.fused_backward import clear_fused
-from jaxaot.facade.generator import default_generator
+from jaxaot.facade.generator import draw_from
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
 from jaxaot.facade.locks import hold_alive, release_one, take
@@ -86,7 +86,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     if mask < 0:
         return call(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
-        operands.append((generator or default_generator).draw())
+        operands.append(draw_from(generator))
     if mask and spec.is_differentiable and state.grad_enabled:
         key.append(mask)
         return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
@@ -393,7 +393,7 @@ def _read_traced(spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: A
     else:
         values = []
     values += [_read_for(v, records) if isinstance(v, Tensor) else v for v in flat[len(values) :]]
-    key = (generator or default_generator).draw() if spec.is_random else None
+    key = draw_from(generator) if spec.is_random else None
     return flat, values, lengths, records, key
 
 
@@ -479,7 +479,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if _gather(spec, flat, key, operands, target, window) < 0:
         return call_inplace(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
-        operands.append((generator or default_generator).draw())
+        operands.append(draw_from(generator))
     cache_key = tuple(key)
     kernel = _write_kernels.get(cache_key)
     fresh = kernel is None
@@ -563,6 +563,8 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
     """
     if state.dual is not None:
         return state.dual.call_out(spec, dynamic, static, out, generator)
+    if spec.schema.n_results == 1 and isinstance(out, (tuple, list)):
+        raise TensorTypeError(f"{spec.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     outs = out if isinstance(out, (tuple, list)) else (out,)
     flat, _ = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
     if state.grad_enabled and any(isinstance(v, Tensor) and v.requires_grad for v in (*flat, *outs)):

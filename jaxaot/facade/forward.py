@@ -25,7 +25,7 @@ from jaxaot.errors import DtypeError, DualTensorError, ShapeMismatchError, Tenso
 from jaxaot.facade.arguments import converted, flatten
 from jaxaot.facade.autocast_operands import call_cast
 from jaxaot.facade.dispatch import call, call_inplace, call_out
-from jaxaot.facade.generator import default_generator
+from jaxaot.facade.generator import draw_from
 from jaxaot.facade.kernels import Recipe, backward_name
 from jaxaot.facade.nodes import OpNode, TracedOpNode, WriteNode, materialize, pull_op
 from jaxaot.facade.pulls import standing
@@ -82,7 +82,7 @@ class _Again:
     """A generator that draws one key over and over."""
 
     def __init__(self, generator: Generator | None):
-        self._key = (generator or default_generator).draw()
+        self._key = draw_from(generator)
 
     def draw(self) -> Any:
         """Returns the key."""

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Array
-from jaxaot.errors import TraceError
+from jaxaot.errors import ArgumentError, TensorValueError, TraceError
 from jaxaot.tape.modes import state
 
 
@@ -147,8 +147,14 @@ class Generator:
         """Continues from a state that `get_state` returned.
 
         Raises:
+          ArgumentError: If it is none.
           TraceError: If a function is being traced, and the state is that of another generator before it.
         """
+        if not (isinstance(saved, tuple) and len(saved) == 2):
+            raise ArgumentError(
+                f"A state of a generator is what `get_state()` or `ja.get_rng_state()` returned, a pair of ints, and "
+                f"this is a {type(saved).__name__}. To begin a stream write `ja.manual_seed(0)`."
+            )
         if state.trace is None:
             self.manual_seed(saved[0])
             self.offset = saved[1]
@@ -188,9 +194,35 @@ class Generator:
         return np.array([words[0], words[1], self.take(1)], np.uint32)
 
 
+def draw_from(generator: Generator | None) -> Any:
+    """Returns the next key of a generator; of the default one if it is None.
+
+    Raises:
+      ArgumentError: If it is no generator.
+    """
+    try:
+        return (default_generator if generator is None else generator).draw()
+    except AttributeError:
+        if isinstance(generator, Generator):
+            raise
+        raise ArgumentError(
+            f"argument 'generator' must be Generator, not {type(generator).__name__}: write "
+            "`ja.rand(2, generator=ja.Generator().manual_seed(0))`."
+        ) from None
+
+
 def _stream_of(seed: int) -> tuple[int, np.ndarray, int]:
-    """Returns the beginning of the stream of a seed: the seed, its words, the offset."""
-    seed = int(seed) & 0xFFFFFFFFFFFFFFFF
+    """Returns the beginning of the stream of a seed: the seed, its words, the offset.
+
+    Raises:
+      TensorValueError: If it does not fit in 64 bits.
+    """
+    given, seed = int(seed), int(seed) & 0xFFFFFFFFFFFFFFFF
+    if not -(2**63) <= given < 2**64:
+        raise TensorValueError(
+            f"Overflow: a seed is an int of 64 bits, from -2**63 to 2**64 - 1, and this is {given}. Take it modulo "
+            "2**64 to have one that fits."
+        )
     return seed, np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32), 0
 
 

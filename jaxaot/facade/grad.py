@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, overload
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxaot import settings as config
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, UnusedInputError
+from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, TensorTypeError, UnusedInputError
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.fused_backward import run_fused
 from jaxaot.facade.hooks import (
@@ -159,6 +160,11 @@ def _roots(
             if create_graph:
                 value = standing(value, None)
         else:
+            if not isinstance(gradient, (Tensor, jax.Array, np.ndarray)) and not hasattr(gradient, "_gradient_edge"):
+                raise TensorTypeError(
+                    f"gradients can be either Tensors or None, but got {type(gradient).__name__} for element {index}. "
+                    "Pass a tensor of the shape of the output, `y.backward(ja.ones_like(y))`."
+                )
             if not isinstance(tensor, GradientEdge) and tuple(gradient.shape) != tuple(tensor.shape):
                 raise ShapeMismatchError(
                     f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient.shape)} and "
@@ -210,7 +216,20 @@ def backward(
 
 
 def _listed(tensors: Any) -> list[Any]:
-    return [tensors] if isinstance(tensors, (Tensor, GradientEdge)) else list(tensors)
+    listed = [tensors] if isinstance(tensors, (Tensor, GradientEdge)) else tensors
+    if not isinstance(listed, Iterable) or isinstance(listed, str | bytes | Mapping):
+        raise TensorTypeError(
+            f"A gradient is of a tensor and with respect to tensors, or lists of them, and this is {tensors!r}. Write "
+            "for instance `ja.autograd.grad(loss, [w, b])`."
+        )
+    listed = list(listed)
+    for tensor in listed:
+        if not isinstance(tensor, (Tensor, GradientEdge)) and not hasattr(tensor, "_gradient_edge"):
+            raise TensorTypeError(
+                f"A gradient is of a tensor and with respect to tensors, and {tensor!r} is none. Pass the tensors "
+                "themselves: `ja.autograd.grad(loss, [w, b])`."
+            )
+    return listed
 
 
 def _target_edges(inputs: Sequence[Any]) -> list[Edge]:

@@ -10,6 +10,7 @@ import numpy as np
 from jax import ad_checkpoint
 
 from jaxaot._jax import mark_p
+from jaxaot.errors import ArgumentError
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.tensor import Tensor
@@ -47,7 +48,12 @@ def checkpoint_name(x: object, name: str) -> Any:
     Args:
       x: A tensor or array, or a pytree of them. Tensors come back on a storage of their own.
       name: The name, as of `jax.ad_checkpoint.checkpoint_name`.
+
+    Raises:
+      ArgumentError: If the name is no string.
     """
+    if not isinstance(name, str):
+        raise ArgumentError(f"A name is a string, and {name!r} is none: `ja.checkpoint_name(x, 'hidden')`.")
     return _marked(x, "named", name, lambda leaf: ad_checkpoint.checkpoint_name(leaf, name))
 
 

@@ -198,7 +198,7 @@ def _finish_factory(made: Tensor, device: object, requires_grad: bool, memory_fo
         made = conversions.to(made, device)
     if memory_format is not None:
         made = conversions.laid_out(made, memory_format)
-    return made.requires_grad_() if requires_grad else made
+    return made.requires_grad_(requires_grad) if requires_grad else made
 
 
 def _finished(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

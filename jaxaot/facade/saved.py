@@ -235,12 +235,23 @@ class Version:
                 "supported, please use out-of-place `.detach()` instead"
             )
         if self.counter.n != self.n or self.storage.array is not self.array:  # that also shows writes through `.data`
+            watches = state.anomaly is not None and state.anomaly.is_mode
             raise SavedTensorWrittenError(
                 "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                f"{self.text} is at version {self.counter.n}; expected version {self.n} instead. Hint: write out of "
-                'place, or leave `ja.autograd.set_version_check("error")` out to get the gradient of the values that '
-                "were used."
+                f"{self.text} is at version {self.counter.n}; expected version {self.n} instead. Hint: "
+                f"{_WATCHED if watches else _UNWATCHED} Write out of place, or leave "
+                '`ja.autograd.set_version_check("error")` out to get the gradient of the values that were used.'
             )
+
+
+_UNWATCHED = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "ja.autograd.set_detect_anomaly(True)."
+)
+_WATCHED = (
+    "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
+    "changed in there or anywhere later. Good luck!"
+)
 
 
 def version_of(tensor: Tensor, is_result: bool = False) -> Version:
@@ -381,12 +392,26 @@ class SavedTensor:
             history = History(made._layout, made._offset, True, node, index)
         elif edge is not None:
             history = _history_to(edge, made)
-        if history is not None:
-            if type(item) is Packed:  # the hook's own tensor stays as it is
-                made = wrap(made._storage, made._layout, made._offset)
-            made._history = history
+        if type(item) is Packed:
+            return self._of_hook(made, history, original)
+        made._history = history if history is not None else made._history
         if original is not None:
             made._counter = counter_of(original)
+        return made
+
+    def _of_hook(self, given: Tensor, history: History | None, original: Tensor | None) -> Tensor:
+        """Returns a tensor that an unpack hook made with the history and the tangent of what was packed.
+
+        Its memory and version are the hook's tensor's, which itself stays as it is.
+        """
+        level = state.dual
+        tangent = None if original is None or level is None else level.tangent(original)
+        if history is None and tangent is None:
+            return given
+        made = wrap(given._storage, given._layout, given._offset)
+        made._history, made._counter = history, counter_of(given)
+        if level is not None and tangent is not None:
+            level.hold(made, tangent)
         return made
 
     def _layout(self, place: int) -> Layout | None:

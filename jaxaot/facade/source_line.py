@@ -9,6 +9,9 @@ import warnings
 
 from jaxaot._jax import OWN_PATHS
 
+_PROMPTS = ("<stdin>", "<console>", "<input>", "<python-input-", "<ipython-input-", "<doctest ")
+"""How the names of what is typed at a prompt begin."""
+
 _SKIPPED = (*OWN_PATHS, os.sep + "jax" + os.sep, os.sep + "jaxlib" + os.sep)
 
 
@@ -25,7 +28,7 @@ def user_line() -> str:
         path = frame.f_code.co_filename
         if _is_users(path):
             source = linecache.getline(path, frame.f_lineno).strip()
-            return f"{path}:{frame.f_lineno}  {source}"
+            return f"{path}:{frame.f_lineno}  {source}".rstrip()
         frame = frame.f_back
     return "<unknown line>"
 
@@ -39,4 +42,6 @@ def warn_user(message: str) -> None:
 
 
 def _is_users(path: str) -> bool:
-    return not path.startswith("<") and not any(part in path for part in _SKIPPED)
+    if path.startswith("<"):  # generated code, or a prompt
+        return path.startswith(_PROMPTS)
+    return not any(part in path for part in _SKIPPED)

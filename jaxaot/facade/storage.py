@@ -90,8 +90,10 @@ class Storage:
           nbytes: New size in bytes.
 
         Raises:
-          StorageSizeError: If memory has no addresses for them.
+          StorageSizeError: If it is negative, or memory has no addresses for it.
         """
+        if int(nbytes) < 0:
+            raise StorageSizeError(f"A storage cannot have {int(nbytes)} bytes; `resize_(0)` frees it.")
         check_addressable((int(nbytes),), 1)
         if state.trace is not None:
             state.trace.adopt(self)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import jax
 import numpy as np
 
-from jaxaot._jax import is_tracer
+from jaxaot._jax import is_tracer, refuse_values_of
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import (
     AutogradError,
@@ -23,6 +23,7 @@ from jaxaot.errors import (
     InferenceTensorError,
     StorageSizeError,
     TensorTypeError,
+    TensorValueError,
 )
 from jaxaot.facade.counter import WriteCounter
 from jaxaot.facade.history import History
@@ -341,6 +342,11 @@ class Tensor(Bound):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Says whether gradients of this leaf are wanted, in place."""
+        if not isinstance(requires_grad, (bool, np.bool_)):
+            raise TensorTypeError(
+                f"requires_grad must be a bool, not {type(requires_grad).__name__}: write `x.requires_grad_()` or "
+                "`x.requires_grad = False`."
+            )
         if requires_grad == self.requires_grad:
             return self
         if not self.is_leaf:
@@ -479,3 +485,16 @@ def wrap_array(array: Array, layout: Layout | None = None) -> Tensor:
     if trace is not None:
         return wrap(trace.new_storage(array, layout), layout, 0, trace)
     return wrap(Storage(array, layout), layout)
+
+
+def _refuse_in_jax(x: Tensor) -> None:
+    raise TensorValueError(
+        f"A `ja.Tensor` of shape {list(x.shape)} was passed to a function of JAX, such as `jax.jit`, `ja.jit`, "
+        "`jax.grad` or one of `jax.numpy`. These are functions of arrays, which nobody writes. Pass its values, "
+        "`x.jax()`. Or stay with tensors: `ja.compile(f)` in place of `jax.jit(f)`, `ja.func.grad(f)` in place of "
+        "`jax.grad(f)`, `ja.sin(x)` in place of `jnp.sin(x)`. Or make `f` a function of arrays: "
+        "`jax.jit(ja.functionalize(f))(x.jax())`."
+    )
+
+
+refuse_values_of(Tensor, _refuse_in_jax)

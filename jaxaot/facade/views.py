@@ -136,6 +136,8 @@ def _axis(tensor: Tensor, dim: int, extra: int = 0) -> int:
 def _sizes(size: tuple[Any, ...]) -> tuple[int, ...]:
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = tuple(size[0])
+    if any(isinstance(n, str) for n in size):
+        raise ArgumentError(f"A shape is made of ints, and this is {size}. Write for instance `x.reshape(2, -1)`.")
     return tuple(operator.index(n) for n in size)
 
 

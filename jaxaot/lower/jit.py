@@ -15,7 +15,7 @@ import operator
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,6 @@ from jaxaot._util import KeptWith, collector, frozen, referable, shown, signatur
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way, choose_way
-from jaxaot.errors import UsageError
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
@@ -75,16 +74,26 @@ class _HasObjects(Exception):
     """Ends the tracing of a function whose arguments hold objects that it may change."""
 
 
+class OfObjects(Protocol):
+    """A jitted function of objects."""
+
+    def __call__(self, /, *args: object, **kwargs: Any) -> Any: ...
+
+    def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ClosedJaxpr, Any]:
+        """Returns the graph of a call, and the types of the results."""
+        ...
+
+
 class Objects(NamedTuple):
     """How functions of objects are jitted, whose changes a call has to write back.
 
     Attributes:
       are_in: Returns whether arguments hold such objects.
-      make: Takes (function, options of `jax.jit`) to what calls it.
+      make: Takes (function, options of `jax.jit`) to what calls it, and has `graph_of`.
     """
 
     are_in: Callable[[Any], bool]
-    make: Callable[[Callable[..., Any], dict[str, Any]], Callable[..., Any]]
+    make: Callable[[Callable[..., Any], dict[str, Any]], OfObjects]
 
 
 class Static:
@@ -102,6 +111,16 @@ class Static:
             if is_static and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
                 self._numbers.add(i)
                 self._names.add(parameter.name)
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The positions, some of which may be counted from the end."""
+        return frozenset(self._numbers)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names."""
+        return frozenset(self._names)
 
     def split(self, args: Any, kwargs: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """Returns the arguments that hold arrays, and the static ones, by position or name."""
@@ -438,7 +457,7 @@ class Jitted(Generic[P, R]):
         self.__signature__ = signature_of(fn)
         options = _counted_from_first(fn, options)
         self._fn, self._options, self._objects = fn, options, objects
-        self._of_objects: Callable[..., Any] | None = None  # made at the first call that needs it
+        self._made_of_objects: OfObjects | None = None  # at the first call that needs it
         self._inside: Any = jax.jit(referable(fn), **options)
         self._versions = _versions_of(fn, options)  # made at the first call: what XLA needs depends on the backend
         self._latest: tuple[Config | None, Any] = None, None  # one value, as other threads may have other settings
@@ -460,8 +479,8 @@ class Jitted(Generic[P, R]):
             if self._objects.are_in((args, kwargs)):  # `jax.jit` would drop what the function changes in them
                 return self._fn(*args, **kwargs)
             return self._inside(*args, **kwargs)
-        if self._of_objects is not None and self._objects.are_in((args, kwargs)):
-            return self._of_objects(*args, **kwargs)
+        if self._made_of_objects is not None and self._objects.are_in((args, kwargs)):
+            return self._made_of_objects(*args, **kwargs)
         settings, version = self._latest
         if settings is not config.get():
             version = self._current()
@@ -475,9 +494,12 @@ class Jitted(Generic[P, R]):
                 raise
         if found is not None:
             return version.run_in(found, args, kwargs)
-        if self._of_objects is None:
-            self._of_objects = self._objects.make(self._fn, self._options)
-        return self._of_objects(*args, **kwargs)
+        return self._of_objects()(*args, **kwargs)
+
+    def _of_objects(self) -> OfObjects:
+        if self._made_of_objects is None:
+            self._made_of_objects = self._objects.make(self._fn, self._options)
+        return self._made_of_objects
 
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Jitted[P, R]: ...
@@ -498,35 +520,35 @@ class Jitted(Generic[P, R]):
         return self._staged("trace", args, kwargs)
 
     def _staged(self, method: str, args: Any, kwargs: Any) -> Any:
-        """Returns the result of a method of the function that `jax.jit` made for the place of the call.
-
-        Raises:
-          UsageError: If arguments hold objects.
-        """
-        self._check_plain(method, args, kwargs)
+        """Returns the result of a method of the function that `jax.jit` made for the place of the call."""
+        if self._objects.are_in((args, kwargs)):
+            graph, _ = self._of_objects().graph_of(args, kwargs)
+            run = as_one_call(graph, self._name)
+            run.__name__ = run.__qualname__ = self._name
+            types = [jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in graph.in_avals]
+            of_arrays = Jitted(run, {}, self._objects)
+            return getattr(of_arrays, method)(*types)
         if is_outermost():
             return self._current().staged(method, args, kwargs)
         return getattr(self._inside, method)(*args, **kwargs)
 
-    def _check_plain(self, method: str, args: Any, kwargs: Any) -> None:
-        if self._objects.are_in((args, kwargs)):
-            name = getattr(self._fn, "__name__", "fn")
-            raise UsageError(
-                f"`{name}.{method}` was given flax nnx objects, and what it returns is of a function of arrays, which "
-                f"cannot write back what `{name}` changes in them. Pass `nnx.split(model)` and merge it inside; or use "
-                f"`ja.compile({name})`, whose `explain(...)` shows all that a call does."
-            )
+    @property
+    def _name(self) -> str:
+        return getattr(self._fn, "__name__", "fn")
 
     def eval_shape(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the types of the results for some arguments or types."""
-        self._check_plain("eval_shape", args, kwargs)
+        if self._objects.are_in((args, kwargs)):
+            return self._of_objects().graph_of(args, kwargs)[1]
         return self._inside.eval_shape(*args, **kwargs)
 
     def explain(self, /, *args: Any, **kwargs: Any) -> None:
         """Prints what the passes for the platform do to the graph of a call; nothing is compiled or run by it."""
-        self._check_plain("explain", args, kwargs)
-        opened = inline(self._inside.trace(*args, **kwargs).jaxpr, also_custom=True)
-        print(Executable(opened, name=getattr(self._fn, "__name__", "fn")).explain())
+        if self._objects.are_in((args, kwargs)):
+            graph, _ = self._of_objects().graph_of(args, kwargs)
+        else:
+            graph = self._inside.trace(*args, **kwargs).jaxpr
+        print(Executable(inline(graph, also_custom=True), name=self._name).explain())
 
     def clear_cache(self) -> None:
         """Drops all that was compiled."""

@@ -18,6 +18,8 @@ This file alone names parts of flax that are not documented. linen modules are p
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,7 +27,9 @@ import jax
 
 from jaxaot.errors import UnsupportedVariableError
 from jaxaot.facade.cells import CellKind, register_cell_kind
-from jaxaot.rematerialize.remat import register_class_lift, remat
+from jaxaot.lower.jit import Static
+from jaxaot.rematerialize.remat import register_lift, rematerialize
+from jaxaot.rematerialize.static import Options
 
 
 class NnxKind(CellKind):
@@ -42,6 +46,7 @@ class NnxKind(CellKind):
         self._nnx = nnx
         self.cell_types = (nnx.Variable, variablelib.HijaxVariable)
         self.object_types = (nnx.Pytree, nnx.State)
+        self.trained_types = (nnx.Param,)
         self.usual_metadata = nnx.Variable.required_metadata
         self.write = vars(nnx.Variable)["_raw_value"].__set__  # a slot: past the check of the trace level
         self._state_type = nnx.State
@@ -53,7 +58,7 @@ class NnxKind(CellKind):
             raise UnsupportedVariableError(
                 f"A {type(cell).__name__} holds a mutable array (`ref=True` or `hijax=True`), which changes behind the "
                 "back of a compiled function. Make it with `ref=False, hijax=False`, the default; its writes are "
-                "carried out in place all the same."
+                "carried out in place all the same. Functions of such Variables can be jitted: `ja.jit(f)(model)`."
             )
 
     def is_hidden(self, name: str) -> bool:
@@ -75,6 +80,8 @@ class NnxKind(CellKind):
     def take_apart(self, objects: Sequence[Any]) -> tuple[Any, list[Any]]:
         graph, state = self._nnx.split(tuple(objects))
         pairs = self._nnx.to_flat_state(state)
+        for _, variable in pairs:
+            self.check(variable)
         arrays, tree = jax.tree.flatten([variable for _, variable in pairs])
         return (graph, tuple(path for path, _ in pairs), tree), arrays
 
@@ -106,23 +113,34 @@ class NnxKind(CellKind):
     def check_writable(self, cell: Any) -> None:
         cell._check_can_update()
 
+    def jit(self, fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+        return self._nnx.jit(fn, **options)
+
 
 register_cell_kind("flax.nnx", NnxKind)
 
 
-def lift_linen(cls: type, policy: str | Callable[..., Any] | None, memory_budget: float | str | None) -> type | None:
-    """Returns a class of linen modules whose calls run under `ja.remat`; None for any other class.
+def lift_linen(target: Callable[..., Any], options: Options) -> Any:
+    """Returns a class of linen modules, or a method of one, whose calls run under `ja.remat`; None for other classes.
 
         Block = ja.remat(Block, memory_budget=0.2)  # as `nn.remat(Block)`
 
-    Its variables, and their names, are those of `nn.remat`.
+    Its variables, and their names, are those of `nn.remat`; so are the positions of static arguments, `self` the first.
     """
     from flax import linen
     from flax.core import lift
     from flax.linen.transforms import lift_transform
 
-    if not issubclass(cls, linen.Module):
+    cls: Any = target.func if isinstance(target, functools.partial) else target
+    if isinstance(cls, type) and not issubclass(cls, linen.Module):
         return None
+    static = Static(
+        cls.__call__ if isinstance(cls, type) else cls,
+        {"static_argnums": options.static_argnums or None, "static_argnames": options.static_argnames or None},
+    )
+    # in place of `self` there are variables and keys
+    numbers = tuple(i if i < 0 else i + 1 for i in static.numbers)
+    chosen = dataclasses.replace(options, static_argnums=numbers, static_argnames=tuple(static.names))
 
     def checkpoint(
         fn: Callable[..., Any],
@@ -134,12 +152,19 @@ def lift_linen(cls: type, policy: str | Callable[..., Any] | None, memory_budget
                 scope = scope_of(variables, keys)
                 return fn(scope, *args, **kwargs), variables_of(scope)
 
-            return remat(run, policy=policy, memory_budget=memory_budget)(variables, keys, *args, **kwargs)
+            return rematerialize(run, chosen)(variables, keys, *args, **kwargs)
 
-        return lift.pack(inner, (True,), (True,), (True,), name="remat")
+        return lift.pack(inner, (True,), (True,), (True,), name="remat", enable_kwargs=True)
 
-    lifted: Any = lift_transform(checkpoint, cls)
+    lifted: Any = lift_transform(checkpoint, target)
     return lifted
 
 
-register_class_lift("flax.linen", lift_linen)
+def is_bound_module(value: object) -> bool:
+    """Returns whether a value is a linen module that is at work, in `init` or `apply`."""
+    from flax import linen
+
+    return isinstance(value, linen.Module) and value.scope is not None
+
+
+register_lift("flax.linen", lift_linen, is_bound_module)

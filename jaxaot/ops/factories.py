@@ -36,7 +36,16 @@ def static_size(size: Any) -> tuple[int, ...]:
 
     Raises:
       TensorError: If one is negative.
+      ArgumentError: If one is no number.
     """
+    wrong = next(
+        (n for n in (size if isinstance(size, (tuple, list)) else (size,)) if isinstance(n, str | bytes)), None
+    )
+    if wrong is not None:
+        raise ArgumentError(
+            f"argument 'size' must be tuple of ints, but found {wrong!r} of type {type(wrong).__name__}. Write the "
+            "number itself: `ja.zeros(3)`."
+        )
     size = tuple(int(n) for n in (size if isinstance(size, (tuple, list)) else (size,)))
     if any(n < 0 for n in size):
         raise TensorError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")

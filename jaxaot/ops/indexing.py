@@ -468,6 +468,8 @@ def zero(self):
 
 @register_op("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", inplace_only=True)
 def copy(self, src, non_blocking):
+    if src is None:
+        raise TensorTypeError("copy_(): argument 'src' must be Tensor, not NoneType")
     if not is_number(src) and broadcast_shapes(self.shape, src.shape) != self.shape:
         raise ShapeMismatchError(
             f"The expanded size of the tensor {list(self.shape)} must match the existing size {list(src.shape)}"
@@ -508,8 +510,9 @@ def read_window(self, starts, where):
     return lax.dynamic_slice(self, places, sizes, allow_negative_indices=False).reshape(shape)
 
 
-@register_op("write_window(Tensor self, Tensor[] starts, Tensor values, Any where) -> Tensor", method=False,
-             function=False, inplace=True)  # fmt: skip
+@register_op(
+    "write_window(Tensor self, Tensor[] starts, Tensor values, Any where) -> Tensor", method=False, function=False
+)
 def write_window(self, starts, values, where):
     places, sizes, shape = _window(self, starts, where)
     values = jnp.broadcast_to(strong(values, self.dtype), shape).reshape(sizes)

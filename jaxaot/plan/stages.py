@@ -107,8 +107,9 @@ class Traced:
         """Returns the joint graph of outputs and gradients.
 
         Args:
-          argnums: For a function of bare arrays: the arguments to differentiate, by default the first. Tensors are
-            differentiated where they require grad.
+          argnums: For a function of bare arrays, or of objects that hold them such as flax nnx modules: the arguments
+            to differentiate, by default the first; of objects their Params. Tensors are differentiated where they
+            require grad.
 
         Raises:
           NotDifferentiableError: If there is nothing to differentiate.

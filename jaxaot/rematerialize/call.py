@@ -71,6 +71,7 @@ class RematCall:
       memory_budget: The most that may be saved.
       settings: The settings in force when it was traced.
       hooks: The pair of hooks on saved tensors in force then, or None.
+      waits: Whether what is recomputed waits for the cotangents.
     """
 
     def __init__(
@@ -80,9 +81,10 @@ class RematCall:
         memory_budget: float | str | None,
         settings: Config,
         hooks: HookPair | None,
+        waits: bool = True,
     ):
         self.graph, self.policy, self.memory_budget, self.settings = graph, policy, memory_budget, settings
-        self.hooks = hooks
+        self.hooks, self.waits = hooks, waits
         self._cuts: dict[tuple[int, ...], Cut | None] = {}
         self._mapped: dict[Any, RematCall] = {}
 
@@ -120,8 +122,7 @@ class RematCall:
         if self.hooks is not None:
             parts = _packed(parts, self.hooks)
         cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
-        n_residuals = len(parts.plan.residuals)
-        derivative = derivative_of(parts.backward, n_residuals, gradients, cotangents)
+        derivative = derivative_of(parts, gradients, cotangents, self.waits)
         return Cut(parts, outputs, derivative, self.hooks is not None)
 
     def mapped(self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Aval]) -> tuple[Any, list[Any]]:
@@ -142,7 +143,7 @@ class RematCall:
 
     def like(self, graph: Any) -> RematCall:
         """Returns another graph, cut as this one is."""
-        return RematCall(graph, self.policy, self.memory_budget, self.settings, self.hooks)
+        return RematCall(graph, self.policy, self.memory_budget, self.settings, self.hooks, self.waits)
 
     def __call__(self, *args: object) -> list[Any]:
         """Returns the outputs for some inputs."""

@@ -8,7 +8,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import jax
 
-from jaxaot.rematerialize.remat import refuse_tensors, remat
+from jaxaot.rematerialize.remat import refuse_tensors, rematerialize
+from jaxaot.rematerialize.static import Options
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,7 +32,8 @@ def value_and_grad(
             loss, grads = ja.value_and_grad(loss_fn, memory_budget="512MiB")(params, batch)
             return jax.tree.map(lambda p, g: p - 1e-3 * g, params, grads), loss
 
-    It is `jax.value_and_grad(ja.remat(fn))`. For functions of flax nnx modules write
+    It is `jax.value_and_grad(ja.remat(fn))`, but for ints among the arguments: as by `jax.value_and_grad`, they are not
+    traced. For functions of flax nnx modules write
     `nnx.value_and_grad(ja.remat(fn))`.
 
     Args:
@@ -47,7 +49,7 @@ def value_and_grad(
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
     """
-    cut = remat(fn, policy=policy, memory_budget=memory_budget)
+    cut = rematerialize(fn, Options(policy, memory_budget, traces_ints=False))
     return _of_arrays(jax.value_and_grad(cut, argnums, has_aux, holomorphic, allow_int), fn)
 
 
@@ -65,7 +67,7 @@ def grad(
 
     It is `jax.grad(ja.remat(fn))`; arguments and errors are those of `ja.value_and_grad`.
     """
-    cut = remat(fn, policy=policy, memory_budget=memory_budget)
+    cut = rematerialize(fn, Options(policy, memory_budget, traces_ints=False))
     return _of_arrays(jax.grad(cut, argnums, has_aux, holomorphic, allow_int), fn)
 
 

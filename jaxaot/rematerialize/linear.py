@@ -39,10 +39,12 @@ from jaxaot._typing import Atom, Aval, ClosedJaxpr
 from jaxaot.errors import ForwardModeError
 from jaxaot.ir.rewrite import inline, with_input_order
 from jaxaot.ir.schedule import recompute_late
+from jaxaot.ir.text import to_text
 from jaxaot.ir.walk import forward_slice
 from jaxaot.passes.dce import dce
 from jaxaot.passes.prepare import prepare_backward
 from jaxaot.passes.zeros import drop_zeros
+from jaxaot.plan.stages import Partition
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -83,10 +85,18 @@ class LinearMap:
       there: The direction from operands to results.
       back: The direction from cotangents of the results to those of the operands.
       out_avals: The types of the results.
+      parts: The partition whose backward one of the two directions is; None if it is of no partition.
     """
 
-    def __init__(self, n_residuals: int, there: Direction, back: Direction, out_avals: Sequence[Any]):
-        self.n_residuals, self.there, self.back = n_residuals, there, back
+    def __init__(
+        self,
+        n_residuals: int,
+        there: Direction,
+        back: Direction,
+        out_avals: Sequence[Any],
+        parts: Partition | None = None,
+    ):
+        self.n_residuals, self.there, self.back, self.parts = n_residuals, there, back, parts
         self.out_avals = tuple(out_avals)
         self._made: dict[Any, LinearMap] = {}
 
@@ -104,7 +114,7 @@ class LinearMap:
             if zeros:
                 there = dataclasses.replace(there, make=lambda: drop_zeros(self.back.graph, [n + i for i in zeros]))
                 back = dataclasses.replace(back, make=lambda: _with_outputs(self.there.graph, kept))
-            return LinearMap(n, there, back, avals)
+            return LinearMap(n, there, back, avals, self.parts)
 
         return self._once(("transposed", kept), make)
 
@@ -175,6 +185,12 @@ class LinearMap:
             found = self._made[key] = make()
         return found
 
+    def described(self) -> tuple[str, str]:
+        """Returns what it is and its graph as text, with what is saved and recomputed where that was chosen."""
+        if self.parts is None:
+            return "a derivative of a function under ja.remat", to_text(self.there.graph, name="linear map")
+        return "the partition of a function under ja.remat", str(self.parts)
+
     def __call__(self, *args: object) -> list[Any]:
         """Returns the results for some residuals and operands."""
         return list(linear_map_p.bind(*args, linear=self))
@@ -206,15 +222,16 @@ def transpose_graph(graph: ClosedJaxpr, n_residuals: int, operands: Sequence[Ato
     return _graph_of(pull, [*graph.in_avals[:n_residuals], *graph.out_avals])
 
 
-def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Atom], results: Sequence[Any]) -> LinearMap:
+def derivative_of(parts: Partition, operands: Sequence[Atom], results: Sequence[Any], waits: bool = True) -> LinearMap:
     """Returns the derivative of a function as a linear map.
 
     Args:
-      backward: The backward of its partition, from (residuals, cotangents) to gradients.
-      n_residuals: How many residuals there are.
+      parts: Its partition, whose backward goes from (residuals, cotangents) to gradients.
       operands: The types of the tangents of the inputs.
       results: The types of the tangents of the outputs.
+      waits: Whether what the backward recomputes waits for the cotangents.
     """
+    backward, n_residuals = parts.backward, len(parts.plan.residuals)
 
     def make() -> Any:
         try:
@@ -227,9 +244,8 @@ def derivative_of(backward: Any, n_residuals: int, operands: Sequence[Atom], res
                 "or give that function a `jax.custom_jvp`."
             ) from error
 
-    return LinearMap(
-        n_residuals, Direction(make, None), Direction(lambda: backward, range(n_residuals), is_linear=False), results
-    )
+    back = Direction(lambda: backward, range(n_residuals) if waits else None, is_linear=False)
+    return LinearMap(n_residuals, Direction(make, None), back, results, parts)
 
 
 def depending(closed: ClosedJaxpr, inputs: Sequence[int], axis_name: Any = None) -> set[int]:

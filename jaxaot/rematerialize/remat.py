@@ -8,22 +8,26 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings as config
 from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
 from jaxaot._typing import PyTreeDef
 from jaxaot._util import KeptWith
-from jaxaot.errors import ArgumentError, TensorTypeError
+from jaxaot.errors import ArgumentError, NotDifferentiableError, TensorTypeError, UsageError
 from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.trees import refuse_cycles
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.policies import get_policy
+from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.call import RematCall
 from jaxaot.rematerialize.cells import Cells
+from jaxaot.rematerialize.static import Options, StaticArguments, several, unmark
 from jaxaot.rematerialize.world import World
 from jaxaot.tape.modes import state
 
@@ -36,7 +40,7 @@ MAX_GRAPHS = 64
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic, float, complex)
 _lock = threading.Lock()
-_lifts: dict[str, Callable[[type, Any, Any], type | None]] = {}
+_lifts: dict[str, tuple[Callable[..., Any], Callable[..., bool]]] = {}
 _graphs = KeptWith()
 """By what they depend on, the graphs of functions, the last used last."""
 
@@ -64,21 +68,35 @@ class Graph:
         self.out_tree, self.written = out_tree, tuple(written)
 
 
-@overload
-def remat(fn: C, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None) -> C: ...
+# fmt: off
 @overload
 def remat(
-    fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
+    fn: C, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
+    static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = (),
+    prevent_cse: bool | Sequence[bool] = True, concrete: bool = False,
+) -> C: ...
+@overload
+def remat(
+    fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
+    static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = (),
+    prevent_cse: bool | Sequence[bool] = True, concrete: bool = False,
 ) -> Callable[P, R]: ...
 @overload
 def remat(
-    fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
+    fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
+    static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = (),
+    prevent_cse: bool | Sequence[bool] = True, concrete: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+# fmt: on
 def remat(
     fn: Callable[..., Any] | None = None,
     *,
     policy: str | Callable[..., Any] | None = None,
     memory_budget: float | str | None = None,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    prevent_cse: bool | Sequence[bool] = True,
+    concrete: bool = False,
 ) -> Any:
     """Returns `fn`, whose gradient keeps between forward and backward only what a policy chooses; else recomputes.
 
@@ -96,48 +114,88 @@ def remat(
     Where it is called inside of `ja.autograd.graph.saved_tensors_hooks`, what crosses is packed by these hooks;
     under `jax.jit` those count that are in force when JAX traces.
 
-    Arrays, Python floats and complex numbers among the arguments are traced; ints, strings, None, functions and other
-    objects are part of the program. What `fn` writes to the Variables of flax nnx modules among the arguments is
-    written back. Apart from that `fn` may not change anything, as under `jax.jit`: its graph is kept and used again
-    for arguments of the same types, while the attributes, variables and containers that it reads are the same.
+    Arrays and Python's ints, floats and complex numbers among the arguments are traced, as by `jax.checkpoint`; bools,
+    strings, None, functions, other objects and arguments that are named static are part of the program. What `fn`
+    writes to the Variables of flax nnx modules among the arguments is written back. Apart from that `fn` has to be
+    pure, as under `jax.jit`: its graph is kept and used again for arguments of the same types, while the attributes,
+    variables and containers that it reads are the same.
+
+    `ja.remat(fn).partition(*args)` returns what a gradient with respect to the first argument saves and recomputes, as
+    a `Partition` to print; nothing is run by it.
 
     Args:
-      fn: A function of pytrees of arrays, an nnx module or a method of one, or a class of linen modules, for which a
-        class is returned; left out, a decorator is returned.
+      fn: A function of pytrees of arrays, an nnx module or a method of one, or a class of linen modules or a method of
+        one, for which a class is returned; left out, a decorator is returned.
       policy: What may be saved: the name of a policy or one itself; by default the setting in force.
       memory_budget: The most that may be saved: a fraction of what `save_all` would save, bytes such as `"512MiB"`, or
         what everything has to fit in, such as `"fit:16GiB"`; by default the setting in force.
+      static_argnums: The positions of arguments that are part of the program; an int of which Python needs the value
+        has to be among them. In a class of linen modules `self` is position 0.
+      static_argnames: Their names; one of the two is found by the other, as by `jax.jit`.
+      prevent_cse: Whether what is recomputed waits for the cotangents. If not, XLA may compute it early, and saves what
+        it was to compute again. A sequence is true if an item is.
+      concrete: False; `jax.checkpoint` once had it.
 
     Raises:
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
+      ArgumentError: If what is static is said by something else than positions and names.
+      UsageError: If `concrete` is true, or there is no such argument.
+      ConcretizationError: When `fn` needs the value of a traced int.
       UntraceableHooksError: When it is differentiated under hooks on saved tensors that cannot be part of a graph.
     """
-    if fn is None:
-        return functools.partial(remat, policy=policy, memory_budget=memory_budget)
+    if concrete:
+        raise UsageError(
+            "`ja.remat(concrete=True)` would show `fn` the values of its arguments, which a graph that is kept does "
+            "not have. Name the arguments whose values Python needs: `ja.remat(fn, static_argnums=(1,))`."
+        )
+    waits = prevent_cse if isinstance(prevent_cse, bool) else any(prevent_cse)
+    numbers, names = (
+        several(static_argnums, int, "static_argnums"),
+        several(static_argnames, str, "static_argnames"),
+    )
+    options = Options(policy, memory_budget, numbers, names, waits)
+    return functools.partial(rematerialize, options=options) if fn is None else rematerialize(fn, options)
+
+
+def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
+    """Returns a function or class as `remat` does.
+
+    Raises:
+      TensorTypeError: If it is no function.
+      PolicyError: If there is no such policy.
+      BudgetError: If the budget cannot be read.
+    """
     if not callable(fn):
         raise TensorTypeError(
             f"`ja.remat` takes a function, and was given {fn!r}. Write `ja.remat(fn)(x)`, not `ja.remat(fn(x))`."
         )
+    policy, memory_budget = options.policy, options.memory_budget
     if policy is not None:
         get_policy(policy)
     check_budget(memory_budget)
-    lifted = _lifted_class(fn, policy, memory_budget) if isinstance(fn, type) else None
+    lifted = _lifted_class(fn, options)
     if lifted is not None:
         return lifted
     cell_kinds()
     owner = getattr(fn, "__self__", None) if inspect.ismethod(fn) else fn
     if kind_of(owner) is not None:
         method: Any = fn.__func__ if inspect.ismethod(fn) else type(fn).__call__
-        return functools.partial(remat(method, policy=policy, memory_budget=memory_budget), owner)
+        bound: Any = rematerialize(method, options.moved(1))
+        of_owner: Any = functools.partial(bound, owner)
+        of_owner.partition = functools.partial(bound.partition, owner)
+        return of_owner
     given: Callable[..., Any] = fn
+    static = StaticArguments(fn, options)
 
-    @functools.wraps(fn)
-    def rematerialized(*args: object, **kwargs: Any) -> Any:
-        cells = Cells.among((args, kwargs))
-        leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=is_leaf)
+    def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Graph, _Leaves]:
+        """Returns the graph for some arguments, and what these lead to."""
+        marked = static.mark(args, kwargs)
+        refuse_cycles(marked, "The arguments")
+        cells = Cells.among(marked)
+        leaves, tree = jax.tree.flatten(marked, is_leaf=is_leaf)
         refuse_tensors(leaves, given)
-        sorts = tuple(map(_sort_of, leaves))
+        sorts = tuple(_sort_of(leaf, options.traces_ints) for leaf in leaves)
         values = [_as_array(x) for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.ARRAY]
         statics = [x for x, sort in zip(leaves, sorts, strict=True) if sort is _Sort.STATIC]
 
@@ -145,7 +203,7 @@ def remat(
             n = len(cells.arrays)
             objects = cells.put_together(arrays[:n])
             parts = {_Sort.ARRAY: iter(arrays[n:]), _Sort.STATIC: iter(statics), _Sort.OBJECT: iter(objects)}
-            call_args, call_kwargs = jax.tree.unflatten(tree, [next(parts[sort]) for sort in sorts])
+            call_args, call_kwargs = unmark(*jax.tree.unflatten(tree, [next(parts[sort]) for sort in sorts]))
             result = given(*call_args, **call_kwargs)
             return result, cells.arrays_after(objects, given)
 
@@ -155,8 +213,21 @@ def remat(
         static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
         # in a compiled function its own graphs pack what crosses
         hooks = state.saved_hooks if state.trace is None else None
-        key = World(given, args, kwargs), tree, sorts, cells.structure, static_key, chosen, budget, settings, hooks
-        graph = graph_of(given, flat, [*cells.arrays, *values], key)
+        world = World(given, args, kwargs)
+        key = world, tree, sorts, cells.structure, static_key, options.waits, chosen, budget, settings, hooks
+        try:
+            graph = graph_of(given, flat, [*cells.arrays, *values], key)
+        except (TypeError, IndexError) as error:
+            static.explain(error, args, kwargs)
+            raise
+        return graph, _Leaves(cells, values, sorts)
+
+    @functools.wraps(fn)
+    def rematerialized(*args: object, **kwargs: Any) -> Any:
+        lifted = _lifted_call(given, args, options)
+        if lifted is not None:
+            return lifted(*args, **kwargs)
+        graph, (cells, values, _) = taken_apart(args, kwargs)
         if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
             return given(*args, **kwargs)
         results = graph.call(*graph.closed_over, *cells.arrays, *values)
@@ -165,7 +236,52 @@ def remat(
             cells.write(dict(zip(graph.written, results[n_results:], strict=True)))
         return jax.tree.unflatten(graph.out_tree, results[:n_results])
 
+    def partition(*args: object, **kwargs: Any) -> Partition:
+        """Returns what a gradient with respect to the first argument saves and recomputes; nothing is run.
+
+        Raises:
+          NotDifferentiableError: If no gradient flows to the first argument.
+          PolicyError: If the policy returns nonsense.
+          BudgetError: If the budget cannot be met.
+        """
+        graph, leaves = taken_apart(args, kwargs)
+        first = jax.tree.leaves(args[:1], is_leaf=is_leaf)
+        places = [len(graph.closed_over) + i for i in leaves.places_of(len(first))]
+        perturbed = tuple(i for i in places if jnp.issubdtype(graph.call.graph.in_avals[i].dtype, jnp.inexact))
+        cut = graph.call.cut(perturbed) if perturbed and graph.call.reached(perturbed) else None
+        if cut is None:
+            name = getattr(given, "__name__", "fn")
+            raise NotDifferentiableError(
+                f"`{name}` under `ja.remat` has no gradient with respect to its first argument, so there is nothing to "
+                "cut: it has no float there, returns none that depends on it, or JAX has no reverse mode for it. Put "
+                "what is differentiated first, as for `jax.grad`."
+            )
+        return cut.parts
+
+    rematerialized.partition = partition  # pyright: ignore[reportFunctionMemberAccess]
     return rematerialized
+
+
+class _Leaves(NamedTuple):
+    """What the arguments of a call lead to.
+
+    Attributes:
+      cells: Objects that hold arrays, taken apart.
+      values: The leaves that are traced.
+      sorts: What becomes of each leaf.
+    """
+
+    cells: Cells
+    values: list[Any]
+    sorts: tuple[_Sort, ...]
+
+    def places_of(self, n: int) -> list[int]:
+        """Returns which of the arrays in cells and the values, in this order, the first `n` leaves lead to."""
+        first, n_cells = self.sorts[:n], len(self.cells.arrays)
+        found = list(range(n_cells, n_cells + first.count(_Sort.ARRAY)))
+        if _Sort.OBJECT in first and self.cells.kind is not None:
+            found += [i for i, (_, trained) in enumerate(self.cells.kind.leaves(self.cells.structure)) if trained]
+        return sorted(found)
 
 
 def graph_of(
@@ -180,8 +296,8 @@ def graph_of(
       fn: The function, for which graphs are kept.
       flat: The same from a list of arrays, the first of them those in cells, to its result and what is in cells then.
       values: The arrays.
-      key: All that the graph depends on besides `fn` and the types of the arrays; its policy, budget, settings and
-        hooks last.
+      key: All that the graph depends on besides `fn` and the types of the arrays; whether what is recomputed
+        waits, the policy, budget, settings and hooks last.
     """
     cache_key: Any = (key, tuple(map(jax.typeof, values)), trace_context())
     try:
@@ -226,24 +342,38 @@ def _trace(fn: Callable[..., Any], flat: Callable[..., Any], values: Sequence[An
         [var for var, _ in fixed],
         jaxpr.effects,
     )
-    *_, policy, budget, settings, hooks = key
-    call = RematCall(close_jaxpr(graph, [value for _, value in fixed]), policy, budget, settings, hooks)
+    *_, waits, policy, budget, settings, hooks = key
+    call = RematCall(close_jaxpr(graph, [value for _, value in fixed]), policy, budget, settings, hooks, waits)
     return Graph(call, [value for _, value in held], out_tree, written)
 
 
-def register_class_lift(module: str, lift: Callable[[type, Any, Any], type | None]) -> None:
-    """Registers what makes a class of a library into one whose instances run under `remat`.
+def register_lift(
+    module: str, lift: Callable[[Callable[..., Any], Options], Any], is_bound: Callable[..., bool]
+) -> None:
+    """Registers what makes classes and methods of a library into ones that run under `remat`.
 
     Args:
-      module: The name of the library's module; `lift` is asked once somebody has imported it.
-      lift: Takes a class, a policy and a budget, and returns a class; None if it is not one of the library's.
+      module: The name of the library's module; it is asked once somebody has imported that.
+      lift: Takes a class or method, and options, and returns one; None for a class that is not the library's.
+      is_bound: Returns whether an argument is an object of the library that is at work, so that the function is a
+        method of it.
     """
-    _lifts[module] = lift
+    _lifts[module] = lift, is_bound
 
 
-def _lifted_class(cls: type, policy: str | Callable[..., Any] | None, memory_budget: float | str | None) -> type | None:
-    found = (lift(cls, policy, memory_budget) for module, lift in _lifts.items() if module in sys.modules)
+def _lifted_class(fn: Callable[..., Any], options: Options) -> Any:
+    cls = fn.func if isinstance(fn, functools.partial) else fn
+    if not isinstance(cls, type):
+        return None
+    found = (lift(fn, options) for module, (lift, _) in _lifts.items() if module in sys.modules)
     return next((lifted for lifted in found if lifted is not None), None)
+
+
+def _lifted_call(fn: Callable[..., Any], args: tuple[Any, ...], options: Options) -> Any:
+    for module, (lift, is_bound) in _lifts.items():
+        if args and module in sys.modules and is_bound(args[0]):
+            return lift(fn, options)
+    return None
 
 
 def refuse_tensors(leaves: Sequence[Any], fn: Callable[..., Any]) -> None:
@@ -261,14 +391,14 @@ def refuse_tensors(leaves: Sequence[Any], fn: Callable[..., Any]) -> None:
         )
 
 
-def _sort_of(leaf: object) -> _Sort:
+def _sort_of(leaf: object, traces_ints: bool) -> _Sort:
     if kind_of(leaf) is not None:
         return _Sort.OBJECT
-    if isinstance(leaf, _ARRAYS) or hasattr(leaf, "__jax_array__"):
+    if isinstance(leaf, _ARRAYS) or (traces_ints and type(leaf) is int) or hasattr(leaf, "__jax_array__"):
         return _Sort.ARRAY
     return _Sort.STATIC
 
 
 def _as_array(leaf: object) -> Any:
     """Returns a leaf as what JAX takes."""
-    return leaf if isinstance(leaf, _ARRAYS) else leaf.__jax_array__()
+    return leaf if isinstance(leaf, (*_ARRAYS, int)) else leaf.__jax_array__()

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from jaxaot.errors import TensorTypeError
 from jaxaot.tape.modes import state
 
 hook_numbers = itertools.count()
@@ -31,6 +32,11 @@ class RemovableHandle:
     __slots__ = ("_hooks", "id")
 
     def __init__(self, hooks: Hooks, hook: Callable[..., Any]):
+        if not callable(hook):
+            raise TensorTypeError(
+                f"A hook is a function, and {hook!r} is none. Write for instance "
+                "`x.register_hook(lambda grad: grad * 2)`."
+            )
         self._hooks = hooks
         self.id = next(hook_numbers)
         hooks[self.id] = hook

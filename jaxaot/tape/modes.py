@@ -218,7 +218,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 class set_version_check:
-    """Sets what a backward does when a tensor that it saved was written in place since; a context manager as well.
+    """Sets at once what a backward does when a tensor that it saved was written since; a `with` block restores it.
 
     Values here are immutable, so what was saved cannot change, and the gradient is right whatever is written later.
     PyTorch refuses instead; `"error"` does so too, for those who port a program and compare.
@@ -233,16 +233,15 @@ class set_version_check:
     def __init__(self, mode: str):
         if mode not in ("off", "error"):
             raise UnknownSettingError([mode], ["off", "error"])
-        self._before = state.checks_versions
-        self._mode = mode
-        self._set(mode == "error")
+        self._before, self._checks = state.checks_versions, mode == "error"
+        self._set(self._checks)
+
+    def __enter__(self) -> None:
+        self._set(self._checks)
+
+    def __exit__(self, *_: object) -> None:
+        self._set(self._before)
 
     def _set(self, checks: bool) -> None:
         state.checks_versions = checks
         state.note_saving()
-
-    def __enter__(self) -> None:
-        self._set(self._mode == "error")
-
-    def __exit__(self, *_: object) -> None:
-        self._set(self._before)

@@ -17,6 +17,7 @@ from jaxaot.facade.numbers import SymbolicNumber
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
+from jaxaot.facade.trees import refuse_cycles
 from jaxaot.plan.alias import (
     AliasPlan,
     ArrayOutput,
@@ -81,6 +82,7 @@ def collect_escapes(
       kept: The tensors that it put into Python's objects.
       made: Id of each object that it made and put there → its number.
     """
+    refuse_cycles(result, "The results")
     result = take_apart(trace, result, {**objects, **made})
     leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects or id(x) in made)
     leaves = [

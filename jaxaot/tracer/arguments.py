@@ -20,6 +20,7 @@ from jaxaot.facade.cells import cell_kinds, is_leaf, is_object
 from jaxaot.facade.generator import Generator, default_generator
 from jaxaot.facade.iterated import Iterated, is_iterator
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.trees import refuse_cycles
 from jaxaot.plan.guards import EqualTo, HasType, IsHeldWeakly, StaticInput
 from jaxaot.plan.paths import Path
 from jaxaot.tracer.containers import PLAIN
@@ -39,6 +40,7 @@ def is_array_argument(leaf: object) -> bool:
 def flatten_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
     """Returns the leaves of a call's arguments and their tree; None is a leaf, and so are flax's objects."""
     cell_kinds()
+    refuse_cycles((args, kwargs), "The arguments")
     return jax.tree.flatten((args, kwargs), is_leaf=lambda x: is_leaf(x) or is_iterator(x))
 
 

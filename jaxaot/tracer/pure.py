@@ -19,6 +19,7 @@ from jaxaot.facade.nodes import GraphInput
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor, wrap
 from jaxaot.facade.tracing import RUNNING, TraceState
+from jaxaot.facade.trees import refuse_cycles
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
@@ -240,6 +241,7 @@ def run_pure(
     Raises:
       TraceError: If `fn` writes to a tensor that it was not passed.
     """
+    refuse_cycles((args, kwargs), "The arguments")
     leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda x: x is None)
 
     def shown(leaf: object, trace: TraceState) -> Any:

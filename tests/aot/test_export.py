@@ -284,9 +284,70 @@ def test_one_tensor_passed_twice():
     x = ja.ones(3)
     _graph, s = check(lambda a, b: (a.mul_(2), a + b)[1], (x, x))
     assert s.user_inputs == ["a", "b"] and s.user_inputs_to_mutate == {"new(a)": "a"}
-    x = ja.ones(3, requires_grad=True)
-    _, s = check(lambda a, b: (a * b.sin()).sum(), (x, x), losses=0)
-    assert list(s.backward_signature.gradients_to_user_inputs.values()) == ["a"]
+
+
+@pytest.mark.parametrize("sharing", ["one tensor", "one memory"])
+def test_arguments_that_share_memory_are_inputs_each(sharing):
+    base = ja.ones(4, requires_grad=True)
+    args = (base[:2], base[1:3]) if sharing == "one memory" else (base[:2],) * 2
+    ones, twos = ja.ones(2), ja.full((2,), 2.0)
+    graph, _ = export(lambda a, b: (a * b,), args, trace_joint=False)
+    assert graph(ones, twos)[0].tolist() == [2, 2]
+    assert all(got is arg for got, arg in zip(graph.example_inputs, args, strict=True))
+    graph, s = export(lambda a, b: (a * b.sin()).sum(), args, trace_joint=True, output_loss_index=0)
+    assert list(s.backward_signature.gradients_to_user_inputs.values()) == ["a", "b"]
+    loss, *gradients = graph(3 * ones, twos)
+    close(loss, 6 * np.sin(2))
+    close(gradients[0], [np.sin(2)] * 2)
+    close(gradients[1], [3 * np.cos(2)] * 2)
+    simple = export_simple(lambda a, b: a * b, args, trace_joint=False)
+    assert simple(ones, twos).tolist() == [2, 2]
+
+
+def test_a_parameter_that_is_passed_is_an_input_of_its_own():
+    class Scale:
+        def __init__(self):
+            self.weight = ja.ones(2, requires_grad=True)
+
+        def forward(self, x):
+            return (x * self.weight.sin()).sum()
+
+    module = Scale()
+    graph, s = export(module, (module.weight,), trace_joint=True, output_loss_index=0)
+    assert s.parameters == ["weight"] and s.user_inputs == ["x"]
+    loss, of_weight, of_x = graph(ja.full((2,), 2.0), ja.full((2,), 3.0))
+    close(loss, 6 * np.sin(2))
+    close(of_weight, [3 * np.cos(2)] * 2)
+    close(of_x, [np.sin(2)] * 2)
+
+
+@pytest.mark.parametrize("result", [object(), {1, 2}], ids=["an object", "a set"])
+def test_outputs_of_unknown_types_are_refused(result):
+    for trace_joint in (False, True):
+        w = ja.ones(2, requires_grad=True)
+        with pytest.raises(ja.errors.ExportError, match=r"output 1 is of type.*register_pytree_node"):
+            export(
+                lambda x: (x.sum(), result), (w,), trace_joint=trace_joint, output_loss_index=0 if trace_joint else None
+            )
+    with pytest.raises(ja.errors.ExportError, match="output 1 is of type"):
+        export_simple(lambda x: (x.sum(), result), (ja.ones(2),), trace_joint=False)
+
+
+def test_branches_and_random_numbers():
+    def fn(x):
+        return (ja.cond(x.sum() > 3, lambda x: x.cos() + w, lambda x: x.sin(), [x]),)
+
+    w = ja.ones(2, 2)
+    for x in (ja.ones(2, 2), ja.zeros(2, 2)):
+        check(fn, (x,))
+    x = ja.ones(2, 2, requires_grad=True)
+    check(lambda x: ja.cond(x.sum() > 3, lambda x: x.cos().sum(), lambda x: x.sin().sum(), [x]), (x,), losses=0)
+    drawn = lambda x: (ja.cond(x.sum() > 3, lambda x: x + ja.randn(2, 2), lambda x: x, [x]),)
+    graph, s = export(drawn, (ja.ones(2, 2),), trace_joint=False)
+    assert s.random_inputs == ["seed0", "offset0"]
+    ja.manual_seed(3)
+    graph, s = export(drawn, (ja.ones(2, 2),), trace_joint=False)
+    close(graph(*graph.example_inputs)[0], drawn(ja.ones(2, 2))[0].numpy())
 
 
 def test_outputs_that_share_memory():

@@ -563,3 +563,64 @@ def test_random_programs_with_hooks_are_those_of_pytorch(seed):
         assert (mine is None) == (other is None)
         if mine is not None:
             assert np.allclose(mine, other, rtol=1e-3, atol=1e-3, equal_nan=True)
+
+
+def identity_hooks():
+    return ja.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+
+
+def test_what_a_hook_unpacked_has_a_version_of_its_own():
+    x = ja.ones(3, requires_grad=True)
+    with ja.autograd.set_version_check("error"):
+        y = x * 2
+        with identity_hooks():
+            z = y.sin()
+        w = y.cos()
+        saved = z.grad_fn._saved_self
+        with ja.no_grad():
+            saved.add_(1)
+        assert (y._version, saved._version) == (0, 1)
+        (z + w).sum().backward()  # nobody wrote `y`
+    # the hook's tensor was written, which is on memory of its own
+    np.testing.assert_allclose(x.grad.numpy(), [2 * np.cos(3) - 2 * np.sin(2)] * 3, rtol=1e-5)
+
+
+def test_what_a_hook_unpacked_has_the_tangent_of_what_was_packed():
+    forward_ad = ja.autograd.forward_ad
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(ja.ones(3, requires_grad=True), ja.full((3,), 2.0))
+        with identity_hooks():
+            y = x.exp()
+            z = x.sin()
+        assert forward_ad.unpack_dual(z.grad_fn._saved_self).tangent.tolist() == [2, 2, 2]
+        tangent = forward_ad.unpack_dual(y.grad_fn._saved_result).tangent
+        np.testing.assert_allclose(tangent.detach().numpy(), [2 * np.e] * 3, rtol=1e-6)
+
+
+@pytest.mark.parametrize("watches", [False, True])
+@pytest.mark.filterwarnings("ignore:Anomaly")
+@pytest.mark.filterwarnings("ignore:Error detected")
+def test_the_hint_depends_on_the_anomaly_mode(watches):
+    x = ja.ones(3, requires_grad=True)
+    hint = "the backtrace further above" if watches else "enable anomaly detection"
+    with ja.autograd.set_version_check("error"), ja.autograd.set_detect_anomaly(watches):
+        y = x.exp()
+        y.add_(1)
+        with pytest.raises(ja.errors.SavedTensorWrittenError, match=hint):
+            y.sum().backward()
+
+
+def test_a_block_of_version_checks_ends_with_an_error():
+    def written():
+        x = ja.ones(3, requires_grad=True)
+        y = x.exp()
+        y.add_(1)
+        y.sum().backward()
+        return x.grad.tolist()
+
+    with pytest.raises(ja.errors.SavedTensorWrittenError), ja.autograd.set_version_check("error"):
+        written()
+    np.testing.assert_allclose(written(), [np.e] * 3, rtol=1e-6)
+    with pytest.raises(TypeError):
+        ja.autograd.set_version_check("always")
+    np.testing.assert_allclose(written(), [np.e] * 3, rtol=1e-6)

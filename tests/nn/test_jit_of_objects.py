@@ -12,7 +12,7 @@ import pytest
 from flax import nnx
 
 import jaxaot as ja
-from jaxaot.errors import UsageError
+from jaxaot.errors import UnsupportedVariableError, UsageError
 from tests.seeds import some
 
 
@@ -76,6 +76,23 @@ def test_a_train_step_is_that_of_nnx(arrange):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
 
 
+def test_some_arguments_by_position_and_some_by_name():
+    x, y = data()
+    for call in (
+        lambda fn, model, optimizer: fn(model, optimizer, x=x, y=y),
+        lambda fn, model, optimizer: fn(model, y=y, x=x, optimizer=optimizer),
+    ):
+        found = []
+        for jit in (nnx.jit, ja.jit):
+            model, optimizer = made()
+            losses = [float(call(jit(step), model, optimizer)) for _ in range(2)]
+            found.append((losses, state_of(model, optimizer)))
+        (expected, theirs), (losses, ours) = found
+        np.testing.assert_allclose(losses, expected, rtol=1e-4)
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+
+
 def test_a_method_and_evaluation():
     model, _ = made()
     x, _ = data()
@@ -134,13 +151,27 @@ def test_a_bad_call():
         fn("a", "b", "c", "d")
 
 
-@pytest.mark.parametrize("method", ["lower", "trace", "eval_shape", "explain"])
-def test_stages_are_of_functions_of_arrays(method):
-    model, _ = made()
-    predict = ja.jit(lambda model, x: model(x))
-    with pytest.raises(UsageError, match=f"{method}` was given flax nnx objects.*nnx.split"):
-        getattr(predict, method)(model, data()[0])
-    assert int(model.calls[...]) == 0
+def test_stages_are_of_the_graph_of_a_call(capsys):
+    model, optimizer = made()
+    x, y = data()
+    before = state_of(model, optimizer)
+    fn = ja.jit(step)
+    text = fn.lower(model, optimizer, x, y).as_text()
+    assert "@step" in text
+    assert text.count("dot_general") >= 4
+    jaxpr = fn.trace(model, optimizer, x, y).jaxpr
+    assert len(jaxpr.in_avals) == len(ja.trace(step, model, optimizer, x, y).jaxpr.in_avals)
+    assert fn.lower(model, optimizer, x=x, y=y).compile().memory_analysis() is not None
+    assert fn.eval_shape(model, optimizer, x, y).shape == ()
+    fn.explain(model, optimizer, x, y)
+    assert "step" in capsys.readouterr().out
+    types = ja.jit(lambda model, x: {"out": model(x), "n": 3}).eval_shape(model, x)
+    assert types["out"].shape == (6, 1)
+    assert types["n"] == 3
+    state = nnx.state(model, nnx.Param)
+    assert "tanh" in ja.jit(lambda state: jnp.tanh(jax.tree.leaves(state)[0])).lower(state).as_text()
+    for a, b in zip(state_of(model, optimizer), before, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_inside_another_transformation_changes_are_kept():
@@ -151,3 +182,24 @@ def test_inside_another_transformation_changes_are_kept():
     assert int(model.calls[...]) == 1
     nnx.grad(lambda model: ((inner(model, x) - y) ** 2).mean())(model)
     assert int(model.calls[...]) == 2
+
+
+def test_variables_with_mutable_arrays_are_jitted_as_by_nnx():
+    class Counted(nnx.Module):
+        def __init__(self):
+            self.scale = nnx.Param(jnp.full((3,), 2.0), ref=True)
+            self.calls = nnx.BatchStat(jnp.zeros(()), ref=True)
+
+        def __call__(self, x):
+            self.calls[...] = self.calls[...] + 1
+            return (self.scale[...] * x).sum()
+
+    found = []
+    for jit in (nnx.jit, ja.jit):
+        model = Counted()
+        fn = jit(lambda model, x: model(x))
+        found.append([float(fn(model, jnp.arange(3.0))), float(fn(model, x=jnp.ones(3))), float(model.calls[...])])
+    assert found[0] == found[1] == [6.0, 6.0, 2.0]
+    for refuse in (ja.compile, ja.remat):
+        with pytest.raises(UnsupportedVariableError, match=r"ja.jit\(f\)\(model\)"):
+            refuse(lambda model, x: model(x))(Counted(), jnp.ones(3))

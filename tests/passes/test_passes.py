@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.errors import CompilerError, GraphCheckError
 from jaxaot.ir.check import check_graph
@@ -141,3 +142,22 @@ def test_pin_writes_holds_a_write_that_is_read_again():
 def test_pin_writes_leaves_other_graphs_alone():
     closed = graph_of(lambda x, y: (x.at[0].set(y), y + 1), jnp.ones(3), 2.0)
     assert pin_writes(closed) is closed
+
+
+def test_a_function_in_the_settings_is_a_pass():
+    seen = []
+
+    def counted(closed):
+        seen.append(len(closed.eqns))
+        return closed
+
+    x = ja.arange(4.0).requires_grad_()
+    with ja.config(passes=("cse", counted, "dce")):
+        ja.compile(lambda x: (x.sin() * x).sum())(x).backward()
+        jitted = ja.jit(lambda x: jnp.sin(x) * 2)(jnp.ones(3))
+    assert seen
+    np.testing.assert_allclose(jitted, [2 * np.sin(1)] * 3, rtol=1e-6)
+    wanted = np.sin(np.arange(4)) + np.arange(4) * np.cos(np.arange(4))
+    np.testing.assert_allclose(x.grad.numpy(), wanted, rtol=1e-5)
+    with ja.config(passes=(lambda closed: dce(rebuild(closed, closed.eqns, [])),)), pytest.raises(GraphCheckError):
+        ja.compile(lambda x: x.sin().sum())(x)
