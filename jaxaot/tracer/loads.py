@@ -312,7 +312,7 @@ class Facts:
         self._symbolic: set[tuple[int, Any]] = set()
         self._first: dict[int, Path] = {}
         self._holders: dict[int, tuple[Path, Any, str]] = {}
-        self._is_assumed = functools.cache(self._leads_through_a_constant)
+        self._assumed: dict[Path, bool] = {}
 
     def events(
         self, trace: TraceState, paths: Mapping[int, Path], storage_number: Mapping[int, int], done: WorldPlan
@@ -368,9 +368,12 @@ class Facts:
         except (AttributeError, LookupError, TypeError, ValueError):
             return False
 
-    def _leads_through_a_constant(self, path: Path) -> bool:
+    def _is_assumed(self, path: Path) -> bool:
         """Returns whether some object on the way is one that the user vouched for."""
-        return any(is_assumed_constant(follow(self._starts, path[:n])) for n in range(1, len(path) + 1))
+        if path not in self._assumed:
+            steps = (path[:n] for n in range(1, len(path) + 1))
+            self._assumed[path] = any(is_assumed_constant(follow(self._starts, step)) for step in steps)
+        return self._assumed[path]
 
     def _of_writes(self, done: WorldPlan) -> Iterator[Event]:
         """Yields the facts that what was written to is not what else was read."""
