@@ -320,6 +320,7 @@ def _imports(text: str) -> str:
         "Storage": "from jaxaot.facade.storage import Storage\n",
         "Size": "from jaxaot.facade.tensor import Size\n",
         "Tensor": "from jaxaot.facade.tensor import Tensor\n",
+        "TypedStorage": "from jaxaot.facade.typed_storage import TypedStorage\n",
         "RemovableHandle": "from jaxaot.tape.hooks import RemovableHandle\n",
         "MemoryFormat": "from jaxaot.views.memory_format import MemoryFormat\n",
     }
