@@ -23,6 +23,7 @@ from jaxaot.facade.operands import (
 )
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.tape.hooks import RemovableHandle
 from jaxaot.views.memory_format import MemoryFormat
 
