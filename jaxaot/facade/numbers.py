@@ -21,6 +21,7 @@ import numpy as np
 from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.dispatch import call
+from jaxaot.facade.shown_numbers import is_logged, is_only_shown
 from jaxaot.facade.source_line import user_line
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.facts import ComputesNumber, EntersGraph, Fact, FailsToCompute, ReadsNumber, UsesNumber
@@ -160,13 +161,13 @@ class SymbolicNumber:
         return self.numbers.rely(self)
 
     def __index__(self) -> int:
-        return operator.index(self._rely())
+        return operator.index(self.value if is_logged() else self._rely())
 
     def __int__(self) -> int:
-        return int(self._rely())
+        return int(self.value if is_logged() else self._rely())
 
     def __float__(self) -> float:
-        return float(self._rely())
+        return float(self.value if is_logged() else self._rely())
 
     def __complex__(self) -> complex:
         return complex(self._rely())
@@ -175,13 +176,13 @@ class SymbolicNumber:
         return hash(self._rely())
 
     def __format__(self, how: str) -> str:
-        return format(self._rely(), how)
+        return format(self.value if is_only_shown() else self._rely(), how)
 
     def __str__(self) -> str:
-        return str(self._rely())
+        return str(self.value if is_only_shown() else self._rely())
 
     def __repr__(self) -> str:
-        return repr(self._rely())
+        return repr(self.value if is_only_shown() else self._rely())
 
     def __bool__(self) -> bool:
         if type(self.value) is bool:

@@ -1,4 +1,4 @@
-"""`math`, `float` and `int` for a trace with symbolic numbers: they record what they make of these.
+"""`math`, `float`, `int` and `print` for a trace with symbolic numbers: they record what they make of these.
 
 Their own code in C would read the value of a symbolic number, and the program would be one for that value alone. So
 while such a function is traced, its global variables lead to what is defined here. It does the same for other numbers.
@@ -40,6 +40,13 @@ def _recording(name: str) -> Callable[..., Any]:
     return recorded
 
 
+def _silent(*args: object, **kwargs: object) -> None:
+    """Stands for `print`, which showed the same in the trace before."""
+
+
+vars(_silent)["stands_for"] = print
+
+
 class _Constructor(type):
     """A class that makes numbers and counts as the class of Python that it stands for."""
 
@@ -65,6 +72,7 @@ _STAND_INS: dict[int, Any] = {id(getattr(math, name)): _recording(name) for name
     id(cls): _Constructor(cls.__name__, (cls,), {"real": cls}) for cls in (float, int)
 }
 """Id of a function or class → what records it."""
+_STAND_INS[id(print)] = _silent
 _STAND_INS[id(math)] = types.SimpleNamespace(
     **{name: _STAND_INS.get(id(value), value) for name, value in vars(math).items()}
 )

@@ -26,7 +26,7 @@ def user_line() -> str:
     frame = sys._getframe(1)
     while frame is not None:
         path = frame.f_code.co_filename
-        if _is_users(path):
+        if is_users_file(path):
             source = linecache.getline(path, frame.f_lineno).strip()
             return f"{path}:{frame.f_lineno}  {source}".rstrip()
         frame = frame.f_back
@@ -36,12 +36,13 @@ def user_line() -> str:
 def warn_user(message: str) -> None:
     """Warns, as of the user's line that is running."""
     frame, level = sys._getframe(1), 2
-    while frame is not None and not _is_users(frame.f_code.co_filename):
+    while frame is not None and not is_users_file(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, UserWarning, stacklevel=level)
 
 
-def _is_users(path: str) -> bool:
+def is_users_file(path: str) -> bool:
+    """Returns whether a file, by the name that code has of it, is none of jaxaot's and JAX's."""
     if path.startswith("<"):  # generated code, or a prompt
         return path.startswith(_PROMPTS)
     return not any(part in path for part in _SKIPPED)

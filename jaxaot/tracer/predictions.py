@@ -7,9 +7,10 @@ in the place of its symbols, graph and plans are the same.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import types
 from collections import deque
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, assert_never
 
 from jaxaot.facade.numbers import FUNCTIONS
@@ -18,7 +19,7 @@ from jaxaot.plan.alias import ConstantOutput
 from jaxaot.plan.guards import EqualTo, HasLength, HasType, IsAlsoAt, PythonGuard
 from jaxaot.plan.members import HasItems
 from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
-from jaxaot.plan.paths import Path, follow
+from jaxaot.plan.paths import Path, follow, path_text
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import (
     AttributeWrite,
@@ -42,6 +43,8 @@ from jaxaot.plan.world import (
 )
 from jaxaot.tracer.paths import is_foreign
 from jaxaot.tracer.world import is_same
+
+_LOGGER = logging.getLogger("jaxaot.recompiles")
 
 
 def changing_numbers(
@@ -245,6 +248,13 @@ def predicts(symbolic: Traced, plain: Traced, roots: Sequence[tuple[Path, Any]])
     numbers = {first + i: (values[n.step], n.dtype) for i, n in enumerate(call.numbers.inputs)}
     tokens = Tokens()
     return tokens.of(symbolic.jaxpr, numbers) == tokens.of(plain.jaxpr)
+
+
+def log_values(fn: Callable[..., Any], numbers: Sequence[Path], why: str) -> None:
+    """Logs that numbers which change are guarded by their values."""
+    if numbers:
+        name, places = getattr(fn, "__name__", type(fn).__name__), ", ".join(f"`{path_text(path)}`" for path in numbers)
+        _LOGGER.info("`%s` has a program for each value of %s: %s", name, places, why)
 
 
 def _first_number(traced: Traced) -> int:

@@ -65,6 +65,7 @@ from jaxaot.tracer.predictions import (
     can_be_replaced,
     changing_numbers,
     growing_lists,
+    log_values,
     predicts,
     without_numbers,
 )
@@ -152,9 +153,13 @@ def trace_call(
                 break
             except _TraceAgain as again:
                 how = again.how
-            except Exception:  # code that takes none but Python's own numbers
+            except Exception as error:  # code that takes none but Python's own numbers
+                log_values(fn, chosen, f"{type(error).__name__}: {error}")
                 return plain
-        return symbolic if predicts(symbolic, plain, starts) else plain
+        if predicts(symbolic, plain, starts):
+            return symbolic
+        log_values(fn, chosen, "with a symbol in its place the function does something else")
+        return plain
 
 
 def _check_static(leaf: object) -> None:
@@ -301,21 +306,8 @@ def _trace(
         volatile.finish(is_traced or trace.is_broken)
     check_forward_mode(closed)
     unfinished, escapes = plans.pop()
-    return _finish(
-        fn,
-        args,
-        kwargs,
-        leaves,
-        in_tree,
-        trace,
-        closed,
-        unfinished,
-        escapes,
-        places,
-        world,
-        (grad_enabled, autocast),
-        how,
-    )
+    modes = (grad_enabled, autocast)
+    return _finish(fn, args, kwargs, leaves, in_tree, trace, closed, unfinished, escapes, places, world, modes, how)
 
 
 def _finish(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 from math import cos
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+
+LOGGER = logging.getLogger(__name__)
 
 
 def plain(state):
@@ -219,3 +222,74 @@ def test_zeros_of_either_sign_are_two_numbers():
     for _ in range(3):
         up, down = fn(ja.ones(1))
         assert (up.item(), down.item()) == (math.inf, -math.inf)
+
+
+def printed(s, x):
+    print(f"step {s.n:03d}:", s.n, f"of {s.n + 1}")
+
+
+def logged(s, x):
+    LOGGER.warning("step %d of %s, %.2f", s.n, s.n, s.n / 3)
+    LOGGER.warning(f"step {s.n}")
+
+
+@pytest.mark.parametrize("show", [printed, logged])
+def test_a_number_that_is_only_shown_makes_no_new_program(show, caplog, capsys):
+    s = SimpleNamespace(n=0)
+
+    @ja.compile
+    def fn(x):
+        s.n += 1
+        show(s, x)
+        return x * s.n
+
+    with pytest.warns(ja.errors.TracedPrintWarning):
+        assert [fn(ja.ones(1)).item() for _ in range(4)] == [1, 2, 3, 4]
+    assert fn.cache_info().misses == 1
+    if show is printed:
+        assert capsys.readouterr().out == "step 001: 1 of 2\n"  # once, when it was traced
+    else:
+        assert caplog.messages[:2] == ["step 1 of 1, 0.33", "step 1"]
+
+
+KEPT = ["f'{s.n}'", "str(s.n)", "'%d' % s.n", "'{}'.format(s.n)", "f'{s.n}' + TEXTS[f'{s.n % 2}']"]
+
+
+@pytest.mark.parametrize("keep", KEPT)
+def test_a_number_whose_text_is_kept_is_that_of_the_call(keep):
+    s = SimpleNamespace(n=0)
+    scope = {"TEXTS": {"0": "even", "1": "odd"}, "s": s}
+    source = f"def fn(x):\n    s.n += 1\n    s.text = {keep}\n    print(s.text, f'{{s.text}}')\n    return x * s.n\n"
+    exec(source, scope)
+    fn = ja.compile(scope["fn"])
+    for n in range(1, 5):
+        assert fn(ja.ones(1)).item() == n and s.text == eval(keep, scope)
+
+
+def test_text_in_a_text_that_is_shown_may_decide_something():
+    s, words = SimpleNamespace(n=0), {"1": "one", "2": "two", "3": "three"}
+    seen = []
+
+    @ja.compile
+    def fn(x):
+        s.n += 1
+        print(f"step {words[f'{s.n}']}")
+        seen.append(f"{s.n}")
+        return x * s.n
+
+    for n in range(1, 4):
+        assert fn(ja.ones(1)).item() == n
+    assert seen == ["1", "2", "3"]
+
+
+def test_the_log_says_which_numbers_have_a_program_for_each_value(caplog):
+    s = SimpleNamespace(n=0)
+
+    @ja.compile
+    def fn(x):
+        s.n += 1
+        return x * np.sqrt(s.n)
+
+    with caplog.at_level("INFO", "jaxaot.recompiles"):
+        fn(ja.ones(1)), fn(ja.ones(1))
+    assert "`fn` has a program for each value of `s.n`: TypeError" in caplog.text
