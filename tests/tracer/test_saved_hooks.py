@@ -105,8 +105,8 @@ def test_each_residual_is_traced_with_its_own_type():
         seen.append((tuple(x.shape), str(x.dtype)))
         return x
 
-    w, row = ja.rand(3, 5, requires_grad=True), ja.rand(5, dtype=ja.bfloat16, requires_grad=True)
-    fn = ja.compile(lambda x: ((x @ w).exp().to(ja.bfloat16) * row).sum(), policy="save_all")
+    w, half = ja.rand(3, 5, requires_grad=True), ja.rand(3, 5, dtype=ja.bfloat16, requires_grad=True)
+    fn = ja.compile(lambda x: (x @ w).exp().sum() + (x.to(ja.bfloat16) @ half).square().sum(), policy="save_all")
     with hooks(pack, lambda x: x):
         fn(ja.rand(2, 3)).backward()
     assert ((2, 5), "float32") in seen and ((2, 5), "bfloat16") in seen
