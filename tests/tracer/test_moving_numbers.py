@@ -106,6 +106,22 @@ def test_indices_that_change_make_no_new_program(body, segments):
     assert agree(make, segments=segments) == 1
 
 
+@pytest.mark.parametrize("dtype", [ja.bfloat16, ja.int32, ja.bool])
+def test_caches_of_any_dtype(dtype):
+    s = SimpleNamespace(n=0, cache=ja.zeros(2, 8, 3, dtype=dtype))
+
+    @ja.compile
+    def fn(x):
+        n = x.shape[1]
+        s.cache[:, s.n : s.n + n] = x.to(dtype)
+        s.n += n
+        return s.cache[:, s.n - 1] * 1
+
+    for i in range(4):
+        assert fn(ja.full((2, 2, 3), float(i % 2))).tolist() == [[i % 2] * 3] * 2
+    assert fn.cache_info().misses == 1
+
+
 def test_an_index_that_leaves_the_tensor_is_an_error_and_one_that_turns_negative_another_program():
     s = SimpleNamespace(n=3, buf=ja.zeros(4))
 
