@@ -104,9 +104,9 @@ class Tokens:
         return source if shape == tuple(new) else self._node("reshape", source, shape, tuple(new))
 
     def _window(self, eqn: Eqn, operands: Sequence[int], numbers: Sequence[Any]) -> int | None:
-        """Returns a window without gaps as the elements that it is, whatever shape they are shown in; else None.
+        """Returns a window whose place is known, one without gaps as the elements that it is; else None.
 
-        So a window of a reshaped array is one of the array, and one whose place is an operand that is known is a slice.
+        So a window of a reshaped array is one of the array, and one whose place is an operand is as a slice is.
         """
         name, shape, new = eqn.primitive.name, eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
         if name == "slice":
@@ -121,7 +121,7 @@ class Tokens:
             sizes = new if name == "dynamic_slice" else eqn.invars[1].aval.shape
         first = next((dim for dim, n in enumerate(sizes) if n != 1), len(sizes))
         if any(n != m for n, m in zip(sizes[first + 1 :], shape[first + 1 :], strict=True)):
-            return None
+            return None if name == "dynamic_update_slice" else self._node("window", operands[0], shape, starts, new)
         start = sum(at * math.prod(shape[dim + 1 :]) for dim, at in enumerate(starts))
         source, of_source = self._source(operands[0], shape)
         if name == "dynamic_update_slice":

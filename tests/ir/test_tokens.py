@@ -28,6 +28,7 @@ def are_alike(fn, other):
             lambda x: lax.dynamic_update_slice(x, x[:1], (1, 0)),
         ),
         (lambda x: lax.dynamic_slice(x, (1, 0), (1, 4)), lambda x: x[1:2]),
+        (lambda x: lax.dynamic_slice(x, (0, 1), (3, 2)), lambda x: x[:, 1:3]),
         (lambda x: jax.jit(jnp.sin)(x), jnp.sin),
     ],
 )
