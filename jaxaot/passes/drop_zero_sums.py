@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax import lax
 
-from jaxaot._jax import DropVar
+from jaxaot._jax import DropVar, Literal
 from jaxaot._typing import Atom, ClosedJaxpr, Eqn, Primitive, Var
 from jaxaot.ir.build import laid_out
 from jaxaot.ir.rewriter import Rewriter
@@ -119,6 +119,9 @@ class _Graph:
           share: Perhaps the gradient over the number of such elements.
           mask: Perhaps 1 where they are.
         """
+        shared = self._shared_out(mask)
+        if shared is not None:
+            return self._zero_product(target, share, *shared)
         extreme = self._extreme_of(mask)
         if extreme is None or mask.aval.shape != target.aval.shape:
             return None
@@ -137,6 +140,47 @@ class _Graph:
         atoms = [extreme.outvars[0], *(witness.var for witness in witnesses)]
         return _Zero(atoms, _zero_unless_extreme_is_nan, target.aval.shape, _how_told(rows, witnesses))
 
+    def _zero_product(self, target: Var, gradient: Any, mask: Any, extreme: Eqn) -> _Zero | None:
+        """Returns the product of a gradient and what elements have of it, if the gradient is zero."""
+        rows = self._along(mask, extreme.params["axes"])
+        place = within(gradient, rows.whole())
+        while (source := moved_from(gradient, place, self._makers)) is not None:
+            gradient, place = source
+        if not rows.axes or rows.varies(place) or not rows.is_zero(gradient, place):
+            return None
+        witnesses = rows.witnesses(gradient, place)
+        atoms = [extreme.outvars[0], *(witness.var for witness in witnesses)]
+        return _Zero(atoms, _zero_unless_extreme_is_nan, target.aval.shape, _how_told(rows, witnesses))
+
+    def _shared_out(self, value: Any) -> tuple[Any, Eqn] | None:
+        """Returns the mask and the extreme if a value is a mask over how many it holds, NaN where the extreme is."""
+        select = self._makers.of(value, lax.select_n_p)
+        if select is None or len(select.invars) != 3:
+            return None
+        which, other, nan = select.invars
+        division = self._makers.of(other, lax.div_p)
+        extreme = None if division is None else self._extreme_of(division.invars[0])
+        if division is None or extreme is None or not self._is_nan(nan):
+            return None
+        mask, whole = division.invars[0], tuple(range(value.aval.ndim))
+        total, place = self._source(division.invars[1], within(division.invars[1], whole), lax.reduce_sum_p)
+        if total is None or total.params["axes"] != extreme.params["axes"] or total.invars[0] is not mask:
+            return None
+        test, at = self._source(which, within(which, whole), lax.ne_p)
+        if test is None or test.invars[0] is not test.invars[1]:
+            return None
+        found, at = self._source(test.invars[0], within(test.invars[0], at), extreme.primitive)
+        return (mask, extreme) if found is extreme and at == place else None
+
+    def _is_nan(self, atom: Any) -> bool:
+        """Returns whether a value is NaN everywhere."""
+        while not isinstance(atom, Literal):
+            maker = self._makers.of(atom, lax.broadcast_in_dim_p, lax.convert_element_type_p)
+            if maker is None:
+                return False
+            atom = maker.invars[0]
+        return bool(np.isnan(atom.val))
+
     def _extreme_of(self, mask: Any) -> Any:
         """Returns the maximum or minimum if a value is 1 where an array is equal to its own, and 0 elsewhere."""
         convert = self._makers.of(mask, lax.convert_element_type_p)
@@ -146,12 +190,18 @@ class _Graph:
                 continue
             whole = tuple(range(array.aval.ndim))
             extreme, place = self._source(other, within(other, whole), *_EXTREMES)
-            if extreme is None or extreme.invars[0] is not array:
+            if extreme is None or self._without_stops(extreme.invars[0]) is not self._without_stops(array):
                 continue
             kept = tuple(axis for axis in whole if axis not in extreme.params["axes"])
             if within(extreme.outvars[0], kept) == place:
                 return extreme
         return None
+
+    def _without_stops(self, atom: Any) -> Any:
+        """Returns what an atom is but for gradients, which have been computed."""
+        while (stop := self._makers.of(atom)) is not None and stop.primitive.name == "stop_gradient":
+            (atom,) = stop.invars
+        return atom
 
     def _source(self, atom: Atom, place: Place, *primitives: Primitive) -> tuple[Any, Place]:
         """Returns the equation, of one of some primitives, that makes what an atom is but for its shape; None if none.
