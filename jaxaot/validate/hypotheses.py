@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 
@@ -246,6 +246,8 @@ class Hypotheses:
                     term, is_defined = self._terms.compute(how, list(map(self.operand, operands)))
                     self.numbers.append(Number(term, classes.get(step)))
                     self.is_defined.append(is_defined)
+                case _:
+                    assert_never(number)
 
     def _number_guards(self, plan: NumberPlan) -> Iterator[Term]:
         yield from self.is_defined  # a call in which one raises an error is not let in

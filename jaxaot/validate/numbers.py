@@ -5,10 +5,23 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from jaxaot.facade.numbers import FUNCTIONS
-from jaxaot.plan.facts import ComputesNumber, EntersGraph, Fact, FailsToCompute, ReadsNumber, UsesNumber
+from jaxaot.plan.facts import (
+    AreApart,
+    AreOne,
+    ComputesNumber,
+    CountsItems,
+    EntersGraph,
+    Fact,
+    FailsToCompute,
+    LoadsValue,
+    ReadsNumber,
+    ShareMemory,
+    ShareNoMemory,
+    UsesNumber,
+)
 from jaxaot.plan.guards import differs
 from jaxaot.plan.numbers import ComputedNumber, NumberPlan, NumberStep, ReadNumber
 from jaxaot.plan.paths import Path
@@ -47,6 +60,8 @@ def run(plan: NumberPlan, inputs: Mapping[Path, Any]) -> list[Any]:
                 found.append(inputs[path])
             case ComputedNumber(how, operands):
                 found.append(apply(how, _settled(operands, found)))
+            case _:
+                assert_never(number)
     return found
 
 
@@ -78,8 +93,10 @@ def outcome(fact: Fact, numbers: Sequence[Any], inputs: Mapping[Path, Any]) -> A
             return apply(how, _settled(operands, numbers))
         case UsesNumber(step) | EntersGraph(step):
             return numbers[step]
-        case _:
+        case LoadsValue() | CountsItems() | AreOne() | ShareMemory() | AreApart() | ShareNoMemory():
             raise AssertionError("a fact about numbers")
+        case _:
+            assert_never(fact)
 
 
 def holds(fact: Fact, numbers: Sequence[Any], inputs: Mapping[Path, Any]) -> bool:
@@ -92,8 +109,12 @@ def holds(fact: Fact, numbers: Sequence[Any], inputs: Mapping[Path, Any]) -> boo
             return value is RAISED
         case UsesNumber(_, used):
             return not differs(value, used)
-        case _:
+        case EntersGraph():
             return type(value) is int and -(2**31) <= value < 2**31
+        case LoadsValue() | CountsItems() | AreOne() | ShareMemory() | AreApart() | ShareNoMemory():
+            raise AssertionError("a fact about numbers")
+        case _:
+            assert_never(fact)
 
 
 def nearby(inputs: Mapping[Path, Any]) -> Iterator[dict[Path, Any]]:

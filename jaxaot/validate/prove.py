@@ -13,7 +13,7 @@ import threading
 import time
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from jaxaot.errors import UnprovedGuardsWarning, UnsoundGuardsError
 from jaxaot.plan.difference import CallKey, place_name
@@ -22,11 +22,14 @@ from jaxaot.plan.facts import (
     AreOne,
     ComputesNumber,
     CountsItems,
+    EntersGraph,
     Event,
+    FailsToCompute,
     LoadsValue,
     ReadsNumber,
     ShareMemory,
     ShareNoMemory,
+    UsesNumber,
 )
 from jaxaot.plan.guards import shown
 from jaxaot.plan.numbers import ReadNumber
@@ -96,11 +99,9 @@ class _Proof:
         self._name = name
         self._leaves = leaf_paths(traced.in_tree, traced.call.n_leaves)
         self._wanted = wanted_places(self._events)
-        self._classes = {
-            event.fact.step: event.fact.cls
-            for event in self._events
-            if isinstance(event.fact, (ReadsNumber, ComputesNumber))
-        }
+        facts = [event.fact for event in self._events]
+        self._classes = {fact.step: fact.cls for fact in facts if isinstance(fact, ReadsNumber)}
+        self._classes |= {fact.step: fact.cls for fact in facts if isinstance(fact, ComputesNumber)}
         self._end = time.monotonic() + _SECONDS
         self._terms: Terms
         self._hypotheses: Hypotheses
@@ -285,8 +286,10 @@ class _Proof:
                 equal = (o for o in others if self._z3.is_true(model.eval(of(path) == of(o), model_completion=True)))
                 word = "is" if is_apart else "shares memory with"
                 return {f"{name(path)} {word} {name(next(equal, others[0]))}": True}
-            case _:
+            case ReadsNumber() | ComputesNumber() | FailsToCompute() | UsesNumber() | EntersGraph():
                 raise AssertionError("a fact about no numbers")
+            case _:
+                assert_never(event.fact)
 
     # -- words ---------------------------------------------------------------------------------------------------------
 
