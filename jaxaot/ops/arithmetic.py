@@ -255,7 +255,24 @@ FLOAT_BINARY = {"atan2": atan2, "copysign": copysign, "hypot": hypot, "nextafter
 
 register_binary({"mul": lambda x, y: x * y}, {"mul": ("multiply",)}, promote="common", inplace=True)
 register_binary(real_only(SAME_DTYPE_BINARY), {}, promote="common", inplace=True)
-register_binary(integers_only({"gcd": jnp.gcd, "lcm": jnp.lcm}, bools=False), {}, promote="common", inplace=True)
+
+
+def _gcd(x: Array, y: Array) -> Array:
+    """Returns the greatest common divisor, computed without signs: the smallest integer has no magnitude with one."""
+    if not jnp.issubdtype(x.dtype, jnp.signedinteger):
+        return jnp.gcd(x, y)
+    unsigned = np.dtype(f"uint{8 * x.dtype.itemsize}")
+    return jnp.gcd(jnp.abs(x).astype(unsigned), jnp.abs(y).astype(unsigned)).astype(x.dtype)
+
+
+def _lcm(x: Array, y: Array) -> Array:
+    """Returns the least common multiple; one that the dtype does not hold wraps."""
+    divisor = _gcd(x, y)
+    quotient = lax.div(x, jnp.where(divisor == 0, jnp.ones_like(divisor), divisor))
+    return jnp.where(divisor == 0, jnp.zeros_like(divisor), jnp.abs(quotient * y))
+
+
+register_binary(integers_only({"gcd": _gcd, "lcm": _lcm}, bools=False), {}, promote="common", inplace=True)
 register_binary(real_only(COMMON_BINARY), {}, promote="common")
 register_binary(real_only(FLOAT_BINARY), {"atan2": ("arctan2",)}, promote="float", inplace=True)
 register_binary({"logaddexp": logaddexp, **real_only({"logaddexp2": logaddexp2})}, {}, promote="float")

@@ -106,3 +106,9 @@ def test_singular_matrices():
     with pytest.raises(ja.errors.SingularMatrixError, match="info"):
         ja.linalg.inv_ex(ja.zeros(2, 2), check_errors=True)
     assert np.isnan(ja.linalg.inv(ja.full((2, 2), ja.nan)).numpy()).all()
+
+
+def test_divisors_and_multiples_of_the_smallest_integer():
+    x, y = ja.tensor([-(2**31), -(2**31), 12, 0]), ja.tensor([-1, -(2**31), -18, 0])
+    assert ja.gcd(x, y).tolist() == [1, -(2**31), 6, 0]
+    assert ja.lcm(x, y).tolist() == [-(2**31), -(2**31), 36, 0]
