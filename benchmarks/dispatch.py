@@ -11,6 +11,7 @@ layers on a plain tree of arrays, and `nnx.jit` of the same module.
 
 from __future__ import annotations
 
+import datetime
 import importlib.util
 import shutil
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import nnx
 
 import jaxaot as ja
@@ -272,6 +274,32 @@ def python_state(n_rounds: int) -> Result:
     return measure("x + 1, and of Python's state is written", contestants, "nothing", n_rounds=n_rounds)
 
 
+def python_reads(n_rounds: int) -> Result:
+    """Times what a call looks at of Python, 100 things of a kind: a hundredth of what is more is the cost of one."""
+    contestants: dict[str, Any] = {}
+    x = ja.ones(8)
+
+    def add(name: str, make: Callable[[int], Any], read: Callable[[Any], Any], n: int = 100) -> None:
+        state = [SimpleNamespace(held=make(i)) for i in range(n)]
+
+        @ja.compile
+        def fn(x: Any) -> Any:
+            for one in state:
+                read(one)
+            return x + 1.0
+
+        contestants[name] = lambda: fn(x)
+
+    add("nothing", float, lambda one: one, 0)
+    add("objects, a number of each", float, lambda one: one.held)
+    add("objects, a string of each", str, lambda one: one.held)
+    add("objects, a tensor of each", lambda i: ja.ones(2), lambda one: one.held)
+    add("objects, a list of 10 numbers of each", lambda i: list(range(10)), lambda one: one.held[0])
+    add("objects, an array of NumPy of each", lambda i: np.ones(4), lambda one: one.held)
+    add("objects, a duration of each", lambda i: datetime.timedelta(i), lambda one: one.held)
+    return measure("x + 1, and of Python's state is read", contestants, "nothing", n_rounds=n_rounds)
+
+
 def main() -> None:
     """Prints the table."""
     options = arguments(__doc__).parse_args()
@@ -283,7 +311,7 @@ def main() -> None:
     results += [writing(n, rounds, all_of_them=True) for n in (10, 100, 500)]
     results.append(training(rounds))
     results += [module(n, counts, rounds) for counts in (False, True) for n in (24, 144)]
-    results.append(python_state(rounds))
+    results += [python_state(rounds), python_reads(rounds)]
     report("Overhead of a compiled call", results, options)
 
 
