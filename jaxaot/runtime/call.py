@@ -3,9 +3,10 @@
 What a call costs beside the executable is a headline figure, so the plans are not interpreted: each program gets a
 function of its own. It returns `MISS` if the call does not fit the program, before anything is changed.
 
-Calls may come from several threads. A call that writes holds its function's lock, so that no other call of the function
-sees half of what it does; and while it writes back no trace runs, because a trace puts symbols into storages. Where
-several threads use tensors, it holds the locks of the storages that it writes too, see `facade/locks.py`.
+Calls may come from several threads. Where several use tensors, a call that writes holds its function's lock, so that no
+other call of the function sees half of what it does, and the locks of the storages that it writes, see
+`facade/locks.py`; a second thread waits for what the first had begun. While a call writes back no trace runs, because a
+trace puts symbols into storages.
 """
 
 from __future__ import annotations
@@ -137,13 +138,14 @@ class _Writer:
 
     def write(self) -> str:
         source, changes_outside = self.source, self._changes_outside()
-        walk = "" if self.program.links is None else ", walk"
-        with source.block(f"def enter(fn, args, kwargs{walk}):"):
-            if changes_outside:
-                with source.block("with WRITING:"):
-                    self._call(changes_outside)
-            else:
-                self._call(changes_outside)
+        given = "fn, args, kwargs" if self.program.links is None else "fn, args, kwargs, walk"
+        with source.block(f"def {'carry_out' if changes_outside else 'enter'}({given}):"):
+            self._call(changes_outside)
+        if changes_outside:  # the lock alone would be a good part of what a write costs
+            with source.block(f"def enter({given}):"):
+                with source.block("if threads.are_several:"), source.block("with WRITING:"):
+                    source.add(f"return carry_out({given})")
+                source.add(f"return carry_out({given})")
         return str(source)
 
     def _changes_outside(self) -> bool:

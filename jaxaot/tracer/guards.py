@@ -54,7 +54,7 @@ from jaxaot.plan.members import READINGS, AreDistinct, HasMethods, HasReading, H
 from jaxaot.plan.paths import UNSET, Path, function_behind
 from jaxaot.tracer.containers import CONSTANT, PLAIN, check_size, guard_items, is_plain, set_guards
 from jaxaot.tracer.names import Named, code_names, hoped_variables, is_installed, package_of, variables_of
-from jaxaot.tracer.paths import BUILTIN, MAPPINGS, SEQUENCES, is_foreign, member_keys
+from jaxaot.tracer.paths import BUILTIN, MAPPINGS, SEQUENCES, is_foreign, is_foreign_class, member_keys
 from jaxaot.tracer.volatile import is_random, is_volatile_iterator
 
 _NAMESPACES = (
@@ -215,7 +215,7 @@ class _Walk:
 
     def _is_looked_through(self, cls: type) -> bool:
         """Returns whether all code that reads attributes of a class by itself is known: it is no library's."""
-        return not any(is_foreign(c.__module__) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
+        return not any(is_foreign_class(c) for c in cls.__mro__ if c is not object) or cls in _NAMESPACES
 
     def _is_read(self, path: Path) -> bool:
         """Returns whether what a survey found below an object of the user's may be read: each attribute is named."""
@@ -324,7 +324,7 @@ class _Walk:
                 self._queue.append((path, value))
         elif isinstance(value, type):
             self._guard(path, IsObject(value))
-            if not is_foreign(value.__module__):
+            if not is_foreign_class(value):
                 self._queue.append((path, value))
         elif isinstance(value, (set, frozenset)):
             self.guards += set_guards(path, value)
@@ -435,7 +435,7 @@ class _Walk:
 
     def _object(self, path: Path, value: object) -> None:
         cls = type(value)
-        if is_foreign(cls.__module__) and cls not in _NAMESPACES:
+        if is_foreign_class(cls) and cls not in _NAMESPACES:
             self._object_of_library(path, value)
             return
         self._guard(path, HasType(cls))
@@ -482,7 +482,7 @@ class _Walk:
             elif name in self.known.names or self._is_left(id(value), name):
                 self._named((*path, ("attr", name)), name, child)
             elif self._is_open(cls.__module__):
-                if self._is_open(type(child).__module__) or is_foreign(type(child).__module__):
+                if self._is_open(type(child).__module__) or is_foreign_class(type(child)):
                     self._named((*path, ("attr", name)), name, child)
                 else:
                     self._weak((*path, ("attr", name)), child)
@@ -510,7 +510,7 @@ class _Walk:
         is_first = cls not in self._classes
         self._classes.add(cls)
         members, absent = [], []
-        owners = [owner for owner in cls.__mro__ if not is_foreign(owner.__module__)]
+        owners = [owner for owner in cls.__mro__ if not is_foreign_class(owner)]
         known = set(hidden)
         for i, owner in enumerate(owners):
             for name, member in list(vars(owner).items()):
@@ -580,7 +580,7 @@ def _is_compared(value: object) -> bool:
     if isinstance(value, (type, types.FunctionType, types.MethodType, functools.partial, types.ModuleType)):
         return False
     is_whole = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None
-    return is_whole and any(is_foreign(owner.__module__) for owner in cls.__mro__ if owner is not object)
+    return is_whole and any(is_foreign_class(owner) for owner in cls.__mro__ if owner is not object)
 
 
 def _can_be_hidden(cls: type, name: str) -> bool:

@@ -38,7 +38,7 @@ from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.world import WorldPlan, path_of
 from jaxaot.tracer.containers import MOST
 from jaxaot.tracer.names import code_names
-from jaxaot.tracer.paths import is_foreign
+from jaxaot.tracer.paths import is_foreign, is_foreign_class
 from jaxaot.tracer.predictions import place_of
 from jaxaot.tracer.world import World
 
@@ -281,7 +281,7 @@ def _is_told_apart(value: Any) -> bool:
     cls = type(value)
     if isinstance(value, (type, types.ModuleType, types.FunctionType, types.MethodType)) or kind_of(value) is not None:
         return False
-    return cls is Tensor or cls in _CONTAINERS or not is_foreign(cls.__module__)
+    return cls is Tensor or cls in _CONTAINERS or not is_foreign_class(cls)
 
 
 def _is_known(holder: Any) -> bool:
@@ -289,13 +289,13 @@ def _is_known(holder: Any) -> bool:
     if isinstance(holder, types.ModuleType):
         return not is_foreign(holder.__name__)
     if isinstance(holder, type):
-        return not is_foreign(holder.__module__)
+        return not is_foreign_class(holder)
     if type(holder) in (*_CONTAINERS, tuple):
         return len(holder) <= MOST
     if not jax.tree_util.all_leaves([holder]):  # what is registered with jax is guarded by its tree
         return False
     is_plain = type(holder) in (types.SimpleNamespace, types.CellType)
-    return (is_plain or not is_foreign(type(holder).__module__)) and kind_of(holder) is None
+    return (is_plain or not is_foreign_class(type(holder))) and kind_of(holder) is None
 
 
 class Facts:

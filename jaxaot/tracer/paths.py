@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import enum
 import functools
+import os
 import sys
 import threading
 import types
@@ -41,7 +42,22 @@ def is_foreign(module: str | None) -> bool:
     if module is None or module.startswith("jaxaot.demo"):
         return False
     root = module.split(".")[0]
-    return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__")
+    return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__" and _is_pythons(root))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_pythons(name: str) -> bool:
+    """Returns whether a module by the name of one of Python's is that one: a script may be called `statistics.py`."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is None or os.path.dirname(os.__file__) in file
+
+
+def is_foreign_class(cls: type) -> bool:
+    """Returns whether a class is part of such a library.
+
+    One that is made by `exec` in a scope without `__name__` says that it is built in.
+    """
+    return is_foreign(cls.__module__) and vars(cls).get("__module__") != "builtins"
 
 
 def is_librarys(fn: types.FunctionType) -> bool:
@@ -117,7 +133,7 @@ def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], 
             for name in sorted(names & set(vars(value))):
                 yield ("attr", name), vars(value)[name], True
     elif isinstance(value, type):
-        if not is_foreign(value.__module__):
+        if not is_foreign_class(value):
             for name, member in list(vars(value).items()):
                 child = function_behind(member) or member
                 if not name.startswith("__") or name == "__call__":

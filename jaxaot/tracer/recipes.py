@@ -46,7 +46,7 @@ from jaxaot.plan.world import (
     with_values,
 )
 from jaxaot.tracer.containers import CONSTANT, PLAIN
-from jaxaot.tracer.paths import is_foreign
+from jaxaot.tracer.paths import is_foreign_class
 
 _FIXED = (type, types.ModuleType, types.BuiltinFunctionType, np.generic, *PLAIN, *CONSTANT)
 """What is the same at every call."""
@@ -145,7 +145,7 @@ class Recipes:
         """Returns whether attributes are all that an object consists of."""
         cls = type(value)
         owners = [owner for owner in cls.__mro__ if owner is not object]
-        is_users = cls is types.SimpleNamespace or not any(is_foreign(owner.__module__) for owner in owners)
+        is_users = cls is types.SimpleNamespace or not any(is_foreign_class(owner) for owner in owners)
         return is_users and has_attributes(value) and not isinstance(value, (enum.Enum, Generator))
 
     def _tree(self, value: object, place: Path, number: int) -> Made:
@@ -241,7 +241,7 @@ def is_tree(value: object) -> bool:
 def _is_value(value: object) -> bool:
     """Returns whether a value is an object of a library that says itself when it is equal, such as a date."""
     cls = type(value)
-    if cls.__eq__ is object.__eq__ or cls.__hash__ is None or not is_foreign(cls.__module__):
+    if cls.__eq__ is object.__eq__ or cls.__hash__ is None or not is_foreign_class(cls):
         return False
     if isinstance(value, (tuple, frozenset, types.MethodType, functools.partial)) or is_tree(value):
         return False

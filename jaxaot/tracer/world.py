@@ -46,7 +46,7 @@ from jaxaot.plan.world import (
     path_of,
 )
 from jaxaot.tracer.names import code_names, variables_of
-from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, is_librarys, member_keys
+from jaxaot.tracer.paths import LEAVES, LIMIT, children, is_foreign, is_foreign_class, is_librarys, member_keys
 
 _MAX_BYTES = 2**20
 """Of a larger NumPy array no copy is kept."""
@@ -155,11 +155,11 @@ class World:
             if not is_foreign(value.__name__):
                 yield from self._named((*path, ("attr", "__dict__")), vars(value), names)
         elif isinstance(value, type):
-            if not is_foreign(value.__module__):
+            if not is_foreign_class(value):
                 yield _Class(path, value, dict(vars(value)))
         elif isinstance(value, enum.Enum):
             return
-        elif not is_foreign(type(value).__module__) or type(value) in _NAMESPACES or kind_of(value):
+        elif not is_foreign_class(type(value)) or type(value) in _NAMESPACES or kind_of(value):
             yield _Attributes(path, value, attributes_of(value))
         if isinstance(value, (dict, list, set, deque)) and getattr(value, "__dict__", None) is not None:
             yield _Attributes(path, value, attributes_of(value))

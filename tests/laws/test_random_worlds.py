@@ -3,18 +3,21 @@
 A program is a function over an object, a dict, lists, a deque, a variable of its closure and tensors kept in them.
 It counts, switches, swaps, keeps, forgets, draws and branches on what it finds, and is called many times, with
 changes from outside in between. Eager is the oracle for results, for all objects afterwards, and for what is one
-object.
+object. Under `ja.remat`, which takes functions that change nothing, programs read, and all changes come from outside.
 
 `JAXAOT_PROGRAMS=2000 pytest tests/laws/test_random_worlds.py` runs that many.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 import warnings
 from collections import deque
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -201,3 +204,69 @@ def test_segments_are_eager(seed):
 @pytest.mark.parametrize("seed", seeds(1000, 3))
 def test_a_checkpointed_function_is_eager(seed):
     check(grow(seed, asks=False), lambda fn: ja.compile(lambda x: ja.checkpoint(fn, x)))
+
+
+READS = [
+    'y = y * o.n', 'y = y + d["n"]', 'y = y * (1 - 0.9 ** n)', 'y = y / (o.n * o.n + 1)', 'y = y - c[{j}]',
+    'y = y * o.rate', 'y = y + len(c) * len(q)', 'y = y + o.a * o.b', 'y = jnp.sin(y) * d["h"]', 'y = y + sum(c)',
+    "y = y * getattr(o, 'a_seen', 3)", 'y = y + (1 if "tmp" in d else 2)', 'y = jnp.clip(y, None, o.n)',
+    'y = y * float(o.flag)', 'y = y * math.cos(o.n / 7)', 'y = y + math.sqrt(n) / float(n + 1)', 'y = y * z + o.n',
+    'z = [k * y for k in c][-1]', 'y = y * {{"a": 2, "b": o.rate}}[o.mode]', 'y = y + sum(k for k in q if k > o.n)',
+    'y = o.scaled(y)', 'y = y + o.table[o.n % 4]', 'y = y * (o.child.n if o.child else n)', 'y = jnp.tanh(y) * y',
+]  # fmt: skip
+READ_TESTS = [test for test in TESTS if test != "o.last is None"] + ["o.child", "len(q) > n", "isinstance(o.rate, int)"]
+READ_POKES = [
+    'o.n = {i}', 'd["n"] = -{i}', 'o.flag = not o.flag', 'o.mode = "b"', 'c[0] = 9', 'q.append(7)', 'o.rate = 1.5',
+    'o.rate = 2', 'd["h"] = jnp.ones(2) * {i}', 'c.append({i})', 'o.a = o.b', 'n += {i}', 'd["tmp"] = 1',
+    'kept.add("b")', 'o.child = Box(n={i})', 'o.a_seen = {i}', 'o.table = o.table + 1', 'o.child.n += 1', 'o.unread = {i}', 'c.pop()',
+    'type(o).scaled = lambda self, y: y * {i}',
+]  # fmt: skip
+READ_HEAD = """\
+def make():
+    class Own(Box):
+        def scaled(self, y):
+            return y * self.n
+    o = Own(n=1, rate=1.0, mode='a', flag=False, child=Box(n=3))
+    o.a = o.first = jnp.ones(2); o.b = jnp.zeros(2)
+    o.table = jnp.arange(8.0).reshape(4, 2)
+    d, c, q = {{'n': 2, 'rate': 1.0, 'h': jnp.ones(2)}}, [1, 2, 3, 4], deque([1, 2, 3], maxlen=4)
+    kept, n = set(), 0
+    def fn(x):
+        y = z = x * 1
+        {body}
+        return y
+    def poke(i):
+        nonlocal n
+        {pokes}
+    return fn, poke
+"""
+
+
+def grow_reads(seed):
+    """Returns the source of a program that reads what a seed says, and changes nothing."""
+    rng = random.Random(seed)
+    fill = lambda text: text.format(i=rng.randrange(1, 4), j=rng.randrange(2))
+    lines = []
+    for _ in range(rng.randrange(3, 9)):
+        line = fill(rng.choice(READS))
+        lines += [f"if {rng.choice(READ_TESTS)}:", "    " + line] if rng.random() < 0.3 else [line]
+    pokes = [f"if i % 5 == {i}: {fill(rng.choice(READ_POKES))}" for i in range(5)]
+    return READ_HEAD.format(body="\n        ".join(lines), pokes="\n        ".join(pokes))
+
+
+@pytest.mark.parametrize("wrap", [lambda fn: fn, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("seed", seeds(1000, 4))
+def test_a_rematerialized_function_is_the_function(seed, wrap):
+    source = grow_reads(seed)
+    scope = {"__name__": __name__, "jnp": jnp, "Box": Box, "deque": deque, "math": math}
+    exec(source, scope)
+    fn, poke = scope["make"]()
+    ours = ja.remat(fn)
+    for i in range(N_CALLS // 2):
+        x = jnp.asarray([1.0, 0.5]) * (i % 3)
+        found = jax.value_and_grad(wrap(lambda x: ours(x).sum()))(x)
+        expected = jax.value_and_grad(lambda x: fn(x).sum())(x)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5, err_msg=f"call {i}\n{source}")
+        with contextlib.suppress(IndexError, AttributeError):  # nothing left to take
+            poke(i)

@@ -6,9 +6,11 @@ import contextvars
 import datetime
 import decimal
 import fractions
+import importlib
 import math
 import operator
 import os
+import sys
 import threading
 import types
 import weakref
@@ -487,3 +489,32 @@ def test_an_attribute_that_is_set_and_never_read(is_argument):
         h.unread = n
         setattr(h, f"unread_{n}", Bag(k=n))
     assert fn.cache_info().misses == 1
+
+
+def test_a_class_that_is_made_in_a_scope_without_a_name():
+    scope = {"ja": ja}
+    exec(
+        "class Own:\n    n = 1\n    def scaled(self, x): return x * self.n\no = Own()\ndef fn(x): return o.scaled(x)",
+        scope,
+    )
+    compiled, o = ja.compile(scope["fn"]), scope["o"]
+    found = [float(compiled(ja.tensor(1.0)))]
+    o.n = 3
+    found.append(float(compiled(ja.tensor(1.0))))
+    type(o).scaled = lambda self, x: x * 7
+    found.append(float(compiled(ja.tensor(1.0))))
+    assert found == [1, 3, 7]
+
+
+def test_a_script_by_the_name_of_a_module_of_python(tmp_path, monkeypatch):
+    (tmp_path / "this.py").write_text("class Own:\n    n = 1\no = Own()\ndef fn(x):\n    return x * o.n\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("this")
+    try:
+        compiled = ja.compile(module.fn)
+        found = [float(compiled(ja.tensor(1.0)))]
+        module.o.n = 3
+        found.append(float(compiled(ja.tensor(1.0))))
+    finally:
+        del sys.modules["this"]
+    assert found == [1, 3]
