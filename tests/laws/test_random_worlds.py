@@ -218,8 +218,8 @@ READ_TESTS = [test for test in TESTS if test != "o.last is None"] + ["o.child", 
 READ_POKES = [
     'o.n = {i}', 'd["n"] = -{i}', 'o.flag = not o.flag', 'o.mode = "b"', 'c[0] = 9', 'q.append(7)', 'o.rate = 1.5',
     'o.rate = 2', 'd["h"] = jnp.ones(2) * {i}', 'c.append({i})', 'o.a = o.b', 'n += {i}', 'd["tmp"] = 1',
-    'kept.add("b")', 'o.child = Box(n={i})', 'o.a_seen = {i}', 'o.table = o.table + 1', 'o.child.n += 1', 'o.unread = {i}',
-    'c.pop()', 'type(o).scaled = lambda self, y: y * {i}',
+    'kept.add("b")', 'o.child = Box(n={i})', 'o.a_seen = {i}', 'o.table = o.table + 1', 'o.child.n += 1', 'c.pop()',
+    'o.unread = {i}', 'type(o).scaled = lambda self, y: y * {i}',
 ]  # fmt: skip
 READ_HEAD = """\
 def make():
