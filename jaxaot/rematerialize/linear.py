@@ -189,6 +189,11 @@ class LinearMap:
             found = self._made[key] = make()
         return found
 
+    @property
+    def called(self) -> Any:
+        """The graph that is lowered, a ClosedJaxpr: nothing that takes its place is differentiated any more."""
+        return self.there.lowered
+
     def described(self) -> tuple[str, str]:
         """Returns what it is and its graph as text, with what is saved and recomputed where that was chosen."""
         if self.parts is None:
