@@ -1,6 +1,6 @@
 """Cutting chains: a long row of cheap equations, each of which is read by others too, is compiled in pieces.
 
-XLA on CPU copies a cheap equation into the kernel of each of its readers, with all that it is computed from. In a row of
+XLA on CPU copies a cheap equation into the kernel of each reader, with all that it is computed from. In a row of
 n of them, each read besides by an equation of its own, that is the square of n: the gradients of `x * w1 * … * w100`
 take half a minute to compile. A barrier behind every `MOST`-th has the rest read it from memory.
 """
