@@ -12,7 +12,7 @@ from jaxaot.errors import TensorTypeError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
-from jaxaot.partition.budget import check_budget
+from jaxaot.partition.budget import check_budget, parse_fit
 from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.policies import get_policy
 from jaxaot.plan.difference import CallKey
@@ -21,6 +21,7 @@ from jaxaot.plan.stages import Partition, Traced, register_flow
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
 from jaxaot.runtime.explain import Inspector, explain_stages
+from jaxaot.runtime.fitting import fitting_program
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.program import Program, lower
 from jaxaot.runtime.segment_builder import SegmentBuilder
@@ -168,8 +169,13 @@ def build_program(
     if key.settings.validate_guards:
         prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
     joint = traced.joint() if traced.needs_backward else None
-    partition = joint.partition(policy, memory_budget) if joint is not None else None
-    program = lower(traced, partition, make, key)
+    fit = parse_fit(key.settings.memory_budget if memory_budget is None else memory_budget)
+    if joint is not None and fit is not None:
+        name = getattr(fn, "__name__", type(fn).__name__)
+        program = fitting_program(joint, policy, fit, lambda parts: lower(traced, parts, make, key), name)
+    else:
+        partition = joint.partition(policy, memory_budget) if joint is not None else None
+        program = lower(traced, partition, make, key)
     return generate(program, writing)
 
 

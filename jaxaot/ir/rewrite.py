@@ -28,7 +28,7 @@ CHECKPOINTS = {"remat2", "checkpoint", "remat"}
 """The primitives of `jax.checkpoint`, by version of JAX."""
 
 _CUSTOM_CALLS = {"custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr"}
-_CUSTOM_CALLS |= {"rematerialized": "jaxpr"}
+_CUSTOM_CALLS |= {"rematerialized": "jaxpr", "linear_map": "linear"}
 
 
 def is_call(eqn: Any) -> bool:
@@ -52,6 +52,7 @@ def called_jaxpr(eqn: Eqn, also_custom: bool = False) -> Any:
     if any(layout is not None for layout in layouts):
         return None
     body = eqn.params[field]
+    body = getattr(body, "called", body)  # of a linear map, which has several graphs
     return body if hasattr(body, "consts") else close_jaxpr(body)
 
 

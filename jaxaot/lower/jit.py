@@ -3,6 +3,9 @@
 A function is traced as `jax.jit` would trace it, its graph goes through the passes for the platform, and `jax.jit`
 compiles that. Where the graph is run in another way, see `backend/cpu/run.py`, a call runs that instead.
 
+A function in it may have a budget for everything, `"fit:16GiB"`. It is met by an estimate, so the program is compiled
+and measured; if it takes more than the limit, the function is traced again with less to save, see `_Version.fitting`.
+
 Only the tracing of a call says that it is a new one: to look at its arguments before would make every call slower. JAX
 has no other end of a tracing than an exception, so that is how one ends that finds another way.
 """
@@ -23,15 +26,17 @@ import jax.numpy as jnp
 from jaxaot import settings as config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer, needs_lowering
 from jaxaot._typing import ClosedJaxpr
-from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
+from jaxaot._util import KeptWith, collector, format_bytes, frozen, referable, shown, signature_of
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.errors import BudgetError
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
+from jaxaot.partition.fitting import fitting, next_try
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
@@ -68,6 +73,36 @@ class _AnotherWay(Exception):
         super().__init__("the graph is run in another way")
         described = jax.tree.leaves(traced.args_info)
         self.found = _Found(way, traced.out_tree, [i for i, leaf in enumerate(described) if leaf.donated])
+
+
+class _HasLimit(Exception):
+    """Ends the tracing of a function whose program has to fit into some memory.
+
+    Attributes:
+      bytes: The limit.
+    """
+
+    def __init__(self, limit: int):
+        super().__init__("the program is to be measured")
+        self.bytes = limit
+
+
+class _Measured(NamedTuple):
+    """A program that was compiled and measured.
+
+    Attributes:
+      call: Takes arrays to the results of the graph.
+      bytes: What it takes for inputs, outputs and temporaries; None if the compiler does not say.
+      graph: The graph.
+      way: How it is run.
+      out_tree: What its outputs are.
+    """
+
+    call: Callable[..., Any]
+    bytes: int | None
+    graph: ClosedJaxpr
+    way: Way | None
+    out_tree: Any
 
 
 class _HasObjects(Exception):
@@ -159,7 +194,17 @@ class _Chooser:
 
     def __init__(self, passes: tuple[str, ...], settings: Config, platform: str):
         self.passes, self.platform, self._settings = passes, platform, settings
-        self.known: tuple[ClosedJaxpr, Way] | None = None  # a graph that is about to be traced again, as one program
+        self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None  # one about to be traced again, and what runs then
+        self._limits: list[tuple[ClosedJaxpr, int]] = []
+
+    def trace(self, traced: Any, args: Any, kwargs: Any) -> tuple[Any, int | None]:
+        """Returns a jitted function as it is traced, and the memory that its program has to fit into, if it has to."""
+        with fitting() as asked:
+            found = traced.trace(*args, **kwargs)
+        if asked:
+            self._limits.append((found.jaxpr, min(asked)))
+        limits = [limit for graph, limit in self._limits if graph is found.jaxpr]  # JAX may have traced it before
+        return found, min(limits, default=None)
 
     def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> Way | None:
         """Returns how the graph of a call is run; None if only JAX can do that.
@@ -171,9 +216,6 @@ class _Chooser:
         """
         if len(closed.in_avals) > n_given or needs_lowering(closed):
             return None
-        known = self.known
-        if is_one_program and known is not None and known[0] is closed:
-            return known[1]
         check_sizes(closed.jaxpr)
         opened, settings = inline(closed, also_custom=True), self._settings
         checks, exact = settings.check_graphs, settings.exact_rounding
@@ -200,7 +242,14 @@ class _TunedFunction:
 
     @collector.waits()
     def _tuned(self, leaves: list[Any], args: Any, kwargs: Any) -> Any:
-        traced = self._traced.trace(*args, **kwargs)  # as `jax.jit` traces it, whose messages name the user's arguments
+        # as `jax.jit` traces it, whose messages name the user's arguments
+        traced, limit = self._chooser.trace(self._traced, args, kwargs)
+        known = self._chooser.known
+        if self._is_one_program and known is not None and known[0] is traced.jaxpr:
+            call = as_one_call(known[1], getattr(self._fn, "__name__", "fn"))
+            return jax.tree.unflatten(traced.out_tree, call(*leaves))
+        if limit is not None and not self._is_one_program:
+            raise _HasLimit(limit)
         way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program)
         if way is None:
             return self._fn(*args, **kwargs)
@@ -225,7 +274,7 @@ class _Checked:
         for name in functools.WRAPPER_ASSIGNMENTS:
             if hasattr(named, name):
                 setattr(self, name, getattr(named, name))
-        self._objects = objects
+        self.objects = objects
         try:
             self._found: Callable[[], Any] = weakref.ref(fn)
         except TypeError:
@@ -240,7 +289,7 @@ class _Checked:
         return self._found()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if self._objects.are_in((args, kwargs)):
+        if self.objects.are_in((args, kwargs)):
             raise _HasObjects
         return self.__wrapped__(*args, **kwargs)
 
@@ -283,15 +332,15 @@ class _Version:
       run: Carries out a call: the function that `jax.jit` returned, until a graph needs another way.
     """
 
-    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], settings: Config):
+    def __init__(self, fn: _Checked, options: dict[str, Any], settings: Config):
         platform = options.get("backend") or jax.default_backend()
         passes = lowered_passes(settings.passes, platform, settings.exact_rounding, On.JITTED)
         is_placed = any(options.get(name) is not None for name in PLACED)
         if is_placed:
             passes = ()
         self._fn, self._options, self._static = fn, options, Static(fn, options)
-        chosen = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
-        self._traced = jax.jit(fn, **chosen)  # from which all ways take the graph
+        self._tracing = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
+        self._traced = jax.jit(fn, **self._tracing)  # from which all ways take the graph
         self._settings, self._chooser = settings, _Chooser(passes, settings, platform)
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         if settings.exact_rounding:
@@ -341,6 +390,65 @@ class _Version:
             self.run = self._go
         return run(call.leaves)
 
+    def run_within(self, limit: int, args: Any, kwargs: Any) -> Any:
+        """Carries out a call whose program has to fit into some memory, and others like it from now on."""
+        call = self._described(args, kwargs)
+        with collector.waits():
+            found = self.fitting(limit, args, kwargs)
+            unflatten, flat = found.out_tree.unflatten, found.call
+            run = self._own_calls[call.key()] = lambda leaves: unflatten(flat(*leaves))
+        self._go = self._run_own_calls
+        if not self._settings.check_executables:
+            self.run = self._go
+        return run(call.leaves)
+
+    def fitting(self, limit: int, args: Any, kwargs: Any) -> _Measured:
+        """Returns a program that fits into some memory, as the compiler measures it.
+
+        Raises:
+          BudgetError: If none was found.
+        """
+        tried: list[int] = []
+        less, traced, is_plain = 0, self._traced.trace(*args, **kwargs), False
+        while True:
+            if tried:
+                again = _Checked(self._fn.__wrapped__, self._fn.objects)  # another function, as JAX keeps traces
+                with fitting(less, is_plain):
+                    traced = jax.jit(again, **self._tracing).trace(*args, **kwargs)
+            found = self._measured(traced, args, kwargs)
+            if found.bytes is None or found.bytes <= limit:
+                return found
+            tried.append(found.bytes)
+            if is_plain:
+                break
+            less, is_plain = next_try(limit, less, tried)
+        least = min(tried)
+        name = getattr(self._fn, "__name__", "fn")
+        raise BudgetError(
+            f"`{name}` does not fit in {format_bytes(limit)}: of {len(tried)} programs that were compiled for it, the "
+            f"smallest takes {format_bytes(least)} for inputs, outputs and temporaries, as the compiler measures it. "
+            f"Write `memory_budget='fit:{least}B'` or more, or make the batch smaller."
+        )
+
+    def _measured(self, traced: Any, args: Any, kwargs: Any) -> _Measured:
+        """Returns the program of a traced function, compiled and measured."""
+        moving, _ = self._static.split(args, kwargs)
+        leaves = jax.tree.leaves(list(moving.values()))
+        way = self._chooser.way_of(traced.jaxpr, len(leaves), is_one_program=True)
+        graph = way.tuned.jaxpr if way is not None and way.is_changed else traced.jaxpr
+        options = self._compiler_options
+        if way is not None and way.how is How.EIGEN:
+            options = with_eigen_convolutions(options)
+        donated = tuple(i for i, leaf in enumerate(jax.tree.leaves(traced.args_info)) if leaf.donated)
+        name = getattr(self._fn, "__name__", "fn")
+        jitted = jax.jit(as_one_call(graph, name), donate_argnums=donated, compiler_options=options or None)
+        memory = jitted.lower(*leaves).compile().memory_analysis()  # a call finds what was compiled
+        total = None
+        if memory is not None:
+            total = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
+            total -= memory.alias_size_in_bytes
+        return _Measured(jitted, total, graph, way, traced.out_tree)
+
     def _run_checked(self, *args: Any, **kwargs: Any) -> Any:
         """Carries out a call after a look at what its program returns, if it is the first of its kind.
 
@@ -370,8 +478,14 @@ class _Version:
     def _carry_out(self, args: Any, kwargs: Any) -> Any:
         try:
             return self._go(*args, **kwargs)
-        except _AnotherWay as ended:
-            found = ended.found
+        except (_AnotherWay, _HasLimit) as ended:  # which holds the frames that it was raised through
+            found = ended.found if isinstance(ended, _AnotherWay) else ended.bytes
+        return self.run_other(found, args, kwargs)
+
+    def run_other(self, found: _Found | int, args: Any, kwargs: Any) -> Any:
+        """Carries out a call whose tracing ended with another way, or with a limit."""
+        if isinstance(found, int):
+            return self.run_within(found, args, kwargs)
         return self.run_in(found, args, kwargs)
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
@@ -379,13 +493,17 @@ class _Version:
         if not self._chooser.passes:
             return getattr(self._whole, method)(*args, **kwargs)
         moving, _ = self._static.split(args, kwargs)
-        closed = self._traced.trace(*args, **kwargs).jaxpr
-        way = self._chooser.way_of(closed, len(jax.tree.leaves(list(moving.values()))), is_one_program=True)
-        if way is None:
-            return getattr(self._whole, method)(*args, **kwargs)
-        self._chooser.known = closed, way
+        traced, limit = self._chooser.trace(self._traced, args, kwargs)
+        if limit is None:
+            way = self._chooser.way_of(traced.jaxpr, len(jax.tree.leaves(list(moving.values()))), is_one_program=True)
+            if way is None:
+                return getattr(self._whole, method)(*args, **kwargs)
+            graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
+        else:
+            way, graph = operator.attrgetter("way", "graph")(self.fitting(limit, args, kwargs))
+        self._chooser.known = traced.jaxpr, graph
         try:
-            jitted = self._whole_by_eigen if way.how is How.EIGEN else self._whole
+            jitted = self._whole_by_eigen if way is not None and way.how is How.EIGEN else self._whole
             return getattr(jitted, method)(*args, **kwargs)
         finally:
             self._chooser.known = None
@@ -487,13 +605,13 @@ class Jitted(Generic[P, R]):
         found = None
         try:
             return version.run(*args, **kwargs)
-        except _AnotherWay as ended:  # which holds the frames that it was raised through
-            found = ended.found
+        except (_AnotherWay, _HasLimit) as ended:  # which holds the frames that it was raised through
+            found = ended.found if isinstance(ended, _AnotherWay) else ended.bytes
         except (_HasObjects, TypeError):  # JAX may know no such objects
             if not self._objects.are_in((args, kwargs)):
                 raise
         if found is not None:
-            return version.run_in(found, args, kwargs)
+            return version.run_other(found, args, kwargs)
         return self._of_objects()(*args, **kwargs)
 
     def _of_objects(self) -> OfObjects:

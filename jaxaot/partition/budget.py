@@ -63,9 +63,12 @@ class Fit:
 
     Attributes:
       bytes: The most that may be in use at any time.
+      is_measured: Whether the program is measured once it is compiled: if nothing is estimated to fit, what needs least
+        is tried then.
     """
 
     bytes: int
+    is_measured: bool = False
 
 
 def parse_budget(budget: float | str | None, save_all_bytes: int) -> int:
@@ -101,12 +104,14 @@ def parse_budget(budget: float | str | None, save_all_bytes: int) -> int:
     )
 
 
-def parse_fit(budget: float | str | None) -> Fit | None:
+def parse_fit(budget: float | str | Fit | None) -> Fit | None:
     """Returns a budget for the memory of everything, such as `"fit:16GiB"`; None if it is of another kind.
 
     Raises:
       BudgetError: If it cannot be read.
     """
+    if isinstance(budget, Fit):
+        return budget
     match = _FIT.match(budget) if isinstance(budget, str) else None
     if match is None:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -46,7 +45,7 @@ _TRIALS_TO_FIT = 10
 def partition(
     joint: JointGraph,
     policy: str | Policy = "min_cut",
-    memory_budget: float | str | None = None,
+    memory_budget: float | str | Fit | None = None,
     *,
     cost: Cost | None = None,
     may_offload: bool = False,
@@ -179,7 +178,7 @@ class Cutter:
         except BudgetError as error:
             raise _naming_marks(error, graph) from None
 
-    def cut(self, memory_budget: float | str | None = None) -> Partition:
+    def cut(self, memory_budget: float | str | Fit | None = None) -> Partition:
         """Returns the forward and the backward at a budget; without one, by the policy alone.
 
         Raises:
@@ -192,6 +191,7 @@ class Cutter:
         fit = parse_fit(memory_budget)
         if fit is not None:
             return self._fitting(fit)
+        assert not isinstance(memory_budget, Fit)
         return self.within(parse_budget(memory_budget, self.save_all[1]))
 
     def within(self, limit: int) -> Partition:
@@ -238,42 +238,48 @@ class Cutter:
           BudgetError: If there is none.
         """
         tried = [self._fastest_fitting(fit), self._lean._fastest_fitting(fit)]
-        found = [parts for parts, _ in tried if parts is not None]
-        if not found:
-            least = min(least for _, least in tried)
-            raise BudgetError(
-                f"The function does not fit in {format_bytes(fit.bytes)}: even with all that can be recomputed it "
-                f"needs about {format_bytes(least)} for inputs, outputs, what is saved and temporaries. Write "
-                f"`memory_budget='fit:{least}B'` or more, or make the batch smaller."
-            )
-        return min(found, key=lambda parts: parts.plan.recompute_seconds or 0.0)
+        found = [parts for parts, peak in tried if peak <= fit.bytes]
+        if found:
+            return min(found, key=lambda parts: parts.plan.recompute_seconds or 0.0)
+        leanest, least = min(tried, key=lambda pair: pair[1])
+        if fit.is_measured:
+            return leanest
+        raise BudgetError(
+            f"The function does not fit in {format_bytes(fit.bytes)}: even with all that can be recomputed it "
+            f"needs about {format_bytes(least)} for inputs, outputs, what is saved and temporaries. Write "
+            f"`memory_budget='fit:{least}B'` or more, or make the batch smaller."
+        )
 
-    def _fastest_fitting(self, fit: Fit) -> tuple[Partition | None, int]:
-        """Returns the fastest partition found that fits, and the least memory of those that were tried.
+    def _fastest_fitting(self, fit: Fit) -> tuple[Partition, int]:
+        """Returns the fastest partition found that fits, or else the leanest found, and its memory.
 
         The peak need not fall with what is saved, because recomputed values take memory too: so corners are tried from
         the fastest on, and then budgets between the first that fits and the one before.
         """
         corners = self.budgets.corners()[::-1]
-        tried, found, least = None, None, sys.maxsize
+        tried = None
+        leanest: tuple[Partition, int] | None = None
         for corner in corners[:: -(-len(corners) // _TRIALS_TO_FIT)]:
             trial = self.within(corner.weight)
             peak = memory_timeline(trial).peak_bytes
-            least = min(least, peak)
+            if leanest is None or peak < leanest[1]:
+                leanest = trial, peak
             if peak <= fit.bytes:
-                found = trial
                 break
             tried = corner
-        if found is None:
-            return None, least
+        assert leanest is not None
+        found, least = leanest
+        if least > fit.bytes:
+            return leanest
         low, high = found.plan.extra_bytes, found.plan.extra_bytes if tried is None else tried.weight
         for _ in range(_TRIALS_TO_FIT):
             if high - low <= max(1, low // 200):
                 break
             middle = (low + high) // 2
             trial = self.within(middle)
-            if memory_timeline(trial).peak_bytes <= fit.bytes:
-                found, low = trial, middle
+            peak = memory_timeline(trial).peak_bytes
+            if peak <= fit.bytes:
+                found, low, least = trial, middle, peak
             else:
                 high = middle
         return found, least

@@ -11,7 +11,7 @@ at once: what it recomputes before its first heavy equation it needs now, and a 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from jaxaot._typing import ClosedJaxpr, Jaxpr
@@ -21,8 +21,8 @@ from jaxaot.ir.schedule import SPAN
 from jaxaot.ir.walk import aval_bytes, forward_slice
 
 
-def gate(closed: ClosedJaxpr, n_early: int, small_bytes: int = SMALL_BYTES) -> Any:
-    """Returns a backward graph in which every group of early equations waits for the cotangents.
+def gate(closed: ClosedJaxpr, n_early: int, small_bytes: int = SMALL_BYTES, saved: Sequence[int] = ()) -> Any:
+    """Returns a backward graph in which every group of early equations waits for the cotangents, and saved values do.
 
                                           c, ct1 = optimization_barrier b ct
         d = sin b                  →      d = sin c
@@ -32,12 +32,14 @@ def gate(closed: ClosedJaxpr, n_early: int, small_bytes: int = SMALL_BYTES) -> A
       closed: The graph, a ClosedJaxpr.
       n_early: How many inputs come first that are known before the cotangents.
       small_bytes: Groups that make nothing larger are left as they are.
+      saved: The positions of the inputs that the forward computes, if it is part of the same program.
     """
     known = closed.jaxpr.invars[n_early:]
     late = forward_slice(closed.jaxpr, known)
     is_of_a_loss = sum(aval_bytes(var.aval) for var in known) <= small_bytes
     start = _first_heavy(closed.jaxpr, late) if is_of_a_loss else 0
-    return gate_groups(closed, late, known, small_bytes, start)
+    computed = {closed.jaxpr.invars[i] for i in saved}
+    return gate_groups(closed, late, known, small_bytes, start, saved=computed)
 
 
 def _first_heavy(jaxpr: Jaxpr, late: Collection[int]) -> int:

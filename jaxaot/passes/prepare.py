@@ -21,12 +21,14 @@ def prepare_forward(jaxpr: Any) -> Any:
     return pin_writes(inline(jaxpr, also_custom=True))
 
 
-def prepare_backward(jaxpr: Any, n_early: int, dropped: Sequence[int] = ()) -> Any:
+def prepare_backward(jaxpr: Any, n_early: int, dropped: Sequence[int] = (), saved: Sequence[int] = ()) -> Any:
     """Returns a backward as it is lowered.
 
     Args:
       jaxpr: The graph, a ClosedJaxpr.
       n_early: How many inputs come first that are known before the cotangents, the dropped ones included.
       dropped: The positions of inputs that nothing reads.
+      saved: The positions of the inputs that the forward computes, if it is part of the same program; none is dropped.
     """
-    return gate(drop_inputs(inline(jaxpr, also_custom=True), dropped), n_early - sum(i < n_early for i in dropped))
+    opened, n_kept = drop_inputs(inline(jaxpr, also_custom=True), dropped), n_early - sum(i < n_early for i in dropped)
+    return gate(opened, n_kept, saved=[i - sum(k < i for k in dropped) for i in saved])

@@ -26,6 +26,7 @@ from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
+from jaxaot.partition.budget import Fit
 from jaxaot.partition.partition import partition
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.saved_hooks import pack_residuals
@@ -78,7 +79,7 @@ class RematCall:
         self,
         graph: ClosedJaxpr,
         policy: str | Callable[..., Any],
-        memory_budget: float | str | None,
+        memory_budget: float | str | Fit | None,
         settings: Config,
         hooks: HookPair | None,
         waits: bool = True,

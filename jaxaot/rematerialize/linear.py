@@ -44,6 +44,7 @@ from jaxaot.ir.walk import forward_slice
 from jaxaot.passes.dce import dce
 from jaxaot.passes.prepare import prepare_backward
 from jaxaot.passes.zeros import drop_zeros
+from jaxaot.plan.saved import FromPrimal
 from jaxaot.plan.stages import Partition
 
 
@@ -56,11 +57,13 @@ class Direction:
       early: The positions of the inputs that are known before the others, if what is recomputed from them waits for
         the others; None if nothing waits.
       is_linear: Whether the graph is linear in the operands. The backward of a `custom_vjp` may not be.
+      saved: The positions of the early inputs that a forward computes; the others were there before.
     """
 
     make: Callable[[], Any]
     early: Sequence[int] | None
     is_linear: bool = True
+    saved: Sequence[int] = ()
 
     @cached_property
     def graph(self) -> Any:
@@ -74,7 +77,8 @@ class Direction:
             return inline(self.graph, also_custom=True)
         order = [*self.early, *(i for i in range(len(self.graph.in_avals)) if i not in set(self.early))]
         place = [order.index(i) for i in range(len(order))]
-        return with_input_order(prepare_backward(with_input_order(self.graph, order), len(self.early)), place)
+        ordered, saved = with_input_order(self.graph, order), [place[i] for i in self.saved]
+        return with_input_order(prepare_backward(ordered, len(self.early), saved=saved), place)
 
 
 class LinearMap:
@@ -143,7 +147,7 @@ class LinearMap:
             early = self.there.early
             if early is not None:  # tangents of what is known early are known early
                 early = [*early, *(n + i for i, operand in enumerate(perturbed) if operand in early)]
-            there = Direction(lambda: _graph_of(push, [*avals, *tangents]), early)
+            there = Direction(lambda: _graph_of(push, [*avals, *tangents]), early, saved=self.there.saved)
             return transposable(n, there, tangents, self.out_avals)
 
         return self._once(("derivative", perturbed, tuple(avals)), make)
@@ -184,6 +188,11 @@ class LinearMap:
         if found is None:
             found = self._made[key] = make()
         return found
+
+    @property
+    def called(self) -> Any:
+        """The graph that is lowered, a ClosedJaxpr: nothing that takes its place is differentiated any more."""
+        return self.there.lowered
 
     def described(self) -> tuple[str, str]:
         """Returns what it is and its graph as text, with what is saved and recomputed where that was chosen."""
@@ -244,7 +253,8 @@ def derivative_of(parts: Partition, operands: Sequence[Atom], results: Sequence[
                 "or give that function a `jax.custom_jvp`."
             ) from error
 
-    back = Direction(lambda: backward, range(n_residuals) if waits else None, is_linear=False)
+    saved = [i for i, source in enumerate(parts.plan.residuals) if not isinstance(source, FromPrimal)]
+    back = Direction(lambda: backward, range(n_residuals) if waits else None, is_linear=False, saved=saved)
     return LinearMap(n_residuals, Direction(make, None), back, results, parts)
 
 

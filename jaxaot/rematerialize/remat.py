@@ -23,6 +23,7 @@ from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.trees import refuse_cycles
 from jaxaot.partition.budget import check_budget
+from jaxaot.partition.fitting import budget_now, is_left_to_jax
 from jaxaot.partition.policies import get_policy
 from jaxaot.plan.stages import Partition
 from jaxaot.rematerialize.call import RematCall
@@ -188,8 +189,11 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
     given: Callable[..., Any] = fn
     static = StaticArguments(fn, options)
 
-    def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Graph, _Leaves]:
-        """Returns the graph for some arguments, and what these lead to."""
+    def asked_budget() -> float | str | None:
+        return config.get().memory_budget if memory_budget is None else memory_budget
+
+    def taken_apart(args: tuple[Any, ...], kwargs: dict[str, Any], budget: Any) -> tuple[Graph, _Leaves]:
+        """Returns the graph for some arguments at a budget, and what these lead to."""
         marked = static.mark(args, kwargs)
         refuse_cycles(marked, "The arguments")
         cells = Cells.among(marked)
@@ -209,7 +213,6 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
 
         settings = config.get()
         chosen = settings.policy if policy is None else policy
-        budget = settings.memory_budget if memory_budget is None else memory_budget
         static_key = tuple((type(x), x) for x in statics)  # with the type, as 1 == True
         # in a compiled function its own graphs pack what crosses
         hooks = state.saved_hooks if state.trace is None else None
@@ -227,7 +230,9 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
         lifted = _lifted_call(given, args, options)
         if lifted is not None:
             return lifted(*args, **kwargs)
-        graph, (cells, values, _) = taken_apart(args, kwargs)
+        if is_left_to_jax(asked_budget()):
+            return given(*args, **kwargs)
+        graph, (cells, values, _) = taken_apart(args, kwargs, budget_now(asked_budget()))
         if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
             return given(*args, **kwargs)
         results = graph.call(*graph.closed_over, *cells.arrays, *values)
@@ -244,7 +249,7 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
           PolicyError: If the policy returns nonsense.
           BudgetError: If the budget cannot be met.
         """
-        graph, leaves = taken_apart(args, kwargs)
+        graph, leaves = taken_apart(args, kwargs, asked_budget())
         first = jax.tree.leaves(args[:1], is_leaf=is_leaf)
         places = [len(graph.closed_over) + i for i in leaves.places_of(len(first))]
         perturbed = tuple(i for i in places if jnp.issubdtype(graph.call.graph.in_avals[i].dtype, jnp.inexact))

@@ -271,3 +271,24 @@ def test_any_name_of_an_argument(name):
         assert call(**tensors).tolist() == [3.0] * 3
     ja.trace(fn, **tensors)
     ja.pareto(lambda **named: fn(**named).sum(), **{key: ja.ones(3, requires_grad=True) for key in tensors})
+
+
+def test_the_backward_of_a_function_under_remat_goes_through_the_passes():
+    x = jnp.ones((256, 256))
+    loss = lambda x, w: jnp.sum(jnp.tanh(x @ w) ** 2)
+    text = ja.jit(jax.grad(ja.remat(loss))).lower(x, x).as_text()
+    assert "linear_map" not in text  # as a function of its own, which no pass looks into
+
+
+def test_a_long_row_of_cheap_equations_is_cut():
+    def product(x, ws):
+        for w in ws:
+            x = x * w
+        return x.sum()
+
+    ws = [jnp.full(1000, 1.0 + i / 1000) for i in range(60)]
+    for fn in (product, ja.remat(product)):
+        jitted = ja.jit(jax.grad(fn, argnums=1))
+        assert jitted.lower(ws[0], ws).as_text().count("optimization_barrier") >= 3
+    for got, want in zip(jitted(ws[0], ws), jax.grad(product, argnums=1)(ws[0], ws), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5)

@@ -70,6 +70,22 @@ def test_each_group_waits_for_what_is_newest():
     assert mul.outvars[0] in second.invars
 
 
+def test_a_saved_value_is_read_behind_a_barrier():
+    def backward(x, saved, ct):
+        ct = (ct * saved) @ x
+        return ct * saved * x
+
+    plain = graph_of(backward, X[:, :3], X[:, :3], X[:, :3])
+    graph = gate(plain, 2, small_bytes=0, saved=[1])
+    check_graph(graph)
+    assert primitives(graph) == ["optimization_barrier", "mul", "dot_general", "mul", "mul"]
+    barrier, *after = graph.jaxpr.eqns
+    assert graph.jaxpr.invars[1] in barrier.invars and graph.jaxpr.invars[0] not in barrier.invars
+    assert all(graph.jaxpr.invars[1] not in eqn.invars for eqn in after)
+    args = [X[:, :3] + i for i in range(3)]
+    np.testing.assert_array_equal(jaxpr_as_fun(graph)(*args)[0], jaxpr_as_fun(plain)(*args)[0])
+
+
 def test_what_needs_no_gate_gets_none():
     assert primitives(gated(lambda x, ct: (jnp.arange(4.0) + 1.0) * ct * 2.0, 1, X, X)) == [
         "iota",

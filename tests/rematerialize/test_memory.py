@@ -44,6 +44,31 @@ def test_a_budget_holds_less_still(plain):
     assert temp_bytes(compiled(ja.value_and_grad(mlp, memory_budget=0.05))) < 0.4 * temp_bytes(plain)
 
 
+def blocks(weights, x):
+    for w, b, v in weights:
+        x = x + jax.nn.gelu(x @ w + b) @ v
+    return (x**2).sum()
+
+
+def attention(weights, x):
+    for q, k, _ in weights:
+        x = x + jax.nn.softmax((x @ q) @ (x @ k).T) @ x
+    return (x**2).sum()
+
+
+@pytest.mark.parametrize("budget", [None, 0.3, "fit:12MiB"])
+@pytest.mark.parametrize("loss", [blocks, attention])
+def test_a_program_holds_what_was_estimated(loss, budget):
+    x, wide = X[:512], [(w[:, :1] @ jnp.ones((1, 512)), jnp.ones(512), jnp.ones((512, 32)) / 512) for w in WEIGHTS]
+    square = [(w, w, w) for w in WEIGHTS]
+    weights = wide if loss is blocks else square
+    program = ja.jit(jax.value_and_grad(ja.remat(loss, memory_budget=budget))).lower(weights, x).compile()
+    memory = program.memory_analysis()
+    held = memory.temp_size_in_bytes + memory.argument_size_in_bytes + memory.output_size_in_bytes
+    estimate = ja.trace(loss, weights, x).joint().partition(memory_budget=budget).timeline.peak_bytes
+    assert 0.9 * estimate < held < 1.1 * estimate
+
+
 def test_jax_jit_drops_the_barriers():
     dropped = compiled(ja.value_and_grad(mlp, memory_budget=0.05), jax.jit)
     assert "opt-barrier(" not in dropped.as_text()  # `jax.jit` on CPU drops them: the reason for `ja.jit`

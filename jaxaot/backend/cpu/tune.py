@@ -15,6 +15,7 @@ from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with
 from jaxaot.backend.cpu.pipeline import EIGEN_CONVOLUTIONS, KEEP_FREED_MEMORY, SUBPROGRAMS
 from jaxaot.backend.cpu.repair.avoid_faults import avoid_faults
 from jaxaot.backend.cpu.repair.barriers import has_barriers, without_misplaced_barriers
+from jaxaot.backend.cpu.repair.cut_chains import cut_chains
 from jaxaot.backend.cpu.repair.hold_extremes import hold_extremes
 from jaxaot.backend.cpu.repair.keep_rounding import keep_rounding
 from jaxaot.backend.cpu.repair.separate_writes import separate_writes
@@ -66,7 +67,7 @@ class Tuned:
 
 
 def repaired(closed: Any, platform: str | None = None, keeps_barriers: bool = True, exact: bool = False) -> Any:
-    """Returns a graph that XLA compiles, and compiles right, on a platform where it would not; itself elsewhere.
+    """Returns a graph that XLA compiles, in time and right, on a platform where it would not; itself elsewhere.
 
     Args:
       closed: The ClosedJaxpr, its calls inlined.
@@ -77,7 +78,8 @@ def repaired(closed: Any, platform: str | None = None, keeps_barriers: bool = Tr
     if (platform or jax.default_backend()) != "cpu":
         return closed
     separated = separate_writes(without_misplaced_barriers(closed), keeps_barriers)
-    return _respelled(hold_extremes(separated, keeps_barriers), exact)
+    held = hold_extremes(separated, keeps_barriers)
+    return _respelled(cut_chains(held) if keeps_barriers else held, exact)
 
 
 def _respelled(closed: Any, exact: bool) -> Any:

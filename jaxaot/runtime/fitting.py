@@ -1,0 +1,66 @@
+"""Programs of `ja.compile` that have to fit into some memory: compiled, measured, and made again with less to save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxaot._util import format_bytes
+from jaxaot.errors import BudgetError
+from jaxaot.ir.walk import aval_bytes
+from jaxaot.partition.budget import Fit
+from jaxaot.partition.fitting import next_try
+from jaxaot.plan.stages import JointGraph, Partition
+from jaxaot.runtime.program import Program
+
+
+def fitting_program(
+    joint: JointGraph,
+    policy: str | Callable[..., Any] | None,
+    fit: Fit,
+    make: Callable[[Partition], Program],
+    name: str,
+) -> Program:
+    """Returns a program whose forward and backward fit into some memory, as the compiler measures them.
+
+    Args:
+      joint: The joint graph.
+      policy: What the forward saves.
+      fit: The limit.
+      make: Makes the program of a partition.
+      name: What the user calls the function.
+
+    Raises:
+      BudgetError: If none was found.
+    """
+    cut: Callable[..., Partition] = joint.partition
+    less, tried, is_plain = 0, list[int](), False
+    while True:
+        tighter = Fit(max(0, fit.bytes - less), is_measured=True)
+        program = make(cut("save_all", 1.0) if is_plain else cut(policy, tighter))
+        measured = peak_bytes(program)
+        if measured is None or measured <= fit.bytes:
+            return program
+        tried.append(measured)
+        if is_plain:
+            break
+        less, is_plain = next_try(fit.bytes, less, tried)
+    least = min(tried)
+    raise BudgetError(
+        f"`{name}` does not fit in {format_bytes(fit.bytes)}: of {len(tried)} programs that were compiled for it, the "
+        f"smallest takes {format_bytes(least)} for inputs, outputs, what is saved and temporaries, as the compiler "
+        f"measures it. Write `memory_budget='fit:{least}B'` or more, or make the batch smaller."
+    )
+
+
+def peak_bytes(program: Program) -> int | None:
+    """Returns what a call and its backward take at most, as the compiler measures it; None if it does not say."""
+    forward, backward = program.executables["forward"], program.executables.get("backward")
+    if program.partition is None or backward is None or not hasattr(forward, "memory_analysis"):
+        return None
+    there, back = forward.memory_analysis(), backward.memory_analysis()
+    if there is None or back is None:
+        return None
+    kept = there.argument_size_in_bytes + there.output_size_in_bytes
+    cotangents = sum(map(aval_bytes, program.partition.backward.in_avals[len(program.partition.plan.residuals) :]))
+    return kept + max(there.temp_size_in_bytes, cotangents + back.output_size_in_bytes + back.temp_size_in_bytes)

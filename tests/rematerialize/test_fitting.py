@@ -1,0 +1,155 @@
+"""A budget for everything bounds the program that is compiled, as the compiler measures it, or is refused."""
+
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot.errors import BudgetError
+from jaxaot.partition import fitting
+from jaxaot.runtime.fitting import peak_bytes
+
+MIB = 1 << 20
+ROWS, WIDTH, INNER = 512, 32, 512
+
+
+def draw(*shape, seed=0):
+    return jax.random.normal(jax.random.key(seed), shape) * 0.1
+
+
+BLOCKS = [(draw(WIDTH, INNER, seed=i), jnp.ones(INNER), draw(INNER, WIDTH, seed=9 + i)) for i in range(4)]
+SQUARES = [(draw(WIDTH, WIDTH, seed=i), draw(WIDTH, WIDTH, seed=9 + i)) for i in range(4)]
+X = draw(ROWS, WIDTH, seed=99)
+
+
+def blocks(weights, x):
+    for w, b, v in weights:
+        x = x + jax.nn.gelu(x @ w + b) @ v
+    return (x**2).sum()
+
+
+def attention(weights, x):
+    for q, k in weights:
+        x = x + jax.nn.softmax((x @ q) @ (x @ k).T) @ x
+    return (x**2).sum()
+
+
+def turns(weights, x):
+    def turn(x, w):
+        return jnp.tanh(x @ w[0]) @ w[1] + x, None
+
+    return jax.lax.scan(turn, x, weights)[0].sum()
+
+
+STACKED = (
+    jnp.stack([draw(WIDTH, INNER, seed=i) for i in range(4)]),
+    jnp.stack([draw(INNER, WIDTH, seed=i) for i in range(4)]),
+)
+MODELS = {"blocks": (blocks, BLOCKS), "attention": (attention, SQUARES), "turns": (turns, STACKED)}
+
+
+def measured(program):
+    memory = program.memory_analysis()
+    total = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
+    return total - memory.alias_size_in_bytes
+
+
+def step(loss, budget):
+    """Returns a step of Adam, whose state counts too."""
+    cut = jax.value_and_grad(ja.remat(loss, memory_budget=budget))
+
+    def run(weights, moments, x):
+        value, gradients = cut(weights, x)
+        moments = jax.tree.map(lambda m, g: 0.9 * m + g, moments, gradients)
+        return value, jax.tree.map(lambda w, m: w - 0.1 * m, weights, moments), moments
+
+    return run
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_step_fits_or_says_the_least_that_was_reached(name):
+    loss, weights = MODELS[name]
+    args = weights, jax.tree.map(jnp.zeros_like, weights), X
+    plain = measured(jax.jit(step(loss, None)).lower(*args).compile())
+    expected = step(loss, None)(*args)
+    for share in (1.0, 0.8, 0.6):
+        limit = int(plain * share)
+        jitted = ja.jit(step(loss, f"fit:{limit}B"))
+        try:
+            found = jitted(*args)
+        except BudgetError as error:
+            least = int(str(error).split("fit:")[1].split("B'")[0])
+            assert share < 1 and limit < least <= plain
+            assert measured(ja.jit(step(loss, f"fit:{least}B")).lower(*args).compile()) <= least
+            continue
+        assert measured(jitted.lower(*args).compile()) <= limit
+        for got, want in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-5 * float(jnp.abs(want).max()))
+
+
+def test_what_the_estimate_misses_is_taken_off():
+    def run(x):  # the second part has no budget, and the estimate does not know it
+        value, gradient = jax.value_and_grad(ja.remat(attention, memory_budget=limit), argnums=1)(SQUARES, x)
+        return value, jnp.sin(gradient @ jnp.ones((WIDTH, 64))) @ jnp.ones((64, 64))
+
+    limit = "fit:8MiB"
+    assert measured(ja.jit(run).lower(X).compile()) <= 8 * MIB
+
+
+def test_two_functions_in_one_program():
+    def run(weights, x):
+        one = jax.grad(ja.remat(attention, memory_budget="fit:12MiB"))(weights, x)
+        two = jax.grad(ja.remat(lambda w, x: attention(w, x * 2), memory_budget="fit:9MiB"))(weights, x)
+        return jax.tree.map(jnp.add, one, two)
+
+    assert measured(ja.jit(run).lower(SQUARES, X).compile()) <= 9 * MIB
+
+
+def test_the_same_call_is_compiled_once(monkeypatch):
+    n = []
+    of = fitting.budget_now
+    monkeypatch.setattr("jaxaot.rematerialize.remat.budget_now", lambda budget: n.append(budget) or of(budget))
+    jitted = ja.jit(jax.value_and_grad(ja.remat(attention, memory_budget="fit:9MiB")))
+    for _ in range(3):
+        jitted(SQUARES, X)
+    n_traces = len(n)
+    jitted(SQUARES, X + 1)
+    assert len(n) == n_traces
+    jitted(SQUARES, X[:256])
+    assert len(n) > n_traces
+
+
+def test_compiled_functions_of_tensors():
+    def loss(x, *weights):
+        for q, k in zip(weights[::2], weights[1::2], strict=True):
+            x = x + ja.softmax((x @ q) @ (x @ k).T, -1) @ x
+        return (x**2).sum()
+
+    weights = [ja.tensor(w, requires_grad=True) for pair in SQUARES for w in pair]
+    x = ja.tensor(X)
+    free = ja.compile(loss, policy="save_all")
+    free(x, *weights).backward()
+    limit = int(0.7 * peak_bytes(free.programs[0]))
+    expected = [w.grad.clone() for w in weights]
+    for w in weights:
+        w.grad = None
+    within = ja.compile(loss, memory_budget=f"fit:{limit}B")
+    within(x, *weights).backward()
+    assert peak_bytes(within.programs[0]) <= limit
+    for w, grad in zip(weights, expected, strict=True):
+        np.testing.assert_allclose(w.grad.numpy(), grad.numpy(), rtol=1e-3, atol=1e-4)
+    with pytest.raises(BudgetError, match=r"`loss` does not fit in 1\.00 MiB.*as the compiler measures it"):
+        ja.compile(loss, memory_budget="fit:1MiB")(x, *weights)
+
+
+def test_where_nothing_is_measured_one_warning_says_so(monkeypatch):
+    monkeypatch.setattr(fitting._now, "has_warned", False)
+    fn = jax.jit(jax.value_and_grad(ja.remat(attention, memory_budget="fit:9MiB")))
+    with pytest.warns(UserWarning, match="met by an estimate from shapes.*only `ja.jit` and `ja.compile` measure"):
+        fn(SQUARES, X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fn(SQUARES, X[:256])
