@@ -228,8 +228,29 @@ def test_column_blocks_of_one_buffer_are_told_apart():
     assert base[0, 0].item() == 1 and base[0, 200].item() == 2
 
 
-def test_a_view_of_an_intermediate_may_be_written():
+@pytest.mark.parametrize("show", [lambda y: y.view(-1), lambda y: y.t(), lambda y: y[1], lambda y: y.view(-1)[1::2]])
+def test_the_only_view_of_an_intermediate_is_a_tensor_of_its_own(show):
+    x = ja.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    fn = lambda x: show(x * 2)
+    y = ja.compile(fn)(x)
+    assert not y._is_view() and y._base is None
+    seen = []
+    y.register_hook(lambda gradient: seen.append(gradient.tolist()))
+    y.mul_(y).add_(1)
+    y.sum().backward()
+    exact = x.detach().clone().requires_grad_()
+    (fn(exact) ** 2).sum().backward()
+    assert x.grad.tolist() == exact.grad.tolist() and len(seen) == 1
+    assert (y.size(), y.stride(), y.storage_offset()) == (fn(x).size(), fn(x).stride(), fn(x).storage_offset())
+
+
+def test_views_of_an_intermediate_that_share_memory_stay_views():
+    first, second = ja.compile(lambda x: (lambda y: (y[0], y[1:]))(x * 2))(ja.ones(2, 2, requires_grad=True))
+    assert first._base is second._base is not None
+    y, row = ja.compile(lambda x: (lambda y: (y, y[0]))(x * 2))(ja.ones(2, 2, requires_grad=True))
+    assert row._base is y
     y = ja.compile(lambda x: (x * 2).view(-1))(ja.ones(2, 2))
+    assert y._is_view(), "as eagerly where nothing is recorded"
     y.add_(1)
     assert y.tolist() == [3] * 4
 

@@ -83,6 +83,51 @@ def test_an_op_that_saved_nothing_runs_again():
     assert a.grad.tolist() == [2, 2, 2]
 
 
+def fields(saved):
+    return saved.saved_version, saved.is_leaf, saved.is_output, saved.is_inplace_on_view
+
+
+def test_fields_of_a_saved_tensor():
+    x = leaf()
+    product, exponential = x * x, x.exp()
+    assert fields(product.grad_fn._raw_saved_self) == (0, True, False, False)
+    assert fields(exponential.grad_fn._raw_saved_result) == (0, False, True, False)
+    h = x.clone().add_(1)
+    squared = h * h
+    assert fields(squared.grad_fn._raw_saved_self) == (1, False, False, False)
+    h.add_(1)
+    assert squared.grad_fn._raw_saved_self.saved_version is None, "written since, and versions are not noted"
+    whole = x.clone()
+    whole.exp_()
+    assert fields(whole.grad_fn._raw_saved_result) == (1, False, True, False)
+    base = x.clone()
+    base[1:].exp_()
+    node = base.grad_fn.next_functions[1][0]
+    assert fields(node._raw_saved_result)[1:] == (False, True, True)
+
+
+def test_versions_of_saved_tensors_where_they_are_noted(checked):
+    h = leaf().clone().add_(1)
+    y = h * h
+    h.add_(1)
+    assert y.grad_fn._raw_saved_self.saved_version == 1
+
+
+def test_what_a_saved_tensor_holds():
+    x = leaf()
+    saved = x.exp().grad_fn._raw_saved_result
+    assert saved.unpack_hook is None and not saved.data.requires_grad
+    assert np.allclose(saved.data.numpy(), np.exp([0.5, 1, 2]))
+    unpack = lambda pair: pair[1]
+    with hooks(lambda t: ("packed", t), unpack):
+        y = x.exp()
+    saved = y.grad_fn._raw_saved_result
+    assert saved.data[0] == "packed" and saved.unpack_hook is unpack and saved.saved_version is None
+    y.sum().backward()
+    with pytest.raises(errors.BackwardTwiceError):
+        _ = saved.data
+
+
 def test_results_die_without_the_garbage_collector():
     gc.disable()
     try:

@@ -240,6 +240,17 @@ def test_functions_with_one_hash_are_one_pair():
     assert fn.cache_info().misses == 1
 
 
+def test_functions_without_a_hash_that_are_made_anew_are_counted_and_named():
+    run, _ = network(1)
+    fn, x = ja.compile(run), ja.rand(2, 8)
+    for _ in range(3):
+        with hooks(lambda t: t.to(ja.bfloat16), lambda t: t.to(ja.float32)):
+            fn(x).backward()
+    assert fn.cache_info()[:2] == (0, 3), "each pair has a program of its own, and none is taken for another's"
+    reasons = [str(record) for record in fn.explain_recompiles()]
+    assert len(reasons) == 2 and all("an equal `user_cache_hash` attribute" in reason for reason in reasons)
+
+
 def test_inputs_are_packed_where_that_is_asked_for():
     run, _ = network(2)
     x = ja.rand(4, 8)
