@@ -28,7 +28,7 @@ from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way, choose_way
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import check_sizes
+from jaxaot.ir.walk import check_sizes, described_inside
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
@@ -557,13 +557,18 @@ class Jitted(Generic[P, R]):
         return self._inside.eval_shape(*args, **kwargs)
 
     def explain(self, /, *args: Any, **kwargs: Any) -> None:
-        """Prints what the passes for the platform do to the graph of a call; nothing is compiled or run by it."""
+        """Prints what the passes for the platform do to the graph of a call, and how functions in it are partitioned.
+
+        These are the functions under `ja.remat` of which there are gradients. Nothing is compiled or run by it.
+        """
         self._objects.refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
             graph, _ = self._of_objects().graph_of(args, kwargs)
         else:
             graph = self._inside.trace(*args, **kwargs).jaxpr
         print(Executable(inline(graph, also_custom=True), name=self._name).explain())
+        for name, text in described_inside(graph.jaxpr):
+            print(f"\n# {name}\n{text}")
 
     def clear_cache(self) -> None:
         """Drops all that was compiled."""
