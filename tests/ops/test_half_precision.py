@@ -88,6 +88,23 @@ def test_a_gradient_of_a_product_is_multiplied_after_its_sum(name, dtype):
             assert (np.abs(got - right) <= 1.01 * unit).all()
 
 
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("dtype", [ja.float16, ja.bfloat16])
+def test_attention_is_as_exact_as_a_fused_kernel(dtype, is_causal):
+    ja.manual_seed(0)
+    query, key, value, ct = (ja.randn(2, 4, 32, 16).to(dtype) for _ in range(4))
+
+    def results(of):
+        leaves = [of(x.detach()).requires_grad_() for x in (query, key, value)]
+        out = F.scaled_dot_product_attention(*leaves, is_causal=is_causal)
+        out.backward(of(ct))
+        return [np.asarray(x.detach().float().jax()) for x in (out, *(leaf.grad for leaf in leaves))]
+
+    for got, right in zip(results(lambda x: x), results(lambda x: x.float()), strict=True):
+        error = np.sqrt(((got - right) ** 2).mean() / (right**2).mean())
+        assert error < 0.45 * float(ja.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("op", ["exp", "tanh", "sigmoid", "sqrt"])
 def test_what_is_saved_is_the_rounded_result(op):
     x = ja.rand(4, 4, dtype=HALF, requires_grad=True)
