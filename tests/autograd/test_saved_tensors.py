@@ -437,8 +437,10 @@ def test_these_messages_are_in_pytorch():
         c = torch.ones(3)
     assert message(lambda: make() * c) == INFERENCE.replace("ja.", "torch.")
     x, product = make(), make() * make()
+    written = product.grad_fn._raw_saved_other  # which PyTorch counts as packed from then on
+    assert message(lambda: written.register_hooks(lambda t: t.add_(1), lambda t: t)) == PACK_WROTE
+    product = make() * make()
     saved = product.grad_fn._raw_saved_self
-    assert message(lambda: saved.register_hooks(lambda t: t.add_(1), lambda t: t)) == PACK_WROTE
     saved.register_hooks(*SAME)
     assert message(lambda: saved.register_hooks(*SAME)) == HOOKS_SET
     product.sum().backward()
