@@ -25,7 +25,7 @@ from jax.custom_derivatives import SymbolicZero
 from jax.extend import linear_util, source_info_util
 from jax.extend.random import threefry2x32_p as threefry2x32_p
 from jax.extend.random import threefry_prng_impl as threefry_prng_impl
-from jax.interpreters import ad, batching, mlir
+from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.typing import DTypeLike
 
 OWN_PATHS: tuple[str, ...] = tuple(
@@ -391,6 +391,8 @@ class Rules:
       graph: (parameters) → the ClosedJaxpr that is evaluated.
       like: (ClosedJaxpr, parameters) → the function that takes its place where `checkify` adds checks to that graph.
       lower: What it is lowered to.
+      split: (positions of operands that are not known yet, parameters) → positions of the results that do not depend on
+        these, a function from the other operands to them, and parameters for the remaining results; or None.
     """
 
     evaluate: Callable[..., Sequence[Any]]
@@ -401,6 +403,7 @@ class Rules:
     graph: Callable[..., Any]
     like: Callable[..., Callable[..., Sequence[Any]]] = lambda graph, **_: jaxpr_as_fun(graph)
     lower: Callable[..., Sequence[Any]] | None = None
+    split: Callable[..., tuple[Sequence[int], Callable[..., Sequence[Any]], dict[str, Any]] | None] | None = None
 
 
 def make_primitive(name: str, rules: Rules) -> Any:
@@ -437,6 +440,19 @@ def make_primitive(name: str, rules: Rules) -> Any:
         results = rules.like(checked, **params)(*jax.tree.leaves(error), *args[n:])
         return jax.tree.unflatten(jax.tree.structure(types), results)
 
+    def partially(trace: Any, *tracers: Any, **params: Any) -> Any:
+        missing = [i for i, tracer in enumerate(tracers) if not tracer.is_known()]
+        found = rules.split(missing, **params) if rules.split is not None and missing else None
+        if found is None:
+            return trace.default_process_primitive(primitive, tracers, params)
+        places, run, rest = found
+        known = run(*(tracer.pval.get_known() for tracer in tracers if tracer.is_known()))
+        results = dict(zip(places, known, strict=True))
+        others = iter(trace.default_process_primitive(primitive, tracers, rest))
+        n_results = len(rules.types(**params)[0])
+        return [results[i] if i in results else next(others) for i in range(n_results)]
+
+    partial_eval.custom_partial_eval_rules[primitive] = partially
     ad.primitive_jvps[primitive] = jvp
     batching.fancy_primitive_batchers[primitive] = batch
     ad.primitive_transposes[primitive] = transpose

@@ -14,7 +14,9 @@ from jaxaot._typing import ClosedJaxpr
 from jaxaot.api import compile as compile_function
 from jaxaot.api import trace
 from jaxaot.errors import TensorTypeError, UnsupportedVariableError, UsageError
+from jaxaot.facade.bad_arguments import explain_deleted
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
+from jaxaot.facade.trees import refuse_cycles
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
 from jaxaot.plan.alias import ArrayOutput
 
@@ -84,7 +86,7 @@ class _OfObjects:
         return traced.jaxpr, jax.tree.unflatten(traced.out_tree, leaves)
 
 
-_OBJECTS = Objects(_are_in, _OfObjects)
+_OBJECTS = Objects(_are_in, _OfObjects, refuse_cycles, explain_deleted)
 
 
 @overload

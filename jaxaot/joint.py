@@ -130,8 +130,11 @@ def _evaluate(closed: ClosedJaxpr, tags: Sequence[str], args: Sequence[Any]) -> 
 
     for tag, eqn in zip(tags, jaxpr.eqns, strict=True):
         params = bind_params(eqn)
+        operands = [read(atom) for atom in eqn.invars]
+        if eqn.primitive.name in ("custom_jvp_call", "custom_vjp_call"):  # rules of users, who index by symbols
+            operands = [x if isinstance(x, jax.Array) or not np.ndim(x) else jnp.asarray(x) for x in operands]
         with traced_like(eqn, tag, n_own_scopes(eqn)):
-            results = eqn.primitive.bind(*map(read, eqn.invars), **params)
+            results = eqn.primitive.bind(*operands, **params)
         values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
     return [read(atom) for atom in jaxpr.outvars]
 

@@ -153,3 +153,19 @@ def test_all_that_is_not_differentiable_is_listed():
 def test_a_while_loop_is_not_differentiable():
     with pytest.raises(NotDifferentiableError, match=r"write `ja.scan`"):
         joint_of(lambda x: jax.lax.while_loop(lambda v: v < 10.0, lambda v: v * 2.0, x), (1.0,), (0,))
+
+
+def test_rules_of_users_get_arrays_that_symbols_can_index():
+    @jax.custom_vjp
+    def fn(x, times):
+        return x * times.sum()
+
+    def backward(residuals, ct):
+        _, times = residuals
+        return jax.lax.scan(lambda total, i: (total + ct * times[i], None), 0.0, jnp.arange(2))[0], None
+
+    fn.defvjp(lambda x, times: (fn(x, times), (x, times)), backward)
+    with_constant = lambda x: fn(x, jnp.array([0.0, 1.5]))
+    joint = joint_of(with_constant, (2.0,), (0,))
+    outputs, gradients = run(joint, (jnp.float32(2.0),), (jnp.float32(1.0),))
+    assert (outputs[0], gradients[0]) == (3.0, 1.5)

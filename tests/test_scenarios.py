@@ -1,6 +1,7 @@
 """The rows of docs/coverage.md that no other test shows."""
 
 import re
+import time
 import weakref
 
 import jax
@@ -11,7 +12,7 @@ import pytest
 import jaxaot as ja
 from jaxaot.lower.executable import Executable
 from jaxaot.passes.prepare import prepare_forward
-from jaxaot.plan.saved import FromForward, FromRefill
+from jaxaot.plan.saved import FromForward, FromPrimal, FromRefill
 from jaxaot.runtime.program import forward_graph
 
 
@@ -223,13 +224,44 @@ def test_column_blocks_of_one_buffer_are_told_apart():
         left.add_(1)
         right.add_(2)
 
-    base = ja.zeros(256, 256)
-    ja.compile(fn)(base[:, :128], base[:, 128:])
-    assert base[0, 0].item() == 1 and base[0, 200].item() == 2
+    graphs, seconds = [], []
+    for n_rows in (256, 4096):
+        base = ja.zeros(n_rows, 256)
+        blocks = base[:, :128], base[:, 128:]
+        begin = time.process_time()
+        traced = ja.trace(fn, *blocks)
+        seconds.append(time.process_time() - begin)
+        graphs.append([eqn.primitive.name for eqn in traced.jaxpr.jaxpr.eqns])
+        assert len(traced.call.storages) == len(traced.alias.writes) == 1
+        ja.compile(fn)(*blocks)
+        assert (base[:, :128] == 1).all() and (base[:, 128:] == 2).all()
+    assert graphs[0] == graphs[1], "no list of rows is made, so their number costs nothing"
+    assert seconds[1] < 3 * seconds[0] + 0.05
 
 
-def test_a_view_of_an_intermediate_may_be_written():
+@pytest.mark.parametrize("show", [lambda y: y.view(-1), lambda y: y.t(), lambda y: y[1], lambda y: y.view(-1)[1::2]])
+def test_the_only_view_of_an_intermediate_is_a_tensor_of_its_own(show):
+    x = ja.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    fn = lambda x: show(x * 2)
+    y = ja.compile(fn)(x)
+    assert not y._is_view() and y._base is None
+    seen = []
+    y.register_hook(lambda gradient: seen.append(gradient.tolist()))
+    y.mul_(y).add_(1)
+    y.sum().backward()
+    exact = x.detach().clone().requires_grad_()
+    (fn(exact) ** 2).sum().backward()
+    assert x.grad.tolist() == exact.grad.tolist() and len(seen) == 1
+    assert (y.size(), y.stride(), y.storage_offset()) == (fn(x).size(), fn(x).stride(), fn(x).storage_offset())
+
+
+def test_views_of_an_intermediate_that_share_memory_stay_views():
+    first, second = ja.compile(lambda x: (lambda y: (y[0], y[1:]))(x * 2))(ja.ones(2, 2, requires_grad=True))
+    assert first._base is second._base is not None
+    y, row = ja.compile(lambda x: (lambda y: (y, y[0]))(x * 2))(ja.ones(2, 2, requires_grad=True))
+    assert row._base is y
     y = ja.compile(lambda x: (x * 2).view(-1))(ja.ones(2, 2))
+    assert y._is_view(), "as eagerly where nothing is recorded"
     y.add_(1)
     assert y.tolist() == [3] * 4
 
@@ -250,8 +282,26 @@ def test_modes_are_functions_and_contexts():
 
 
 def test_seed_and_offset_are_the_last_inputs():
-    traced = ja.trace(lambda x: ja.nn.functional.dropout(x, 0.5, True), ja.ones(8))
-    assert [(aval.shape, str(aval.dtype)) for aval in traced.jaxpr.in_avals[-2:]] == [((2,), "uint32"), ((), "uint32")]
+    def fn(w, x):
+        return ja.nn.functional.dropout((x @ w).exp(), 0.5, True).tanh().sum()
+
+    state = [((2,), "uint32"), ((), "uint32")]
+    types = lambda avals: [(aval.shape, str(aval.dtype)) for aval in avals]
+    joint = ja.trace(fn, ja.ones(4, 4, requires_grad=True), ja.ones(3, 4)).joint()
+    for policy in ("save_nothing", "min_cut", "save_all"):
+        partition = joint.partition(policy)
+        assert types(partition.forward.in_avals) == [((4, 4), "float32"), ((3, 4), "float32"), *state]
+        # a backward takes what it needs of these inputs in this order, then what the forward made, then cotangents
+        residuals = partition.plan.residuals
+        n_inputs = sum(isinstance(source, FromPrimal) for source in residuals)
+        assert all(isinstance(source, FromForward) for source in residuals[n_inputs:])
+        places = [source.index for source in residuals[:n_inputs]]
+        assert places == sorted(places)
+        given = types(partition.backward.in_avals)
+        assert given[:n_inputs] == [types(partition.forward.in_avals)[i] for i in places]
+        assert given[n_inputs:][:-1] == types(partition.forward.out_avals)[1:] and given[-1] == ((), "float32")
+        if policy != "save_all":
+            assert given[:n_inputs][-2:] == state
 
 
 def test_an_output_and_its_detached_self():
@@ -273,6 +323,26 @@ def test_one_alias_written_the_other_transposed():
     a, b = base[:6], base.view(3, 3)
     ja.compile(fn)(a, b)
     assert base.tolist() == [0, 2, 4, 6, 8, 10, 6, 7, 8] and b.stride() == (1, 3)
+
+
+METADATA = {
+    "transposed": lambda x: x.t_(), "swapped": lambda x: x.transpose_(0, 1), "unsqueezed": lambda x: x.unsqueeze_(1),
+    "squeezed": lambda x: x.unsqueeze_(0).squeeze_(0).t_(), "strided": lambda x: x.as_strided_((2,), (2,), 1),
+    "moved": lambda x: x.swapaxes_(0, 1), "resized": lambda x: x.resize_(4),
+    "of_another": lambda x: x.set_(x.untyped_storage(), 2, (2,), (1,)), "detached": lambda x: x.detach_(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", METADATA)
+def test_changes_of_metadata_never_reach_the_graph(name):
+    change = lambda x: (METADATA[name](x), None)[1]
+    make = lambda: ja.arange(4.0).view(2, 2).clone()
+    assert primitives(change, make()) == []
+    x, eager = make(), make()
+    ja.compile(change)(x)
+    METADATA[name](eager)
+    shown = lambda t: (t.size(), t.stride(), t.storage_offset(), t.tolist())
+    assert shown(x) == shown(eager)
 
 
 def test_a_small_write_costs_the_view():

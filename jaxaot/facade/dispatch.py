@@ -255,7 +255,8 @@ def _gather(
             elif array is None or storage.n_written is not None or layout.numel == 0:
                 # an empty view, or memory that is not all there: rare, so read at once
                 key.append(_READ)
-                operands.append(value._read())
+                is_read = position or not spec.overwrites  # else only its shape and dtype matter
+                operands.append(value._read() if is_read else jax.numpy.zeros(layout.size, layout.dtype))
             elif value is target:
                 key.append(_TARGET)
                 step = ("window", 0, window, 1)

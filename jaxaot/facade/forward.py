@@ -409,7 +409,7 @@ def _push_row(run: _Run, places: tuple[int, ...]) -> OpSpec:
             raise DualTensorError(
                 f"Trying to use forward AD with {spec.name} that does not support it because it has not been "
                 "implemented yet. Detach its arguments if they are to count as constants."
-            ) from None
+            ) from error
 
     row = op_of(push, f"{spec.name}_push(Tensor?[] primals, Tensor?[] tangents) -> Tensor[]")
     layout = spec.layout if spec.layout in ("operands", "same") else "contiguous"

@@ -163,6 +163,8 @@ def _basic(tensor: Tensor, parts: Sequence[Any]) -> tuple[Tensor, list[Tensor | 
             try:
                 number = operator.index(part)
             except TypeError:
+                if hasattr(part, "__index__"):
+                    raise  # what its own method says
                 kind = TensorTypeError if isinstance(part, str) else DimError
                 raise kind(
                     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "

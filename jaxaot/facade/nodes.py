@@ -50,9 +50,10 @@ class OpNode(Node):
       leaves: What its backward needs; None once released, a stand-in if it is to be computed again or unpacked.
       originals: The tensors that were saved, as long as they live: arguments as the kernel orders them, then a result.
       versions: How each saved tensor was; None where that is not checked.
+      is_on_view: Whether its result was written in place to a view.
     """
 
-    __slots__ = ("kernel", "leaves", "originals", "versions")
+    __slots__ = ("is_on_view", "kernel", "leaves", "originals", "versions")
 
     holds_residuals = True
 
@@ -67,6 +68,7 @@ class OpNode(Node):
         self.leaves: Any = leaves
         self.originals: list[weakref.ref[Any]] | None = None
         self.versions: list[Version] | None = None
+        self.is_on_view = False
         if state.region is not None:
             state.region.add(self)
         if state.anomaly is not None:

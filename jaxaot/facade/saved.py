@@ -298,6 +298,7 @@ def note_written(node: Any, target: Tensor) -> None:
     What that held before is kept by the node alone, so that writing it is no reason to refuse.
     """
     kernel = node.kernel
+    node.is_on_view = target._base_tensor is not None
     if node.originals and kernel.held_results:
         node.originals[-1] = weakref.ref(target)
     if node.versions is not None:
@@ -331,6 +332,72 @@ class SavedTensor:
     def __init__(self, node: Any, place: int | None):
         self._node = node
         self._place = place
+
+    @property
+    def is_output(self) -> bool:
+        """Whether it is a result of the operation that saved it; in place, its first argument as it was afterwards."""
+        return self._origin == "result"
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it was a leaf of the graph."""
+        if self._place is None or self._origin != "argument":
+            return False
+        edge = self._edge(self._place)
+        return edge is None or edge.node.is_sink
+
+    @property
+    def is_inplace_on_view(self) -> bool:
+        """Whether it is what an operation in place wrote to a view."""
+        return self.is_output and self._node.is_on_view
+
+    @property
+    def saved_version(self) -> int | None:
+        """The version of the tensor when it was saved.
+
+        None where nobody can tell: the tensor was written since, is gone or was packed by hooks. Versions are noted
+        under `ja.autograd.set_version_check("error")` alone.
+        """
+        node, place = self._node, self._place
+        if place is None or node.leaves is None:
+            return None
+        original, item = node.original(place), held_items(node)[place]
+        if original is None or type(item) is Packed:
+            return None
+        for version in node.versions or ():
+            if version.tensor() is original:
+                return version.n
+        return original._version if _shows(original, item) else None
+
+    @property
+    def data(self) -> Any:
+        """What the node holds: what the pack hook returned, else the tensor without its history.
+
+        Raises:
+          BackwardTwiceError: If it was freed.
+        """
+        node, place = self._node, self._place
+        if node.leaves is None:
+            raise BackwardTwiceError(FREED)
+        if place is None:
+            return None
+        item = held_items(node)[place]
+        if type(item) is Packed:
+            return item.value
+        made = wrap_array(jnp.asarray(item), self._layout(place))
+        made._storage.is_shared = True
+        return made
+
+    @property
+    def unpack_hook(self) -> Callable[[Any], Any] | None:
+        """The hook that unpacks it, or None."""
+        node, place = self._node, self._place
+        item = None if place is None or node.leaves is None else held_items(node)[place]
+        return item.hooks.unpack if type(item) is Packed else None
+
+    @property
+    def _origin(self) -> str | None:
+        return None if self._place is None else self._node.kernel.sources[self._place][0]
 
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         """Packs the tensor at once, and has it unpacked whenever it is needed; the node no longer holds it.

@@ -367,3 +367,14 @@ def has_duplicates(atoms: Sequence[Atom]) -> bool:
     """Returns whether a variable occurs twice among `atoms`."""
     seen = list(variables(atoms))
     return len(set(seen)) < len(seen)
+
+
+def described_inside(jaxpr: Jaxpr) -> list[tuple[str, str]]:
+    """Returns what is inside of linear maps at any depth, by what they are: the derivatives of `ja.remat` functions."""
+    found = []
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name == "linear_map":
+            found.append(eqn.params["linear"].described())
+        for inner in sub_jaxprs(eqn):
+            found += described_inside(inner)
+    return found

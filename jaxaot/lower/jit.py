@@ -32,7 +32,7 @@ from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with
 from jaxaot.backend.cpu.run import How, Way, choose_way
 from jaxaot.errors import BudgetError
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import check_sizes
+from jaxaot.ir.walk import check_sizes, described_inside
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
@@ -125,10 +125,15 @@ class Objects(NamedTuple):
     Attributes:
       are_in: Returns whether arguments hold such objects.
       make: Takes (function, options of `jax.jit`) to what calls it, and has `graph_of`.
+      refuse_cycles: Takes (a pytree, what it is), and raises if that has no end.
+      explain_deleted: Takes (error, function, arguments, keyword arguments), and raises a clearer error if it is about
+        an array that was deleted.
     """
 
     are_in: Callable[[Any], bool]
     make: Callable[[Callable[..., Any], dict[str, Any]], OfObjects]
+    refuse_cycles: Callable[[Any, str], None]
+    explain_deleted: Callable[[Exception, Callable[..., Any], tuple[Any, ...], dict[str, Any]], None]
 
 
 class Static:
@@ -291,7 +296,9 @@ class _Checked:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.objects.are_in((args, kwargs)):
             raise _HasObjects
-        return self.__wrapped__(*args, **kwargs)
+        result = self.__wrapped__(*args, **kwargs)
+        self._objects.refuse_cycles(result, "The results")
+        return result
 
 
 class _Described(NamedTuple):
@@ -594,6 +601,7 @@ class Jitted(Generic[P, R]):
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if not is_outermost():
+            self._objects.refuse_cycles((args, kwargs), "The arguments")
             if self._objects.are_in((args, kwargs)):  # `jax.jit` would drop what the function changes in them
                 return self._fn(*args, **kwargs)
             return self._inside(*args, **kwargs)
@@ -601,6 +609,7 @@ class Jitted(Generic[P, R]):
             return self._made_of_objects(*args, **kwargs)
         settings, version = self._latest
         if settings is not config.get():
+            self._objects.refuse_cycles((args, kwargs), "The arguments")  # once: each call would take longer by it
             version = self._current()
         found = None
         try:
@@ -610,6 +619,9 @@ class Jitted(Generic[P, R]):
         except (_HasObjects, TypeError):  # JAX may know no such objects
             if not self._objects.are_in((args, kwargs)):
                 raise
+        except RuntimeError as error:
+            self._objects.explain_deleted(error, self._fn, args, kwargs)
+            raise
         if found is not None:
             return version.run_other(found, args, kwargs)
         return self._of_objects()(*args, **kwargs)
@@ -639,6 +651,7 @@ class Jitted(Generic[P, R]):
 
     def _staged(self, method: str, args: Any, kwargs: Any) -> Any:
         """Returns the result of a method of the function that `jax.jit` made for the place of the call."""
+        self._objects.refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
             graph, _ = self._of_objects().graph_of(args, kwargs)
             run = as_one_call(graph, self._name)
@@ -656,17 +669,24 @@ class Jitted(Generic[P, R]):
 
     def eval_shape(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the types of the results for some arguments or types."""
+        self._objects.refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
             return self._of_objects().graph_of(args, kwargs)[1]
         return self._inside.eval_shape(*args, **kwargs)
 
     def explain(self, /, *args: Any, **kwargs: Any) -> None:
-        """Prints what the passes for the platform do to the graph of a call; nothing is compiled or run by it."""
+        """Prints what the passes for the platform do to the graph of a call, and how functions in it are partitioned.
+
+        These are the functions under `ja.remat` of which there are gradients. Nothing is compiled or run by it.
+        """
+        self._objects.refuse_cycles((args, kwargs), "The arguments")
         if self._objects.are_in((args, kwargs)):
             graph, _ = self._of_objects().graph_of(args, kwargs)
         else:
             graph = self._inside.trace(*args, **kwargs).jaxpr
         print(Executable(inline(graph, also_custom=True), name=self._name).explain())
+        for name, text in described_inside(graph.jaxpr):
+            print(f"\n# {name}\n{text}")
 
     def clear_cache(self) -> None:
         """Drops all that was compiled."""

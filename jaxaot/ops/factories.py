@@ -24,8 +24,8 @@ from jaxaot.ops.table import register_op
 from jaxaot.views.layout import Layout, check_addressable, layout_of
 
 FACTORY: dict[str, Any] = {"method": False, "differentiable": False, "factory": True}
-LIKE: dict[str, Any] = {**FACTORY, "layout": "same"}
-METHOD_ONLY: dict[str, Any] = {"function": False, "differentiable": False, "factory": True}
+LIKE: dict[str, Any] = {**FACTORY, "layout": "same", "overwrites": True}
+METHOD_ONLY: dict[str, Any] = {"function": False, "differentiable": False, "factory": True, "overwrites": True}
 
 _WIDEST = 8
 """Bytes of a number where NumPy computes what becomes a constant, before there is a graph to be checked."""

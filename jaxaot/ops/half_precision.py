@@ -131,31 +131,45 @@ def computed_wide(
     )
 
 
-def product_before_rounding(product: Callable[..., Array], x: Array, y: Array) -> Array:
-    """Returns a product of halves in float32, as it is summed; of other dtypes as it is.
+def product_before_rounding(product: Callable[..., Array], x: Array, y: Array, alpha: Any = 1) -> Array:
+    """Returns `alpha` times a product of halves in float32, as it is summed; of other dtypes the product as it is.
 
-    The derivatives are products of halves, too: those of float32 and halves would be computed in float32.
+    The derivatives are products of halves, too: those of float32 and halves would be computed in float32. A gradient
+    is multiplied by `alpha` after its product, as PyTorch does: rounded before, small sums of large terms would be
+    far off.
 
     Args:
       product: A bilinear function of two arrays, with JAX's parameter `preferred_element_type`.
       x: First operand.
       y: Second operand, of the same dtype.
+      alpha: A number; for halves alone.
     """
-    return _float32_product(product, x, y) if x.dtype in HALVES else product(x, y)
+    if x.dtype not in HALVES:
+        return product(x, y)
+    return _float32_product(product, x, y, *(() if isinstance(alpha, int) and alpha == 1 else (alpha,)))
+
+
+def _times(x: Array, alpha: Sequence[Any], dtype: Any) -> Array:
+    """Returns an array in a dtype, multiplied by a number in float32 if there is one."""
+    return strong(strong(x, jnp.float32) * strong(alpha[0], jnp.float32) if alpha else x, dtype)
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _float32_product(product: Callable[..., Array], x: Array, y: Array) -> Array:
-    return product(x, y, preferred_element_type=jnp.float32)
+def _float32_product(product: Callable[..., Array], x: Array, y: Array, *alpha: Any) -> Array:
+    return _times(product(x, y, preferred_element_type=jnp.float32), alpha, jnp.float32)
 
 
 def _product_jvp(product: Callable[..., Array], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    x, y = primals
-    result = _float32_product(product, x, y)
-    moved = [lambda dx: product(dx, y), lambda dy: product(x, dy)]
+    x, y, *alpha = primals
+    result = _float32_product(product, x, y, *alpha)
+    moved = [
+        lambda dx: product(_times(dx, alpha, dx.dtype), y),
+        lambda dy: product(x, _times(dy, alpha, dy.dtype)),
+        lambda dalpha: _times(product(x, y, preferred_element_type=jnp.float32), (dalpha,), jnp.float32),
+    ]  # a tangent is multiplied before its product, and so a gradient after it
     changes = [
         strong(move(tangent), result.dtype)
-        for move, tangent in zip(moved, tangents, strict=True)
+        for move, tangent in zip(moved, tangents, strict=False)
         if not isinstance(tangent, jax.custom_derivatives.SymbolicZero)
     ]
     return result, sum(changes[1:], start=changes[0]) if changes else jnp.zeros_like(result)

@@ -16,7 +16,7 @@ from jaxaot.errors import ArgumentError, DtypeError, ShapeMismatchError, TensorE
 from jaxaot.ops.derivatives import divide
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim, normalize_dims
 from jaxaot.ops.elementwise import _scaled, absolute
-from jaxaot.ops.half_precision import product_before_rounding
+from jaxaot.ops.half_precision import HALVES, product_before_rounding
 from jaxaot.ops.promotion import default_float, is_bool, is_complex, is_floating, is_inexact, promote, result_dtype
 from jaxaot.ops.reductions import vector_norm_values
 from jaxaot.ops.table import register_op
@@ -44,8 +44,8 @@ def _text(shape: Sequence[int]) -> str:
     return "x".join(str(size) for size in shape)
 
 
-def matmul_values(self: Array, other: Array, before_rounding: bool = False) -> Array:
-    """Returns the product with PyTorch's checks; that of halves in float32 if it is to be `before_rounding`."""
+def matmul_values(self: Array, other: Array, alpha: Any = None) -> Array:
+    """Returns the product with PyTorch's checks; with `alpha` a multiple of it, that of halves in float32."""
     if self.ndim == 0 or other.ndim == 0:
         raise ShapeMismatchError(
             f"both arguments to matmul need to be at least 1D, but they are {self.ndim}D and {other.ndim}D"
@@ -65,7 +65,10 @@ def matmul_values(self: Array, other: Array, before_rounding: bool = False) -> A
             f"mat1 and mat2 shapes cannot be multiplied ({_text(left)} and {_text(other.shape[-2:])})"
         )
     broadcast_shapes(self.shape[:-2], other.shape[:-2])
-    return product_before_rounding(jnp.matmul, self, other) if before_rounding else jnp.matmul(self, other)
+    if alpha is None:
+        return jnp.matmul(self, other)
+    product = product_before_rounding(jnp.matmul, self, other, alpha)
+    return product if self.dtype in HALVES else _scaled(product, alpha)
 
 
 @register_op("matmul(Tensor self, Tensor other) -> Tensor", out=True)
@@ -78,10 +81,10 @@ def mm(self, mat2):
     return _mm(self, mat2)
 
 
-def _mm(self: Array, mat2: Array, before_rounding: bool = False) -> Array:
+def _mm(self: Array, mat2: Array, alpha: Any = None) -> Array:
     _need_ndim("mm", "self", self, 2)
     _need_ndim("mm", "mat2", mat2, 2)
-    return matmul_values(self, mat2, before_rounding)
+    return matmul_values(self, mat2, alpha)
 
 
 @register_op("bmm(Tensor self, Tensor mat2) -> Tensor", out=True)
@@ -89,7 +92,7 @@ def bmm(self, mat2):
     return _bmm(self, mat2)
 
 
-def _bmm(self: Array, mat2: Array, before_rounding: bool = False) -> Array:
+def _bmm(self: Array, mat2: Array, alpha: Any = None) -> Array:
     _need_ndim("bmm", "batch1", self, 3)
     _need_ndim("bmm", "batch2", mat2, 3)
     if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
@@ -98,7 +101,7 @@ def _bmm(self: Array, mat2: Array, before_rounding: bool = False) -> Array:
             f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: "
             f"{list(mat2.shape[:2])}."
         )
-    return matmul_values(self, mat2, before_rounding)
+    return matmul_values(self, mat2, alpha)
 
 
 @register_op("mv(Tensor self, Tensor vec) -> Tensor", out=True)
@@ -106,10 +109,10 @@ def mv(self, vec):
     return _mv(self, vec)
 
 
-def _mv(self: Array, vec: Array, before_rounding: bool = False) -> Array:
+def _mv(self: Array, vec: Array, alpha: Any = None) -> Array:
     _need_ndim("mv", "self", self, 2)
     _need_ndim("mv", "vec", vec, 1)
-    return matmul_values(self, vec, before_rounding)
+    return matmul_values(self, vec, alpha)
 
 
 @register_op("dot(Tensor self, Tensor tensor) -> Tensor", out=True)
@@ -160,8 +163,8 @@ def vecdot(x, y, dim):
 # beta * self + alpha * product. A beta of 0 as a Python number drops self, NaN or not.
 
 
-def _combined(self: Array, product: Array, beta: Any, alpha: Any, dtype: DTypeLike | None = None) -> Array:
-    """Returns the sum in `dtype`, by default that of the product."""
+def _combined(self: Array, product: Array, beta: Any, dtype: DTypeLike | None = None) -> Array:
+    """Returns the sum in `dtype`, by default that of the product, which `alpha` is in already."""
     dtype = product.dtype if dtype is None else dtype
     self = jnp.asarray(self).astype(product.dtype)
     shape = broadcast_shapes(self.shape, product.shape)
@@ -169,7 +172,6 @@ def _combined(self: Array, product: Array, beta: Any, alpha: Any, dtype: DTypeLi
         raise ShapeMismatchError(
             f"The expanded size of the tensor must match: {list(self.shape)} does not expand to {list(product.shape)}"
         )
-    product = _scaled(product, alpha)
     return jnp.where(jnp.asarray(beta) == 0, product, _scaled(self, beta) + product).astype(dtype)
 
 
@@ -177,14 +179,14 @@ def _combined(self: Array, product: Array, beta: Any, alpha: Any, dtype: DTypeLi
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", inplace=True, out=True
 )
 def addmm(self, mat1, mat2, beta, alpha):
-    return _combined(self, _mm(mat1, mat2, True), beta, alpha, mat1.dtype)
+    return _combined(self, _mm(mat1, mat2, alpha), beta, mat1.dtype)
 
 
 @register_op(
     "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", inplace=True, out=True
 )
 def addmv(self, mat, vec, beta, alpha):
-    return _combined(self, _mv(mat, vec, True), beta, alpha, mat.dtype)
+    return _combined(self, _mv(mat, vec, alpha), beta, mat.dtype)
 
 
 @register_op(
@@ -192,7 +194,7 @@ def addmv(self, mat, vec, beta, alpha):
 )
 def addr(self, vec1, vec2, beta, alpha):
     product = outer(vec1, vec2)
-    return _combined(self, product.astype(result_dtype(self, product)), beta, alpha)
+    return _combined(self, _scaled(product.astype(result_dtype(self, product)), alpha), beta)
 
 
 BATCHED = "(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"
@@ -200,12 +202,12 @@ BATCHED = "(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar 
 
 @register_op("baddbmm" + BATCHED, inplace=True, out=True)
 def baddbmm(self, batch1, batch2, beta, alpha):
-    return _combined(self, _bmm(batch1, batch2, True), beta, alpha, batch1.dtype)
+    return _combined(self, _bmm(batch1, batch2, alpha), beta, batch1.dtype)
 
 
 @register_op("addbmm" + BATCHED, inplace=True, out=True)
 def addbmm(self, batch1, batch2, beta, alpha):
-    return _combined(self, jnp.sum(_bmm(batch1, batch2, True), axis=0), beta, alpha, batch1.dtype)
+    return _combined(self, jnp.sum(_bmm(batch1, batch2, alpha), axis=0), beta, batch1.dtype)
 
 
 @register_op("chain_matmul(Tensor[] matrices) -> Tensor", method=False, out=True)

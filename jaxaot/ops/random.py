@@ -29,7 +29,7 @@ from jaxaot.ops.promotion import (
 from jaxaot.ops.table import register_op
 
 FACTORY: dict[str, Any] = {"random": True, "method": False, "differentiable": False, "factory": True}
-LIKE: dict[str, Any] = {**FACTORY, "layout": "same"}
+LIKE: dict[str, Any] = {**FACTORY, "layout": "same", "overwrites": True}
 SAMPLED: dict[str, Any] = {"random": True, "out": True}
 FILL: dict[str, Any] = {"random": True, "inplace_only": True}
 

@@ -199,6 +199,11 @@ def _settings(earlier: CallKey, later: CallKey) -> Iterator[Difference]:
         yield Difference(Kind.SETTING, "autocast", text)
     if earlier.hooks != later.hooks:
         text = f"the hooks on saved tensors are {later.hooks or 'none'} instead of {earlier.hooks or 'none'}"
+        if str(earlier.hooks) == str(later.hooks):
+            text = (
+                f"the hooks on saved tensors are other functions named {later.hooks}; make them once, or give those "
+                "that do the same an equal `user_cache_hash` attribute"
+            )
         yield Difference(Kind.SETTING, "saved tensor hooks", text)
     if earlier.watches != later.watches:
         yield Difference(Kind.SETTING, "anomaly mode", f"anomaly mode is {'on' if later.watches else 'off'}")

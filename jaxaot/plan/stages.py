@@ -274,6 +274,24 @@ class Partition:
     plan: SavePlan
     hooks: tuple[Any, ...] = ()
 
+    def __post_init__(self) -> None:
+        joint, residuals = self.joint, self.plan.residuals
+        lengths = {
+            "inputs of the forward: the primals": (len(self.forward.in_avals), joint.n_primals),
+            "outputs of the forward: outputs, then residuals that are neither": (
+                len(self.forward.out_avals),
+                joint.n_outputs + self.plan.n_extra_outputs,
+            ),
+            "inputs of the backward: residuals, then cotangents": (
+                len(self.backward.in_avals),
+                len(residuals) + joint.n_cotangents,
+            ),
+            "outputs of the backward: gradients": (len(self.backward.out_avals), joint.n_gradients),
+            "saved values: residuals that are made": (len(self.plan.saved), sum(map(is_saved, residuals))),
+        }
+        wrong = [f"{what}: {found}, not {expected}" for what, (found, expected) in lengths.items() if found != expected]
+        assert not wrong, "; ".join(wrong)
+
     @property
     def saved(self) -> tuple[SavedValue, ...]:
         """The values that are kept for the backward and are not primals."""

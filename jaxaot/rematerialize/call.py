@@ -22,7 +22,7 @@ import jax.numpy as jnp
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
 from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
-from jaxaot.ir.rewrite import inline
+from jaxaot.ir.rewrite import drop_inputs, inline
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
@@ -32,7 +32,7 @@ from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
 from jaxaot.plan.stages import Partition
-from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of
+from jaxaot.rematerialize.linear import LinearMap, depending, derivative_of, with_outputs
 from jaxaot.settings import Config
 from jaxaot.tape.saved_hooks import HookPair
 from jaxaot.tracer.hooks import trace_hooks
@@ -263,4 +263,20 @@ def _batch(axis: MappedAxis, args: tuple[Any, ...], dims: Sequence[Any], jaxpr: 
     return mapped(*args), out_dims
 
 
-rematerialized_p = make_primitive("rematerialized", Rules(_evaluate, _types, _jvp, _batch, _transpose, _graph, _like))
+def _split(missing: Sequence[int], jaxpr: ClosedJaxpr, call: RematCall) -> Any:
+    """Returns the results that do not depend on missing operands, what computes them, and what computes the others.
+
+    So is a function cut whose results are values and tangents, in the rule of a `jax.custom_jvp`.
+    """
+    later = depending(jaxpr, missing)
+    now = [i for i in range(len(jaxpr.out_avals)) if i not in later]
+    if not now or not later or jaxpr.effects:
+        return None
+    known = call.like(drop_inputs(with_outputs(jaxpr, now), missing))
+    rest = with_outputs(jaxpr, sorted(later))
+    return now, known, {"jaxpr": rest, "call": call.like(rest)}
+
+
+rematerialized_p = make_primitive(
+    "rematerialized", Rules(_evaluate, _types, _jvp, _batch, _transpose, _graph, _like, split=_split)
+)

@@ -8,6 +8,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import jax
 
+from jaxaot.facade.bad_arguments import deleted_arrays_named
+from jaxaot.facade.trees import refuse_cycles
 from jaxaot.rematerialize.remat import refuse_tensors, rematerialize
 from jaxaot.rematerialize.static import Options
 
@@ -74,7 +76,9 @@ def grad(
 def _of_arrays(derivative: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(derivative)
     def call(*args: object, **kwargs: Any) -> Any:
+        refuse_cycles((args, kwargs), "The arguments")
         refuse_tensors(jax.tree.leaves((args, kwargs)), fn)
-        return derivative(*args, **kwargs)
+        with deleted_arrays_named(fn, args, kwargs):
+            return derivative(*args, **kwargs)
 
     return call

@@ -117,7 +117,7 @@ class LinearMap:
             there, back = self.back, self.there
             if zeros:
                 there = dataclasses.replace(there, make=lambda: drop_zeros(self.back.graph, [n + i for i in zeros]))
-                back = dataclasses.replace(back, make=lambda: _with_outputs(self.there.graph, kept))
+                back = dataclasses.replace(back, make=lambda: with_outputs(self.there.graph, kept))
             return LinearMap(n, there, back, avals, self.parts)
 
         return self._once(("transposed", kept), make)
@@ -272,7 +272,8 @@ def _graph_of(fn: Callable[..., Any], avals: Sequence[Aval]) -> Any:
     return dce(inline(jax.make_jaxpr(fn)(*avals), also_custom=False))
 
 
-def _with_outputs(closed: ClosedJaxpr, kept: Sequence[int]) -> Any:
+def with_outputs(closed: ClosedJaxpr, kept: Sequence[int]) -> Any:
+    """Returns a graph with some of its outputs, and what these need."""
     jaxpr = closed.jaxpr
     outvars = [jaxpr.outvars[i] for i in kept]
     return dce(close_jaxpr(make_jaxpr_object(jaxpr.invars, outvars, jaxpr.eqns, jaxpr.constvars), closed.consts))

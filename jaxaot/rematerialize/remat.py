@@ -19,6 +19,7 @@ from jaxaot._jax import close_jaxpr, make_jaxpr_object, trace_context
 from jaxaot._typing import PyTreeDef
 from jaxaot._util import KeptWith
 from jaxaot.errors import ArgumentError, NotDifferentiableError, TensorTypeError, UsageError
+from jaxaot.facade.bad_arguments import deleted_arrays_named
 from jaxaot.facade.cells import cell_kinds, is_leaf, kind_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.trees import refuse_cycles
@@ -233,9 +234,10 @@ def rematerialize(fn: Callable[..., Any], options: Options) -> Any:
         if is_left_to_jax(asked_budget()):
             return given(*args, **kwargs)
         graph, (cells, values, _) = taken_apart(args, kwargs, budget_now(asked_budget()))
-        if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
-            return given(*args, **kwargs)
-        results = graph.call(*graph.closed_over, *cells.arrays, *values)
+        with deleted_arrays_named(given, args, kwargs):
+            if not graph.call.is_differentiable:  # there is nothing to cut, and the plain call keeps Python's results
+                return given(*args, **kwargs)
+            results = graph.call(*graph.closed_over, *cells.arrays, *values)
         n_results = len(results) - len(graph.written)
         if graph.written:
             cells.write(dict(zip(graph.written, results[n_results:], strict=True)))
@@ -328,6 +330,7 @@ def _trace(fn: Callable[..., Any], flat: Callable[..., Any], values: Sequence[An
     def run(*values: object) -> Any:
         nonlocal out_tree, n_results
         result, in_cells = flat(values)
+        refuse_cycles(result, "The results")
         leaves, out_tree = jax.tree.flatten(result)
         n_results = len(leaves)
         return [*leaves, *in_cells]

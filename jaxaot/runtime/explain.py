@@ -6,11 +6,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, assert_never
 
-from jaxaot._typing import Jaxpr
 from jaxaot._util import format_bytes
 from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.text import to_text
-from jaxaot.ir.walk import sub_jaxprs
+from jaxaot.ir.walk import described_inside
 from jaxaot.lower.executable import Executable
 from jaxaot.partition.segments import FromInput, FromSegment, ValueSource, cut_segments
 from jaxaot.partition.timeline import memory_timeline
@@ -49,7 +48,8 @@ def explain_stages(traced: Traced, partition: Partition | None) -> str:
             f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
             f"(save_all: {format_bytes(plan.save_all_bytes)})\n{memory_timeline(partition)}",
         ]
-    parts += [f"# {name}\n{text}" for name, text in _inside(traced.jaxpr.jaxpr)]
+    shown = [traced.jaxpr] if partition is None else [traced.jaxpr, partition.joint.jaxpr]
+    parts += [f"# {name}\n{text}" for graph in shown for name, text in described_inside(graph.jaxpr)]
     if traced.break_values:
         parts += _segment_texts(traced, partition)
     graphs = {"forward": prepare_forward(forward_graph(traced, partition))}
@@ -57,17 +57,6 @@ def explain_stages(traced: Traced, partition: Partition | None) -> str:
         graphs["backward"] = prepare_backward(partition.backward, len(partition.plan.residuals))
     parts.append("\n".join(["# lowered", *(Executable(graph, (), name).explain() for name, graph in graphs.items())]))
     return "\n\n".join(parts)
-
-
-def _inside(jaxpr: Jaxpr) -> list[tuple[str, str]]:
-    """Returns what is inside of linear maps at any depth, by what they are: the derivatives of `ja.remat` functions."""
-    found = []
-    for eqn in jaxpr.eqns:
-        if eqn.primitive.name == "linear_map":
-            found.append(eqn.params["linear"].described())
-        for inner in sub_jaxprs(eqn):
-            found += _inside(inner)
-    return found
 
 
 def _segment_texts(traced: Traced, partition: Partition | None) -> list[str]:

@@ -217,6 +217,23 @@ def is_inference_mode_enabled() -> bool:
     return state.infers
 
 
+class set_multithreading_enabled:
+    """Taken as in PyTorch, as a function or as a context; a backward runs in the thread that calls it anyway.
+
+    Args:
+      mode: Whether PyTorch may use further threads.
+    """
+
+    def __init__(self, mode: bool):
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
 class set_version_check:
     """Sets at once what a backward does when a tensor that it saved was written since; a `with` block restores it.
 

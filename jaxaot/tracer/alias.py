@@ -107,6 +107,8 @@ def collect_escapes(
         escapes.grads.append(tensor)
         if tensor._grad is not None:
             _visit(trace, escapes, seen, tensor._grad)
+    asked = {id(x) for x in (*leaves, *kept, *(t._grad for t in escapes.grads))}
+    _separate_only_views(trace, escapes, asked)
     return escapes
 
 
@@ -127,6 +129,31 @@ def _visit(trace: TraceState, escapes: Escapes, seen: set[int], tensor: Tensor) 
     if storage.trace is trace and id(storage) not in trace.storages and id(storage) not in escapes.storage_ids:
         escapes.storage_ids.add(id(storage))
         escapes.fresh.append(storage)
+
+
+def _separate_only_views(trace: TraceState, escapes: Escapes, asked: set[int]) -> None:
+    """Lets go of the bases that the function made and nobody can reach, each the base of one view alone.
+
+    To users such a view is a tensor of its own, as what PyTorch's compiled functions return; its gradient still flows
+    through the history that it shares with the base, so the graph stays the same.
+
+    Args:
+      trace: The trace.
+      escapes: What outlives it.
+      asked: Ids of the tensors that users can reach, apart from bases.
+    """
+    sharers: dict[int, list[Tensor]] = {}
+    for tensor in (*escapes.made, *escapes.changed):
+        sharers.setdefault(id(tensor._storage), []).append(tensor)
+    for storage in escapes.fresh:
+        reached = [tensor for tensor in sharers.get(id(storage), ()) if id(tensor) in asked]
+        if len(reached) != 1 or any(tensor._trace is not trace for tensor in sharers[id(storage)]):
+            continue
+        (view,) = reached
+        history = view._history
+        if view._base_tensor is not None and view._creation is None and history is not None and history.requires_grad:
+            view._base_tensor = None
+            escapes.made = [tensor for tensor in escapes.made if tensor is view or tensor._storage is not storage]
 
 
 def plan_aliases(

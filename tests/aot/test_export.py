@@ -8,6 +8,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot import errors
+from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.walk import forward_index, is_backward
 
 F = ja.nn.functional
@@ -169,6 +170,25 @@ def test_every_backward_equation_names_its_forward_equation():
     assert len(eqns) > 10 and all(forward_index(eqn) is not None for eqn in eqns)
     conv = [forward_index(e) for e in graph.jaxpr.eqns if e.primitive.name == "conv_general_dilated"]
     assert len(conv) == 3 and len(set(conv)) == 1  # the convolution, and its gradients for input and weight
+    rows = sequence_rows(graph)
+    forward, backward = ([row for row in rows if row.is_backward == late] for late in (False, True))
+    operations = [
+        row.source
+        for row, before in zip(forward, [None, *forward], strict=False)
+        if row.source != (before and before.source)
+    ]
+    assert [name for name in operations if name] == [
+        "conv2d", "add", "batch_norm", "relu", "add", "linear", "sub", "abs", "mean",
+    ]  # fmt: skip
+    numbers = [row.number for row in backward]
+    assert numbers == sorted(numbers, reverse=True) and set(numbers) <= {row.number for row in forward}
+    sources = {row.number: row.source for row in forward}
+    assert all(row.source == sources[row.number] for row in backward)
+    assert {row.source for row in backward if row.source} == {"conv2d", "batch_norm", "relu", "linear", "abs", "mean"}
+    passed = [row.number for row in forward if row.source in ("add", "sub")]
+    assert len(passed) >= 3 and not set(passed) & set(numbers), "they pass the gradient on"
+    again, _ = check_module(Model(), (ja.randn(2, 16, 2, 2, requires_grad=True),), 0)
+    assert sequence_table(sequence_rows(again)) == sequence_table(rows)
 
 
 @pytest.mark.oracle

@@ -84,6 +84,40 @@ def test_modes_as_decorators(m):
     assert list(infers()) == [True] and not m.is_inference_mode_enabled()
 
 
+SWITCHES = {
+    "set_grad_enabled": (lambda m: m.set_grad_enabled, lambda m: m.is_grad_enabled(), True),
+    "inference_mode": (lambda m: m.inference_mode, lambda m: m.is_inference_mode_enabled(), False),
+    "set_detect_anomaly": (
+        lambda m: m.autograd.set_detect_anomaly,
+        lambda m: (m.autograd if hasattr(m.autograd, "is_anomaly_enabled") else m).is_anomaly_enabled(),
+        False,
+    ),
+    "set_multithreading_enabled": (lambda m: m.autograd.set_multithreading_enabled, lambda m: None, True),
+}
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_switches_are_contexts_that_exceptions_leave(m, name):
+    switch, reads, default = SWITCHES[name]
+    switch = switch(m)
+    before = reads(m)
+    for value in (True, False):
+        with switch(value):
+            inside = reads(m)
+            assert inside in (None, value)
+            with switch(not value):
+                assert reads(m) in (None, not value)
+            assert reads(m) == inside
+        with pytest.raises(ZeroDivisionError), switch(value):
+            raise ZeroDivisionError
+        assert reads(m) == before
+    if name != "inference_mode":  # which is a context and a decorator alone, in PyTorch too
+        switch(not default)
+        assert reads(m) in (None, not default)
+        switch(default)
+    assert reads(m) == before
+
+
 def test_the_check_of_versions_is_a_context_that_an_exception_leaves():
     def squared():
         x = ja.ones(2, requires_grad=True).clone()

@@ -83,6 +83,51 @@ def test_an_op_that_saved_nothing_runs_again():
     assert a.grad.tolist() == [2, 2, 2]
 
 
+def fields(saved):
+    return saved.saved_version, saved.is_leaf, saved.is_output, saved.is_inplace_on_view
+
+
+def test_fields_of_a_saved_tensor():
+    x = leaf()
+    product, exponential = x * x, x.exp()
+    assert fields(product.grad_fn._raw_saved_self) == (0, True, False, False)
+    assert fields(exponential.grad_fn._raw_saved_result) == (0, False, True, False)
+    h = x.clone().add_(1)
+    squared = h * h
+    assert fields(squared.grad_fn._raw_saved_self) == (1, False, False, False)
+    h.add_(1)
+    assert squared.grad_fn._raw_saved_self.saved_version is None, "written since, and versions are not noted"
+    whole = x.clone()
+    whole.exp_()
+    assert fields(whole.grad_fn._raw_saved_result) == (1, False, True, False)
+    base = x.clone()
+    base[1:].exp_()
+    node = base.grad_fn.next_functions[1][0]
+    assert fields(node._raw_saved_result)[1:] == (False, True, True)
+
+
+def test_versions_of_saved_tensors_where_they_are_noted(checked):
+    h = leaf().clone().add_(1)
+    y = h * h
+    h.add_(1)
+    assert y.grad_fn._raw_saved_self.saved_version == 1
+
+
+def test_what_a_saved_tensor_holds():
+    x = leaf()
+    saved = x.exp().grad_fn._raw_saved_result
+    assert saved.unpack_hook is None and not saved.data.requires_grad
+    assert np.allclose(saved.data.numpy(), np.exp([0.5, 1, 2]))
+    unpack = lambda pair: pair[1]
+    with hooks(lambda t: ("packed", t), unpack):
+        y = x.exp()
+    saved = y.grad_fn._raw_saved_result
+    assert saved.data[0] == "packed" and saved.unpack_hook is unpack and saved.saved_version is None
+    y.sum().backward()
+    with pytest.raises(errors.BackwardTwiceError):
+        _ = saved.data
+
+
 def test_results_die_without_the_garbage_collector():
     gc.disable()
     try:
@@ -335,6 +380,72 @@ def test_of_a_checkpointed_function_only_the_arguments_are_packed():
     y.sum().backward()
     inner = np.exp([0.5, 1, 2])
     assert calls == [x.tolist()] and np.allclose(x.grad.numpy(), inner * (1 - np.tanh(inner) ** 2), atol=1e-5)
+
+
+INFERENCE = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+    "autograd, or use `ja.no_grad()` instead of `ja.inference_mode()`."
+)
+PACK_WROTE = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+    "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
+    "perform in-place operations on the input to a pack hook."
+)
+HOOKS_SET = (
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+    "allowed at a time."
+)
+HOOKS_FREED = (
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are "
+    "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved variables after calling backward."
+)
+HOOKS_NONE = "Calling register_hooks on a saved tensor with value None is forbidden"
+
+
+def test_messages_are_those_of_pytorch_word_by_word():
+    def message(fn):
+        with pytest.raises(RuntimeError) as caught:
+            fn()
+        return str(caught.value)
+
+    with ja.inference_mode():
+        c = ja.ones(3)
+    assert message(lambda: leaf() * c) == INFERENCE and (leaf() * c.clone()).requires_grad
+    x, product = leaf(), leaf() * leaf()
+    saved = product.grad_fn._raw_saved_self
+    assert message(lambda: saved.register_hooks(lambda t: t.add_(1), lambda t: t)).startswith(PACK_WROTE)
+    saved.register_hooks(*SAME)
+    assert message(lambda: saved.register_hooks(*SAME)) == HOOKS_SET
+    product.sum().backward()
+    assert message(lambda: saved.register_hooks(*SAME)) == HOOKS_FREED
+    assert message(lambda: (x * 2).grad_fn._raw_saved_self.register_hooks(*SAME)) == HOOKS_NONE
+
+
+@pytest.mark.oracle
+def test_these_messages_are_in_pytorch():
+    torch = pytest.importorskip("torch")
+
+    def message(fn):
+        with pytest.raises(RuntimeError) as caught:
+            fn()
+        return str(caught.value)
+
+    make = lambda: torch.tensor([0.5, 1.0, 2.0], requires_grad=True)
+    with torch.inference_mode():
+        c = torch.ones(3)
+    assert message(lambda: make() * c) == INFERENCE.replace("ja.", "torch.")
+    x, product = make(), make() * make()
+    written = product.grad_fn._raw_saved_other  # which PyTorch counts as packed from then on
+    assert message(lambda: written.register_hooks(lambda t: t.add_(1), lambda t: t)) == PACK_WROTE
+    product = make() * make()
+    saved = product.grad_fn._raw_saved_self
+    saved.register_hooks(*SAME)
+    assert message(lambda: saved.register_hooks(*SAME)) == HOOKS_SET
+    product.sum().backward()
+    assert message(lambda: saved.register_hooks(*SAME)) == HOOKS_FREED
+    assert message(lambda: (x * 2).grad_fn._raw_saved_self.register_hooks(*SAME)) == HOOKS_NONE
 
 
 # -- inference tensors -------------------------------------------------------------------------------------------------

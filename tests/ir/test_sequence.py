@@ -54,6 +54,26 @@ def test_the_table_of_a_small_network():
     assert len(adds) == 2 and not adds & set(numbers)
 
 
+def test_tables_do_not_depend_on_what_was_traced_before():
+    def small(x):
+        return (x.sin() * x).sum()
+
+    programs = {"network": (network, arguments), "small": (small, lambda: (ja.ones(3, requires_grad=True),))}
+
+    def tables(order):
+        found = {}
+        for name in order:
+            fn, make = programs[name]
+            found[name] = sequence_table(sequence_rows(ja.trace(fn, *make()).joint().jaxpr))
+        return found
+
+    first = tables(["network", "small"])
+    assert first == tables(["small", "network"]) == tables(["small", "small", "network", "network"])
+    with pytest.raises(ZeroDivisionError):
+        ja.trace(lambda x: 1 / 0, ja.ones(2))
+    assert first == tables(["small", "network"])
+
+
 @pytest.mark.slow  # what other tests compiled is dropped
 def test_the_table_is_printed_and_the_same_each_time(capsys):
     tables = []

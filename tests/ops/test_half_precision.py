@@ -60,6 +60,51 @@ def test_gradients_of_far_norms():
     np.testing.assert_allclose(np.asarray(x.grad.float().jax()), [0.5005, -0.5005, 0.5005, -0.4988], rtol=1e-3)
 
 
+PRODUCTS = {
+    "addmm": ((4, 5), (4, 64), (64, 5)), "addmv": ((4,), (4, 64), (64,)),
+    "baddbmm": ((2, 4, 5), (2, 4, 64), (2, 64, 5)), "addbmm": ((4, 5), (2, 4, 64), (2, 64, 5)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [ja.float16, ja.bfloat16])
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_gradient_of_a_product_is_multiplied_after_its_sum(name, dtype):
+    """Rounded before, sums of large terms that cancel are many units in the last place off."""
+    draw = np.random.default_rng(0)
+    values = [ja.tensor(draw.normal(size=size).astype(np.float32)).to(dtype) for size in PRODUCTS[name]]
+    ct = ja.tensor(draw.normal(size=getattr(ja, name)(*values).shape).astype(np.float32)).to(dtype)
+    exact_values, exact_ct = [np.float64(np.asarray(x.float().jax())) for x in values], np.asarray(ct.float().jax())
+    *_, x, y = exact_values
+    g = np.float64(exact_ct)
+    ones = [g @ np.swapaxes(y, -2, -1), np.swapaxes(x, -2, -1) @ g] if name != "addmv" else [np.outer(g, y), x.T @ g]
+    for run in (getattr(ja, name), ja.compile(getattr(ja, name))):
+        leaves = [x.detach().requires_grad_() for x in values]
+        run(*leaves, beta=0.7, alpha=1.3).backward(ct)
+        for leaf, before in zip(leaves[1:], ones, strict=True):
+            right = ja.tensor(before.astype(np.float32)).to(dtype).float() * 1.3  # each rounded, as PyTorch does
+            right = np.asarray(right.to(dtype).float().jax())
+            got = np.asarray(leaf.grad.float().jax())
+            unit = float(ja.finfo(dtype).eps) * 2.0 ** np.floor(np.log2(np.abs(right)))
+            assert (np.abs(got - right) <= 1.01 * unit).all()
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("dtype", [ja.float16, ja.bfloat16])
+def test_attention_is_as_exact_as_a_fused_kernel(dtype, is_causal):
+    ja.manual_seed(0)
+    query, key, value, ct = (ja.randn(2, 4, 32, 16).to(dtype) for _ in range(4))
+
+    def results(of):
+        leaves = [of(x.detach()).requires_grad_() for x in (query, key, value)]
+        out = F.scaled_dot_product_attention(*leaves, is_causal=is_causal)
+        out.backward(of(ct))
+        return [np.asarray(x.detach().float().jax()) for x in (out, *(leaf.grad for leaf in leaves))]
+
+    for got, right in zip(results(lambda x: x), results(lambda x: x.float()), strict=True):
+        error = np.sqrt(((got - right) ** 2).mean() / (right**2).mean())
+        assert error < 0.45 * float(ja.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("op", ["exp", "tanh", "sigmoid", "sqrt"])
 def test_what_is_saved_is_the_rounded_result(op):
     x = ja.rand(4, 4, dtype=HALF, requires_grad=True)

@@ -1,5 +1,7 @@
 """A partition computes what its joint graph computes, and saves what its policy says."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -48,6 +50,13 @@ def check_interface(parts):
     sizes = [s for s in parts.plan.residuals if not isinstance(s, FromPrimal)]
     assert len(sizes) == len(parts.saved)
     assert parts.plan.extra_bytes <= parts.saved_bytes
+
+
+def test_lengths_of_the_lists_of_a_partition_are_checked():
+    parts = partition(joint_of(lambda x, w: (jnp.sin(x @ w) @ w).sum(), (jnp.ones((2, 2)),) * 2, (0, 1)))
+    plan = dataclasses.replace(parts.plan, residuals=parts.plan.residuals[:-1])
+    with pytest.raises(AssertionError, match="inputs of the backward: residuals, then cotangents: 4, not 3"):
+        dataclasses.replace(parts, plan=plan)
 
 
 @pytest.mark.parametrize("seed", seeds(16, 5))

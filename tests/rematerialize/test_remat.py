@@ -504,3 +504,37 @@ def test_regions_that_jax_lowers_itself(monkeypatch):
             np.testing.assert_allclose(ja.jit(jax.grad(fn))(x), jnp.cos(x) * x + jnp.sin(x), rtol=1e-5)
         finally:
             jax.config.update("jax_remat3", False)
+
+
+def values_and_tangents(x, y, dx, dy):
+    return x * jnp.sin(y), dx * jnp.sin(y) + x * jnp.cos(y) * dy
+
+
+RULES = {
+    "values and tangents": lambda p, t: ja.remat(values_and_tangents)(*p, *t),
+    "tangents alone": lambda p, t: (p[0] * jnp.sin(p[1]), ja.remat(lambda *a: values_and_tangents(*a)[1])(*p, *t)),
+    "in a jit": lambda p, t: jax.jit(ja.remat(values_and_tangents))(*p, *t),
+    "a derivative": lambda p, t: jax.jvp(ja.remat(lambda x, y: x * jnp.sin(y)), p, t),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_in_the_rule_of_a_custom_jvp_values_are_known_before_tangents(name):
+    @jax.custom_jvp
+    def fn(x, y):
+        return x * jnp.sin(y)
+
+    fn.defjvp(RULES[name])
+    plain = lambda x, y: x * jnp.sin(y)
+    derivatives = {
+        "grad": lambda f: jax.grad(f, (0, 1))(1.0, 2.0),
+        "jit": lambda f: jax.jit(jax.grad(f, (0, 1)))(1.0, 2.0),
+        "linearize": lambda f: jax.linearize(f, 1.0, 2.0)[1](3.0, 4.0),
+        "vmap": lambda f: jax.vmap(jax.grad(f), (0, None))(jnp.arange(3.0), 2.0),
+        "hessian": lambda f: jax.hessian(f, (0, 1))(1.0, 2.0),
+        "under remat": lambda f: jax.grad(ja.remat(f), (0, 1))(1.0, 2.0),
+        "scan": lambda f: jax.grad(lambda x: jax.lax.scan(lambda c, y: (f(c, y), None), x, jnp.ones(3))[0])(1.0),
+    }
+    for way, take in derivatives.items():
+        for got, want in zip(jax.tree.leaves(take(fn)), jax.tree.leaves(take(plain)), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6, err_msg=way)

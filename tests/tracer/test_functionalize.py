@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot._jax import is_tracer
 from tests.seeds import some
 
 X = jnp.asarray(np.random.default_rng(0).normal(size=(3, 3)), jnp.float32)
@@ -102,6 +103,7 @@ SHARDED = """
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import AxisType, PartitionSpec as P
 import jaxaot as ja
+from jaxaot._jax import is_tracer
 
 def local(x):
     y = x * 2
@@ -279,6 +281,22 @@ def test_an_error_inside_leaves_everything_as_it_was():
 
 
 # -- one inside the other ----------------------------------------------------------------------------------------------
+
+
+def test_a_tensor_wraps_a_symbol_of_jax_and_never_a_tensor():
+    seen = []
+
+    def inner(x):
+        seen.append((type(x), is_tracer(x._storage.array)))
+        x.mul_(x)
+        return x.sum()
+
+    outer = ja.functionalize(lambda x: ja.functionalize(inner)(x.jax()) * 2)
+    for fn in (outer, ja.functionalize(inner)):
+        seen.clear()
+        got = jax.jit(jax.vmap(jax.grad(lambda x: fn(x).sum())))(jnp.ones((2, 3)))
+        assert seen == [(ja.Tensor, True)]
+        np.testing.assert_array_equal(got, np.full((2, 3), 4.0 if fn is outer else 2.0))
 
 
 def test_functionalized_inside_functionalized():
