@@ -64,6 +64,7 @@ class _InlineState(TraceState):
     def __init__(self, outer: TraceState | None) -> None:
         super().__init__()
         self.outer = outer
+        self.first_run_backward = 0 if outer is None else outer.first_run_backward
         self.records_outside = state.grad_enabled
         self.is_mapped = isinstance(outer, _InlineState) and outer.is_mapped
         self.randomness = "same"

@@ -158,12 +158,12 @@ def _attach(
         zeros = lambda i: wrap_array(jnp.zeros(results[i]._layout.size, results[i].dtype))
         return [zeros(i) if (made := found[i]) is None else made for i in wanted]
 
-    back = _Direction(node, pull, [(r.shape, r.dtype) for r in raw], wanted) if has_backward or push is None else None
+    back = _Direction(node, pull, [(r.shape, r.dtype) for r in raw], wanted) if has_backward else None
     there = None if push is None else _Direction(node, pushed, [node.argument_types[k] for k in places], wanted)
     carried = tuple(strong(x, x.dtype) for x in inputs)
     if there is None:
-        assert back is not None, "one way there is"
-        attached = _rule(node.name(), back, len(places))(tuple(raw), carried, back.captured)
+        captured = () if back is None else back.captured
+        attached = _rule(node.name(), back, len(places))(tuple(raw), carried, captured)
     else:
         captured = there.captured, () if back is None else back.captured
         attached = _push_pull_rule(there, back)(tuple(raw), carried, captured)
@@ -229,12 +229,12 @@ class _Direction:
         return list(self._body(*given, *values)[:n])
 
 
-def _rule(name: str, back: _Direction, n_inputs: int) -> Callable[..., tuple[Array, ...]]:
+def _rule(name: str, back: _Direction | None, n_inputs: int) -> Callable[..., tuple[Array, ...]]:
     """Returns the identity on results, with the gradients of a traced backward.
 
     Args:
       name: Of the node.
-      back: The backward.
+      back: The backward; None if there is none, which only a gradient finds out.
       n_inputs: The number of gradients.
     """
 
@@ -247,6 +247,8 @@ def _rule(name: str, back: _Direction, n_inputs: int) -> Callable[..., tuple[Arr
         return shown, (shown, captured)
 
     def backward(kept: Any, cotangents: Sequence[Any]) -> Any:
+        if back is None:
+            return no_rule("backward")()
         found = back(back.values(*kept), [conjugate(ct) for ct in cotangents], n_inputs)
         return None, tuple(map(conjugate, found)), None
 

@@ -15,22 +15,30 @@ import numpy as np
 
 from jaxaot.errors import ArgumentError, AutogradError, TensorValueError
 from jaxaot.facade.custom_function import no_jvp
+from jaxaot.facade.grad import recording
 from jaxaot.facade.kernels import conjugate
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.promotion import is_complex, is_inexact
+from jaxaot.tape.modes import state
 from jaxaot.tracer.pure import RANDOMNESS, run_pure
 from jaxaot.transforms.call_as_op import call_on_tensors
 
 Argnums = int | Sequence[int]
 
 
-def _pure(func: Callable[..., Any], differentiates: bool = True, check: Callable[[Any], None] | None = None) -> Any:
+def _pure(
+    func: Callable[..., Any],
+    differentiates: bool = True,
+    check: Callable[[Any], None] | None = None,
+    randomness: str = "same",
+) -> Any:
     """Returns a function as one of arrays.
 
     Args:
       func: The function.
       differentiates: Whether gradients are taken of it, in reverse mode.
       check: Takes its result, and raises if it cannot be differentiated.
+      randomness: What random operations do; see `ja.func.vmap`.
     """
 
     def finish(arguments: object, result: Any) -> Any:
@@ -38,7 +46,8 @@ def _pure(func: Callable[..., Any], differentiates: bool = True, check: Callable
             check(result)
         return result
 
-    return lambda *args, **kwargs: run_pure(func, args, kwargs, differentiates=differentiates, finish=finish)
+    options: Any = {"differentiates": differentiates, "randomness": randomness, "finish": finish}
+    return lambda *args, **kwargs: run_pure(func, args, kwargs, **options)
 
 
 # -- what cannot be differentiated -------------------------------------------------------------------------------------
@@ -193,7 +202,11 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
     def forward(*primals: object) -> Any:
         return jax.vjp(_pure(func, True, check), *primals, has_aux=has_aux)
 
-    output, pull, *aux = call_on_tensors(forward, primals, {})
+    # where nothing is recorded, the gradients are all the same: they are computed later
+    with recording(True):
+        output, pull, *aux = call_on_tensors(forward, primals, {})
+    if not state.grad_enabled:
+        output, aux = jax.tree.map(lambda x: x.detach() if isinstance(x, Tensor) else x, (output, aux))
 
     def pull_back(pull: Callable[..., Any], cotangents: Sequence[Any]) -> Any:
         return _in_torchs_convention(pull(_in_torchs_convention(cotangents)))
@@ -345,25 +358,31 @@ def jacfwd(
       func: Takes tensors to tensors.
       argnums: The positions of the arguments to differentiate.
       has_aux: Whether `func` returns a pair of tensors and something else.
-      randomness: Taken for PyTorch's sake: `func` runs once, so all columns see the same random numbers.
+      randomness: What random operations inside do: `"error"`, they are refused; with the others all columns see the
+        same random numbers, as `func` runs once.
 
     Raises:
       ArgumentError: If `randomness` is not one of `"error"`, `"same"` and `"different"`.
     """
     if randomness not in RANDOMNESS:
         raise ArgumentError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
-    return _jacobian("jvp(f, primals, tangents)", jax.jacfwd, func, argnums, has_aux)
+    return _jacobian("jvp(f, primals, tangents)", jax.jacfwd, func, argnums, has_aux, randomness)
 
 
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """Returns the second derivatives of `func` as a function, forward over reverse."""
-    return _jacobian("hessian(f)", jax.hessian, func, argnums, False)
+    return _jacobian("hessian(f)", jax.hessian, func, argnums, False, "error")
 
 
 def _jacobian(
-    said: str, jacobian: Callable[..., Any], func: Callable[..., Any], argnums: Argnums, has_aux: bool
+    said: str,
+    jacobian: Callable[..., Any],
+    func: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    randomness: str = "same",
 ) -> Callable[..., Any]:
-    pure = _pure(func, jacobian is not jax.jacfwd, functools.partial(_check_tensors, said, has_aux))
+    pure = _pure(func, jacobian is not jax.jacfwd, functools.partial(_check_tensors, said, has_aux), randomness)
 
     def transformed(*args: object, **kwargs: Any) -> Any:
         return jacobian(pure, _check_argnums(argnums, args), has_aux=has_aux)(*args, **kwargs)

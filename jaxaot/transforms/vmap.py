@@ -17,6 +17,7 @@ import numpy as np
 
 from jaxaot.errors import ArgumentError, DimError, TensorError, TensorValueError, ViewError
 from jaxaot.facade.dispatch import call
+from jaxaot.facade.generator import default_generator
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.views import movedim, narrow, view_through
 from jaxaot.ops.table import lookup
@@ -88,10 +89,12 @@ def vmap(
         whole = _Mapping(func, name, tree, out_dims, randomness)
         if chunk_size is None or chunk_size >= n:
             return whole.run(leaves, dims, 0, n)[0]
-        parts = []
+        parts, drawn = [], default_generator.get_state()
         for first in range(0, n, chunk_size):
             length = min(chunk_size, n - first)
             cut = [leaf if d is None else _part(leaf, d, first, length) for leaf, d in zip(leaves, dims, strict=True)]
+            if randomness == "same":
+                default_generator.set_state(drawn)
             parts.append(whole.run(cut, dims, first, length))
         return _joined(parts)
 
