@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.custom_batching import custom_vmap
 
-from jaxaot._jax import is_tracer
+from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, FunctionResultError
 from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_jvp, no_rule
@@ -102,6 +102,7 @@ class Function:
                 return cls.forward(ctx, *args)
             returned = _run_mapped(cls, args) if maps else cls.forward(*args)
             cls.setup_context(ctx, args, returned)
+            _check_returned(ctx, args, returned)
             return returned
 
         def jvp_of_nobody(*_: object) -> Any:
@@ -113,6 +114,24 @@ class Function:
         attach = functools.partial(_attach, cls.jvp if has_jvp else None, has_backward)
         push = cls.jvp if has_jvp else jvp_of_nobody
         return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), push, args, attach)
+
+
+def _check_returned(ctx: Any, args: Sequence[Any], returned: Any) -> None:
+    """Raises if a `setup_context` saves an argument that the forward returned: what it saved would not be the result.
+
+    Raises:
+      FunctionResultError: If it does.
+    """
+    results = returned if isinstance(returned, (tuple, list)) else (returned,)
+    for tensor in (*ctx._to_save, *ctx._for_forward):
+        if tensor is None or any(tensor is dirty for dirty in ctx._dirty):
+            continue
+        if any(tensor is x for x in args) and any(tensor is x for x in results):
+            raise FunctionResultError(
+                "A input that has been returned as-is as output is being saved for backward. This is not supported if "
+                "you override setup_context. You should return and save a view of the input instead, e.g. with "
+                "x.view_as(x) or setup ctx inside the forward function itself."
+            )
 
 
 def _attach(
@@ -303,53 +322,79 @@ def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
     Raises:
       AutogradError: If it is mapped and does not say how.
     """
-    places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
-    values = [args[i]._read() for i in places]
-    has_rule = cls.vmap is not Function.vmap
-    if cls.generate_vmap_rule and not has_rule:
+    if cls.generate_vmap_rule and cls.vmap is Function.vmap:
         return cls.forward(*args)
+    leaves, tree = jax.tree.flatten(args, is_leaf=lambda x: x is None)
+    places = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
+    randomness = state.trace.randomness
 
-    def filled(given: Sequence[Any]) -> list[Any]:
-        full = list(args)
+    def filled(given: Sequence[Any], others: Sequence[Any] = leaves) -> Any:
+        full = list(others)
         for place, value in zip(places, given, strict=True):
             full[place] = value
-        return full
+        return jax.tree.unflatten(tree, full)
 
-    @custom_vmap
-    def forward(*values: object) -> Any:
-        return run_pure(lambda *given: cls.forward(*filled(given)), values, {})
-
-    @forward.def_vmap
-    def _(axis_size: int, in_batched: Sequence[bool], *values: object) -> Any:
-        if cls.generate_vmap_rule:
-            raise AutogradError(
-                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden "
-                "vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to "
-                f"avoid ambiguity. {_HELP}"
-            )
-        if not has_rule:
-            raise AutogradError(
-                f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and "
-                f"implement the vmap staticmethod or set generate_vmap_rule=True. {_HELP}"
-            )
-        in_dims: list[int | None] = [None] * len(args)
-        for place, is_batched in zip(places, in_batched, strict=True):
-            in_dims[place] = 0 if is_batched else None
-        info = VmapInfo(axis_size, "error")
-        returned = run_pure(lambda *given: cls.vmap(info, tuple(in_dims), *filled(given)), values, {})
+    def by_rule(size: int, axes: Sequence[int | None], values: Sequence[Any]) -> Any:
+        _check_rule(cls)
+        info, in_dims = VmapInfo(size, randomness), filled(axes, [None] * len(leaves))
+        returned = run_pure(lambda *given: cls.vmap(info, in_dims, *filled(given)), tuple(values), {})
         if not isinstance(returned, tuple) or len(returned) != 2:
             kind = Tensor if isinstance(returned, jax.Array) else type(returned)
             raise FunctionResultError(
                 "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
                 f"compatible with the output. Got a {kind} instead"
             )
-        return _with_dims_first(*returned)
+        return returned
 
-    return to_tensors(forward(*values))
+    def run(values: Sequence[Any]) -> Any:
+        mapping = InnermostMap.running()
+        if mapping is None:
+            return within(*values)
+        wholes, axes = zip(*map(mapping.whole, values), strict=True) if values else ((), ())
+        with mapping.outside():
+            if all(axis is None for axis in axes):
+                return run(values)
+            output, out_dims = _spread_dims(*by_rule(mapping.size, axes, wholes))
+        parts = map(mapping.part, jax.tree.leaves(output), out_dims)
+        return jax.tree.unflatten(jax.tree.structure(output), list(parts))
+
+    @custom_vmap
+    def within(*values: object) -> Any:
+        return run_pure(lambda *given: cls.forward(*filled(given)), values, {})
+
+    @within.def_vmap
+    def _(axis_size: int, in_batched: Sequence[bool], *values: object) -> Any:
+        axes = [0 if is_batched else None for is_batched in in_batched]
+        output, out_dims = _spread_dims(*by_rule(axis_size, axes, values))
+        pairs = zip(jax.tree.leaves(output), out_dims, strict=True)
+        moved = [x if dim is None else jnp.moveaxis(x, dim, 0) for x, dim in pairs]
+        unflatten = jax.tree.structure(output).unflatten
+        return unflatten(moved), unflatten([dim is not None for dim in out_dims])
+
+    return to_tensors(run([leaves[i]._read() for i in places]))
 
 
-def _with_dims_first(output: object, out_dims: Any) -> tuple[Any, Any]:
-    """Returns the output of a `vmap` staticmethod with the mapped dims first, and which results have one.
+def _check_rule(cls: Any) -> None:
+    """Raises unless a Function says how it is mapped, in one way.
+
+    Raises:
+      AutogradError: If it does not.
+    """
+    if cls.generate_vmap_rule:
+        raise AutogradError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden "
+            "vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to "
+            f"avoid ambiguity. {_HELP}"
+        )
+    if cls.vmap is Function.vmap:
+        raise AutogradError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and "
+            f"implement the vmap staticmethod or set generate_vmap_rule=True. {_HELP}"
+        )
+
+
+def _spread_dims(output: Any, out_dims: Any) -> tuple[Any, list[int | None]]:
+    """Returns the output of a `vmap` staticmethod, and the mapped dim of each of its leaves.
 
     Raises:
       FunctionResultError: If there is no dim for each result.
@@ -362,8 +407,7 @@ def _with_dims_first(output: object, out_dims: Any) -> tuple[Any, Any]:
             f"out_dims={out_dims} to be compatible with the structure of `output`. {_HELP}"
         )
     dims = dims * len(leaves) if len(dims) != len(leaves) else dims
-    moved = [x if dim is None else jnp.moveaxis(x, dim, 0) for x, dim in zip(leaves, dims, strict=True)]
-    return jax.tree.unflatten(tree, moved), jax.tree.unflatten(tree, [dim is not None for dim in dims])
+    return output, [dim if dim is None else dim % leaf.ndim for dim, leaf in zip(dims, leaves, strict=True)]
 
 
 # -- derivatives that end there ----------------------------------------------------------------------------------------

@@ -304,7 +304,7 @@ def test_results_that_are_the_same_for_all():
     a, b = ja.func.vmap(lambda x, y: Mixed.apply(x, y, 3), in_dims=(1, None))(ja.ones(3, 2), ja.ones(3))
     assert a.tolist() == [[3.0] * 3] * 2 and b.tolist() == [[2.0] * 3] * 2
     ((info, in_dims, *rest),) = Mixed.seen
-    assert info == (2, "error") and in_dims == (0, None, None) and rest == [(2, 3), (3,), 3]
+    assert info == (2, "error") and in_dims == (1, None, None) and rest == [(3, 2), (3,), 3]
 
 
 def test_a_jvp_alone_and_a_backward_alone():
