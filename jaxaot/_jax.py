@@ -408,6 +408,13 @@ class InnermostMap:
         return set_current_trace(self._trace.parent_trace)
 
 
+def unmapped(value: object) -> Any:
+    """Returns what a value is for all indices of every `vmap` that maps it; of other values, themselves."""
+    while isinstance(value, BatchTracer):
+        value = value.val
+    return value
+
+
 @dataclasses.dataclass(frozen=True)
 class Rules:
     """What JAX has to know of a primitive, as functions; None stands for a tangent or cotangent that is zero.

@@ -57,7 +57,7 @@ def _pure(
             return func(*args, **kwargs)
 
     func_of_rules = without_hooks if differentiates else func
-    options: Any = {"differentiates": differentiates, "randomness": randomness, "finish": finish}
+    options: Any = {"transforms": True, "differentiates": differentiates, "randomness": randomness, "finish": finish}
     return lambda *args, **kwargs: run_pure(func_of_rules, args, kwargs, **options)
 
 
@@ -113,7 +113,9 @@ def _check_tensors(said: str, has_aux: bool, result: Any) -> None:
         raise AutogradError(f"{said}: Expected f to be a function that has non-empty output (got output = {leaves})")
     for leaf in leaves:
         if not _is_array(leaf):
-            raise AutogradError(f"{said}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}")
+            raise AutogradError(
+                f"{said}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
+            )
 
 
 def _without_aux(said: str, result: Any) -> Any:
@@ -278,7 +280,7 @@ def jvp(
         return ((result[0], after), result[1]) if has_aux else (result, after)
 
     def pure(*args: object) -> Any:
-        return run_pure(func, args, {}, finish=finish)
+        return run_pure(func, args, {}, transforms=True, finish=finish)
 
     def transformed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         if strict and not _depends(pure, primals):

@@ -251,7 +251,8 @@ class _Mapping:
                 filled[place] = array
             args, kwargs = jax.tree.unflatten(self.tree, filled)
             finish = functools.partial(self._finish, places, done)
-            return run_pure(self.func, args, kwargs, maps=True, randomness=self.randomness, index=index, finish=finish)
+            options = {"randomness": self.randomness, "index": index, "finish": finish}
+            return run_pure(self.func, args, kwargs, transforms=True, maps=True, **options)
 
         def transformed(arrays: Sequence[Any]) -> Any:
             index = jnp.arange(first, first + n) if self.randomness == "different" else None
