@@ -268,8 +268,8 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
     if remove not in ("mutations", "mutations_and_views"):
         raise ArgumentError(
-            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove!r}. Valid options are: "
-            "remove='mutations' or remove='mutations_and_views'."
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove!r}. Valid options "
+            "are: remove='mutations' or remove='mutations_and_views'."
         )
 
     @functools.wraps(func)
