@@ -187,6 +187,11 @@ def is_within_func() -> bool:
     return trace is None
 
 
+def is_transformed() -> bool:
+    """Returns whether tensor operations are part of a function that `ja.func` transforms."""
+    return isinstance(state.trace, _InlineState) and state.trace.is_transformed
+
+
 def is_mapped() -> bool:
     """Returns whether tensor operations are part of a function that `ja.func.vmap` maps."""
     return isinstance(state.trace, _InlineState) and state.trace.is_mapped

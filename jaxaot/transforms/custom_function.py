@@ -35,7 +35,7 @@ from jaxaot.tape.saved_hooks import without_saved_hooks
 from jaxaot.tracer.body import trace_body
 from jaxaot.tracer.effects import Keys
 from jaxaot.tracer.leaves import LeafSpec
-from jaxaot.tracer.pure import is_mapped, run_pure
+from jaxaot.tracer.pure import is_mapped, is_transformed, run_pure
 from jaxaot.tracer.push_pull import push_pull
 
 
@@ -92,15 +92,15 @@ class Function:
             args = bound.args if has_setup else bound.args[1:]
 
         def run(ctx: Any) -> Any:
-            maps = is_mapped()
             if not has_setup:
-                if maps and not cls.generate_vmap_rule:
+                if is_transformed():
                     raise AutogradError(
                         "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
-                        "...), it must override the setup_context staticmethod. Here that is so for `ja.func.vmap`."
+                        f"...), it must override the setup_context staticmethod. Split `{cls.__name__}.forward(ctx, "
+                        "...)` into `forward(...)` and `setup_context(ctx, inputs, output)`."
                     )
                 return cls.forward(ctx, *args)
-            returned = _run_mapped(cls, args) if maps else cls.forward(*args)
+            returned = _run_mapped(cls, args) if is_mapped() else cls.forward(*args)
             cls.setup_context(ctx, args, returned)
             _check_returned(ctx, args, returned)
             return returned

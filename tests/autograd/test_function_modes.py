@@ -310,9 +310,12 @@ def test_results_that_are_the_same_for_all():
 def test_a_jvp_alone_and_a_backward_alone():
     class Forward(ja.autograd.Function):
         @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_forward(x)
+        def forward(x):
             return x.sin()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_forward(*inputs)
 
         @staticmethod
         def jvp(ctx, gx):
@@ -341,8 +344,12 @@ def test_forward_mode_twice():  # PyTorch loses a term: in a jvp, its nested lev
 
 class BackwardAlone(ja.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
+    def forward(x):
         return x * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
 
     @staticmethod
     def backward(ctx, g):

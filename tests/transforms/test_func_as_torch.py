@@ -84,3 +84,164 @@ def test_chunks_draw_the_same_random_numbers(way):
     drawn = lambda m: m.func.vmap(lambda t: t + m.rand(()), randomness="same", chunk_size=2)(m.zeros(5))
     found = run(way, drawn)
     assert found == [found[0]] * 5
+
+
+def functions(m, seen):
+    """Returns a Function of two arguments that notes what its ctx says."""
+
+    class Product(m.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x, y):
+            return x * y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(ctx.needs_input_grad)
+            x, y = ctx.saved_tensors
+            return g * y, g * x
+
+    return Product
+
+
+WANTED = {
+    "the first": (lambda m, f: m.func.grad(lambda x, y: f(x, y).sum()), (True, False)),
+    "the second": (lambda m, f: m.func.grad(lambda x, y: f(x, y).sum(), argnums=1), (False, True)),
+    "both": (lambda m, f: m.func.grad(lambda x, y: f(x, y).sum(), argnums=(0, 1)), (True, True)),
+    "mapped": (lambda m, f: m.func.vmap(m.func.grad(f)), (True, False)),
+    "around a map": (lambda m, f: m.func.grad(lambda x, y: m.func.vmap(f)(x, y).sum()), (True, False)),
+    "twice": (
+        lambda m, f: m.func.grad(lambda x, y: m.func.grad(lambda x, y: f(x, y).sum())(x, y).sum()),
+        (True, False),
+    ),
+}
+
+
+@pytest.mark.parametrize("way", BOTH)
+@pytest.mark.parametrize("name", WANTED)
+def test_a_ctx_knows_which_gradients_are_wanted(name, way):
+    m, seen = importlib.import_module("torch") if way == "torch" else ja, []
+    transform, wanted = WANTED[name]
+    transform(m, functions(m, seen).apply)(m.ones(2), m.ones(2))
+    assert wanted in seen
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_only_what_is_differentiated_requires_grad_inside(way):
+    m, seen = importlib.import_module("torch") if way == "torch" else ja, []
+
+    def noted(x, y):
+        seen.append((x.requires_grad, y.requires_grad))
+        a, _ = y.split(1)
+        a.mul_(2)  # a view of several is written, which gradients would forbid
+        return (x * y).sum()
+
+    m.func.vmap(noted)(m.ones(2, 2), m.ones(2, 2))
+    m.func.grad(noted)(m.ones(2), m.ones(2))
+    assert seen == [(False, False), (True, False)]
+
+
+def identity(m, seen):
+    """Returns a Function that is mapped by its rule alone."""
+
+    class Identity(m.autograd.Function):
+        forward = staticmethod(lambda x, rest: 1 / 0)
+        setup_context = staticmethod(lambda ctx, inputs, output: None)
+
+        @staticmethod
+        def vmap(info, in_dims, x, rest):
+            seen.append((info.batch_size, info.randomness, in_dims))
+            return x, in_dims[0]
+
+    return Identity
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_a_rule_gets_dims_as_the_caller_said_them(way):
+    m, seen = importlib.import_module("torch") if way == "torch" else ja, []
+    x, y = m.arange(6.0).reshape(3, 2), m.ones(2)
+    mapped = m.func.vmap(identity(m, seen).apply, in_dims=(1, [0, None]), out_dims=1, randomness="same")
+    assert mapped(x, [y, y]).tolist() == x.tolist()
+    assert seen == [(2, "same", (1, [0, None]))]
+
+
+def returning(m):
+    class Returning(m.autograd.Function):
+        forward = staticmethod(lambda x: x)
+        setup_context = staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(output))
+        backward = staticmethod(lambda ctx, g: g)
+
+    return Returning
+
+
+def hooked(m):
+    with m.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+        return m.func.grad(lambda x: x.sin().sum())(m.ones(2))
+
+
+def hooked_inside(m):
+    def fn(x):
+        with m.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+            return x.sin().sum()
+
+    return m.func.vjp(fn, m.ones(2))
+
+
+def without_context(m):
+    class Old(m.autograd.Function):
+        forward, backward = staticmethod(lambda ctx, x: x * 2), staticmethod(lambda ctx, g: g * 2)
+
+    return m.func.grad(lambda x: Old.apply(x).sum())(m.ones(2))
+
+
+REFUSED = {
+    "an argument that is returned and saved": (lambda m: returning(m).apply(m.ones(2)), "returned as-is"),
+    "hooks around": (hooked, "support saved tensor hooks"),
+    "hooks inside": (hooked_inside, "support saved tensor hooks"),
+    "no setup_context": (without_context, "must override the setup_context"),
+    "an aux that is no tensor": (
+        lambda m: m.func.grad(lambda x: (x.sum(), [x, "a"]), has_aux=True)(m.ones(2)),
+        "Expected tensors, got unsupported type",
+    ),
+    "argnums in a list": (lambda m: m.func.grad(lambda x: x.sum(), argnums=[0])(m.ones(2)), "int or Tuple"),
+    "a complex result": (lambda m: m.func.jacrev(lambda x: x * 1j)(m.ones(2)), "Expected all outputs to be real"),
+    "a complex argument": (
+        lambda m: m.func.jacfwd(lambda x: x.conj())(m.ones(2) * 1j),
+        "Expected all inputs to be real",
+    ),
+    "tangents in a list": (lambda m: m.func.jvp(m.sin, (m.ones(2),), [m.ones(2)]), "same python structure"),
+    "a number as primal": (lambda m: m.func.jvp(m.sin, (1.0,), (m.ones(2),)), "only contain Tensors"),
+}
+
+
+@pytest.mark.parametrize("way", BOTH)
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_as_by_pytorch(name, way):
+    m = importlib.import_module("torch") if way == "torch" else ja
+    fn, words = REFUSED[name]
+    with pytest.raises(RuntimeError, match=words):
+        fn(m)
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_functionalize_of_tensors_gives_tensors_and_writes(way):
+    m = importlib.import_module("torch") if way == "torch" else ja
+    x = m.zeros(4, 2)
+
+    def fn(x):
+        first, _ = x.split(2)
+        first.diagonal().add_(1)
+        return x.sum(0)
+
+    for _ in range(2):
+        y = m.func.functionalize(fn, remove="mutations_and_views")(x)
+    assert y.tolist() == [2, 2] and x.tolist() == [[2, 0], [0, 2], [0, 0], [0, 0]]
+    mapped = m.func.vmap(m.func.functionalize(fn))(x.unsqueeze(0))
+    assert mapped.tolist() == [[3, 3]] and x[0].tolist() == [3, 0]
+    with pytest.raises(RuntimeError, match="invalid argument for remove"):
+        m.func.functionalize(fn, remove="all")(x)
