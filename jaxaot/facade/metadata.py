@@ -197,7 +197,7 @@ def set_(
 
 
 def _carrier(tensor: Tensor) -> Any:
-    """Returns, in a trace, a value that carries the gradients of a tensor; None elsewhere, and where it holds nothing."""
+    """Returns, in a trace, a value that carries the gradients of a tensor; None elsewhere, and if it holds nothing."""
     if state.trace is None or tensor._storage.array is None:
         return None
     grad_enabled, state.grad_enabled = state.grad_enabled, True
