@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.custom_batching import custom_vmap
+from jax.custom_derivatives import SymbolicZero
 
 from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
@@ -158,9 +160,9 @@ def _attach(
     with recording(False):
         raw = [strong(value := results[i]._read(), value.dtype) for i in wanted]
 
-    def pull(cotangents: list[Any]) -> list[Any]:
+    def pull(cotangents: list[Any], places_given: Sequence[int] = tuple(wanted)) -> list[Any]:
         given: list[Any] = [None] * len(results)
-        for i, cotangent in zip(wanted, cotangents, strict=True):
+        for i, cotangent in zip(places_given, cotangents, strict=True):
             given[i] = cotangent
         found = node.gradients(given)
         return [found[k] if found[k] is not None else wrap_array(jnp.zeros(*node.argument_types[k])) for k in places]
@@ -177,7 +179,17 @@ def _attach(
         zeros = lambda i: wrap_array(jnp.zeros(results[i]._layout.size, results[i].dtype))
         return [zeros(i) if (made := found[i]) is None else made for i in wanted]
 
-    back = _Direction(node, pull, [(r.shape, r.dtype) for r in raw], wanted) if has_backward else None
+    types = [(r.shape, r.dtype) for r in raw]
+    if has_backward and push is None and not node.ctx._materializes_grads and 1 < len(wanted) <= _MOST_WITHOUT_ZEROS:
+        backs = {}
+        for some in _subsets(len(wanted)):
+            pulled = functools.partial(pull, places_given=[wanted[k] for k in some])
+            try:
+                backs[some] = _Direction(node, pulled, [types[k] for k in some], wanted)
+            except Exception as error:  # it matters only where these are the cotangents that there are
+                backs[some] = error
+        return _finish(saved, wanted, _rule_without_zeros(node.name(), backs, len(places))(tuple(raw), inputs))
+    back = _Direction(node, pull, types, wanted) if has_backward else None
     there = None if push is None else _Direction(node, pushed, [node.argument_types[k] for k in places], wanted)
     carried = tuple(strong(x, x.dtype) for x in inputs)
     if there is None:
@@ -186,8 +198,21 @@ def _attach(
     else:
         captured = there.captured, () if back is None else back.captured
         attached = _push_pull_rule(there, back)(tuple(raw), carried, captured)
+    return _finish(saved, wanted, attached)
+
+
+_MOST_WITHOUT_ZEROS = 4
+"""Results of a Function up to which its backward is traced for each choice of cotangents that are not zero."""
+
+
+def _finish(saved: Any, wanted: Sequence[int], attached: Sequence[Array]) -> Sequence[Array]:
     saved.carry(dict(zip(wanted, attached, strict=True)))
     return attached
+
+
+def _subsets(n: int) -> list[tuple[int, ...]]:
+    """Returns the choices of some of `n` places, the most first."""
+    return [some for size in range(n, 0, -1) for some in itertools.combinations(range(n), size)]
 
 
 class _Direction:
@@ -274,6 +299,39 @@ def _rule(name: str, back: _Direction | None, n_inputs: int) -> Callable[..., tu
     backward.__name__ = name
     attached.defvjp(forward, backward)
     return attached
+
+
+def _rule_without_zeros(name: str, backs: dict[tuple[int, ...], Any], n_inputs: int) -> Callable[..., Any]:
+    """Returns what `_rule` does, with a backward for each choice of cotangents that are not zero.
+
+    Args:
+      name: Of the node.
+      backs: For each choice the traced backward, or the exception that tracing it raised.
+      n_inputs: The number of gradients.
+    """
+    captured = {some: back.captured for some, back in backs.items() if isinstance(back, _Direction)}
+
+    @jax.custom_vjp
+    def attached(results: Any, inputs: object, captured: Any) -> Any:
+        return results
+
+    def forward(results: Any, inputs: object, captured: Any) -> Any:
+        plain = jax.tree.map(lambda primal: primal.value, (results, inputs, captured))
+        shown = attached(*plain)
+        return shown, (shown, plain[2])
+
+    def backward(kept: Any, cotangents: Sequence[Any]) -> Any:
+        shown, values = kept
+        some = tuple(k for k, ct in enumerate(cotangents) if not isinstance(ct, SymbolicZero))
+        back = backs[some]
+        if not isinstance(back, _Direction):
+            raise back
+        found = back(back.values(shown, values[some]), [conjugate(cotangents[k]) for k in some], n_inputs)
+        return None, tuple(map(conjugate, found)), None
+
+    backward.__name__ = name
+    attached.defvjp(forward, backward, symbolic_zeros=True)
+    return lambda results, inputs: attached(results, tuple(strong(x, x.dtype) for x in inputs), captured)
 
 
 def _push_pull_rule(there: _Direction, back: _Direction | None) -> Callable[..., tuple[Array, ...]]:

@@ -245,3 +245,45 @@ def test_functionalize_of_tensors_gives_tensors_and_writes(way):
     assert mapped.tolist() == [[3, 3]] and x[0].tolist() == [3, 0]
     with pytest.raises(RuntimeError, match="invalid argument for remove"):
         m.func.functionalize(fn, remove="all")(x)
+
+
+def two_results(m, seen):
+    """Returns a Function that notes which gradients of its results there are."""
+
+    class Two(m.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x, y):
+            return x * y, x + y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+            ctx.set_materialize_grads(False)
+
+        @staticmethod
+        def backward(ctx, g, h):
+            seen.append((g is None, h is None))
+            x, y = ctx.saved_tensors
+            assert g is not None
+            return g * y, g * x
+
+    return Two
+
+
+@pytest.mark.parametrize("way", BOTH)
+@pytest.mark.parametrize("transform", ["grad", "vjp", "vmap of grad", "grad of grad"])
+def test_results_without_gradients_get_none_where_that_is_asked_for(transform, way):
+    m, seen = importlib.import_module("torch") if way == "torch" else ja, []
+
+    two = two_results(m, seen)
+    first = lambda x, y: two.apply(x, y)[0].sum()
+    x, y = m.tensor([2.0, 3.0]), m.tensor([5.0, 7.0])
+    found = {
+        "grad": lambda: m.func.grad(first)(x, y),
+        "vjp": lambda: m.func.vjp(lambda x: two.apply(x, y)[0], x)[1](m.ones(2))[0],
+        "vmap of grad": lambda: m.func.vmap(m.func.grad(first))(x, y),
+        "grad of grad": lambda: m.func.grad(lambda x: (m.func.grad(first)(x, y) * x).sum())(x),
+    }[transform]()
+    assert found.tolist() == [5, 7] and (False, True) in seen
