@@ -17,8 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src import checkify
 from jax._src.config import trace_context as trace_context
-from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, trace_ctx, unshard_aval
+from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, set_current_trace, trace_ctx, unshard_aval
 from jax._src.dtypes import register_canonicalize_value_handler
+from jax._src.interpreters.batching import BatchTrace, BatchTracer
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax.custom_derivatives import SymbolicZero
@@ -376,6 +377,42 @@ class MappedAxis:
         """Returns `fn` mapped over this axis."""
         options = {"axis_name": self.name, "axis_size": self.size, "spmd_axis_name": self.spmd_name}
         return jax.vmap(fn, in_axes=tuple(in_axes), out_axes=out_axes, **options)
+
+
+class InnermostMap:
+    """The `vmap` whose function is running, innermost of the transformations.
+
+    Attributes:
+      size: Of the axis that it maps over.
+    """
+
+    def __init__(self, trace: Any):
+        self._trace = trace
+        self.size: int = trace.axis_data.size
+
+    @classmethod
+    def running(cls) -> InnermostMap | None:
+        """Returns it; None if another transformation is innermost."""
+        return cls(trace_ctx.trace) if isinstance(trace_ctx.trace, BatchTrace) else None
+
+    def whole(self, value: object) -> tuple[Any, int | None]:
+        """Returns what a value is for all indices, and which axis it is mapped over; None for none."""
+        return self._trace.to_batch_info(value)
+
+    def part(self, whole: Any, axis: int | None) -> Any:
+        """Returns the value for each index of what `whole` is for all."""
+        return whole if axis is None else BatchTracer(self._trace, whole, axis)
+
+    def outside(self) -> contextlib.AbstractContextManager[None]:
+        """Inside, what is computed is not part of it."""
+        return set_current_trace(self._trace.parent_trace)
+
+
+def unmapped(value: object) -> Any:
+    """Returns what a value is for all indices of every `vmap` that maps it; of other values, themselves."""
+    while isinstance(value, BatchTracer):
+        value = value.val
+    return value
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,10 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
+import jax
+
 from jaxaot import flow
 from jaxaot import settings as config
-from jaxaot.errors import TensorTypeError, UsageError
+from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
 from jaxaot.facade.iterated import read_iterators
+from jaxaot.facade.tensor import Tensor
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.budget import check_budget, parse_fit
@@ -28,6 +31,7 @@ from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
 from jaxaot.tracer.pure import run_pure
 from jaxaot.tracer.trace import trace_call
+from jaxaot.transforms.functionalized import call_functionalized
 from jaxaot.validate.prove import prove_guards
 
 register_flow(flow)  # what `traced.joint()` and the methods of the other stages do
@@ -247,24 +251,37 @@ def pareto(
     return trade_offs(trace(fn, *args, **kwargs).joint(), chosen, n=n, **cut_options(settings))
 
 
-def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a pure function on jax values that does what `fn` does on tensors.
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """Returns a pure function on jax values that does what `func` does on tensors.
 
-    Arrays among the arguments are shown to `fn` as tensors on storages of their own, and tensors in its result come
-    back as arrays. What `fn` writes into its arguments stays inside; return what is wanted. The result composes with
+    Arrays among the arguments are shown to `func` as tensors on storages of their own, and tensors in its result come
+    back as arrays. What `func` writes into its arguments stays inside; return what is wanted. The result composes with
     `jax.jit`, `jax.grad`, `jax.vmap` and the other transformations, and `jax.make_jaxpr` of it is PyTorch's `make_fx`.
     Gradients follow the tape's rules: none flow through `.detach()`, nor to what was written under `no_grad`.
 
+    With tensors among the arguments tensors come back, and those that `func` writes are written.
+
     Args:
-      fn: A function of tensors. Tensors that it reaches without being passed are constants. It draws random numbers
+      func: A function of tensors. Tensors that it reaches without being passed are constants. It draws random numbers
         from Python's generators, under `jax.jit` once for all calls; pass a key to draw by.
 
+      remove: `"mutations"` or `"mutations_and_views"`: in a graph of JAX there are neither.
+
     Raises:
-      TraceError: If `fn` changes a tensor that it was not passed, which a pure function cannot do.
+      ArgumentError: If `remove` is neither.
+      TraceError: If `func` changes a tensor that it was not passed, which a pure function cannot do.
     """
 
-    @functools.wraps(fn)
+    if remove not in ("mutations", "mutations_and_views"):
+        raise ArgumentError(
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove!r}. Valid options "
+            "are: remove='mutations' or remove='mutations_and_views'."
+        )
+
+    @functools.wraps(func)
     def pure(*args: object, **kwargs: Any) -> Any:
-        return run_pure(fn, args, kwargs)
+        if any(isinstance(leaf, Tensor) for leaf in jax.tree.leaves((args, kwargs))):
+            return call_functionalized(func, args, kwargs)
+        return run_pure(func, args, kwargs)
 
     return pure

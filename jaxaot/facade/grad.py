@@ -76,21 +76,24 @@ def _run(
 ) -> dict[Edge, Any]:
     """Runs the tape backward as `run_backward` does, or as a program where that is asked for."""
     if state.trace is not None:
-        _check_own(roots, inputs)
+        _check_own(roots, inputs, create_graph)
     elif state.compiles_tape is not None and state.anomaly is None and not create_graph:
         return state.compiles_tape.run(roots, keep_graph, inputs, accumulates)
     return run_engine(roots, keep_graph, create_graph, inputs, accumulates)
 
 
-def _check_own(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None) -> None:
+def _check_own(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None, create_graph: bool) -> None:
     """Raises if a traced function runs operations backward that were recorded before it: their values are no inputs.
 
     Raises:
       AutogradError: If it does.
     """
     trace = state.trace
+    first = trace.first_node if create_graph else trace.first_run_backward
+    if not first:
+        return
     for node in nodes_in_order(roots, inputs):
-        if node.sequence_number < trace.first_node and node not in trace.own_nodes:
+        if node.sequence_number < first and node not in trace.own_nodes:
             raise AutogradError(
                 f"A backward inside a traced function reached {node.name()}, which was recorded before the function "
                 "was called: what it saved is another value at each call, and no input of the graph. Run the forward "

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Shape, Sizes
@@ -41,6 +42,7 @@ from jaxaot.views.layout import (
     layout_of,
 )
 from jaxaot.views.memory_format import MemoryFormat, check_format, suggested_format
+from jaxaot.views.window import find_window
 
 
 def _check_leaf(tensor: Tensor) -> None:
@@ -194,10 +196,34 @@ def set_(
     return self
 
 
+def _carrier(tensor: Tensor) -> Any:
+    """Returns, in a trace, a value that carries the gradients of a tensor; None elsewhere, and if it holds nothing."""
+    if state.trace is None or tensor._storage.array is None:
+        return None
+    grad_enabled, state.grad_enabled = state.grad_enabled, True
+    try:
+        return tensor._read()
+    finally:
+        state.grad_enabled = grad_enabled
+
+
+def _carry(tensor: Tensor, carrier: Any) -> None:
+    """Makes the gradients of what a tensor shows now go where a carrier's go."""
+    history, storage = tensor._history, tensor._storage
+    if tensor._layout is not storage.layout:
+        window, starts = find_window(storage.layout, tensor._layout, tensor._offset)
+        carrier = window.scatter(jnp.zeros(storage.layout.size, storage.layout.dtype), carrier, starts)
+    assert history is not None, "it requires grad"
+    history.trace, history.ghost = state.trace, carrier
+
+
 def _show(tensor: Tensor, storage: Storage, layout: Layout, offset: int) -> None:
     counter_of(tensor)  # it stays the tensor's, apart from those of the storage's other tensors
+    carrier = _carrier(tensor) if tensor.requires_grad and tensor._layout.size == layout.size else None
     changes = {"_storage": storage, "_layout": layout, "_offset": offset, "_base_tensor": None, "_creation": None}
     _change(tensor, {**changes, **_beginning(tensor, layout, offset)})
+    if carrier is not None:
+        _carry(tensor, carrier)
 
 
 def _empty_storage(dtype: np.dtype) -> Storage:

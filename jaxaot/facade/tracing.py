@@ -125,6 +125,9 @@ class TraceState:
       hooked: Hooks that the traced function registered, by number or as what keeps a gradient, with the user's line.
       first_node: Nodes from this number on were made by the traced function.
       own_nodes: Those from before that it may run backward, because what they hold are inputs of the graph.
+      constants: Symbols that nothing differentiates, by id.
+      first_run_backward: Nodes from this number on it may run backward as well: those of the traces around it that run
+        it once, and of the tape if none of these is kept, as what they hold is the same for every call then.
       casts: Weights that `autocast` cast; see `facade/autocast_operands.py`.
       first_hook: Hooks from this number on were registered by the traced function.
       is_apart: Whether a handler of a signal is running, which is no part of the traced function.
@@ -169,6 +172,8 @@ class TraceState:
         self.first_node = next_number()
         self.first_hook = next(hook_numbers)
         self.own_nodes: frozenset[Any] = frozenset()
+        self.constants: dict[int, Any] = {}
+        self.first_run_backward = self.first_node
         self.casts: dict[Any, Any] = {}
         self.is_apart = False
         self.entry: Any = None

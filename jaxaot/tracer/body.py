@@ -115,6 +115,8 @@ class _BodyTrace(TraceState):
         self.is_loop = is_loop
         self.has_streams = has_streams
         self.outer = outer
+        if not has_streams:  # it runs once
+            self.first_run_backward = 0 if outer is None else outer.first_run_backward
         self.ghosts: dict[int, Any] = {}
         self.stream_seeds: dict[Generator, Array] = {}
 

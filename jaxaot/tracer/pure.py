@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxaot._jax import is_tracer, unmapped
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import TensorError, TraceError
 from jaxaot.facade.generator import Generator, Position
@@ -56,6 +57,7 @@ class _InlineState(TraceState):
     Attributes:
       outer: The trace of ours that it runs in, or None.
       is_mapped: Whether `ja.func.vmap` runs it, or one around it.
+      is_transformed: Whether `ja.func` runs it.
       records_outside: Whether gradients are recorded where it was begun.
       randomness: What random operations do, of `RANDOMNESS`.
       index: With `"different"`, the index that is computed.
@@ -64,8 +66,10 @@ class _InlineState(TraceState):
     def __init__(self, outer: TraceState | None) -> None:
         super().__init__()
         self.outer = outer
+        self.first_run_backward = 0 if outer is None else outer.first_run_backward
         self.records_outside = state.grad_enabled
         self.is_mapped = isinstance(outer, _InlineState) and outer.is_mapped
+        self.is_transformed = False
         self.randomness = "same"
         self.index: Any = None
 
@@ -73,10 +77,10 @@ class _InlineState(TraceState):
         if history is None or not history.requires_grad:
             return super().read(storage, history, records)
         if history.trace is not self:
+            if records and _watches.get():
+                raise ReachesTape
             if self.outer is not None:
                 self._follow(history, storage, self.outer)
-            elif records and _watches.get():
-                raise ReachesTape
         value = super().read(storage, history, True)
         return value if records else forward_alone(value)
 
@@ -175,9 +179,34 @@ def inline_trace() -> Iterator[_InlineState]:
         trace.restore()
 
 
+def is_within_func() -> bool:
+    """Returns whether tensor operations are part of a function that `ja.func` transforms, and of no other trace."""
+    trace = state.trace
+    while isinstance(trace, _InlineState) and trace.is_transformed:
+        trace = trace.outer
+    return trace is None
+
+
+def is_transformed() -> bool:
+    """Returns whether tensor operations are part of a function that `ja.func` transforms."""
+    return isinstance(state.trace, _InlineState) and state.trace.is_transformed
+
+
 def is_mapped() -> bool:
     """Returns whether tensor operations are part of a function that `ja.func.vmap` maps."""
     return isinstance(state.trace, _InlineState) and state.trace.is_mapped
+
+
+def _is_differentiated(array: Any, trace: TraceState | None) -> bool:
+    """Returns whether something may differentiate with respect to an array that a trace was passed."""
+    symbol = unmapped(array)
+    if not is_tracer(symbol):
+        return False
+    while trace is not None:
+        if id(symbol) in trace.constants:
+            return False
+        trace = getattr(trace, "outer", None)
+    return True
 
 
 class Argument:
@@ -219,6 +248,7 @@ def run_pure(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     *,
+    transforms: bool = False,
     maps: bool = False,
     differentiates: bool = False,
     randomness: str | None = None,
@@ -231,6 +261,7 @@ def run_pure(
       fn: The function.
       args: Its arguments.
       kwargs: Its keyword arguments.
+      transforms: Whether `ja.func` transforms it, so that only arguments that something differentiates require grad.
       maps: Whether `ja.func.vmap` maps it.
       differentiates: Whether gradients of it are taken, so that `no_grad` around the call does not count.
       randomness: What random operations do, of `RANDOMNESS`; by default draw as they would outside.
@@ -253,7 +284,9 @@ def run_pure(
         layout = contiguous(tuple(array.shape), np.dtype(array.dtype))
         storage = Storage(array, layout, trace)
         tensor = wrap(storage, layout, 0, trace)
-        if is_inexact(layout.dtype):
+        if transforms:
+            tensor._history = History(layout, trace=trace)  # by which views of it are known
+        if is_inexact(layout.dtype) and (not transforms or _is_differentiated(leaf, trace)):
             # so that JAX's gradients reach it; not a leaf, so that it may be written
             tensor._history = History(layout, 0, True, GraphInput(is_argument=True), 0, trace)
             tensor._history.ghost = array
@@ -261,7 +294,7 @@ def run_pure(
         return tensor
 
     with inline_trace() as trace:
-        trace.is_mapped = trace.is_mapped or maps
+        trace.is_mapped, trace.is_transformed = trace.is_mapped or maps, transforms
         state.grad_enabled = state.grad_enabled or differentiates
         trace.randomness, trace.index = randomness or "same", index
         given = [shown(leaf, trace) for leaf in leaves]

@@ -34,7 +34,7 @@ from jaxaot.tape.modes import state
 from jaxaot.tape.saved_hooks import without_saved_hooks
 from jaxaot.tracer.body import Body, trace_body
 from jaxaot.tracer.leaves import spec_of
-from jaxaot.tracer.pure import ReachesTape, refusing_recorded_reads
+from jaxaot.tracer.pure import ReachesTape, is_within_func, refusing_recorded_reads
 from jaxaot.views.window import find_window
 
 _MAX_ROWS = 256
@@ -56,12 +56,15 @@ def call_as_op(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, (Tensor, jax.Array, np.ndarray))]
     given = [leaf if isinstance(leaf, Tensor) else jnp.asarray(leaf) for leaf in (leaves[i] for i in places)]
     found: list[Any] = []
+    has_duals = state.dual is not None and state.dual.has_duals()
 
     def run(values: list[Any]) -> list[Any]:
         filled = list(leaves)
-        for place, value in zip(places, values, strict=True):
-            filled[place] = value
-        own_args, own_kwargs = unpack_keys(to_arrays(jax.tree.unflatten(tree, filled)))
+        for place, value, was in zip(places, values, given, strict=True):
+            filled[place] = value = to_arrays(value)
+            if not has_duals and not (isinstance(was, Tensor) and was.requires_grad):
+                state.trace.constants[id(value)] = value
+        own_args, own_kwargs = unpack_keys(jax.tree.unflatten(tree, filled))
         with without_saved_hooks():  # the tape packs what the op saves
             results, result_tree = jax.tree.flatten(pack_keys(fn(*own_args, **own_kwargs)))
         is_array = list(map(_is_array, results))
@@ -93,7 +96,7 @@ def call_on_tensors(transformed: Callable[..., Any], args: tuple[Any, ...], kwar
     )
     has_duals = state.dual is not None and state.dual.has_duals()
     transformed = _without_other_duals(transformed)
-    if not is_recorded and state.trace is None and not has_duals:
+    if not is_recorded and not has_duals and (state.trace is None or is_within_func()):
         try:
             with refusing_recorded_reads():
                 return to_tensors(transformed(*to_arrays(args), **to_arrays(kwargs)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -16,8 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.custom_batching import custom_vmap
+from jax.custom_derivatives import SymbolicZero
 
-from jaxaot._jax import is_tracer
+from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, FunctionResultError
 from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_jvp, no_rule
@@ -35,7 +37,7 @@ from jaxaot.tape.saved_hooks import without_saved_hooks
 from jaxaot.tracer.body import trace_body
 from jaxaot.tracer.effects import Keys
 from jaxaot.tracer.leaves import LeafSpec
-from jaxaot.tracer.pure import is_mapped, run_pure
+from jaxaot.tracer.pure import is_mapped, is_transformed, run_pure
 from jaxaot.tracer.push_pull import push_pull
 
 
@@ -92,16 +94,17 @@ class Function:
             args = bound.args if has_setup else bound.args[1:]
 
         def run(ctx: Any) -> Any:
-            maps = is_mapped()
             if not has_setup:
-                if maps and not cls.generate_vmap_rule:
+                if is_transformed():
                     raise AutogradError(
                         "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
-                        "...), it must override the setup_context staticmethod. Here that is so for `ja.func.vmap`."
+                        f"...), it must override the setup_context staticmethod. Split `{cls.__name__}.forward(ctx, "
+                        "...)` into `forward(...)` and `setup_context(ctx, inputs, output)`."
                     )
                 return cls.forward(ctx, *args)
-            returned = _run_mapped(cls, args) if maps else cls.forward(*args)
+            returned = _run_mapped(cls, args) if is_mapped() else cls.forward(*args)
             cls.setup_context(ctx, args, returned)
+            _check_returned(ctx, args, returned)
             return returned
 
         def jvp_of_nobody(*_: object) -> Any:
@@ -113,6 +116,24 @@ class Function:
         attach = functools.partial(_attach, cls.jvp if has_jvp else None, has_backward)
         push = cls.jvp if has_jvp else jvp_of_nobody
         return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), push, args, attach)
+
+
+def _check_returned(ctx: Any, args: Sequence[Any], returned: Any) -> None:
+    """Raises if a `setup_context` saves an argument that the forward returned: what it saved would not be the result.
+
+    Raises:
+      FunctionResultError: If it does.
+    """
+    results = returned if isinstance(returned, (tuple, list)) else (returned,)
+    for tensor in (*ctx._to_save, *ctx._for_forward):
+        if tensor is None or any(tensor is dirty for dirty in ctx._dirty):
+            continue
+        if any(tensor is x for x in args) and any(tensor is x for x in results):
+            raise FunctionResultError(
+                "A input that has been returned as-is as output is being saved for backward. This is not supported if "
+                "you override setup_context. You should return and save a view of the input instead, e.g. with "
+                "x.view_as(x) or setup ctx inside the forward function itself."
+            )
 
 
 def _attach(
@@ -139,9 +160,9 @@ def _attach(
     with recording(False):
         raw = [strong(value := results[i]._read(), value.dtype) for i in wanted]
 
-    def pull(cotangents: list[Any]) -> list[Any]:
+    def pull(cotangents: list[Any], places_given: Sequence[int] = tuple(wanted)) -> list[Any]:
         given: list[Any] = [None] * len(results)
-        for i, cotangent in zip(wanted, cotangents, strict=True):
+        for i, cotangent in zip(places_given, cotangents, strict=True):
             given[i] = cotangent
         found = node.gradients(given)
         return [found[k] if found[k] is not None else wrap_array(jnp.zeros(*node.argument_types[k])) for k in places]
@@ -158,17 +179,40 @@ def _attach(
         zeros = lambda i: wrap_array(jnp.zeros(results[i]._layout.size, results[i].dtype))
         return [zeros(i) if (made := found[i]) is None else made for i in wanted]
 
-    back = _Direction(node, pull, [(r.shape, r.dtype) for r in raw], wanted) if has_backward or push is None else None
+    types = [(r.shape, r.dtype) for r in raw]
+    if has_backward and push is None and not node.ctx._materializes_grads and 1 < len(wanted) <= _MOST_WITHOUT_ZEROS:
+        backs = {}
+        for some in _subsets(len(wanted)):
+            pulled = functools.partial(pull, places_given=[wanted[k] for k in some])
+            try:
+                backs[some] = _Direction(node, pulled, [types[k] for k in some], wanted)
+            except Exception as error:  # it matters only where these are the cotangents that there are
+                backs[some] = error
+        return _finish(saved, wanted, _rule_without_zeros(node.name(), backs, len(places))(tuple(raw), inputs))
+    back = _Direction(node, pull, types, wanted) if has_backward else None
     there = None if push is None else _Direction(node, pushed, [node.argument_types[k] for k in places], wanted)
     carried = tuple(strong(x, x.dtype) for x in inputs)
     if there is None:
-        assert back is not None, "one way there is"
-        attached = _rule(node.name(), back, len(places))(tuple(raw), carried, back.captured)
+        captured = () if back is None else back.captured
+        attached = _rule(node.name(), back, len(places))(tuple(raw), carried, captured)
     else:
         captured = there.captured, () if back is None else back.captured
         attached = _push_pull_rule(there, back)(tuple(raw), carried, captured)
+    return _finish(saved, wanted, attached)
+
+
+_MOST_WITHOUT_ZEROS = 4
+"""Results of a Function up to which its backward is traced for each choice of cotangents that are not zero."""
+
+
+def _finish(saved: Any, wanted: Sequence[int], attached: Sequence[Array]) -> Sequence[Array]:
     saved.carry(dict(zip(wanted, attached, strict=True)))
     return attached
+
+
+def _subsets(n: int) -> list[tuple[int, ...]]:
+    """Returns the choices of some of `n` places, the most first."""
+    return [some for size in range(n, 0, -1) for some in itertools.combinations(range(n), size)]
 
 
 class _Direction:
@@ -229,12 +273,12 @@ class _Direction:
         return list(self._body(*given, *values)[:n])
 
 
-def _rule(name: str, back: _Direction, n_inputs: int) -> Callable[..., tuple[Array, ...]]:
+def _rule(name: str, back: _Direction | None, n_inputs: int) -> Callable[..., tuple[Array, ...]]:
     """Returns the identity on results, with the gradients of a traced backward.
 
     Args:
       name: Of the node.
-      back: The backward.
+      back: The backward; None if there is none, which only a gradient finds out.
       n_inputs: The number of gradients.
     """
 
@@ -247,12 +291,47 @@ def _rule(name: str, back: _Direction, n_inputs: int) -> Callable[..., tuple[Arr
         return shown, (shown, captured)
 
     def backward(kept: Any, cotangents: Sequence[Any]) -> Any:
+        if back is None:
+            return no_rule("backward")()
         found = back(back.values(*kept), [conjugate(ct) for ct in cotangents], n_inputs)
         return None, tuple(map(conjugate, found)), None
 
     backward.__name__ = name
     attached.defvjp(forward, backward)
     return attached
+
+
+def _rule_without_zeros(name: str, backs: dict[tuple[int, ...], Any], n_inputs: int) -> Callable[..., Any]:
+    """Returns what `_rule` does, with a backward for each choice of cotangents that are not zero.
+
+    Args:
+      name: Of the node.
+      backs: For each choice the traced backward, or the exception that tracing it raised.
+      n_inputs: The number of gradients.
+    """
+    captured = {some: back.captured for some, back in backs.items() if isinstance(back, _Direction)}
+
+    @jax.custom_vjp
+    def attached(results: Any, inputs: object, captured: Any) -> Any:
+        return results
+
+    def forward(results: Any, inputs: object, captured: Any) -> Any:
+        plain = jax.tree.map(lambda primal: primal.value, (results, inputs, captured))
+        shown = attached(*plain)
+        return shown, (shown, plain[2])
+
+    def backward(kept: Any, cotangents: Sequence[Any]) -> Any:
+        shown, values = kept
+        some = tuple(k for k, ct in enumerate(cotangents) if not isinstance(ct, SymbolicZero))
+        back = backs[some]
+        if not isinstance(back, _Direction):
+            raise back
+        found = back(back.values(shown, values[some]), [conjugate(cotangents[k]) for k in some], n_inputs)
+        return None, tuple(map(conjugate, found)), None
+
+    backward.__name__ = name
+    attached.defvjp(forward, backward, symbolic_zeros=True)
+    return lambda results, inputs: attached(results, tuple(strong(x, x.dtype) for x in inputs), captured)
 
 
 def _push_pull_rule(there: _Direction, back: _Direction | None) -> Callable[..., tuple[Array, ...]]:
@@ -301,53 +380,79 @@ def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
     Raises:
       AutogradError: If it is mapped and does not say how.
     """
-    places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
-    values = [args[i]._read() for i in places]
-    has_rule = cls.vmap is not Function.vmap
-    if cls.generate_vmap_rule and not has_rule:
+    if cls.generate_vmap_rule and cls.vmap is Function.vmap:
         return cls.forward(*args)
+    leaves, tree = jax.tree.flatten(args, is_leaf=lambda x: x is None)
+    places = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
+    randomness = state.trace.randomness
 
-    def filled(given: Sequence[Any]) -> list[Any]:
-        full = list(args)
+    def filled(given: Sequence[Any], others: Sequence[Any] = leaves) -> Any:
+        full = list(others)
         for place, value in zip(places, given, strict=True):
             full[place] = value
-        return full
+        return jax.tree.unflatten(tree, full)
 
-    @custom_vmap
-    def forward(*values: object) -> Any:
-        return run_pure(lambda *given: cls.forward(*filled(given)), values, {})
-
-    @forward.def_vmap
-    def _(axis_size: int, in_batched: Sequence[bool], *values: object) -> Any:
-        if cls.generate_vmap_rule:
-            raise AutogradError(
-                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden "
-                "vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to "
-                f"avoid ambiguity. {_HELP}"
-            )
-        if not has_rule:
-            raise AutogradError(
-                f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and "
-                f"implement the vmap staticmethod or set generate_vmap_rule=True. {_HELP}"
-            )
-        in_dims: list[int | None] = [None] * len(args)
-        for place, is_batched in zip(places, in_batched, strict=True):
-            in_dims[place] = 0 if is_batched else None
-        info = VmapInfo(axis_size, "error")
-        returned = run_pure(lambda *given: cls.vmap(info, tuple(in_dims), *filled(given)), values, {})
+    def by_rule(size: int, axes: Sequence[int | None], values: Sequence[Any]) -> Any:
+        _check_rule(cls)
+        info, in_dims = VmapInfo(size, randomness), filled(axes, [None] * len(leaves))
+        returned = run_pure(lambda *given: cls.vmap(info, in_dims, *filled(given)), tuple(values), {})
         if not isinstance(returned, tuple) or len(returned) != 2:
             kind = Tensor if isinstance(returned, jax.Array) else type(returned)
             raise FunctionResultError(
                 "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
                 f"compatible with the output. Got a {kind} instead"
             )
-        return _with_dims_first(*returned)
+        return returned
 
-    return to_tensors(forward(*values))
+    def run(values: Sequence[Any]) -> Any:
+        mapping = InnermostMap.running()
+        if mapping is None:
+            return within(*values)
+        wholes, axes = zip(*map(mapping.whole, values), strict=True) if values else ((), ())
+        with mapping.outside():
+            if all(axis is None for axis in axes):
+                return run(values)
+            output, out_dims = _spread_dims(*by_rule(mapping.size, axes, wholes))
+        parts = map(mapping.part, jax.tree.leaves(output), out_dims)
+        return jax.tree.unflatten(jax.tree.structure(output), list(parts))
+
+    @custom_vmap
+    def within(*values: object) -> Any:
+        return run_pure(lambda *given: cls.forward(*filled(given)), values, {})
+
+    @within.def_vmap
+    def _(axis_size: int, in_batched: Sequence[bool], *values: object) -> Any:
+        axes = [0 if is_batched else None for is_batched in in_batched]
+        output, out_dims = _spread_dims(*by_rule(axis_size, axes, values))
+        pairs = zip(jax.tree.leaves(output), out_dims, strict=True)
+        moved = [x if dim is None else jnp.moveaxis(x, dim, 0) for x, dim in pairs]
+        unflatten = jax.tree.structure(output).unflatten
+        return unflatten(moved), unflatten([dim is not None for dim in out_dims])
+
+    return to_tensors(run([leaves[i]._read() for i in places]))
 
 
-def _with_dims_first(output: object, out_dims: Any) -> tuple[Any, Any]:
-    """Returns the output of a `vmap` staticmethod with the mapped dims first, and which results have one.
+def _check_rule(cls: Any) -> None:
+    """Raises unless a Function says how it is mapped, in one way.
+
+    Raises:
+      AutogradError: If it does not.
+    """
+    if cls.generate_vmap_rule:
+        raise AutogradError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden "
+            "vmap staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to "
+            f"avoid ambiguity. {_HELP}"
+        )
+    if cls.vmap is Function.vmap:
+        raise AutogradError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and "
+            f"implement the vmap staticmethod or set generate_vmap_rule=True. {_HELP}"
+        )
+
+
+def _spread_dims(output: Any, out_dims: Any) -> tuple[Any, list[int | None]]:
+    """Returns the output of a `vmap` staticmethod, and the mapped dim of each of its leaves.
 
     Raises:
       FunctionResultError: If there is no dim for each result.
@@ -360,8 +465,7 @@ def _with_dims_first(output: object, out_dims: Any) -> tuple[Any, Any]:
             f"out_dims={out_dims} to be compatible with the structure of `output`. {_HELP}"
         )
     dims = dims * len(leaves) if len(dims) != len(leaves) else dims
-    moved = [x if dim is None else jnp.moveaxis(x, dim, 0) for x, dim in zip(leaves, dims, strict=True)]
-    return jax.tree.unflatten(tree, moved), jax.tree.unflatten(tree, [dim is not None for dim in dims])
+    return output, [dim if dim is None else dim % leaf.ndim for dim, leaf in zip(dims, leaves, strict=True)]
 
 
 # -- derivatives that end there ----------------------------------------------------------------------------------------

@@ -15,22 +15,36 @@ import numpy as np
 
 from jaxaot.errors import ArgumentError, AutogradError, TensorValueError
 from jaxaot.facade.custom_function import no_jvp
+from jaxaot.facade.grad import recording
 from jaxaot.facade.kernels import conjugate
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.promotion import is_complex, is_inexact
+from jaxaot.tape.modes import state
+from jaxaot.tape.saved_hooks import disable_saved_tensors_hooks
 from jaxaot.tracer.pure import RANDOMNESS, run_pure
 from jaxaot.transforms.call_as_op import call_on_tensors
 
 Argnums = int | Sequence[int]
 
+_NO_HOOKS = (
+    "ja.func.{grad, vjp, jacrev, hessian} don't support saved tensor hooks: JAX saves what these need, and would never "
+    "call them. Compute the gradient on the tape, `ja.autograd.grad`, or leave the hooks out."
+)
 
-def _pure(func: Callable[..., Any], differentiates: bool = True, check: Callable[[Any], None] | None = None) -> Any:
+
+def _pure(
+    func: Callable[..., Any],
+    differentiates: bool = True,
+    check: Callable[[Any], None] | None = None,
+    randomness: str = "same",
+) -> Any:
     """Returns a function as one of arrays.
 
     Args:
       func: The function.
       differentiates: Whether gradients are taken of it, in reverse mode.
       check: Takes its result, and raises if it cannot be differentiated.
+      randomness: What random operations do; see `ja.func.vmap`.
     """
 
     def finish(arguments: object, result: Any) -> Any:
@@ -38,7 +52,13 @@ def _pure(func: Callable[..., Any], differentiates: bool = True, check: Callable
             check(result)
         return result
 
-    return lambda *args, **kwargs: run_pure(func, args, kwargs, differentiates=differentiates, finish=finish)
+    def without_hooks(*args: object, **kwargs: Any) -> Any:
+        with disable_saved_tensors_hooks(_NO_HOOKS):
+            return func(*args, **kwargs)
+
+    func_of_rules = without_hooks if differentiates else func
+    options: Any = {"transforms": True, "differentiates": differentiates, "randomness": randomness, "finish": finish}
+    return lambda *args, **kwargs: run_pure(func_of_rules, args, kwargs, **options)
 
 
 # -- what cannot be differentiated -------------------------------------------------------------------------------------
@@ -58,9 +78,9 @@ def _check_argnums(argnums: Argnums, args: Sequence[Any]) -> Any:
     Raises:
       AutogradError: If they are no arguments, or no tensors of floats.
     """
-    if not isinstance(argnums, (int, tuple, list)):
+    if not isinstance(argnums, (int, tuple)):
         raise AutogradError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
-    several = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    several = (argnums,) if isinstance(argnums, int) else argnums
     if not several:
         raise AutogradError("argnums must be non-empty")
     for argnum in several:
@@ -77,7 +97,7 @@ def _check_argnums(argnums: Argnums, args: Sequence[Any]) -> Any:
                     f"only Tensors of floating point dtype can require gradients; argument {argnum} holds one of "
                     f"{leaf.dtype}"
                 )
-    return argnums if isinstance(argnums, int) else several
+    return argnums
 
 
 def _check_tensors(said: str, has_aux: bool, result: Any) -> None:
@@ -93,12 +113,20 @@ def _check_tensors(said: str, has_aux: bool, result: Any) -> None:
         raise AutogradError(f"{said}: Expected f to be a function that has non-empty output (got output = {leaves})")
     for leaf in leaves:
         if not _is_array(leaf):
-            raise AutogradError(f"{said}: expected f to return only tensors, got unsupported type {type(leaf)}")
+            raise AutogradError(
+                f"{said}: expected f(*primals) to return only tensors, got unsupported type {type(leaf)}"
+            )
 
 
 def _without_aux(said: str, result: Any) -> Any:
     if not (isinstance(result, tuple) and len(result) == 2):
         raise AutogradError(f"{said}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    for leaf in _leaves(result[1]):
+        if not _is_array(leaf):
+            raise AutogradError(
+                f"{said}: Expected tensors, got unsupported type {type(leaf)} in `aux`. Return what is none by another "
+                "way, such as a list of the function's surroundings."
+            )
     return result[0]
 
 
@@ -193,7 +221,11 @@ def vjp(func: Callable[..., Any], *primals: object, has_aux: bool = False) -> An
     def forward(*primals: object) -> Any:
         return jax.vjp(_pure(func, True, check), *primals, has_aux=has_aux)
 
-    output, pull, *aux = call_on_tensors(forward, primals, {})
+    # where nothing is recorded, the gradients are all the same: they are computed later
+    with recording(True):
+        output, pull, *aux = call_on_tensors(forward, primals, {})
+    if not state.grad_enabled:
+        output, aux = jax.tree.map(lambda x: x.detach() if isinstance(x, Tensor) else x, (output, aux))
 
     def pull_back(pull: Callable[..., Any], cotangents: Sequence[Any]) -> Any:
         return _in_torchs_convention(pull(_in_torchs_convention(cotangents)))
@@ -248,7 +280,7 @@ def jvp(
         return ((result[0], after), result[1]) if has_aux else (result, after)
 
     def pure(*args: object) -> Any:
-        return run_pure(func, args, {}, finish=finish)
+        return run_pure(func, args, {}, transforms=True, finish=finish)
 
     def transformed(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         if strict and not _depends(pure, primals):
@@ -271,7 +303,7 @@ def jvp(
 def _check_primals(said: str, primals: Any, tangents: Any) -> None:
     if not isinstance(primals, (tuple, list)):
         raise AutogradError(f"{said}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
-    given, wanted = jax.tree.structure(tuple(tangents)), jax.tree.structure(tuple(primals))
+    given, wanted = jax.tree.structure(tangents), jax.tree.structure(primals)
     if given != wanted:
         raise AutogradError(
             f"{said}: Expected primals and tangents to have the same python structure. Got primals with structure "
@@ -280,8 +312,12 @@ def _check_primals(said: str, primals: Any, tangents: Any) -> None:
     leaves = jax.tree.leaves(primals)
     if not leaves:
         raise AutogradError(f"{said}: Expected primals to contain at least one Tensor.")
+    for name, tree in (("primals", primals), ("tangents", tangents)):
+        for leaf in jax.tree.leaves(tree):
+            if not _is_array(leaf):
+                raise AutogradError(f"{said}: Expected {name} to only contain Tensors, got leaf of type {type(leaf)}")
     for primal, tangent in zip(leaves, jax.tree.leaves(tangents), strict=True):
-        if _is_array(primal) and _is_array(tangent) and tuple(primal.shape) != tuple(tangent.shape):
+        if tuple(primal.shape) != tuple(tangent.shape):
             raise AutogradError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is "
                 f"not supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
@@ -319,6 +355,7 @@ def jacrev(
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
     """Returns the Jacobian of `func` as a function, row by row in reverse mode.
 
@@ -333,7 +370,7 @@ def jacrev(
     """
     if chunk_size is not None and chunk_size <= 0:
         raise TensorValueError("jacrev: `chunk_size` should be greater than 0.")
-    return _jacobian("vjp(f, *primals)", jax.jacrev, func, argnums, has_aux)
+    return _jacobian("jacrev", "vjp(f, *primals)", jax.jacrev, func, argnums, has_aux)
 
 
 def jacfwd(
@@ -345,27 +382,54 @@ def jacfwd(
       func: Takes tensors to tensors.
       argnums: The positions of the arguments to differentiate.
       has_aux: Whether `func` returns a pair of tensors and something else.
-      randomness: Taken for PyTorch's sake: `func` runs once, so all columns see the same random numbers.
+      randomness: What random operations inside do: `"error"`, they are refused; with the others all columns see the
+        same random numbers, as `func` runs once.
 
     Raises:
       ArgumentError: If `randomness` is not one of `"error"`, `"same"` and `"different"`.
     """
     if randomness not in RANDOMNESS:
         raise ArgumentError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
-    return _jacobian("jvp(f, primals, tangents)", jax.jacfwd, func, argnums, has_aux)
+    return _jacobian("jacfwd", "jvp(f, primals, tangents)", jax.jacfwd, func, argnums, has_aux, randomness)
 
 
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """Returns the second derivatives of `func` as a function, forward over reverse."""
-    return _jacobian("hessian(f)", jax.hessian, func, argnums, False)
+    return _jacobian("hessian", "hessian(f)", jax.hessian, func, argnums, False, "error")
 
 
 def _jacobian(
-    said: str, jacobian: Callable[..., Any], func: Callable[..., Any], argnums: Argnums, has_aux: bool
+    name: str,
+    said: str,
+    jacobian: Callable[..., Any],
+    func: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    randomness: str = "same",
 ) -> Callable[..., Any]:
-    pure = _pure(func, jacobian is not jax.jacfwd, functools.partial(_check_tensors, said, has_aux))
+    def check(result: Any) -> None:
+        _check_tensors(said, has_aux, result)
+        _check_real(name, "output", result[0] if has_aux else result)
+
+    pure = _pure(func, jacobian is not jax.jacfwd, check, randomness)
 
     def transformed(*args: object, **kwargs: Any) -> Any:
-        return jacobian(pure, _check_argnums(argnums, args), has_aux=has_aux)(*args, **kwargs)
+        chosen = _check_argnums(argnums, args)
+        _check_real(name, "input", [args[i] for i in ((chosen,) if isinstance(chosen, int) else chosen)])
+        return jacobian(pure, chosen, has_aux=has_aux)(*args, **kwargs)
 
     return functools.wraps(func)(lambda *args, **kwargs: _in_forward_mode(call_on_tensors)(transformed, args, kwargs))
+
+
+def _check_real(name: str, which: str, tree: Any) -> None:
+    """Raises if a tensor is complex: its Jacobian is not one matrix.
+
+    Raises:
+      AutogradError: If one is.
+    """
+    for place, leaf in enumerate(jax.tree.leaves(tree)):
+        if _is_array(leaf) and is_complex(leaf.dtype):
+            raise AutogradError(
+                f"{name}: Expected all {which}s to be real but received complex tensor at flattened {which} idx: "
+                f"{place}. Differentiate its parts, `ja.view_as_real(x)`."
+            )

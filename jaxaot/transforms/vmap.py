@@ -17,6 +17,7 @@ import numpy as np
 
 from jaxaot.errors import ArgumentError, DimError, TensorError, TensorValueError, ViewError
 from jaxaot.facade.dispatch import call
+from jaxaot.facade.generator import default_generator
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.views import movedim, narrow, view_through
 from jaxaot.ops.table import lookup
@@ -72,7 +73,6 @@ def vmap(
         raise ArgumentError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
     if chunk_size is not None and chunk_size <= 0:
         raise TensorValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
-    in_dims = tuple(in_dims) if isinstance(in_dims, list) else in_dims
     name = getattr(func, "__name__", repr(func))
     if not all(isinstance(dim, int) or dim is None for dim in _leaves(out_dims)):
         raise TensorValueError(
@@ -88,10 +88,12 @@ def vmap(
         whole = _Mapping(func, name, tree, out_dims, randomness)
         if chunk_size is None or chunk_size >= n:
             return whole.run(leaves, dims, 0, n)[0]
-        parts = []
+        parts, drawn = [], default_generator.get_state()
         for first in range(0, n, chunk_size):
             length = min(chunk_size, n - first)
             cut = [leaf if d is None else _part(leaf, d, first, length) for leaf, d in zip(leaves, dims, strict=True)]
+            if randomness == "same":
+                default_generator.set_state(drawn)
             parts.append(whole.run(cut, dims, first, length))
         return _joined(parts)
 
@@ -112,8 +114,9 @@ def _spread(dims: object, values: object) -> list[Any]:
       ValueError: If it is none.
     """
     none = lambda leaf: leaf is None
-    spread = jax.tree.map(lambda d, part: [d] * len(_leaves(part)), dims, values, is_leaf=none)
-    return [d for part in jax.tree.leaves(spread, is_leaf=lambda leaf: isinstance(leaf, list)) for d in part]
+    spread: list[Any] = []
+    jax.tree.map(lambda d, part: spread.extend([d] * len(_leaves(part))), dims, values, is_leaf=none)
+    return spread
 
 
 def _is_array(leaf: object) -> bool:
@@ -204,11 +207,13 @@ class _Done:
       out_dims: Where the dim is in each leaf of the result; None if it has none.
       written: The leaves of the arguments that were written.
       views: For each leaf of the result that is a view of a leaf of the arguments: which, and the steps to it.
+      others: The leaves of the result that are no tensors.
     """
 
     out_dims: list[Dim]
     written: list[int]
     views: dict[int, tuple[int, ViewChain]]
+    others: dict[int, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -248,7 +253,8 @@ class _Mapping:
                 filled[place] = array
             args, kwargs = jax.tree.unflatten(self.tree, filled)
             finish = functools.partial(self._finish, places, done)
-            return run_pure(self.func, args, kwargs, maps=True, randomness=self.randomness, index=index, finish=finish)
+            options = {"randomness": self.randomness, "index": index, "finish": finish}
+            return run_pure(self.func, args, kwargs, transforms=True, maps=True, **options)
 
         def transformed(arrays: Sequence[Any]) -> Any:
             index = jnp.arange(first, first + n) if self.randomness == "different" else None
@@ -257,6 +263,11 @@ class _Mapping:
             try:
                 result, after = jax.vmap(one, (None if index is None else 0, *axes), out_axes)(index, *arrays)
             except ValueError as error:
+                if "out_axes is None" in str(error) or "out_axes[0]" in str(error):
+                    raise TensorValueError(
+                        f"vmap({self.name}, ...): `{self.name}` can not return a BatchedTensor when out_dim is None: "
+                        "what depends on the index needs a dim for it in `out_dims`."
+                    ) from error
                 if "out_axes[1]" not in str(error):
                     raise
                 raise TensorError(
@@ -277,20 +288,29 @@ class _Mapping:
         for i, (place, steps) in done[-1].views.items():
             dim, out_dim = dims[place], done[-1].out_dims[i]
             if dim is not None and out_dim is not None and isinstance(leaves[place], Tensor):
+                if not steps and dim == out_dim:
+                    flat[i] = leaves[place]
+                    continue
                 shown = _batched_view(leaves[place], dim, steps)
                 flat[i] = flat[i] if shown is None else movedim(shown, 0, out_dim)
+        for i, value in done[-1].others.items():
+            flat[i] = value
         return jax.tree.unflatten(tree, flat), done[-1].out_dims
 
     def _finish(self, places: Sequence[int], done: list[_Done], given: Sequence[Any], result: object) -> Any:
         """Returns the result with what the arguments hold afterwards, and notes what was done to them."""
-        leaves = _leaves(result)
-        for leaf in leaves:
-            if not _is_array(leaf):
+        leaves, tree = jax.tree.flatten(result, is_leaf=lambda leaf: leaf is None)
+        out_dims = self._dims_of_results(result, leaves)
+        others = {}
+        for place, leaf in enumerate(leaves):
+            if _is_array(leaf):
+                continue
+            others[place], leaves[place] = leaf, jnp.zeros(())  # what is no tensor comes back as it is
+            if out_dims[place] is not None:
                 raise TensorValueError(
                     f"vmap({self.name}, ...): `{self.name}` must only return Tensors, got type {type(leaf)}. Did you "
                     "mean to set out_dims= to None for output?"
                 )
-        out_dims = self._dims_of_results(result, leaves)
         written = [i for i in places if given[i] is not None and given[i].is_written()]
         views = {}
         for place, leaf in enumerate(leaves):
@@ -298,8 +318,8 @@ class _Mapping:
                 steps = None if given[i] is None else given[i].steps_to(leaf)
                 if steps is not None:
                     views[place] = (i, steps)
-        done[:] = [_Done(out_dims, written, views)]
-        return result, tuple(None if given[i] is None else given[i].now() for i in places)
+        done[:] = [_Done(out_dims, written, views, others)]
+        return jax.tree.unflatten(tree, leaves), tuple(None if given[i] is None else given[i].now() for i in places)
 
     def _dims_of_results(self, result: object, leaves: Sequence[Any]) -> list[Dim]:
         out_dims = self.out_dims
@@ -314,6 +334,8 @@ class _Mapping:
                 f"{jax.tree.structure(result)}."
             ) from error
         for place, (dim, leaf) in enumerate(zip(dims, leaves, strict=True)):
+            if not _is_array(leaf):
+                continue
             n = leaf.ndim + 1
             if dim is not None and not -n <= dim < n:
                 raise DimError(

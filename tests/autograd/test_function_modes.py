@@ -304,15 +304,18 @@ def test_results_that_are_the_same_for_all():
     a, b = ja.func.vmap(lambda x, y: Mixed.apply(x, y, 3), in_dims=(1, None))(ja.ones(3, 2), ja.ones(3))
     assert a.tolist() == [[3.0] * 3] * 2 and b.tolist() == [[2.0] * 3] * 2
     ((info, in_dims, *rest),) = Mixed.seen
-    assert info == (2, "error") and in_dims == (0, None, None) and rest == [(2, 3), (3,), 3]
+    assert info == (2, "error") and in_dims == (1, None, None) and rest == [(3, 2), (3,), 3]
 
 
 def test_a_jvp_alone_and_a_backward_alone():
     class Forward(ja.autograd.Function):
         @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_forward(x)
+        def forward(x):
             return x.sin()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_forward(*inputs)
 
         @staticmethod
         def jvp(ctx, gx):
@@ -341,8 +344,12 @@ def test_forward_mode_twice():  # PyTorch loses a term: in a jvp, its nested lev
 
 class BackwardAlone(ja.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
+    def forward(x):
         return x * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
 
     @staticmethod
     def backward(ctx, g):

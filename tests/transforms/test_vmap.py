@@ -214,3 +214,23 @@ def test_a_jvp_that_need_not_depend_on_its_argument():
 def test_arrays_of_jax_are_mapped_too():
     y = ja.func.vmap(lambda x: x + 1)(jax.numpy.arange(3.0))
     assert isinstance(y, ja.Tensor) and y.tolist() == [1, 2, 3]
+
+
+def test_what_is_no_tensor_is_returned_where_it_has_no_dim():
+    out, said, none = ja.func.vmap(lambda x: (x, "said", None), out_dims=(0, None, None))(ja.ones(2))
+    assert out.tolist() == [1, 1] and (said, none) == ("said", None)
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_an_argument_comes_back_as_itself(way):
+    m = importlib.import_module("torch") if way == "torch" else ja
+    x = m.ones(2, 3)
+    assert m.func.vmap(lambda t: t.mul_(2))(x) is x
+    assert m.func.vmap(lambda t: t, in_dims=1, out_dims=1)(x) is x
+    assert m.func.vmap(lambda t: t, out_dims=1)(x) is not x
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_dims_in_lists(way):
+    added = lambda m: m.func.vmap(lambda z: z[0] + z[1], in_dims=([0, None],))([m.ones(2), m.ones(1)])
+    assert run(way, added) == [[2], [2]]

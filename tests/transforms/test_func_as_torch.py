@@ -1,0 +1,289 @@
+"""`ja.func`: the finer rules of PyTorch, each case by PyTorch."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import jaxaot as ja
+
+WAYS = ["eager", "compiled", pytest.param("torch", marks=pytest.mark.oracle)]
+BOTH = ["eager", pytest.param("torch", marks=pytest.mark.oracle)]
+
+
+def run(way, fn):
+    """Returns what a program makes, as lists; it takes a library."""
+    m = importlib.import_module("torch") if way == "torch" else ja
+    made = (ja.compile(lambda: fn(ja)) if way == "compiled" else lambda: fn(m))()
+    return [x.tolist() for x in made] if isinstance(made, tuple) else made.tolist()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_gradients_in_batches_of_a_graph_from_outside(way):
+    def jacobian(m):
+        x = m.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        y = x * 1
+        y[:2].mul_(x[1:])
+        y = y.max() * y
+        return m.func.vmap(lambda v: m.autograd.grad(y, x, v, retain_graph=True)[0])(m.eye(3))
+
+    # of y = (x0 x1, x1 x2, x2) times x1 x2
+    assert run(way, jacobian) == [[12, 12, 4], [0, 36, 24], [0, 9, 12]]
+
+
+def test_a_backward_from_outside_is_not_recorded_inside():
+    x = ja.ones(3, requires_grad=True)
+    y = x.sin()
+    with pytest.raises(ja.errors.AutogradError, match="recorded before"):
+        ja.func.vmap(lambda v: ja.autograd.grad(y, x, v, create_graph=True)[0])(ja.eye(3))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_function_without_a_backward_is_transformed_until_a_gradient_is_asked_for(way):
+    def doubled(m):
+        class Doubled(m.autograd.Function):
+            generate_vmap_rule = True
+            forward = staticmethod(lambda x: x * 2)
+            setup_context = staticmethod(lambda ctx, inputs, output: None)
+
+        x = m.ones(2, requires_grad=True)
+        y = m.func.vmap(Doubled.apply)(x)
+        with pytest.raises((RuntimeError, NotImplementedError), match="backward"):
+            y.sum().backward()
+        return y.detach() + m.func.vmap(Doubled.apply)(m.ones(2))
+
+    assert run(way, doubled) == [4, 4]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_vjp_found_under_no_grad_is_recorded_later(way):
+    def second(m):
+        x = m.tensor([1.0, 2.0], requires_grad=True)
+        with m.no_grad():
+            value, pull = m.func.vjp(lambda t: t**3, x)
+            assert not pull(m.ones(2))[0].requires_grad
+        assert not value.requires_grad
+        (slope,) = pull(m.ones(2))
+        return m.autograd.grad(slope.sum(), x)[0]
+
+    assert run(way, second) == [6, 12]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_random_numbers_in_a_forward_jacobian_are_refused_unless_asked_for(way):
+    noisy = lambda m, **options: m.func.jacfwd(lambda x: x * 2 + m.rand(2), **options)(m.ones(2))
+    assert run(way, lambda m: noisy(m, randomness="same")) == [[2, 0], [0, 2]]
+    for refused in (noisy, lambda m: m.func.hessian(lambda x: (x * m.rand(2)).sum())(m.ones(2))):
+        with pytest.raises(RuntimeError, match="randomness error mode"):
+            run(way, refused)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_chunks_draw_the_same_random_numbers(way):
+    drawn = lambda m: m.func.vmap(lambda t: t + m.rand(()), randomness="same", chunk_size=2)(m.zeros(5))
+    found = run(way, drawn)
+    assert found == [found[0]] * 5
+
+
+def functions(m, seen):
+    """Returns a Function of two arguments that notes what its ctx says."""
+
+    class Product(m.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x, y):
+            return x * y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(ctx.needs_input_grad)
+            x, y = ctx.saved_tensors
+            return g * y, g * x
+
+    return Product
+
+
+WANTED = {
+    "the first": (lambda m, f: m.func.grad(lambda x, y: f(x, y).sum()), (True, False)),
+    "the second": (lambda m, f: m.func.grad(lambda x, y: f(x, y).sum(), argnums=1), (False, True)),
+    "both": (lambda m, f: m.func.grad(lambda x, y: f(x, y).sum(), argnums=(0, 1)), (True, True)),
+    "mapped": (lambda m, f: m.func.vmap(m.func.grad(f)), (True, False)),
+    "around a map": (lambda m, f: m.func.grad(lambda x, y: m.func.vmap(f)(x, y).sum()), (True, False)),
+    "twice": (
+        lambda m, f: m.func.grad(lambda x, y: m.func.grad(lambda x, y: f(x, y).sum())(x, y).sum()),
+        (True, False),
+    ),
+}
+
+
+@pytest.mark.parametrize("way", BOTH)
+@pytest.mark.parametrize("name", WANTED)
+def test_a_ctx_knows_which_gradients_are_wanted(name, way):
+    m, seen = importlib.import_module("torch") if way == "torch" else ja, []
+    transform, wanted = WANTED[name]
+    transform(m, functions(m, seen).apply)(m.ones(2), m.ones(2))
+    assert wanted in seen
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_only_what_is_differentiated_requires_grad_inside(way):
+    m, seen = importlib.import_module("torch") if way == "torch" else ja, []
+
+    def noted(x, y):
+        seen.append((x.requires_grad, y.requires_grad))
+        a, _ = y.split(1)
+        a.mul_(2)  # a view of several is written, which gradients would forbid
+        return (x * y).sum()
+
+    m.func.vmap(noted)(m.ones(2, 2), m.ones(2, 2))
+    m.func.grad(noted)(m.ones(2), m.ones(2))
+    assert seen == [(False, False), (True, False)]
+
+
+def identity(m, seen):
+    """Returns a Function that is mapped by its rule alone."""
+
+    class Identity(m.autograd.Function):
+        forward = staticmethod(lambda x, rest: 1 / 0)
+        setup_context = staticmethod(lambda ctx, inputs, output: None)
+
+        @staticmethod
+        def vmap(info, in_dims, x, rest):
+            seen.append((info.batch_size, info.randomness, in_dims))
+            return x, in_dims[0]
+
+    return Identity
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_a_rule_gets_dims_as_the_caller_said_them(way):
+    m, seen = importlib.import_module("torch") if way == "torch" else ja, []
+    x, y = m.arange(6.0).reshape(3, 2), m.ones(2)
+    mapped = m.func.vmap(identity(m, seen).apply, in_dims=(1, [0, None]), out_dims=1, randomness="same")
+    assert mapped(x, [y, y]).tolist() == x.tolist()
+    assert seen == [(2, "same", (1, [0, None]))]
+
+
+def returning(m):
+    class Returning(m.autograd.Function):
+        forward = staticmethod(lambda x: x)
+        setup_context = staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(output))
+        backward = staticmethod(lambda ctx, g: g)
+
+    return Returning
+
+
+def hooked(m):
+    with m.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+        return m.func.grad(lambda x: x.sin().sum())(m.ones(2))
+
+
+def hooked_inside(m):
+    def fn(x):
+        with m.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+            return x.sin().sum()
+
+    return m.func.vjp(fn, m.ones(2))
+
+
+def without_context(m):
+    class Old(m.autograd.Function):
+        forward, backward = staticmethod(lambda ctx, x: x * 2), staticmethod(lambda ctx, g: g * 2)
+
+    return m.func.grad(lambda x: Old.apply(x).sum())(m.ones(2))
+
+
+REFUSED = {
+    "an argument that is returned and saved": (lambda m: returning(m).apply(m.ones(2)), "returned as-is"),
+    "hooks around": (hooked, "support saved tensor hooks"),
+    "hooks inside": (hooked_inside, "support saved tensor hooks"),
+    "no setup_context": (without_context, "must override the setup_context"),
+    "an aux that is no tensor": (
+        lambda m: m.func.grad(lambda x: (x.sum(), [x, "a"]), has_aux=True)(m.ones(2)),
+        "Expected tensors, got unsupported type",
+    ),
+    "argnums in a list": (lambda m: m.func.grad(lambda x: x.sum(), argnums=[0])(m.ones(2)), "int or Tuple"),
+    "a complex result": (lambda m: m.func.jacrev(lambda x: x * 1j)(m.ones(2)), "Expected all outputs to be real"),
+    "a complex argument": (
+        lambda m: m.func.jacfwd(lambda x: x.conj())(m.ones(2) * 1j),
+        "Expected all inputs to be real",
+    ),
+    "tangents in a list": (lambda m: m.func.jvp(m.sin, (m.ones(2),), [m.ones(2)]), "same python structure"),
+    "a number as primal": (lambda m: m.func.jvp(m.sin, (1.0,), (m.ones(2),)), "only contain Tensors"),
+}
+
+
+@pytest.mark.parametrize("way", BOTH)
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_as_by_pytorch(name, way):
+    m = importlib.import_module("torch") if way == "torch" else ja
+    fn, words = REFUSED[name]
+    with pytest.raises(RuntimeError, match=words):
+        fn(m)
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_functionalize_of_tensors_gives_tensors_and_writes(way):
+    m = importlib.import_module("torch") if way == "torch" else ja
+    x = m.zeros(4, 2)
+
+    def fn(x):
+        first, _ = x.split(2)
+        first.diagonal().add_(1)
+        return x.sum(0)
+
+    for _ in range(2):
+        y = m.func.functionalize(fn, remove="mutations_and_views")(x)
+    assert y.tolist() == [2, 2] and x.tolist() == [[2, 0], [0, 2], [0, 0], [0, 0]]
+    mapped = m.func.vmap(m.func.functionalize(fn))(x.unsqueeze(0))
+    assert mapped.tolist() == [[3, 3]] and x[0].tolist() == [3, 0]
+    with pytest.raises(RuntimeError, match="invalid argument for remove"):
+        m.func.functionalize(fn, remove="all")(x)
+
+
+def two_results(m, seen):
+    """Returns a Function that notes which gradients of its results there are."""
+
+    class Two(m.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x, y):
+            return x * y, x + y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+            ctx.set_materialize_grads(False)
+
+        @staticmethod
+        def backward(ctx, g, h):
+            seen.append((g is None, h is None))
+            x, y = ctx.saved_tensors
+            assert g is not None
+            return g * y, g * x
+
+    return Two
+
+
+@pytest.mark.parametrize("way", BOTH)
+@pytest.mark.parametrize("transform", ["grad", "vjp", "vmap of grad", "grad of grad"])
+def test_results_without_gradients_get_none_where_that_is_asked_for(transform, way):
+    m, seen = importlib.import_module("torch") if way == "torch" else ja, []
+
+    two = two_results(m, seen)
+    first = lambda x, y: two.apply(x, y)[0].sum()
+    x, y = m.tensor([2.0, 3.0]), m.tensor([5.0, 7.0])
+    found = {
+        "grad": lambda: m.func.grad(first)(x, y),
+        "vjp": lambda: m.func.vjp(lambda x: two.apply(x, y)[0], x)[1](m.ones(2))[0],
+        "vmap of grad": lambda: m.func.vmap(m.func.grad(first))(x, y),
+        "grad of grad": lambda: m.func.grad(lambda x: (m.func.grad(first)(x, y) * x).sum())(x),
+    }[transform]()
+    assert found.tolist() == [5, 7] and (False, True) in seen
