@@ -28,6 +28,7 @@
     │   │   └── PackedDerivativeError     a second derivative of what hooks packed, under `ja.remat`
     │   ├── PackHookWroteError            a pack hook that writes to the tensor that it gets
     │   ├── FunctionResultError           a custom Function that returns, saves or marks what it cannot
+    │   ├── MissingMethodError            a custom Function without a method that is needed
     │   ├── GradientMismatchError         a gradient that finite differences do not agree with
     │   ├── AnomalyError                  a backward that gives a NaN, in anomaly mode
     │   ├── HookResultError               a hook on a gradient that returned what cannot take its place
@@ -275,6 +276,23 @@ class FunctionResultError(AutogradError):
 
     `backward` returns a tensor or None for each argument of `forward`, of its shape or one that it expands to;
     `ctx.save_for_backward` takes tensors; what `ctx.mark_dirty` names is an argument and is returned.
+    """
+
+
+class MissingMethodError(AutogradError, NotImplementedError):
+    """A custom Function is called, or differentiated, and has no method for that.
+
+    `forward` computes, `backward` (or `vjp`) takes gradients back, `jvp` takes tangents along. Write the one that is
+    missing, as a static method.
+
+        class Double(ja.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return 2 * x
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return 2 * gradient
     """
 
 

@@ -16,19 +16,33 @@ import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import AutogradError, BackwardTwiceError, DualTensorError, FunctionResultError
+from jaxaot.errors import (
+    BackwardTwiceError,
+    FunctionResultError,
+    MissingMethodError,
+)
 from jaxaot.facade.counter import counter_of
 from jaxaot.facade.grad import recording, wrap_gradient
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import materialize
 from jaxaot.facade.pulls import standing
-from jaxaot.facade.saved import FREED, Packed, Version, check_saveable, pack, version_of
+from jaxaot.facade.saved import (
+    FREED,
+    Packed,
+    SavedTensor,
+    Version,
+    check_saveable,
+    check_takes_hooks,
+    pack,
+    version_of,
+)
 from jaxaot.facade.tensor import Tensor, wrap, wrap_array
 from jaxaot.facade.views import detached
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
+from jaxaot.tape.saved_hooks import HookPair
 from jaxaot.views.layout import Layout, dense_like
 
 if TYPE_CHECKING:
@@ -71,6 +85,11 @@ class FunctionCtx:
     def set_materialize_grads(self, value: bool) -> None:
         """Says whether the backward gets zeros for results that nothing depends on, rather than None."""
         self._materializes_grads = value
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[FunctionSavedTensor, ...]:
+        """What stands for each of them, and takes hooks."""
+        return () if self._saved is None else self._saved.raw()
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
@@ -166,6 +185,27 @@ class FunctionSaved:
                     level.hold(tensor, tangent)
         return shown
 
+    def raw(self) -> tuple[FunctionSavedTensor, ...]:
+        """Returns what stands for each tensor that `backward` gets, and takes hooks.
+
+        Raises:
+          BackwardTwiceError: If they were freed.
+        """
+        if self.held is None:
+            raise BackwardTwiceError(FREED)
+        return tuple(FunctionSavedTensor(self, i) for i in range(self._n))
+
+    def set_hooks(self, i: int, hooks: HookPair) -> None:
+        """Packs a tensor that is held.
+
+        Raises:
+          SavedHooksError: If it was freed, has hooks already, or is None.
+        """
+        check_takes_hooks(self.held is None, None if self.held is None else self.held[i])
+        layout = self._layouts[i]
+        assert layout is not None, "it is a tensor"
+        self.held = [pack(hooks, value, layout) if k == i else value for k, value in enumerate(self.held)]
+
     def for_forward(self) -> tuple[Tensor | None, ...]:
         """Returns, in a trace, such tensors for `jvp`."""
         return self._all()[self._n :] or self.tensors()
@@ -211,6 +251,18 @@ class FunctionSaved:
         """Returns where gradients of a saved value go."""
         output, node = self._outputs[i], self._node()
         return self._edges[i] if output is None or node is None else Edge(node, output)
+
+
+class FunctionSavedTensor(SavedTensor):
+    """A tensor that a call of a custom Function saved."""
+
+    __slots__ = ()
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self._node.set_hooks(self._place, HookPair(pack_hook, unpack_hook))
+
+    def unpack(self) -> Tensor | None:
+        return self._node.tensors()[self._place]
 
 
 def _place(tensor: Tensor | None, tensors: Sequence[Any]) -> int | None:
@@ -532,19 +584,26 @@ def _give_history(tensor: Tensor, node: Node, index: int, value: object) -> None
         trace.carry(tensor, history, value)
 
 
-def no_rule(name: str) -> Callable[..., Any]:
-    """Returns the stand-in for a method that a Function does not define."""
+def no_forward(*_: object, **__: object) -> Any:
+    """Raises the error that a Function has no `forward`: what stands for one."""
+    raise MissingMethodError(
+        "You must implement the forward function for custom autograd.Function. Write `forward(ctx, *args)`, a static "
+        "method."
+    )
 
-    def missing(*_: object, **__: object) -> Any:
-        raise AutogradError(f"You must implement `{name}` for your custom autograd.Function.")
 
-    return missing
+def no_backward(*_: object, **__: object) -> Any:
+    """Raises the error that a Function has no `backward`: what stands for one."""
+    raise MissingMethodError(
+        "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+        "backward mode AD. Write `backward(ctx, *gradients)`, a static method."
+    )
 
 
-def jvp_missing(name: str | None = None) -> DualTensorError:
+def jvp_missing(name: str | None = None) -> MissingMethodError:
     """Returns the error that a Function has no `jvp`, and forward mode needs it."""
     which = "" if name is None else f" `{name}` has none: write `{name}.jvp(ctx, *tangents)`."
-    return DualTensorError(
+    return MissingMethodError(
         f"You must implement the jvp function for custom autograd.Function to use it with forward mode AD.{which}"
     )
 

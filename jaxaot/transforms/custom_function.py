@@ -20,7 +20,7 @@ from jax.custom_batching import custom_vmap
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, FunctionResultError
-from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_jvp, no_rule
+from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_backward, no_forward, no_jvp
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.grad import recording
 from jaxaot.facade.history import History
@@ -61,9 +61,9 @@ class Function:
     `generate_vmap_rule = True` where the other methods can be mapped as they are.
     """
 
-    forward: Any = staticmethod(no_rule("forward"))
-    backward: Any = staticmethod(no_rule("backward"))
-    vjp: Any = staticmethod(no_rule("backward"))
+    forward: Any = staticmethod(no_forward)
+    backward: Any = staticmethod(no_backward)
+    vjp: Any = staticmethod(no_backward)
     jvp: Any = staticmethod(no_jvp)
     setup_context: Any = None
     generate_vmap_rule = False

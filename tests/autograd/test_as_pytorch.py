@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import warnings
 
 import pytest
 
@@ -211,3 +212,150 @@ def test_a_version_is_counted_by_hand(m):
     m.autograd.graph.increment_version(x)
     m.autograd.graph.increment_version([x, y])
     assert (x._version, y._version) == (2, 1)
+
+
+def test_hooks_that_an_unpack_hook_leaves_are_there_after_the_backward(m):
+    packed = []
+    hooks = m.autograd.graph.saved_tensors_hooks
+
+    def unpack(saved):
+        entered.__exit__(None, None, None)
+        return saved
+
+    entered = hooks(lambda t: packed.append(1) or t, unpack)
+    x = m.ones(1, requires_grad=True)
+    with entered:
+        for _ in range(2):
+            x.sin().backward()
+        packed.clear()
+        x.sin()
+    assert packed
+    packed.clear()
+    x.sin()
+    assert not packed
+
+
+def test_a_node_is_called_with_gradients(m):
+    x = m.full((2,), 3.0, requires_grad=True)
+    y = x**2
+    for wrong in ((), (m.ones(2), m.ones(2)), ("one",)):
+        with pytest.raises(TypeError, match=r"argument"):
+            y.grad_fn(*wrong)
+    assert [y.grad_fn(m.ones(2)).tolist() for _ in range(2)] == [[6, 6]] * 2
+    slope = (x * y).grad_fn(m.ones(2))[1]
+    assert m.autograd.grad(slope.sum(), x)[0].tolist() == [1, 1]
+    with m.no_grad():
+        assert not y.grad_fn(m.ones(2)).requires_grad
+
+
+def saving(m, *others):
+    class Saving(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, *others)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * ctx.saved_tensors[0]
+
+    return Saving
+
+
+def test_what_a_function_saved_takes_hooks(m):
+    x = m.full((1,), 3.0, requires_grad=True)
+    y = saving(m, None).apply(x)
+    first, second = y.grad_fn._raw_saved_tensors
+    with pytest.raises(RuntimeError, match="None is forbidden"):
+        second.register_hooks(lambda t: t, lambda t: t)
+    first.register_hooks(lambda t: t * 2, lambda t: t + 1)
+    with pytest.raises(RuntimeError, match="already been set"):
+        first.register_hooks(lambda t: t, lambda t: t)
+    y.backward()
+    assert x.grad.tolist() == [7]
+    with pytest.raises(RuntimeError, match="already been freed"):
+        _ = y.grad_fn._raw_saved_tensors
+
+
+def test_backwards_in_backwards_hundreds_deep(m):
+    class Inner(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            with m.enable_grad():
+                ctx.x = x.detach().requires_grad_() - 1
+            return ctx.x.detach()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            assert not m.is_grad_enabled()
+            if ctx.x >= 0:
+                with m.enable_grad():
+                    Inner.apply(ctx.x).backward()
+            elif ctx.x.item() == -0.5:
+                raise ValueError("the innermost")
+            return gradient
+
+    x = m.tensor(400.0, requires_grad=True)
+    Inner.apply(x).backward()
+    assert x.grad.item() == 1
+    with pytest.raises(ValueError, match="the innermost"):
+        Inner.apply(m.tensor(99.5, requires_grad=True)).backward()
+
+
+def test_functions_without_the_method_that_is_needed(m):
+    class Empty(m.autograd.Function):
+        pass
+
+    class Forward(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+    x = m.ones(1, requires_grad=True)
+    with pytest.raises(NotImplementedError, match="You must implement the forward function"):
+        Empty.apply(x)
+    y = Forward.apply(x)
+    with pytest.raises(NotImplementedError, match="You must implement either the backward or vjp"):
+        y.backward()
+    with m.autograd.forward_ad.dual_level(), pytest.raises(NotImplementedError, match="implement the jvp function"):
+        Forward.apply(m.autograd.forward_ad.make_dual(x.detach(), x.detach()))
+
+
+def test_reading_the_gradient_of_what_keeps_none_warns(m):
+    x = m.ones(1, requires_grad=True)
+    y = x * 2
+    with pytest.warns(UserWarning, match="not a leaf Tensor is being accessed"):
+        assert y.grad is None
+    y.retain_grad()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert y.grad is None and x.grad is None and y.detach().grad is None
+
+
+def test_several_threads_may_be_switched_off(m):
+    switch, is_on = m.autograd.set_multithreading_enabled, m.autograd.is_multithreading_enabled
+    with switch(False):
+        assert not is_on()
+        switch(True)
+        assert is_on()
+    assert is_on()
+    switch(False)
+    assert not is_on()
+    switch(True)
+
+
+def test_saved_tensors_may_be_written_where_that_is_allowed():
+    allowed = ja.autograd.graph.allow_mutation_on_saved_tensors
+    with ja.autograd.set_version_check("error"):
+        with allowed() as context:
+            x = ja.ones(2, requires_grad=True).clone()
+            y = (x**2).sum()
+            x.sin_()
+            y.backward()
+            assert not context.cloned
+            with pytest.raises(RuntimeError, match="cannot be nested"):
+                allowed().__enter__()
+        z = (x**2).sum()
+        x.sin_()
+        with pytest.raises(RuntimeError, match="modified by an inplace"):
+            z.backward()
