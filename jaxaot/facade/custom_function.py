@@ -36,6 +36,7 @@ from jaxaot.facade.saved import (
     pack,
     version_of,
 )
+from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.tensor import Tensor, wrap, wrap_array
 from jaxaot.facade.views import detached
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
@@ -65,6 +66,7 @@ class FunctionCtx:
         self._dirty: tuple[Tensor, ...] = ()
         self._non_differentiable: tuple[Tensor, ...] = ()
         self._materializes_grads = True
+        self._materialize_non_diff_grads = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Saves tensors, or None, for the `saved_tensors` of `backward`."""
@@ -204,14 +206,14 @@ class FunctionSaved:
         check_takes_hooks(self.held is None, None if self.held is None else self.held[i])
         layout = self._layouts[i]
         assert layout is not None, "it is a tensor"
-        self.held = [pack(hooks, value, layout) if k == i else value for k, value in enumerate(self.held)]
+        self.held = [pack(hooks, value, layout) if k == i else value for k, value in enumerate(self.held or ())]
 
     def for_forward(self) -> tuple[Tensor | None, ...]:
         """Returns, in a trace, such tensors for `jvp`."""
         return self._all()[self._n :] or self.tensors()
 
     def _all(self) -> tuple[Tensor | None, ...]:
-        if self.held is None:
+        if self.held is None or (state.trace is None and self._node() is None):  # a ctx that outlives its node
             raise BackwardTwiceError(FREED)
         if self._shown is not None:
             return self._shown
@@ -301,6 +303,7 @@ class FunctionNode(Node):
             (x._layout.size, x._layout.dtype) if isinstance(x, Tensor) else None for x in inputs
         ]
         self._result_types: list[Any] = []
+        self._constant: list[int] = []
         super().__init__(name, edges, 0)
 
     def __getattr__(self, name: str) -> Any:
@@ -312,6 +315,7 @@ class FunctionNode(Node):
         """Notes what the forward returned, and takes what it saved."""
         self.n_outputs = len(results)
         self._result_types = [(r._layout.size, r._layout.dtype) if isinstance(r, Tensor) else None for r in results]
+        self._constant = [i for i, r in enumerate(results) if _is_in(r, self.ctx._non_differentiable)]
         self.ctx._saved = FunctionSaved(self.ctx, self, inputs, results)
         self.ctx._to_save = ()
 
@@ -319,8 +323,9 @@ class FunctionNode(Node):
         """Returns the gradients of the user's backward: for each argument a tensor of its shape and dtype, or None."""
         given = list(cotangents)
         if self.ctx._materializes_grads:
+            kept = [] if self.ctx._materialize_non_diff_grads else self._constant
             for i, wanted in enumerate(self._result_types):
-                if given[i] is None and wanted is not None:
+                if given[i] is None and wanted is not None and i not in kept:
                     given[i] = wrap_gradient(jnp.zeros(*wanted))
         found = self._backward(self.ctx, *given)
         found = list(found) if isinstance(found, (tuple, list)) else [found]
@@ -343,7 +348,7 @@ class FunctionNode(Node):
         given = list(given)
         if self.ctx._materializes_grads:
             for i, wanted in enumerate(self.argument_types):
-                if given[i] is None and wanted is not None:
+                if given[i] is None and wanted is not None and is_inexact(wanted[1]):
                     given[i] = wrap_array(jnp.zeros(*wanted))
         found = push(self.ctx, *given)
         found = list(found) if isinstance(found, (tuple, list)) else [found]
@@ -555,6 +560,11 @@ def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Se
             )
         if _is_in(tensor, args):
             check_writable(tensor, True)
+        else:
+            warn_user(
+                f"Only input Tensors should be given to ctx.mark_dirty(), and {name} marks one that is none. If a "
+                "Tensor is not an input, there is no need to pass it to mark_dirty()."
+            )
     if any(x._chain for x in ctx._dirty) and sum(isinstance(r, Tensor) for r in results) > 1:
         raise FunctionResultError(
             f"If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "

@@ -18,6 +18,7 @@ from jaxaot.errors import (
     NoGradPathError,
     ShapeMismatchError,
     TensorTypeError,
+    TensorValueError,
     UnusedInputError,
 )
 from jaxaot.facade.dispatch import call
@@ -210,8 +211,8 @@ def _roots(
                 )
             if not isinstance(tensor, GradientEdge) and tuple(gradient.shape) != tuple(tensor.shape):
                 raise ShapeMismatchError(
-                    f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient.shape)} and "
-                    f"output[{index}] has a shape of {list(tensor.shape)}."
+                    f"Mismatch in shape: grad_output[{index}] has a shape of {gradient.shape} and output[{index}] has "
+                    f"a shape of {tensor.shape}."
                 )
             if create_graph:
                 roots.append((edge, gradient))
@@ -332,6 +333,8 @@ def grad(
     outputs, inputs = _listed(outputs), _listed(inputs)
     if not inputs:
         raise AutogradError("`inputs` argument to `grad()` cannot be empty.")
+    if materialize_grads:
+        _check_materializes(inputs, allow_unused)
     if grad_outputs is not None and isinstance(grad_outputs, Tensor):
         grad_outputs = [grad_outputs]
     if is_grads_batched:
@@ -349,8 +352,10 @@ def grad(
         results: list[Tensor | None] = []
         for tensor, edge in zip(inputs, edges, strict=True):
             gradient = found.get(edge)
-            if gradient is None and materialize_grads and isinstance(tensor, Tensor):
-                gradient = jnp.zeros(tensor._layout.size, tensor.dtype)
+            if gradient is None and materialize_grads:
+                zeros = wrap_gradient(jnp.zeros(tensor._layout.size, tensor.dtype), tensor)
+                results.append(zeros.requires_grad_() if create_graph else zeros)
+                continue
             if gradient is None and not allow_unused:
                 raise UnusedInputError(
                     "One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -360,6 +365,25 @@ def grad(
                 None if gradient is None else wrap_gradient(gradient, tensor if isinstance(tensor, Tensor) else None)
             )
     return tuple(results)
+
+
+def _check_materializes(inputs: Sequence[Any], allow_unused: bool | None) -> None:
+    """Raises if there are inputs whose gradients cannot be zeros, or that must be used.
+
+    Raises:
+      TensorValueError: If `allow_unused` is False.
+      AutogradError: If an input is a `GradientEdge`.
+    """
+    if allow_unused is False:
+        raise TensorValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False. "
+            "Zeros are the gradients of inputs that are not used."
+        )
+    if not all(isinstance(tensor, Tensor) for tensor in inputs):
+        raise AutogradError(
+            "materialize_grads cannot be used when the given input is a GradientEdge, which has no shape. Pass the "
+            "tensor itself."
+        )
 
 
 def _batched(

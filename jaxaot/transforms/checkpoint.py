@@ -149,6 +149,25 @@ def checkpoint_sequential(
     return run(last, input)
 
 
+class set_checkpoint_early_stop:
+    """Says whether a checkpointed function that runs again may end as soon as all is there that the backward needs.
+
+    PyTorch's switch. Here the function runs to its end, and what it computes beyond is not kept, whatever it says.
+
+    Args:
+      enable: Whether it may.
+    """
+
+    def __init__(self, enable: bool):
+        self._enable = bool(enable)
+
+    def __enter__(self) -> None:
+        """Enters the block."""
+
+    def __exit__(self, *_: object) -> None:
+        """Leaves the block."""
+
+
 @contextlib.contextmanager
 def memory_budget(budget: float | str) -> Iterator[None]:
     """Makes what is traced in the block a region with a budget of its own; eagerly it does nothing.

@@ -110,9 +110,18 @@ class Function:
         has_jvp = cls.jvp is not Function.jvp
         own = "vjp" if cls.vjp is not Function.vjp else "backward"
         has_backward = own == "vjp" or cls.backward is not Function.backward
+        if own == "vjp" and cls.backward is not Function.backward:
+            raise AutogradError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                f"implement one of them: they are two names of one method, and {cls.__name__} has both."
+            )
         attach = functools.partial(_attach, cls.jvp if has_jvp else None, has_backward)
         push = cls.jvp if has_jvp else jvp_of_nobody
         return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), push, args, attach)
+
+
+class InplaceFunction(Function):
+    """A Function that may write its argument; PyTorch's older base class, which adds nothing."""
 
 
 def _attach(
