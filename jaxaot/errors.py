@@ -42,6 +42,7 @@
     │   ├── LeakedTensorError             a tensor of a trace outlives it
     │   ├── UnguardedError                something that no call could look at again
     │   ├── VolatileError                 something that is another thing at each call
+    │   │   └── EagerOnlyError            something that no graph can do, and Python can
     │   ├── UnreachableTensorError        a tensor that no path leads to
     │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
     │   ├── StaticArgumentError           an argument that cannot be a cache key
@@ -386,6 +387,19 @@ class VolatileError(TraceError):
 
     def __str__(self) -> str:
         return f"{self.reason}. {self.advice}" if self.advice else self.reason
+
+
+class EagerOnlyError(VolatileError):
+    """A function does what no graph can do for later calls: its backward writes to a tensor, or `set_` joins two.
+
+    `ja.compile` runs such a function eagerly, after a warning; `ja.trace` raises.
+
+        class Counting(ja.autograd.Function):
+            @staticmethod
+            def backward(ctx, gradient):
+                calls.add_(1)                # a tensor from outside: return what is to be added instead
+                return gradient
+    """
 
 
 class UnreachableTensorError(TraceError):

@@ -118,19 +118,24 @@ def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...
 class _Memory:
     """Where the values of a tensor lay, which is not kept alive."""
 
-    __slots__ = ("_array", "_counter", "_layout", "_offset", "_storage")
+    __slots__ = ("_array", "_counter", "_layout", "_offset", "_storage", "_tensor")
 
     def __init__(self, tensor: Tensor):
         storage = tensor._storage
         self._storage, self._layout, self._offset = weakref.ref(storage), tensor._layout, tensor._offset
-        self._array = None if storage.array is None or is_tracer(storage.array) else weakref.ref(storage.array)
-        self._counter = counter_of(tensor)
+        array = storage.array
+        self._array: Any = None if array is None else (lambda: array) if is_tracer(array) else weakref.ref(array)
+        self._counter, self._tensor = counter_of(tensor), weakref.ref(tensor)
 
     def tensor(self) -> Tensor | None:
         """Returns a tensor there; None if the memory is gone, or was written since."""
         storage = self._storage()
         if storage is None or self._array is None or storage.array is None or self._array() is not storage.array:
             return None
+        if state.trace is not None:  # which knows the tensor itself
+            tensor = self._tensor()
+            shows = tensor is not None and (tensor._storage, tensor._layout, tensor._offset)
+            return detached(tensor) if tensor is not None and shows == (storage, self._layout, self._offset) else None
         tensor = wrap(storage, self._layout, self._offset)
         tensor._counter = self._counter
         return tensor
@@ -142,6 +147,7 @@ class FunctionSaved:
     Attributes:
       held: The arrays; None once released, a stand-in if they are to be computed again.
       dual: The level of forward mode that the call was made in, and the tangents of what `backward` gets.
+      runs: Whether the user's backward is running, and not only traced for later.
     """
 
     def __init__(self, ctx: FunctionCtx, node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]):
@@ -152,6 +158,7 @@ class FunctionSaved:
         self._versions: list[Version] = []
         self._memory: list[_Memory | None] = []
         self._shown: Any = None
+        self.runs = False
         self._n = len(ctx._to_save)
         self.dual: Any = (None, ())
         self.held: Any = []
@@ -162,7 +169,7 @@ class FunctionSaved:
             self._edges.append(None if place is None or output is not None else node.edges[place])
             self._layouts.append(None if tensor is None else dense_like(tensor._layout, tensor.dtype))
             self.held.append(None if tensor is None else self._save(tensor, output is not None))
-            self._memory.append(None if tensor is None or state.trace is not None else _Memory(tensor))
+            self._memory.append(None if tensor is None else _Memory(tensor))
 
     def _save(self, tensor: Tensor, is_result: bool) -> Any:
         """Returns the saved form of a tensor: its values, or the result of a pack hook."""
@@ -215,7 +222,7 @@ class FunctionSaved:
     def _all(self) -> tuple[Tensor | None, ...]:
         if self.held is None or (state.trace is None and self._node() is None):  # a ctx that outlives its node
             raise BackwardTwiceError(FREED)
-        if self._shown is not None:
+        if self._shown is not None and not self.runs:
             return self._shown
         if type(self.held) is not list:
             self.held = self.held.again()
@@ -223,17 +230,18 @@ class FunctionSaved:
             version.check()
         values = [held.array() if type(held) is Packed else held for held in self.held]
         shown = tuple(None if array is None else self._standing(array, i) for i, array in enumerate(values))
-        if state.trace is not None:  # a backward that is traced captures them
+        if state.trace is not None and not self.runs:  # a backward that is traced captures them
             self._shown = shown
         return shown
 
     def _standing(self, array: Any, i: int) -> Tensor:
         """Returns a saved value as a tensor; on its memory, if that still holds it, so that writes arrive there."""
         memory, edge = self._memory[i], self.edge(i)
-        if memory is not None and state.trace is None and type(self.held[i]) is not Packed:
+        shows_memory = state.trace is None or (self.runs and not state.grad_enabled)
+        if memory is not None and shows_memory and type(self.held[i]) is not Packed:
             tensor = memory.tensor()
             if tensor is not None:
-                if edge is not None and is_inexact(tensor.dtype):
+                if edge is not None and is_inexact(tensor.dtype) and state.trace is None:
                     tensor._history = History(tensor._layout, tensor._offset, True, edge.node, edge.index)
                 return tensor
         return standing(array, edge, self._layouts[i])
@@ -406,11 +414,13 @@ class FunctionNode(Node):
         saved = self.ctx._saved
         stand_in = saved.held
         given = [ct if ct is None or isinstance(ct, Tensor) else wrap_gradient(ct) for ct in cotangents]
+        before, saved.runs = saved.runs, True
         try:
             with recording(create_graph):
                 found = self.gradients(given)
                 return found if create_graph else [None if g is None else materialize(g) for g in found]
         finally:
+            saved.runs = before
             if saved.held is not None:
                 saved.held = stand_in
 

@@ -19,7 +19,7 @@ from jax.custom_batching import custom_vmap
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import AutogradError, FunctionResultError
+from jaxaot.errors import AutogradError, EagerOnlyError, FunctionResultError
 from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_backward, no_forward, no_jvp
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.grad import recording
@@ -202,14 +202,18 @@ class _Direction:
             if state.anomaly is not None:
                 state.anomaly.explain(error, node)
             raise
-        if body.writes or body.moves or body.counts:
-            raise FunctionResultError(
-                f"The backward or jvp of {node.name()} writes in place to a tensor that it did not make: one that was "
-                "saved, or one from outside. It is part of a graph here, and may run at any time or never. Write out "
-                "of place, or to a clone."
-            )
         trace = state.trace
         self._body = body
+        self._refusal: EagerOnlyError | None = None
+        if body.writes or body.moves or body.counts:
+            # a backward inside of the trace runs the user's own; only one outside of it would run this
+            self.captured: tuple[Any, ...] = ()
+            self._refusal = EagerOnlyError(
+                f"The backward or jvp of {node.name()} writes in place to a tensor that it did not make: one that was "
+                "saved, or one from outside, and a compiled backward writes nothing",
+                "Write out of place, or to a clone.",
+            )
+            return
         self._outputs: dict[int, int] = {}  # captured values that are results: to be differentiated again as such
         captured = []
         keys = Keys(trace) if body.generators else None
@@ -234,7 +238,13 @@ class _Direction:
         return [shown[self._outputs[i]] if i in self._outputs else value for i, value in enumerate(captured)]
 
     def __call__(self, values: Sequence[Any], given: Sequence[Any], n: int) -> list[Any]:
-        """Returns the first `n` results for what it captured and what it is given."""
+        """Returns the first `n` results for what it captured and what it is given.
+
+        Raises:
+          EagerOnlyError: If it writes.
+        """
+        if self._refusal is not None:
+            raise self._refusal
         return list(self._body(*given, *values)[:n])
 
 

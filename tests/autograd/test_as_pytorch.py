@@ -359,3 +359,90 @@ def test_saved_tensors_may_be_written_where_that_is_allowed():
         x.sin_()
         with pytest.raises(RuntimeError, match="modified by an inplace"):
             z.backward()
+
+
+@pytest.mark.parametrize("is_leaf", [False, True])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_requires_grad_is_set_to_other_memory(is_leaf, compiled):
+    def step(a):
+        b = ja.arange(3.0)
+        with ja.no_grad():
+            a.set_(b)
+            a.mul_(2)
+        b.add_(1)
+        return a * b
+
+    x = ja.ones(3, requires_grad=True)
+    a = x if is_leaf else x + 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.RecompileWarning)
+        y = (ja.compile(step) if compiled else step)(a)
+    y.sum().backward()
+    assert a.tolist() == x.grad.tolist() == [1, 3, 5] and y.tolist() == [1, 9, 25]
+
+
+def test_zeros_for_what_is_not_used(m):
+    x, y = (m.full((1,), 0.5, requires_grad=True) for _ in range(2))
+    (slope,) = m.autograd.grad(x * 1, x, create_graph=True)
+    options = {"materialize_grads": True}
+    (second,) = m.autograd.grad(x * x, y, create_graph=True, **options)
+    assert second.requires_grad and m.autograd.grad(second, x, **options)[0].tolist() == [0]
+    assert not m.autograd.grad(x * x, y, **options)[0].requires_grad and slope.tolist() == [1]
+    with pytest.raises(ValueError, match="Expected allow_unused to be True"):
+        m.autograd.grad(x * 1, y, allow_unused=False, **options)
+    with pytest.raises(RuntimeError, match="cannot be used when the given input is a GradientEdge"):
+        m.autograd.grad(x * 1, m.autograd.graph.get_gradient_edge(y * 1), **options)
+
+
+def test_post_hooks_of_a_leaf_see_what_the_hooks_before_them_wrote(m):
+    x = m.ones(1, requires_grad=True)
+    seen = []
+    node = x.view_as(x).grad_fn.next_functions[0][0]
+    node.register_hook(lambda given, arrived: seen.append(arrived[0].tolist()))
+    x.register_post_accumulate_grad_hook(lambda x: (x.grad.add_(1), None)[1])
+    (x * 3).backward()
+    assert seen == [[4]] and x.grad.tolist() == [4]
+
+
+def test_marks_and_methods_that_do_not_fit(m):
+    class Marking(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 1
+            ctx.mark_dirty(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient
+
+    class Both(Marking):
+        vjp = Marking.backward
+
+    x = m.ones(1, requires_grad=True)
+    with pytest.warns(UserWarning, match="Only input Tensors should be given to ctx.mark_dirty"):
+        Marking.apply(x)
+    with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
+        Both.apply(x).backward()
+
+
+def test_a_ctx_that_outlives_its_node_has_freed_what_it_saved():
+    kept = []
+
+    class Keeping(ja.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            kept.append(ctx)
+            return ctx.saved_tensors[0] * gradient
+
+    y = Keeping.apply(ja.ones(1, requires_grad=True))
+    y.backward(retain_graph=True)
+    assert kept[0].saved_tensors[0].tolist() == [1]
+    del y
+    with pytest.raises(RuntimeError, match="already been freed"):
+        _ = kept[0].saved_tensors
