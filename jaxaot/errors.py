@@ -29,6 +29,7 @@
     │   ├── PackHookWroteError            a pack hook that writes to the tensor that it gets
     │   ├── FunctionResultError           a custom Function that returns, saves or marks what it cannot
     │   ├── MissingMethodError            a custom Function without a method that is needed
+    │   ├── NoDerivativeError             an op that has no derivative, or none in forward mode
     │   ├── GradientMismatchError         a gradient that finite differences do not agree with
     │   ├── AnomalyError                  a backward that gives a NaN, in anomaly mode
     │   ├── HookResultError               a hook on a gradient that returned what cannot take its place
@@ -294,6 +295,13 @@ class MissingMethodError(AutogradError, NotImplementedError):
             @staticmethod
             def backward(ctx, gradient):
                 return 2 * gradient
+    """
+
+
+class NoDerivativeError(AutogradError, NotImplementedError):
+    """An op is differentiated that has no derivative, or none in forward mode, as in PyTorch.
+
+    Detach the operand if it is to count as a constant; in place of forward mode use a backward.
     """
 
 

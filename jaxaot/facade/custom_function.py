@@ -491,10 +491,12 @@ def call_function(
         returned, node, results, to_save = _call_recorded(name, run, backward, args, attach)
         ctx = node.ctx
         ctx._pushing = ctx._for_forward or to_save
+        moved = level.tangents(args)
         try:
-            found = node.tangents(push, level.tangents(args), results)
+            found = node.tangents(push, moved, results)
         finally:
             ctx._pushing = None
+        _check_shares(node, args, moved, results, found)
     shown = returned if isinstance(returned, (tuple, list)) else (returned,)
     for result, tangent in zip(shown, found, strict=True):
         if isinstance(result, Tensor) and _is_in(result, ctx._dirty):
@@ -506,6 +508,42 @@ def call_function(
     if ctx._saved is not None:
         ctx._saved.dual = (level, level.frozen_tangents(to_save))
     return returned
+
+
+def _check_shares(
+    node: FunctionNode, args: Sequence[Any], moved: Sequence[Any], results: Sequence[Any], found: Sequence[Any]
+) -> None:
+    """Raises if tangents do not share memory as what they are tangents of does.
+
+    Raises:
+      FunctionResultError: If a `jvp` does not write the tangent of what the forward writes, or returns no view of the
+        tangent of what it returns a view of.
+    """
+    for result, made in zip(results, found, strict=True):
+        for arg, tangent in zip(args, moved, strict=True):
+            shares = isinstance(arg, Tensor) and isinstance(result, Tensor) and arg._storage is result._storage
+            if not shares or made is None or tangent is None:
+                continue
+            if _is_in(result, node.ctx._dirty):
+                if made is not tangent:
+                    raise FunctionResultError(
+                        "An inplace custom Function is not modifying the forward mode gradients inplace. If the "
+                        "forward is modifying an input inplace, then the jvp function must modify the corresponding "
+                        f"gradient inplace, and return it: so has that of {node.name()}."
+                    )
+            elif made._base_tensor is None or made is tangent:
+                raise FunctionResultError(
+                    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning "
+                    f"a view. Return one of the tangent, such as `t.view_as(t)`, from that of {node.name()}."
+                )
+            elif made._storage is not tangent._storage:
+                of_what = (
+                    "the given grad input" if tangent._base_tensor is None else "the same base as the given grad input"
+                )
+                raise FunctionResultError(
+                    f"A custom Function is returning a view but the jvp is not returning a view of {of_what}. Take "
+                    f"the same part of the tangent in that of {node.name()}."
+                )
 
 
 def _call_recorded(
@@ -572,8 +610,8 @@ def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Se
             check_writable(tensor, True)
         else:
             warn_user(
-                f"Only input Tensors should be given to ctx.mark_dirty(), and {name} marks one that is none. If a "
-                "Tensor is not an input, there is no need to pass it to mark_dirty()."
+                f"ctx.mark_dirty() received a tensor that was not an input of {name}. Only input Tensors that have been "
+                "mutated should be passed to ctx.mark_dirty()."
             )
     if any(x._chain for x in ctx._dirty) and sum(isinstance(r, Tensor) for r in results) > 1:
         raise FunctionResultError(
