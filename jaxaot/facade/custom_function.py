@@ -492,11 +492,12 @@ def call_function(
         ctx = node.ctx
         ctx._pushing = ctx._for_forward or to_save
         moved = level.tangents(args)
+        versions = [None if t is None else t._version for t in moved]
         try:
             found = node.tangents(push, moved, results)
         finally:
             ctx._pushing = None
-        _check_shares(node, args, moved, results, found)
+        _check_shares(node, args, list(zip(moved, versions, strict=True)), results, found)
     shown = returned if isinstance(returned, (tuple, list)) else (returned,)
     for result, tangent in zip(shown, found, strict=True):
         if isinstance(result, Tensor) and _is_in(result, ctx._dirty):
@@ -520,12 +521,12 @@ def _check_shares(
         tangent of what it returns a view of.
     """
     for result, made in zip(results, found, strict=True):
-        for arg, tangent in zip(args, moved, strict=True):
+        for arg, (tangent, version) in zip(args, moved, strict=True):
             shares = isinstance(arg, Tensor) and isinstance(result, Tensor) and arg._storage is result._storage
             if not shares or made is None or tangent is None:
                 continue
             if _is_in(result, node.ctx._dirty):
-                if made is not tangent:
+                if made is not tangent or made._version == version:
                     raise FunctionResultError(
                         "An inplace custom Function is not modifying the forward mode gradients inplace. If the "
                         "forward is modifying an input inplace, then the jvp function must modify the corresponding "
@@ -610,8 +611,8 @@ def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Se
             check_writable(tensor, True)
         else:
             warn_user(
-                f"ctx.mark_dirty() received a tensor that was not an input of {name}. Only input Tensors that have been "
-                "mutated should be passed to ctx.mark_dirty()."
+                f"ctx.mark_dirty() received a tensor that was not an input of {name}. Only input Tensors that have "
+                "been mutated should be passed to ctx.mark_dirty()."
             )
     if any(x._chain for x in ctx._dirty) and sum(isinstance(r, Tensor) for r in results) > 1:
         raise FunctionResultError(

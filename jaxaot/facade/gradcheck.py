@@ -123,11 +123,16 @@ def gradcheck(
         check_backward_ad,
         check_batched_forward_grad,
     )
-    with enable_grad():
-        problem = _compare(func, given, varied, options)
-    if problem and raise_exception:
-        raise GradientMismatchError(problem)
-    return not problem
+    try:
+        with enable_grad():
+            problem = _compare(func, given, varied, options)
+        if problem:
+            raise GradientMismatchError(problem)
+    except GradientMismatchError:
+        if raise_exception:
+            raise
+        return False
+    return True
 
 
 def gradgradcheck(
@@ -324,7 +329,7 @@ def _compare_undefined(run: Callable[[], list[Tensor]], varied: Sequence[Tensor]
         zeros = [_tensor(np.zeros(tuple(out.shape)), out) for out in outputs]
         try:
             found = grad(outputs, list(varied), zeros, allow_unused=True)
-        except RuntimeError as error:
+        except Exception as error:
             warn_user(_UNDEFINED)
             raise GradientMismatchError(
                 "Expected backward function to handle undefined output grads: where an output has no gradient, its "

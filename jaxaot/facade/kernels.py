@@ -115,8 +115,13 @@ NUMBERS_APART = frozenset(
 """Nodes of ops that have other nodes for numbers in PyTorch: these are no operands then. Elsewhere they are."""
 
 
+_NAMED_OTHERWISE: dict[str, str] = dict.fromkeys(("copy_of", "contiguous_copy_of", "channels_last_copy_of"), "clone")
+"""Rows that users know by another name."""
+
+
 def backward_name(name: str) -> str:
     """Returns PyTorch's name for the node of an op, such as `MatmulBackward0`."""
+    name = _NAMED_OTHERWISE.get(name, name)
     return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
 
 
