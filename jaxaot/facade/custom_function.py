@@ -8,46 +8,33 @@ from, so that a recorded backward can be differentiated again.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
-from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import (
-    BackwardTwiceError,
     FunctionResultError,
     MissingMethodError,
 )
-from jaxaot.facade.counter import counter_of
+from jaxaot.facade.function_saved import FunctionSaved, FunctionSavedTensor, is_in
 from jaxaot.facade.grad import recording, wrap_gradient
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import materialize
-from jaxaot.facade.pulls import standing
 from jaxaot.facade.saved import (
-    FREED,
-    Packed,
-    SavedTensor,
     Version,
-    check_saveable,
-    check_takes_hooks,
-    pack,
-    version_of,
 )
 from jaxaot.facade.source_line import warn_user
-from jaxaot.facade.tensor import Tensor, wrap, wrap_array
+from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.views import detached
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
-from jaxaot.tape.saved_hooks import HookPair
-from jaxaot.views.layout import Layout, dense_like
 
 if TYPE_CHECKING:
-    from jaxaot.facade.storage import Storage
+    pass
 
 
 class FunctionCtx:
@@ -115,176 +102,6 @@ def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...
     return tensors
 
 
-class _Memory:
-    """Where the values of a tensor lay, which is not kept alive."""
-
-    __slots__ = ("_array", "_counter", "_layout", "_offset", "_storage", "_tensor")
-
-    def __init__(self, tensor: Tensor):
-        storage = tensor._storage
-        self._storage, self._layout, self._offset = weakref.ref(storage), tensor._layout, tensor._offset
-        array = storage.array
-        self._array: Any = None if array is None else (lambda: array) if is_tracer(array) else weakref.ref(array)
-        self._counter, self._tensor = counter_of(tensor), weakref.ref(tensor)
-
-    def tensor(self) -> Tensor | None:
-        """Returns a tensor there; None if the memory is gone, or was written since."""
-        storage = self._storage()
-        if storage is None or self._array is None or storage.array is None or self._array() is not storage.array:
-            return None
-        if state.trace is not None:  # which knows the tensor itself
-            tensor = self._tensor()
-            shows = tensor is not None and (tensor._storage, tensor._layout, tensor._offset)
-            return detached(tensor) if tensor is not None and shows == (storage, self._layout, self._offset) else None
-        tensor = wrap(storage, self._layout, self._offset)
-        tensor._counter = self._counter
-        return tensor
-
-
-class FunctionSaved:
-    """The values that a call of a custom Function saved.
-
-    Attributes:
-      held: The arrays; None once released, a stand-in if they are to be computed again.
-      dual: The level of forward mode that the call was made in, and the tangents of what `backward` gets.
-      runs: Whether the user's backward is running, and not only traced for later.
-    """
-
-    def __init__(self, ctx: FunctionCtx, node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]):
-        self._node = weakref.ref(node)
-        self._layouts: list[Layout | None] = []
-        self._edges: list[Edge | None] = []
-        self._outputs: list[int | None] = []
-        self._versions: list[Version] = []
-        self._memory: list[_Memory | None] = []
-        self._shown: Any = None
-        self.runs = False
-        self._n = len(ctx._to_save)
-        self.dual: Any = (None, ())
-        self.held: Any = []
-        for tensor in (*ctx._to_save, *(ctx._for_forward if state.trace is not None else ())):
-            output = _place(tensor, outputs) if _place(tensor, inputs) is None or _is_in(tensor, ctx._dirty) else None
-            place = _place(tensor, inputs)
-            self._outputs.append(output)
-            self._edges.append(None if place is None or output is not None else node.edges[place])
-            self._layouts.append(None if tensor is None else dense_like(tensor._layout, tensor.dtype))
-            self.held.append(None if tensor is None else self._save(tensor, output is not None))
-            self._memory.append(None if tensor is None else _Memory(tensor))
-
-    def _save(self, tensor: Tensor, is_result: bool) -> Any:
-        """Returns the saved form of a tensor: its values, or the result of a pack hook."""
-        check_saveable(tensor)
-        if state.trace is not None:
-            return tensor._read()
-        value = materialize(tensor)
-        tensor._storage.is_shared = True
-        if state.saved_hooks is not None:
-            return pack(state.saved_hooks, value, dense_like(tensor._layout, tensor.dtype))
-        if state.checks_versions:
-            self._versions.append(version_of(tensor, is_result))
-        return value
-
-    def tensors(self) -> tuple[Tensor | None, ...]:
-        """Returns tensors that stand where the values came from, for `backward`; dual as these were."""
-        shown = self._all()[: self._n]
-        level, tangents = self.dual
-        if level is not None and state.dual is level:
-            for tensor, tangent in zip(shown, tangents, strict=True):
-                if tensor is not None and tangent is not None:
-                    level.hold(tensor, tangent)
-        return shown
-
-    def raw(self) -> tuple[FunctionSavedTensor, ...]:
-        """Returns what stands for each tensor that `backward` gets, and takes hooks.
-
-        Raises:
-          BackwardTwiceError: If they were freed.
-        """
-        if self.held is None:
-            raise BackwardTwiceError(FREED)
-        return tuple(FunctionSavedTensor(self, i) for i in range(self._n))
-
-    def set_hooks(self, i: int, hooks: HookPair) -> None:
-        """Packs a tensor that is held.
-
-        Raises:
-          SavedHooksError: If it was freed, has hooks already, or is None.
-        """
-        check_takes_hooks(self.held is None, None if self.held is None else self.held[i])
-        layout = self._layouts[i]
-        assert layout is not None, "it is a tensor"
-        self.held = [pack(hooks, value, layout) if k == i else value for k, value in enumerate(self.held or ())]
-
-    def for_forward(self) -> tuple[Tensor | None, ...]:
-        """Returns, in a trace, such tensors for `jvp`."""
-        return self._all()[self._n :] or self.tensors()
-
-    def _all(self) -> tuple[Tensor | None, ...]:
-        if self.held is None or (state.trace is None and self._node() is None):  # a ctx that outlives its node
-            raise BackwardTwiceError(FREED)
-        if self._shown is not None and not self.runs:
-            return self._shown
-        if type(self.held) is not list:
-            self.held = self.held.again()
-        for version in self._versions:
-            version.check()
-        values = [held.array() if type(held) is Packed else held for held in self.held]
-        shown = tuple(None if array is None else self._standing(array, i) for i, array in enumerate(values))
-        if state.trace is not None and not self.runs:  # a backward that is traced captures them
-            self._shown = shown
-        return shown
-
-    def _standing(self, array: Any, i: int) -> Tensor:
-        """Returns a saved value as a tensor; on its memory, if that still holds it, so that writes arrive there."""
-        memory, edge = self._memory[i], self.edge(i)
-        shows_memory = state.trace is None or (self.runs and not state.grad_enabled)
-        if memory is not None and shows_memory and type(self.held[i]) is not Packed:
-            tensor = memory.tensor()
-            if tensor is not None:
-                if edge is not None and is_inexact(tensor.dtype) and state.trace is None:
-                    tensor._history = History(tensor._layout, tensor._offset, True, edge.node, edge.index)
-                return tensor
-        return standing(array, edge, self._layouts[i])
-
-    def output_of(self, storage: Storage) -> int | None:
-        """Returns which result a storage holds, if it is that of a tensor that was shown in a trace."""
-        places = [i for i, tensor in enumerate(self._shown or ()) if tensor is not None and tensor._storage is storage]
-        return self._outputs[places[0]] if places else None
-
-    def carry(self, values: dict[int, Array]) -> None:
-        """Makes saved results carry the gradients that they have after the call."""
-        for output, tensor in zip(self._outputs, self._shown or (), strict=False):
-            if output in values and tensor is not None:
-                tensor._storage.array = tensor._history.ghost = values[output]
-
-    def edge(self, i: int) -> Edge | None:
-        """Returns where gradients of a saved value go."""
-        output, node = self._outputs[i], self._node()
-        return self._edges[i] if output is None or node is None else Edge(node, output)
-
-
-class FunctionSavedTensor(SavedTensor):
-    """A tensor that a call of a custom Function saved."""
-
-    __slots__ = ()
-
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        self._node.set_hooks(self._place, HookPair(pack_hook, unpack_hook))
-
-    def unpack(self) -> Tensor | None:
-        return self._node.tensors()[self._place]
-
-
-def _place(tensor: Tensor | None, tensors: Sequence[Any]) -> int | None:
-    if tensor is None:
-        return None
-    return next((i for i, other in enumerate(tensors) if other is tensor), None)
-
-
-def _is_in(tensor: Tensor | None, tensors: Sequence[Any]) -> bool:
-    return any(other is tensor for other in tensors)
-
-
 @functools.lru_cache(maxsize=1024)
 def _node_class(name: str) -> type[FunctionNode]:
     """Returns the class of the nodes of a Function, which has its name."""
@@ -323,7 +140,7 @@ class FunctionNode(Node):
         """Notes what the forward returned, and takes what it saved."""
         self.n_outputs = len(results)
         self._result_types = [(r._layout.size, r._layout.dtype) if isinstance(r, Tensor) else None for r in results]
-        self._constant = [i for i, r in enumerate(results) if _is_in(r, self.ctx._non_differentiable)]
+        self._constant = [i for i, r in enumerate(results) if is_in(r, self.ctx._non_differentiable)]
         self.ctx._saved = FunctionSaved(self.ctx, self, inputs, results)
         self.ctx._to_save = ()
 
@@ -376,7 +193,7 @@ class FunctionNode(Node):
             if (
                 not isinstance(result, Tensor)
                 or not is_inexact(result.dtype)
-                or _is_in(result, self.ctx._non_differentiable)
+                or is_in(result, self.ctx._non_differentiable)
             ):
                 raise FunctionResultError(
                     f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not "
@@ -500,7 +317,7 @@ def call_function(
         _check_shares(node, args, list(zip(moved, versions, strict=True)), results, found)
     shown = returned if isinstance(returned, (tuple, list)) else (returned,)
     for result, tangent in zip(shown, found, strict=True):
-        if isinstance(result, Tensor) and _is_in(result, ctx._dirty):
+        if isinstance(result, Tensor) and is_in(result, ctx._dirty):
             zeros = lambda x=result: wrap_array(jnp.zeros(x._layout.size, x.dtype))
             level.store(result, zeros() if tangent is None else tangent)
         elif tangent is not None:
@@ -525,7 +342,7 @@ def _check_shares(
             shares = isinstance(arg, Tensor) and isinstance(result, Tensor) and arg._storage is result._storage
             if not shares or made is None or tangent is None:
                 continue
-            if _is_in(result, node.ctx._dirty):
+            if is_in(result, node.ctx._dirty):
                 if made is not tangent or made._version == version:
                     raise FunctionResultError(
                         "An inplace custom Function is not modifying the forward mode gradients inplace. If the "
@@ -570,21 +387,21 @@ def _call_recorded(
     results = list(returned) if isinstance(returned, (tuple, list)) else [returned]
     _check_dirty(name, ctx, args, results)
     is_differentiable = [
-        records and isinstance(r, Tensor) and is_inexact(r.dtype) and not _is_in(r, ctx._non_differentiable)
+        records and isinstance(r, Tensor) and is_inexact(r.dtype) and not is_in(r, ctx._non_differentiable)
         for r in results
     ]
     shown = [_as_result(r, args, ctx) for r in results]
     if not records:
         return _like(returned, shown), node, results, saved
     if ctx._dirty:
-        node.edges = tuple(if_dirty[i] if _is_in(x, ctx._dirty) else edges[i] for i, x in enumerate(args))
+        node.edges = tuple(if_dirty[i] if is_in(x, ctx._dirty) else edges[i] for i, x in enumerate(args))
     node.finish(args, results)
     if region is not None:
         region.add(node)
     wanted = [i for i, d in enumerate(is_differentiable) if d]
     values = attach(node, carried, shown, wanted) if state.trace and wanted else [None] * len(wanted)
     for i, value in zip(wanted, values, strict=True):
-        if _is_in(results[i], ctx._dirty):
+        if is_in(results[i], ctx._dirty):
             record_write(shown[i], value, Edge(node, i))
             shown[i].grad = None  # a retained gradient was that of what it showed before
         else:
@@ -602,12 +419,12 @@ def _like(returned: object, results: list[Any]) -> Any:
 
 def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Sequence[Any]) -> None:
     for tensor in ctx._dirty:
-        if not _is_in(tensor, results):
+        if not is_in(tensor, results):
             raise FunctionResultError(
                 f"Some elements marked as dirty during the forward method of {name} were not returned as output. The "
                 "inputs that are modified inplace must all be outputs of the Function."
             )
-        if _is_in(tensor, args):
+        if is_in(tensor, args):
             check_writable(tensor, True)
         else:
             warn_user(
@@ -623,9 +440,9 @@ def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Se
 
 def _as_result(result: object, args: tuple[Any, ...], ctx: FunctionCtx) -> Any:
     """Returns the caller's tensor for a result: an argument that was not written comes back as an alias."""
-    if not isinstance(result, Tensor) or _is_in(result, ctx._dirty):
+    if not isinstance(result, Tensor) or is_in(result, ctx._dirty):
         return result
-    if _is_in(result, args):
+    if is_in(result, args):
         alias = detached(result)
         alias._base_tensor = result if result._base_tensor is None else result._base_tensor
         return alias
