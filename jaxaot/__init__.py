@@ -98,7 +98,9 @@ from jaxaot.tape.modes import is_inference_mode_enabled as is_inference_mode_ena
 from jaxaot.tape.modes import no_grad as no_grad
 from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.transforms.checkpoint import checkpoint as checkpoint
+from jaxaot.transforms.checkpoint import checkpoint_sequential as checkpoint_sequential
 from jaxaot.transforms.checkpoint import memory_budget as memory_budget
+from jaxaot.transforms.checkpoint import set_checkpoint_early_stop as set_checkpoint_early_stop
 from jaxaot.transforms.control_flow import cond as cond
 from jaxaot.transforms.control_flow import map as map
 from jaxaot.transforms.control_flow import scan as scan

@@ -28,6 +28,8 @@
     │   │   └── PackedDerivativeError     a second derivative of what hooks packed, under `ja.remat`
     │   ├── PackHookWroteError            a pack hook that writes to the tensor that it gets
     │   ├── FunctionResultError           a custom Function that returns, saves or marks what it cannot
+    │   ├── MissingMethodError            a custom Function without a method that is needed
+    │   ├── NoDerivativeError             an op that has no derivative, or none in forward mode
     │   ├── GradientMismatchError         a gradient that finite differences do not agree with
     │   ├── AnomalyError                  a backward that gives a NaN, in anomaly mode
     │   ├── HookResultError               a hook on a gradient that returned what cannot take its place
@@ -41,6 +43,7 @@
     │   ├── LeakedTensorError             a tensor of a trace outlives it
     │   ├── UnguardedError                something that no call could look at again
     │   ├── VolatileError                 something that is another thing at each call
+    │   │   └── EagerOnlyError            something that no graph can do, and Python can
     │   ├── UnreachableTensorError        a tensor that no path leads to
     │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
     │   ├── StaticArgumentError           an argument that cannot be a cache key
@@ -278,6 +281,30 @@ class FunctionResultError(AutogradError):
     """
 
 
+class MissingMethodError(AutogradError, NotImplementedError):
+    """A custom Function is called, or differentiated, and has no method for that.
+
+    `forward` computes, `backward` (or `vjp`) takes gradients back, `jvp` takes tangents along. Write the one that is
+    missing, as a static method.
+
+        class Double(ja.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return 2 * x
+
+            @staticmethod
+            def backward(ctx, gradient):
+                return 2 * gradient
+    """
+
+
+class NoDerivativeError(AutogradError, NotImplementedError):
+    """An op is differentiated that has no derivative, or none in forward mode, as in PyTorch.
+
+    Detach the operand if it is to count as a constant; in place of forward mode use a backward.
+    """
+
+
 class GradientMismatchError(AutogradError):
     """`ja.autograd.gradcheck` found a backward that is wrong, or a function that it cannot check.
 
@@ -368,6 +395,19 @@ class VolatileError(TraceError):
 
     def __str__(self) -> str:
         return f"{self.reason}. {self.advice}" if self.advice else self.reason
+
+
+class EagerOnlyError(VolatileError):
+    """A function does what no graph can do for later calls: its backward writes to a tensor, or `set_` joins two.
+
+    `ja.compile` runs such a function eagerly, after a warning; `ja.trace` raises.
+
+        class Counting(ja.autograd.Function):
+            @staticmethod
+            def backward(ctx, gradient):
+                calls.add_(1)                # a tensor from outside: return what is to be added instead
+                return gradient
+    """
 
 
 class UnreachableTensorError(TraceError):

@@ -16,6 +16,7 @@ from jaxaot.facade.gradcheck import gradcheck as gradcheck
 from jaxaot.facade.gradcheck import gradgradcheck as gradgradcheck
 from jaxaot.tape.modes import enable_grad as enable_grad
 from jaxaot.tape.modes import inference_mode as inference_mode
+from jaxaot.tape.modes import is_multithreading_enabled as is_multithreading_enabled
 from jaxaot.tape.modes import no_grad as no_grad
 from jaxaot.tape.modes import set_grad_enabled as set_grad_enabled
 from jaxaot.tape.modes import set_multithreading_enabled as set_multithreading_enabled

@@ -12,7 +12,7 @@ import numpy as np
 from jaxaot.errors import ArgumentError, TensorValueError
 from jaxaot.facade.create import from_jax
 from jaxaot.facade.tensor import Tensor
-from jaxaot.ops.promotion import default_int, fits_default_int, is_inexact
+from jaxaot.ops.promotion import default_float, default_int, fits_default_int, is_inexact, overflows
 from jaxaot.ops.table import OpSpec
 
 NUMBERS = (bool, int, float, complex)
@@ -20,11 +20,6 @@ SURELY_INT = 1 << 31
 """Whole numbers below it fit `int32`, and so any default dtype of integers."""
 
 LARGEST_FLOAT = float(np.finfo(np.float32).max)
-
-REFUSING = frozenset(
-    ["clamp", "clamp_min", "clamp_max", "fill", "masked_fill", "index_fill", "full", "full_like", "new_full"]
-)
-"""Ops that take no number beyond the range of float32, in which others compute with infinity."""
 
 STAND_INS: dict[type, Any] = {}
 """What stands for a tensor in a trace, such as `x[mask]`: type → how an op runs on it, with the arguments of `call`.
@@ -36,6 +31,46 @@ Such a type has a method `settled(what)`, which returns the tensor, or raises fo
 def is_beyond_float(value: float) -> bool:
     """Returns whether a number is finite, and infinite as JAX has it: in float32, unless 64 bits are on."""
     return LARGEST_FLOAT < abs(value) < math.inf and not jax.config.jax_enable_x64
+
+
+def check_fits(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> None:
+    """Raises if a number that an op puts into its result does not fit the dtype of that.
+
+    Raises:
+      TensorValueError: If it does not.
+    """
+    for place in spec.fitting_places:
+        value = dynamic[place]
+        if type(value) not in NUMBERS or (type(value) is int and 0 <= value < 128):  # what every dtype holds
+            continue
+        dtype = _fitted_dtype(spec, value, dynamic, static)
+        if dtype is not None and overflows(dtype, value):
+            raise TensorValueError(
+                f"{spec.name}(): argument '{spec.schema.dynamic[place].name}' is {value}, and this value cannot be "
+                f"converted to type {dtype} without overflow. Write a number that {dtype} holds"
+                f"{', or `math.inf`' if is_inexact(dtype) else ''}."
+            )
+
+
+def _fitted_dtype(spec: OpSpec, value: Any, dynamic: Sequence[Any], static: Sequence[Any]) -> np.dtype | None:
+    """Returns the dtype that a number has to fit; None for that of the number itself."""
+    own = default_float() if isinstance(value, (float, complex)) else None
+    named = [dtype for dtype in static if isinstance(dtype, np.dtype)]
+    parameters = zip(spec.schema.dynamic, dynamic, strict=True)
+    given = [v.dtype for p, v in parameters if isinstance(v, Tensor) and p.name not in _CONDITIONS]
+    dtype = (named or given or [own])[0]
+    if dtype is not None and dtype.itemsize < 4 and is_inexact(dtype) and spec.name in _ROUNDING:
+        return default_float()
+    if dtype is None or not spec.promote:
+        return dtype
+    return dtype if is_inexact(dtype) else own or dtype
+
+
+_ROUNDING = ("where", "scalar_tensor")
+"""Ops that make a tensor of the number first, and round that to halves."""
+
+_CONDITIONS = ("condition", "mask", "index")
+"""Parameters whose dtype says nothing of the result's."""
 
 
 def flatten(spec: OpSpec, dynamic: Sequence[Any]) -> tuple[list[Any], tuple[int | None, ...]]:
@@ -61,6 +96,8 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
 
     A whole number too large for JAX's integers is a float where the result is one.
     """
+    if spec.fitting:
+        check_fits(spec, dynamic, static)
 
     def convert(value: Any, name: str) -> Any:
         if isinstance(value, np.generic):
@@ -68,11 +105,6 @@ def converted(spec: OpSpec, dynamic: Sequence[Any], static: Sequence[Any]) -> li
         if type(value) is int and not fits_default_int(value):
             return _as_float(value, name)
         if type(value) is float and is_beyond_float(value):
-            if spec.name in REFUSING:
-                raise TensorValueError(
-                    f"{spec.name}(): argument '{name}' is {value}, and this value cannot be converted to type float "
-                    "without overflow. Write a number that float32 holds, or `math.inf`."
-                )
             return math.copysign(math.inf, value)
         if value is None or type(value) in NUMBERS or type(value) is Tensor:
             return value

@@ -21,6 +21,7 @@ from jaxaot.ops.promotion import (
     is_inexact,
     is_integral,
     kind,
+    overflows,
 )
 from jaxaot.tape.modes import state
 
@@ -161,13 +162,17 @@ def _array_of_lists(values: object, wanted: np.dtype | None, data: object) -> ja
 
 
 def check_number(dtype: np.dtype, number: float) -> None:
-    """Raises if a tensor of integers cannot hold a number that is assigned to it.
+    """Raises if a tensor of a dtype cannot hold a number that is assigned to it; halves round it to infinity.
 
     Raises:
       TensorValueError: If it cannot.
     """
-    if is_integral(dtype):
-        _check_holds(dtype, np.asarray(number))
+    wide = jnp.promote_types(dtype, np.float32) if is_inexact(dtype) else dtype
+    if overflows(wide, number):
+        raise TensorValueError(
+            f"value cannot be converted to type {dtype} without overflow: {number}. Pass a dtype that holds it; "
+            "64 bits need `jax.config.update('jax_enable_x64', True)`."
+        )
 
 
 def _check_holds(dtype: np.dtype, numbers: np.ndarray) -> None:

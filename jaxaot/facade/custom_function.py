@@ -8,31 +8,33 @@ from, so that a recorded backward can be differentiated again.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
-from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import AutogradError, BackwardTwiceError, DualTensorError, FunctionResultError
-from jaxaot.facade.counter import counter_of
+from jaxaot.errors import (
+    FunctionResultError,
+    MissingMethodError,
+)
+from jaxaot.facade.function_saved import FunctionSaved, FunctionSavedTensor, is_in
 from jaxaot.facade.grad import recording, wrap_gradient
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import materialize
-from jaxaot.facade.pulls import standing
-from jaxaot.facade.saved import FREED, Packed, Version, check_saveable, pack, version_of
-from jaxaot.facade.tensor import Tensor, wrap, wrap_array
+from jaxaot.facade.saved import (
+    Version,
+)
+from jaxaot.facade.source_line import warn_user
+from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.views import detached
 from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
-from jaxaot.views.layout import Layout, dense_like
 
 if TYPE_CHECKING:
-    from jaxaot.facade.storage import Storage
+    pass
 
 
 class FunctionCtx:
@@ -51,6 +53,7 @@ class FunctionCtx:
         self._dirty: tuple[Tensor, ...] = ()
         self._non_differentiable: tuple[Tensor, ...] = ()
         self._materializes_grads = True
+        self._materialize_non_diff_grads = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Saves tensors, or None, for the `saved_tensors` of `backward`."""
@@ -73,6 +76,11 @@ class FunctionCtx:
         self._materializes_grads = value
 
     @property
+    def _raw_saved_tensors(self) -> tuple[FunctionSavedTensor, ...]:
+        """What stands for each of them, and takes hooks."""
+        return () if self._saved is None else self._saved.raw()
+
+    @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """The tensors that were saved.
 
@@ -92,135 +100,6 @@ def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...
                 "as an attribute: `ctx.size = 3`."
             )
     return tensors
-
-
-class _Memory:
-    """Where the values of a tensor lay, which is not kept alive."""
-
-    __slots__ = ("_array", "_counter", "_layout", "_offset", "_storage")
-
-    def __init__(self, tensor: Tensor):
-        storage = tensor._storage
-        self._storage, self._layout, self._offset = weakref.ref(storage), tensor._layout, tensor._offset
-        self._array = None if storage.array is None or is_tracer(storage.array) else weakref.ref(storage.array)
-        self._counter = counter_of(tensor)
-
-    def tensor(self) -> Tensor | None:
-        """Returns a tensor there; None if the memory is gone, or was written since."""
-        storage = self._storage()
-        if storage is None or self._array is None or storage.array is None or self._array() is not storage.array:
-            return None
-        tensor = wrap(storage, self._layout, self._offset)
-        tensor._counter = self._counter
-        return tensor
-
-
-class FunctionSaved:
-    """The values that a call of a custom Function saved.
-
-    Attributes:
-      held: The arrays; None once released, a stand-in if they are to be computed again.
-      dual: The level of forward mode that the call was made in, and the tangents of what `backward` gets.
-    """
-
-    def __init__(self, ctx: FunctionCtx, node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]):
-        self._node = weakref.ref(node)
-        self._layouts: list[Layout | None] = []
-        self._edges: list[Edge | None] = []
-        self._outputs: list[int | None] = []
-        self._versions: list[Version] = []
-        self._memory: list[_Memory | None] = []
-        self._shown: Any = None
-        self._n = len(ctx._to_save)
-        self.dual: Any = (None, ())
-        self.held: Any = []
-        for tensor in (*ctx._to_save, *(ctx._for_forward if state.trace is not None else ())):
-            output = _place(tensor, outputs) if _place(tensor, inputs) is None or _is_in(tensor, ctx._dirty) else None
-            place = _place(tensor, inputs)
-            self._outputs.append(output)
-            self._edges.append(None if place is None or output is not None else node.edges[place])
-            self._layouts.append(None if tensor is None else dense_like(tensor._layout, tensor.dtype))
-            self.held.append(None if tensor is None else self._save(tensor, output is not None))
-            self._memory.append(None if tensor is None or state.trace is not None else _Memory(tensor))
-
-    def _save(self, tensor: Tensor, is_result: bool) -> Any:
-        """Returns the saved form of a tensor: its values, or the result of a pack hook."""
-        check_saveable(tensor)
-        if state.trace is not None:
-            return tensor._read()
-        value = materialize(tensor)
-        tensor._storage.is_shared = True
-        if state.saved_hooks is not None:
-            return pack(state.saved_hooks, value, dense_like(tensor._layout, tensor.dtype))
-        if state.checks_versions:
-            self._versions.append(version_of(tensor, is_result))
-        return value
-
-    def tensors(self) -> tuple[Tensor | None, ...]:
-        """Returns tensors that stand where the values came from, for `backward`; dual as these were."""
-        shown = self._all()[: self._n]
-        level, tangents = self.dual
-        if level is not None and state.dual is level:
-            for tensor, tangent in zip(shown, tangents, strict=True):
-                if tensor is not None and tangent is not None:
-                    level.hold(tensor, tangent)
-        return shown
-
-    def for_forward(self) -> tuple[Tensor | None, ...]:
-        """Returns, in a trace, such tensors for `jvp`."""
-        return self._all()[self._n :] or self.tensors()
-
-    def _all(self) -> tuple[Tensor | None, ...]:
-        if self.held is None:
-            raise BackwardTwiceError(FREED)
-        if self._shown is not None:
-            return self._shown
-        if type(self.held) is not list:
-            self.held = self.held.again()
-        for version in self._versions:
-            version.check()
-        values = [held.array() if type(held) is Packed else held for held in self.held]
-        shown = tuple(None if array is None else self._standing(array, i) for i, array in enumerate(values))
-        if state.trace is not None:  # a backward that is traced captures them
-            self._shown = shown
-        return shown
-
-    def _standing(self, array: Any, i: int) -> Tensor:
-        """Returns a saved value as a tensor; on its memory, if that still holds it, so that writes arrive there."""
-        memory, edge = self._memory[i], self.edge(i)
-        if memory is not None and state.trace is None and type(self.held[i]) is not Packed:
-            tensor = memory.tensor()
-            if tensor is not None:
-                if edge is not None and is_inexact(tensor.dtype):
-                    tensor._history = History(tensor._layout, tensor._offset, True, edge.node, edge.index)
-                return tensor
-        return standing(array, edge, self._layouts[i])
-
-    def output_of(self, storage: Storage) -> int | None:
-        """Returns which result a storage holds, if it is that of a tensor that was shown in a trace."""
-        places = [i for i, tensor in enumerate(self._shown or ()) if tensor is not None and tensor._storage is storage]
-        return self._outputs[places[0]] if places else None
-
-    def carry(self, values: dict[int, Array]) -> None:
-        """Makes saved results carry the gradients that they have after the call."""
-        for output, tensor in zip(self._outputs, self._shown or (), strict=False):
-            if output in values and tensor is not None:
-                tensor._storage.array = tensor._history.ghost = values[output]
-
-    def edge(self, i: int) -> Edge | None:
-        """Returns where gradients of a saved value go."""
-        output, node = self._outputs[i], self._node()
-        return self._edges[i] if output is None or node is None else Edge(node, output)
-
-
-def _place(tensor: Tensor | None, tensors: Sequence[Any]) -> int | None:
-    if tensor is None:
-        return None
-    return next((i for i, other in enumerate(tensors) if other is tensor), None)
-
-
-def _is_in(tensor: Tensor | None, tensors: Sequence[Any]) -> bool:
-    return any(other is tensor for other in tensors)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -249,6 +128,7 @@ class FunctionNode(Node):
             (x._layout.size, x._layout.dtype) if isinstance(x, Tensor) else None for x in inputs
         ]
         self._result_types: list[Any] = []
+        self._constant: list[int] = []
         super().__init__(name, edges, 0)
 
     def __getattr__(self, name: str) -> Any:
@@ -260,6 +140,7 @@ class FunctionNode(Node):
         """Notes what the forward returned, and takes what it saved."""
         self.n_outputs = len(results)
         self._result_types = [(r._layout.size, r._layout.dtype) if isinstance(r, Tensor) else None for r in results]
+        self._constant = [i for i, r in enumerate(results) if is_in(r, self.ctx._non_differentiable)]
         self.ctx._saved = FunctionSaved(self.ctx, self, inputs, results)
         self.ctx._to_save = ()
 
@@ -267,8 +148,9 @@ class FunctionNode(Node):
         """Returns the gradients of the user's backward: for each argument a tensor of its shape and dtype, or None."""
         given = list(cotangents)
         if self.ctx._materializes_grads:
+            kept = [] if self.ctx._materialize_non_diff_grads else self._constant
             for i, wanted in enumerate(self._result_types):
-                if given[i] is None and wanted is not None:
+                if given[i] is None and wanted is not None and i not in kept:
                     given[i] = wrap_gradient(jnp.zeros(*wanted))
         found = self._backward(self.ctx, *given)
         found = list(found) if isinstance(found, (tuple, list)) else [found]
@@ -291,7 +173,7 @@ class FunctionNode(Node):
         given = list(given)
         if self.ctx._materializes_grads:
             for i, wanted in enumerate(self.argument_types):
-                if given[i] is None and wanted is not None:
+                if given[i] is None and wanted is not None and is_inexact(wanted[1]):
                     given[i] = wrap_array(jnp.zeros(*wanted))
         found = push(self.ctx, *given)
         found = list(found) if isinstance(found, (tuple, list)) else [found]
@@ -311,7 +193,7 @@ class FunctionNode(Node):
             if (
                 not isinstance(result, Tensor)
                 or not is_inexact(result.dtype)
-                or _is_in(result, self.ctx._non_differentiable)
+                or is_in(result, self.ctx._non_differentiable)
             ):
                 raise FunctionResultError(
                     f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not "
@@ -349,11 +231,13 @@ class FunctionNode(Node):
         saved = self.ctx._saved
         stand_in = saved.held
         given = [ct if ct is None or isinstance(ct, Tensor) else wrap_gradient(ct) for ct in cotangents]
+        before, saved.runs = saved.runs, True
         try:
             with recording(create_graph):
                 found = self.gradients(given)
                 return found if create_graph else [None if g is None else materialize(g) for g in found]
         finally:
+            saved.runs = before
             if saved.held is not None:
                 saved.held = stand_in
 
@@ -424,13 +308,16 @@ def call_function(
         returned, node, results, to_save = _call_recorded(name, run, backward, args, attach)
         ctx = node.ctx
         ctx._pushing = ctx._for_forward or to_save
+        moved = level.tangents(args)
+        versions = [None if t is None else t._version for t in moved]
         try:
-            found = node.tangents(push, level.tangents(args), results)
+            found = node.tangents(push, moved, results)
         finally:
             ctx._pushing = None
+        _check_shares(node, args, list(zip(moved, versions, strict=True)), results, found)
     shown = returned if isinstance(returned, (tuple, list)) else (returned,)
     for result, tangent in zip(shown, found, strict=True):
-        if isinstance(result, Tensor) and _is_in(result, ctx._dirty):
+        if isinstance(result, Tensor) and is_in(result, ctx._dirty):
             zeros = lambda x=result: wrap_array(jnp.zeros(x._layout.size, x.dtype))
             level.store(result, zeros() if tangent is None else tangent)
         elif tangent is not None:
@@ -439,6 +326,42 @@ def call_function(
     if ctx._saved is not None:
         ctx._saved.dual = (level, level.frozen_tangents(to_save))
     return returned
+
+
+def _check_shares(
+    node: FunctionNode, args: Sequence[Any], moved: Sequence[Any], results: Sequence[Any], found: Sequence[Any]
+) -> None:
+    """Raises if tangents do not share memory as what they are tangents of does.
+
+    Raises:
+      FunctionResultError: If a `jvp` does not write the tangent of what the forward writes, or returns no view of the
+        tangent of what it returns a view of.
+    """
+    for result, made in zip(results, found, strict=True):
+        for arg, (tangent, version) in zip(args, moved, strict=True):
+            shares = isinstance(arg, Tensor) and isinstance(result, Tensor) and arg._storage is result._storage
+            if not shares or made is None or tangent is None:
+                continue
+            if is_in(result, node.ctx._dirty):
+                if made is not tangent or made._version == version:
+                    raise FunctionResultError(
+                        "An inplace custom Function is not modifying the forward mode gradients inplace. If the "
+                        "forward is modifying an input inplace, then the jvp function must modify the corresponding "
+                        f"gradient inplace, and return it: so has that of {node.name()}."
+                    )
+            elif made._base_tensor is None or made is tangent:
+                raise FunctionResultError(
+                    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning "
+                    f"a view. Return one of the tangent, such as `t.view_as(t)`, from that of {node.name()}."
+                )
+            elif made._storage is not tangent._storage:
+                of_what = (
+                    "the given grad input" if tangent._base_tensor is None else "the same base as the given grad input"
+                )
+                raise FunctionResultError(
+                    f"A custom Function is returning a view but the jvp is not returning a view of {of_what}. Take "
+                    f"the same part of the tangent in that of {node.name()}."
+                )
 
 
 def _call_recorded(
@@ -464,21 +387,21 @@ def _call_recorded(
     results = list(returned) if isinstance(returned, (tuple, list)) else [returned]
     _check_dirty(name, ctx, args, results)
     is_differentiable = [
-        records and isinstance(r, Tensor) and is_inexact(r.dtype) and not _is_in(r, ctx._non_differentiable)
+        records and isinstance(r, Tensor) and is_inexact(r.dtype) and not is_in(r, ctx._non_differentiable)
         for r in results
     ]
     shown = [_as_result(r, args, ctx) for r in results]
     if not records:
         return _like(returned, shown), node, results, saved
     if ctx._dirty:
-        node.edges = tuple(if_dirty[i] if _is_in(x, ctx._dirty) else edges[i] for i, x in enumerate(args))
+        node.edges = tuple(if_dirty[i] if is_in(x, ctx._dirty) else edges[i] for i, x in enumerate(args))
     node.finish(args, results)
     if region is not None:
         region.add(node)
     wanted = [i for i, d in enumerate(is_differentiable) if d]
     values = attach(node, carried, shown, wanted) if state.trace and wanted else [None] * len(wanted)
     for i, value in zip(wanted, values, strict=True):
-        if _is_in(results[i], ctx._dirty):
+        if is_in(results[i], ctx._dirty):
             record_write(shown[i], value, Edge(node, i))
             shown[i].grad = None  # a retained gradient was that of what it showed before
         else:
@@ -496,13 +419,18 @@ def _like(returned: object, results: list[Any]) -> Any:
 
 def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Sequence[Any]) -> None:
     for tensor in ctx._dirty:
-        if not _is_in(tensor, results):
+        if not is_in(tensor, results):
             raise FunctionResultError(
                 f"Some elements marked as dirty during the forward method of {name} were not returned as output. The "
                 "inputs that are modified inplace must all be outputs of the Function."
             )
-        if _is_in(tensor, args):
+        if is_in(tensor, args):
             check_writable(tensor, True)
+        else:
+            warn_user(
+                f"ctx.mark_dirty() received a tensor that was not an input of {name}. Only input Tensors that have "
+                "been mutated should be passed to ctx.mark_dirty()."
+            )
     if any(x._chain for x in ctx._dirty) and sum(isinstance(r, Tensor) for r in results) > 1:
         raise FunctionResultError(
             f"If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
@@ -512,9 +440,9 @@ def _check_dirty(name: str, ctx: FunctionCtx, args: tuple[Any, ...], results: Se
 
 def _as_result(result: object, args: tuple[Any, ...], ctx: FunctionCtx) -> Any:
     """Returns the caller's tensor for a result: an argument that was not written comes back as an alias."""
-    if not isinstance(result, Tensor) or _is_in(result, ctx._dirty):
+    if not isinstance(result, Tensor) or is_in(result, ctx._dirty):
         return result
-    if _is_in(result, args):
+    if is_in(result, args):
         alias = detached(result)
         alias._base_tensor = result if result._base_tensor is None else result._base_tensor
         return alias
@@ -532,19 +460,26 @@ def _give_history(tensor: Tensor, node: Node, index: int, value: object) -> None
         trace.carry(tensor, history, value)
 
 
-def no_rule(name: str) -> Callable[..., Any]:
-    """Returns the stand-in for a method that a Function does not define."""
+def no_forward(*_: object, **__: object) -> Any:
+    """Raises the error that a Function has no `forward`: what stands for one."""
+    raise MissingMethodError(
+        "You must implement the forward function for custom autograd.Function. Write `forward(ctx, *args)`, a static "
+        "method."
+    )
 
-    def missing(*_: object, **__: object) -> Any:
-        raise AutogradError(f"You must implement `{name}` for your custom autograd.Function.")
 
-    return missing
+def no_backward(*_: object, **__: object) -> Any:
+    """Raises the error that a Function has no `backward`: what stands for one."""
+    raise MissingMethodError(
+        "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+        "backward mode AD. Write `backward(ctx, *gradients)`, a static method."
+    )
 
 
-def jvp_missing(name: str | None = None) -> DualTensorError:
+def jvp_missing(name: str | None = None) -> MissingMethodError:
     """Returns the error that a Function has no `jvp`, and forward mode needs it."""
     which = "" if name is None else f" `{name}` has none: write `{name}.jvp(ctx, *tangents)`."
-    return DualTensorError(
+    return MissingMethodError(
         f"You must implement the jvp function for custom autograd.Function to use it with forward mode AD.{which}"
     )
 

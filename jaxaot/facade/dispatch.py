@@ -17,7 +17,7 @@ import numpy as np
 from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
-from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, converted, flatten, is_beyond_float
+from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, check_fits, converted, flatten, is_beyond_float
 from jaxaot.facade.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.fused_backward import clear_fused
@@ -75,6 +75,8 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     if spec.has_prelude:
         if spec.is_cast and state.autocast is not None:
             return call_cast(call, spec, dynamic, static, generator)
+        if spec.fitting:
+            check_fits(spec, dynamic, static)
         if spec.check is not None:
             return _call_checked(call, spec, dynamic, static, generator)
     flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
@@ -453,6 +455,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if spec.name == "copy" and isinstance(dynamic[1], Tensor) and is_itself(target, dynamic[1]):
         count_write(target)
         return target
+    if spec.fitting:
+        check_fits(spec, dynamic, static)
     if spec.check is not None and state.trace is None:
         return _call_checked(call_inplace, spec, dynamic, static, generator)
     if state.trace is not None:

@@ -21,7 +21,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import Array, DTypeLike
-from jaxaot.errors import DtypeError, DualTensorError, ShapeMismatchError, TensorTypeError, TensorValueError
+from jaxaot.errors import (
+    DtypeError,
+    DualTensorError,
+    NoDerivativeError,
+    ShapeMismatchError,
+    TensorTypeError,
+    TensorValueError,
+)
 from jaxaot.facade.arguments import converted, flatten
 from jaxaot.facade.autocast_operands import call_cast
 from jaxaot.facade.dispatch import call, call_inplace, call_out
@@ -379,7 +386,15 @@ def _pushed(run: _Run, flat: Sequence[Any], tangents: dict[int, Tensor], generat
     """Returns the tangents of the float results of an op, each with memory of its own."""
     with _paused():
         row = _push_row(run, tuple(tangents))
-        found = list(call(row, (list(flat), list(tangents.values())), (), generator))
+        try:
+            found = list(call(row, (list(flat), list(tangents.values())), (), generator))
+        except TypeError as error:  # of JAX, when the kernel is made
+            if "custom_vjp" not in str(error):
+                raise
+            raise NoDerivativeError(
+                f"Trying to use forward AD with {run.spec.name} that does not support it because it has not been "
+                "implemented yet. Detach its arguments if they are to count as constants."
+            ) from None
     given = [x for x in (*flat, *tangents.values()) if isinstance(x, Tensor)]
     for made in found:
         for other in given:  # what only passes through is one array
@@ -401,15 +416,7 @@ def _push_row(run: _Run, places: tuple[int, ...]) -> OpSpec:
             return run.smooth(filled, key[0] if key else None)
 
         at = [primals[i] for i in places]
-        try:
-            return jax.jvp(moved, at, [t.astype(x.dtype) for x, t in zip(at, tangents, strict=True)])[1]
-        except TypeError as error:
-            if "custom_vjp" not in str(error):
-                raise
-            raise DualTensorError(
-                f"Trying to use forward AD with {spec.name} that does not support it because it has not been "
-                "implemented yet. Detach its arguments if they are to count as constants."
-            ) from error
+        return jax.jvp(moved, at, [t.astype(x.dtype) for x, t in zip(at, tangents, strict=True)])[1]
 
     row = op_of(push, f"{spec.name}_push(Tensor?[] primals, Tensor?[] tangents) -> Tensor[]")
     layout = spec.layout if spec.layout in ("operands", "same") else "contiguous"

@@ -10,9 +10,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot import settings as config
-from jaxaot._jax import is_tracer
+from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import AutogradError, NoGradPathError, ShapeMismatchError, TensorTypeError, UnusedInputError
+from jaxaot.errors import (
+    ArgumentError,
+    AutogradError,
+    NoGradPathError,
+    ShapeMismatchError,
+    TensorTypeError,
+    TensorValueError,
+    UnusedInputError,
+)
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.fused_backward import run_fused
 from jaxaot.facade.hooks import (
@@ -30,9 +38,10 @@ from jaxaot.facade.pulls import standing
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.promotion import is_complex
 from jaxaot.ops.table import lookup
+from jaxaot.tape.deep import in_thread_of_its_own
 from jaxaot.tape.engine import Calls, nodes_in_order, run_backward
 from jaxaot.tape.modes import state
-from jaxaot.tape.node import Edge
+from jaxaot.tape.node import NODE_CALLS, Edge, Node
 from jaxaot.views.layout import Layout
 
 
@@ -110,14 +119,49 @@ def run_engine(
     accumulates: bool,
 ) -> dict[Edge, Any]:
     """Runs the tape backward node by node, see `run_backward`."""
-    hooks = state.saved_hooks
+    hooks, outside, depth = state.saved_hooks, state.hooks_outside, state.depth
+    state.depth = depth + 1
+    run = lambda: run_backward(roots, _calls(create_graph), keep_graph, create_graph, inputs, accumulates)
     try:
-        return run_backward(roots, _calls(create_graph), keep_graph, create_graph, inputs, accumulates)
+        is_deep = depth and depth % _MAX_DEPTH == 0 and state.trace is None and is_outermost()
+        return in_thread_of_its_own(run) if is_deep else run()
     finally:
-        if state.saved_hooks is not hooks:  # an unpack hook entered others, and left them
-            state.saved_hooks = hooks
+        state.depth = depth
+        if state.saved_hooks is not hooks or state.hooks_outside is not outside:
+            # an unpack hook entered others, or left these
+            state.saved_hooks, state.hooks_outside = hooks, outside
             state.note_saving()
 
+
+_MAX_DEPTH = 24
+"""How many backwards in backwards of the user's run in one thread: Python's stack is short, and each takes some."""
+
+
+def call_node(node: Node, gradients: tuple[Any, ...]) -> Any:
+    """Returns what a node's backward makes of gradients of its outputs: a tensor, or a tuple of tensors and Nones.
+
+    Raises:
+      ArgumentError: If it is not given one for each output, or something that is no tensor.
+    """
+    if len(gradients) != node.n_outputs:
+        raise ArgumentError(
+            f"expected {node.n_outputs} arguments, got {len(gradients)} instead: {node.name()} takes a gradient, or "
+            "None, for each output of its operation."
+        )
+    for position, gradient in enumerate(gradients):
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise ArgumentError(f"argument {position} is not a Variable, but {type(gradient).__name__}: pass a tensor.")
+    records = state.grad_enabled
+    with recording(False):
+        given = [ct if ct is None or records else materialize(ct) for ct in gradients]
+    with recording(records):
+        found = node.backward(given, records)
+    places = [None if place is None else found[place] for place in node.edge_places] if found else []
+    shown = tuple(None if gradient is None else wrap_gradient(gradient) for gradient in places)
+    return shown[0] if len(shown) == 1 else shown
+
+
+NODE_CALLS.append(call_node)
 
 _ones_of: dict[Layout, Array] = {}
 
@@ -170,8 +214,8 @@ def _roots(
                 )
             if not isinstance(tensor, GradientEdge) and tuple(gradient.shape) != tuple(tensor.shape):
                 raise ShapeMismatchError(
-                    f"Mismatch in shape: grad_output[{index}] has a shape of {list(gradient.shape)} and "
-                    f"output[{index}] has a shape of {list(tensor.shape)}."
+                    f"Mismatch in shape: grad_output[{index}] has a shape of {gradient.shape} and output[{index}] has "
+                    f"a shape of {tensor.shape}."
                 )
             if create_graph:
                 roots.append((edge, gradient))
@@ -292,6 +336,8 @@ def grad(
     outputs, inputs = _listed(outputs), _listed(inputs)
     if not inputs:
         raise AutogradError("`inputs` argument to `grad()` cannot be empty.")
+    if materialize_grads:
+        _check_materializes(inputs, allow_unused)
     if grad_outputs is not None and isinstance(grad_outputs, Tensor):
         grad_outputs = [grad_outputs]
     if is_grads_batched:
@@ -309,8 +355,10 @@ def grad(
         results: list[Tensor | None] = []
         for tensor, edge in zip(inputs, edges, strict=True):
             gradient = found.get(edge)
-            if gradient is None and materialize_grads and isinstance(tensor, Tensor):
-                gradient = jnp.zeros(tensor._layout.size, tensor.dtype)
+            if gradient is None and materialize_grads:
+                zeros = wrap_gradient(jnp.zeros(tensor._layout.size, tensor.dtype), tensor)
+                results.append(zeros.requires_grad_() if create_graph else zeros)
+                continue
             if gradient is None and not allow_unused:
                 raise UnusedInputError(
                     "One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -320,6 +368,25 @@ def grad(
                 None if gradient is None else wrap_gradient(gradient, tensor if isinstance(tensor, Tensor) else None)
             )
     return tuple(results)
+
+
+def _check_materializes(inputs: Sequence[Any], allow_unused: bool | None) -> None:
+    """Raises if there are inputs whose gradients cannot be zeros, or that must be used.
+
+    Raises:
+      TensorValueError: If `allow_unused` is False.
+      AutogradError: If an input is a `GradientEdge`.
+    """
+    if allow_unused is False:
+        raise TensorValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False. "
+            "Zeros are the gradients of inputs that are not used."
+        )
+    if not all(isinstance(tensor, Tensor) for tensor in inputs):
+        raise AutogradError(
+            "materialize_grads cannot be used when the given input is a GradientEdge, which has no shape. Pass the "
+            "tensor itself."
+        )
 
 
 def _batched(

@@ -124,6 +124,11 @@ def _taken(hook: Callable[..., Any], result: object, before: Any, shown: Tensor 
     """Returns the gradient to go on with: what a hook returned, or wrote into what it was shown."""
     if result is None:
         return None
+    if shown is None:
+        raise HookResultError(
+            f"hook '{_name(hook)}' can't replace a None gradient with a non-None value. Nothing that is differentiated "
+            "depends on the tensor: return None where the hook gets None."
+        )
     if not isinstance(result, Tensor):
         raise TensorTypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
     if result is shown and shown is not None:

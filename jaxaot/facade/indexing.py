@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +22,7 @@ from jaxaot.facade.nonzero import true_places
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.views import alias, slice_step, view_through
-from jaxaot.ops.promotion import canonical_dtype, is_bool, is_integral
+from jaxaot.ops.promotion import canonical_dtype, is_bool, is_integral, overflows
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
 from jaxaot.views.chain import AbstractViewOp, Geometry, Select, Unsqueeze
@@ -242,8 +243,10 @@ def getitem(tensor: Tensor, index: object) -> Any:
 
 def setitem(tensor: Tensor, index: object, value: Any) -> None:
     """Carries out `tensor[index] = value`."""
-    if type(value) in (int, float) and not -128 <= value < 128:
+    if type(value) in (int, float) and not 0 <= value < 128:
         check_number(tensor._layout.dtype, value)
+        if overflows(tensor._layout.dtype, value):  # a half
+            value = math.copysign(math.inf, value)
     moving = None if state.trace is None else moving_window(tensor, index)
     if moving is not None:
         view, value = tensor[moving.index], _value(value)

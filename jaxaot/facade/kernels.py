@@ -109,8 +109,19 @@ def tensor_parameters(spec: OpSpec, lengths: Any) -> tuple[int, ...]:
     return tuple(i for i, kind in enumerate(kinds) if kind == "Tensor")
 
 
+NUMBERS_APART = frozenset(
+    f"{name}Backward0" for name in ("Pow", "Fmod", "Remainder", "Clamp", "ClampMin", "ClampMax", "MaskedFill", "Lerp")
+)
+"""Nodes of ops that have other nodes for numbers in PyTorch: these are no operands then. Elsewhere they are."""
+
+
+_NAMED_OTHERWISE: dict[str, str] = dict.fromkeys(("copy_of", "contiguous_copy_of", "channels_last_copy_of"), "clone")
+"""Rows that users know by another name."""
+
+
 def backward_name(name: str) -> str:
     """Returns PyTorch's name for the node of an op, such as `MatmulBackward0`."""
+    name = _NAMED_OTHERWISE.get(name, name)
     return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
 
 
@@ -198,7 +209,8 @@ class GradKernel:
       node_name: Of the node on the tape.
       parameter_names: What each argument goes by.
       saved_names: What each saved value goes by: the parameter's name, `result`, or `residual`.
-      tensor_parameters: Positions of the arguments that are declared as tensors, whatever is given.
+      tensor_parameters: Positions of the arguments that hooks see gradients of: those declared as tensors, mostly
+        whatever is given.
       is_saving: Whether it saves tensors as they are.
       is_tensor: For each argument, whether it is a tensor.
       tensor_arguments: Positions of the arguments that are saved as they are and are tensors, as often as they are.
@@ -398,6 +410,8 @@ class GradKernel:
         is_tensor: For each argument, whether it is a tensor.
         n_operands: How many operands `run` was called with.
         """
+        if self.node_name in NUMBERS_APART:
+            self.tensor_parameters = tuple(i for i in self.tensor_parameters if is_tensor[i])
         self.pick_leaves = _picker([position + source * n_operands for source, position in self.routes])
         held = {position for source, position in self.routes if source == 0}
         steps = zip(is_tensor, self.recipe.steps, strict=True)

@@ -77,11 +77,15 @@ class AccumulateGrad(Node):
             gradient = call_hooks(leaf._hooks.tensor, gradient)
             own = self.own_hooks
             (gradient,) = arrived = [gradient] if own is None else call_prehooks(own.pre, [gradient])
+            is_first = leaf._grad is None
             if gradient is not None:
                 self._add_alone(gradient, create_graph)
+            accumulated = leaf._grad
             for hook in list(leaf._hooks.accumulated.values()):
                 call_on_leaf(hook, leaf)
-            if own is not None:
+            if own is not None and own.post:
+                if is_first and accumulated is not None and not create_graph:
+                    arrived = [accumulated._read()]  # what arrived has become the gradient, and shows writes to that
                 call_post_hooks(own.post, (), arrived, ())
         else:
             self._add_alone(gradient, create_graph)

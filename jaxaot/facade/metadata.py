@@ -31,6 +31,7 @@ from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.facade.typed_storage import storage as typed_storage
+from jaxaot.facade.write import check_no_inference
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import (
@@ -46,6 +47,7 @@ from jaxaot.views.window import find_window
 
 
 def _check_leaf(tensor: Tensor) -> None:
+    check_no_inference(tensor)
     history = tensor._history
     if state.grad_enabled and history is not None and history.requires_grad and history.node is None:
         kind = "a view of a leaf Variable" if tensor._chain else "a leaf Variable"

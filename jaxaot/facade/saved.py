@@ -24,6 +24,7 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import (
+    AutogradError,
     BackwardTwiceError,
     InferenceTensorError,
     PackHookWroteError,
@@ -319,6 +320,27 @@ def _layout_of(value: Any, origin: str, index: int, flat: Sequence[Any], results
     return None
 
 
+def check_takes_hooks(is_freed: bool, item: Any) -> None:
+    """Raises if hooks cannot be set on what is saved.
+
+    Raises:
+      SavedHooksError: If it was freed, has hooks already, or is None.
+    """
+    if is_freed:
+        raise SavedHooksError(
+            "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
+            "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+            "through the graph a second time or if you need to access saved variables after calling backward."
+        )
+    if item is None:
+        raise SavedHooksError("Calling register_hooks on a saved tensor with value None is forbidden")
+    if type(item) is Packed:
+        raise SavedHooksError(
+            "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
+            "is allowed at a time."
+        )
+
+
 class SavedTensor:
     """A tensor that a node saved for its backward (`torch._C._autograd.SavedTensor`).
 
@@ -407,22 +429,11 @@ class SavedTensor:
           PackHookWroteError: If `pack_hook` writes to the tensor that it gets.
         """
         node, place, hooks = self._node, self._place, HookPair(pack_hook, unpack_hook)
-        if node.leaves is None:
-            raise SavedHooksError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-                "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-                "to backward through the graph a second time or if you need to access saved variables after calling "
-                "backward."
-            )
-        layout = None if place is None else self._layout(place)
-        if place is None or layout is None:
-            raise SavedHooksError("Calling register_hooks on a saved tensor with value None is forbidden")
-        items = held_items(node)
-        if type(items[place]) is Packed:
-            raise SavedHooksError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
-                "hooks is allowed at a time."
-            )
+        is_freed = node.leaves is None
+        items = [] if is_freed else held_items(node)
+        layout = None if place is None or is_freed else self._layout(place)
+        check_takes_hooks(is_freed, None if place is None or layout is None else items[place])
+        assert place is not None and layout is not None, "it is a tensor"
         items[place] = pack(hooks, items[place], layout)
         node.leaves = SavedValues(items)
 
@@ -541,3 +552,46 @@ def _history_to(edge: Any, made: Tensor) -> History:
     history = History(made._layout, made._offset, True)
     history.leaf, history.accumulator = weakref.ref(node.variable), weakref.ref(node)
     return history
+
+
+class MutationContext:
+    """What `allow_mutation_on_saved_tensors` enters.
+
+    Attributes:
+      cloned: Copies of saved tensors that were written: always empty, as no copies are needed.
+      tid_to_weakhandle: As `cloned`; PyTorch has it.
+    """
+
+    def __init__(self) -> None:
+        self.cloned: dict[Any, Any] = {}
+        self.tid_to_weakhandle: dict[Any, Any] = {}
+
+    def clear(self) -> None:
+        """Forgets all copies, of which there are none."""
+
+
+class allow_mutation_on_saved_tensors:
+    """Inside, tensors that were saved may be written: gradients are those of the values that were saved.
+
+    They always are. Only `ja.autograd.set_version_check("error")` refuses, and inside it does not.
+
+        with ja.autograd.graph.allow_mutation_on_saved_tensors():
+            y = (x**2).sum()
+            x.mul_(2)
+            y.backward()
+
+    Raises:
+      AutogradError: If one is entered inside of another, on entering.
+    """
+
+    def __enter__(self) -> MutationContext:
+        if state.may_write_saved:
+            raise AutogradError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        self._before, state.checks_versions = state.checks_versions, False
+        state.may_write_saved = True
+        state.note_saving()
+        return MutationContext()
+
+    def __exit__(self, *_: object) -> None:
+        state.checks_versions, state.may_write_saved = self._before, False
+        state.note_saving()

@@ -27,7 +27,7 @@ from jaxaot.errors import (
 )
 from jaxaot.facade.counter import WriteCounter
 from jaxaot.facade.history import History
-from jaxaot.facade.source_line import user_line
+from jaxaot.facade.source_line import user_line, warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.promotion import is_inexact
@@ -414,7 +414,19 @@ class Tensor(Bound):
     def grad(self) -> Tensor | None:
         if state.trace is not None:
             state.trace.read_grad(self)
+        if self._grad is None and self._history is not None and self.requires_grad and not self.is_leaf:
+            self._warn_of_no_grad()
         return self._grad
+
+    def _warn_of_no_grad(self) -> None:
+        edge = self._gradient_edge()
+        if edge is None or edge.node.hooks is None or edge.index not in edge.node.hooks.retained:
+            warn_user(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for "
+                "a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+                "mistake, make sure you access the leaf Tensor instead."
+            )
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:

@@ -85,6 +85,11 @@ def view_through(
     for step in steps:
         is_conj ^= step.conjugates
     view = wrap(parent._storage, layout_of(size, stride, dtype, is_conj), offset, trace)
+    if parent._creation == INFERENCE:  # nothing is recorded of it, not even what it is a view of
+        view._creation, view._counter = INFERENCE, counter_of(parent)
+        if state.dual is not None:
+            state.dual.note_view(view, parent, steps)
+        return view
     base = parent._base_tensor
     view._base_tensor = parent if base is None else base
     view._counter = counter_of(parent)
@@ -92,7 +97,7 @@ def view_through(
         state.dual.note_view(view, parent, steps)
     if not state.grad_enabled:
         # no gradient flows through a view made here: it has a history of its own
-        view._creation = INFERENCE if parent._creation == INFERENCE else "no_grad"
+        view._creation = "no_grad"
         return view
     view._creation = creation or parent._creation
     last = steps[-1]

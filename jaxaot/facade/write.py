@@ -24,6 +24,19 @@ from jaxaot.tape.threads import threads
 from jaxaot.views.window import find_window
 
 
+def check_no_inference(target: Any) -> None:
+    """Raises if a tensor that was made in `inference_mode` is to be changed outside of it.
+
+    Raises:
+      InferenceTensorError: If so.
+    """
+    if target._creation == INFERENCE and not state.infers:
+        raise InferenceTensorError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+            "normal tensor before doing inplace update. See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+
+
 def check_writable(target: Any, records: bool) -> None:
     """Raises unless a tensor may be written in place.
 
@@ -40,11 +53,7 @@ def check_writable(target: Any, records: bool) -> None:
             f"location (size {list(target._layout.size)}, stride {list(target._layout.stride)}). Please clone() the "
             "tensor before performing the operation."
         )
-    if target._creation == INFERENCE and not state.infers:
-        raise InferenceTensorError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
-            "normal tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
-        )
+    check_no_inference(target)
     if state.region is not None:
         state.region.note((target,))
     if not state.grad_enabled:

@@ -355,6 +355,7 @@ def clamp_values(self: Array, min: Any, max: Any) -> Array:
     promote="common",
     inplace=True,
     aliases=("clip",),
+    fitting=["min", "max"],
 )
 def clamp(self, min, max):
     if min is None and max is None:
@@ -362,11 +363,11 @@ def clamp(self, min, max):
     return clamp_values(self, min, max)
 
 
-@register_op("clamp_min(Tensor self, Tensor min) -> Tensor", promote="common", inplace=True)
+@register_op("clamp_min(Tensor self, Tensor min) -> Tensor", promote="common", inplace=True, fitting=["min"])
 def clamp_min(self, min):
     return clamp_values(self, min, None)
 
 
-@register_op("clamp_max(Tensor self, Tensor max) -> Tensor", promote="common", inplace=True)
+@register_op("clamp_max(Tensor self, Tensor max) -> Tensor", promote="common", inplace=True, fitting=["max"])
 def clamp_max(self, max):
     return clamp_values(self, None, max)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot._typing import Array
-from jaxaot.errors import AutogradError
+from jaxaot.errors import NoDerivativeError
 
 
 def with_derivatives(fn: Callable[..., Array], *partials: Callable[..., Any] | None) -> Callable[..., Array]:
@@ -73,7 +73,7 @@ def _barrier(name: str) -> Callable[[Array], Array]:
         return x, None
 
     def backward(_: object, cotangent: Array) -> Any:
-        raise AutogradError(
+        raise NoDerivativeError(
             f"the derivative for '{name}' is not implemented, as it is not in PyTorch. Detach the operand, "
             "`x.detach()`, if it is to count as a constant."
         )

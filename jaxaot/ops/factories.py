@@ -82,7 +82,7 @@ def empty(size, dtype):
     return zeros(size, dtype)
 
 
-@register_op("full(int[] size, Scalar fill_value, *, Dtype? dtype=None) -> Tensor", **FACTORY)
+@register_op("full(int[] size, Scalar fill_value, *, Dtype? dtype=None) -> Tensor", fitting=["fill_value"], **FACTORY)
 def full(size, fill_value, dtype):
     dtype = _number_dtype(fill_value) if dtype is None else canonical_dtype(dtype)
     return jnp.full(static_size(size), fill_value, dtype)
@@ -103,7 +103,9 @@ def empty_like(self, dtype):
     return zeros_like(self, dtype)
 
 
-@register_op("full_like(Tensor self, Scalar fill_value, *, Dtype? dtype=None) -> Tensor", **LIKE)
+@register_op(
+    "full_like(Tensor self, Scalar fill_value, *, Dtype? dtype=None) -> Tensor", fitting=["fill_value"], **LIKE
+)
 def full_like(self, fill_value, dtype):
     return jnp.full(self.shape, fill_value, dtype_or(dtype, self.dtype))
 
@@ -123,12 +125,16 @@ def new_empty(self, size, dtype):
     return new_zeros(self, size, dtype)
 
 
-@register_op("new_full(Tensor self, int[] size, Scalar fill_value, *, Dtype? dtype=None) -> Tensor", **METHOD_ONLY)
+@register_op(
+    "new_full(Tensor self, int[] size, Scalar fill_value, *, Dtype? dtype=None) -> Tensor",
+    fitting=["fill_value"],
+    **METHOD_ONLY,
+)
 def new_full(self, size, fill_value, dtype):
     return jnp.full(static_size(size), fill_value, dtype_or(dtype, self.dtype))
 
 
-@register_op("scalar_tensor(Scalar s, *, Dtype? dtype=None) -> Tensor", **FACTORY)
+@register_op("scalar_tensor(Scalar s, *, Dtype? dtype=None) -> Tensor", fitting=["s"], **FACTORY)
 def scalar_tensor(s, dtype):
     dtype = dtype_or(dtype, default_float())
     if is_complex(jnp.result_type(s)) and not is_complex(dtype):

@@ -174,6 +174,7 @@ def scatter(self, dim, index, src, reduce):
     "scatter_value(Tensor self, int dim, Tensor index, Scalar value, *, str? reduce=None) -> Tensor",
     overload_of="scatter",
     inplace=True,
+    fitting=["value"],
 )
 def scatter_value(self, dim, index, value, reduce):
     return scatter(self, dim, index, value, reduce)
@@ -344,7 +345,7 @@ def index_copy(self, dim, index, source):
     return value.at[places].set(_check_source("index_copy", value, index, source, axis)).reshape(self.shape)
 
 
-@register_op("index_fill(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", inplace=True)
+@register_op("index_fill(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", inplace=True, fitting=["value"])
 def index_fill(self, dim, index, value):
     shown, places, _ = _along_dim("index_fill", self, dim, index)
     if not is_number(value) and jnp.ndim(value):
@@ -450,7 +451,14 @@ def diagonal_scatter(self, src, offset, dim1, dim2):
 # Written whole
 
 
-@register_op("fill(Tensor self, Tensor value) -> Tensor", inplace=True, method=False, overwrites=True, layout="same")
+@register_op(
+    "fill(Tensor self, Tensor value) -> Tensor",
+    inplace=True,
+    method=False,
+    overwrites=True,
+    layout="same",
+    fitting=["value"],
+)
 def fill(self, value):
     if not is_number(value) and jnp.ndim(value):
         raise TensorError(
@@ -479,7 +487,10 @@ def copy(self, src, non_blocking):
 
 
 @register_op(
-    "fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor", inplace_only=True, overwrites=False
+    "fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor",
+    inplace_only=True,
+    overwrites=False,
+    fitting=["fill_value"],
 )
 def fill_diagonal(self, fill_value, wrap):
     if self.ndim < 2:

@@ -332,6 +332,7 @@ def _padded(operands: Sequence[Layout], size: Shape, dtype: np.dtype, static: tu
     method=False,
     namespaces=("nn.functional",),
     layout=_padded,
+    fitting=["value"],
 )
 def pad_(input, pad, mode, value):
     return pad_values(input, pad, mode, value)

@@ -115,7 +115,9 @@ def max_pool2d_with_indices_backward(grad_output, self, kernel_size, stride, pad
 # Padding and grids
 
 
-@register_op("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", layout=channels_kept)
+@register_op(
+    "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", layout=channels_kept, fitting=["value"]
+)
 def constant_pad_nd(self, pad, value):
     return pad_values(self, pad, "constant", value)
 

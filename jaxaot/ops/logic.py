@@ -80,7 +80,10 @@ def isclose(self, other, rtol, atol, equal_nan):
 
 
 @register_op(
-    "where(Tensor condition, Tensor self, Tensor other) -> Tensor", promote="common", promoted=("self", "other")
+    "where(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    promote="common",
+    promoted=("self", "other"),
+    fitting=["self", "other"],
 )
 def where(condition, self, other):
     if not is_bool(condition.dtype):
@@ -90,7 +93,7 @@ def where(condition, self, other):
     return jnp.where(condition, self, other)
 
 
-@register_op("masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor", inplace=True)
+@register_op("masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor", inplace=True, fitting=["value"])
 def masked_fill(self, mask, value):
     if not is_bool(mask.dtype):
         raise DtypeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}")

@@ -114,13 +114,22 @@ def _largest(input: Array, places: Sequence[np.ndarray], inside: Sequence[np.nda
     full = [m for place in places for m in place.shape]
     valid = np.broadcast_to(valid, full).transpose(window_order).reshape(*counts, elements)
     flat = np.broadcast_to(flat, full).transpose(window_order).reshape(*counts, elements)
-    best = jnp.argmax(jnp.where(valid, lax.stop_gradient(value), _lowest(input.dtype)), axis=-1, keepdims=True)
+    best = _place_of_largest(jnp.where(valid, lax.stop_gradient(value), _lowest(input.dtype)))
     # a window of nothing but the lowest value may have found its padding
     counted = jnp.take_along_axis(jnp.broadcast_to(jnp.asarray(valid), value.shape), best, axis=-1)
     best = jnp.where(counted, best, jnp.asarray(np.argmax(valid, axis=-1))[..., None])
     picked = jnp.take_along_axis(value, best, axis=-1)[..., 0]
     index = jnp.take_along_axis(jnp.broadcast_to(jnp.asarray(flat, default_int()), value.shape), best, axis=-1)[..., 0]
     return picked, index
+
+
+def _place_of_largest(value: Array) -> Array:
+    """Returns where the largest element of each row is: the last NaN, or else the first of equals."""
+    best = jnp.argmax(value, axis=-1, keepdims=True)
+    if not is_inexact(value.dtype):
+        return best
+    last = value.shape[-1] - 1 - jnp.argmax(jnp.flip(value, -1), axis=-1, keepdims=True)
+    return jnp.where(jnp.isnan(jnp.take_along_axis(value, best, axis=-1)), last, best)
 
 
 def _max_pool(
@@ -145,14 +154,19 @@ def _max_pool_value(n: int, input: Array, kernel_size: Sizes, stride: Sizes, pad
     stride = _given(stride, kernel, n)
     lead = input.ndim - n
     extras = [_windows(spatial[i], kernel[i], stride[i], padding[i], 1, ceil)[1] for i in range(n)]
-    return lax.reduce_window(
-        input,
-        _lowest(input.dtype),
+    largest = lambda value: lax.reduce_window(
+        value,
+        _lowest(value.dtype),
         lax.max,
         (1,) * lead + kernel,
         (1,) * lead + stride,
         [(0, 0)] * lead + [(p, p + extra) for p, extra in zip(padding, extras, strict=True)],
     )
+    if not is_inexact(input.dtype):
+        return largest(input)
+    # XLA compares: where it looks for what was largest, it would pass over NaN
+    comparable = with_slope(lax.stop_gradient(jnp.where(jnp.isnan(input), jnp.inf, input)), input)
+    return with_slope(largest(lax.stop_gradient(input)), largest(comparable))
 
 
 def _bins(size: int, out: int) -> list[tuple[int, int]]:
@@ -213,7 +227,7 @@ def _fractional_max_pool(
         flat = flat * spatial[i] + place.reshape(*lead, *shape)
     flat = flat.reshape(*lead, math.prod(outs), math.prod(kernel))
     values = jnp.take_along_axis(input.reshape(*lead, 1, math.prod(spatial)), flat, axis=-1)
-    best = jnp.argmax(lax.stop_gradient(values), axis=-1, keepdims=True)
+    best = _place_of_largest(lax.stop_gradient(values))
     results = (jnp.take_along_axis(x, best, axis=-1).reshape(*lead, *outs) for x in (values, flat))
     picked, index = results
     return picked, index.astype(default_int())

@@ -7,6 +7,8 @@ Source: https://docs.pytorch.org/docs/stable/tensor_attributes.html#type-promoti
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,6 +58,29 @@ def fits_default_int(value: int) -> bool:
     """Whether an array of `default_int` can hold a number."""
     info = np.iinfo(default_int())
     return int(info.min) <= value <= int(info.max)
+
+
+def overflows(dtype: DTypeLike, number: complex) -> bool:
+    """Returns whether a dtype has no value near a number; infinite ones and NaN are values, -1 is the last of uint8's.
+
+    Source: https://github.com/pytorch/pytorch/blob/main/c10/util/overflows.h
+    """
+    if isinstance(number, complex):
+        return overflows(dtype, number.real) or (is_complex(dtype) and overflows(dtype, number.imag))
+    least, most = _bounds(dtype)
+    if isinstance(least, float):
+        return most < abs(number) < math.inf
+    return not (least or -most if isinstance(number, int) else least) <= number <= most
+
+
+@functools.lru_cache
+def _bounds(dtype: DTypeLike) -> tuple[float, float]:
+    """Returns the least and the greatest finite number of a dtype: as integers of one that holds integers."""
+    if is_bool(dtype):
+        return -math.inf, math.inf
+    info = np.iinfo(dtype) if is_integral(dtype) else jnp.finfo(dtype)
+    number = int if is_integral(dtype) else float
+    return number(info.min), number(info.max)
 
 
 def default_float() -> np.dtype:

@@ -86,7 +86,39 @@ def nansum(self, dim, keepdim, dtype):
 
 @register_op("prod(Tensor self, int? dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
 def prod(self, dim, keepdim, dtype):
-    return cast(jnp.prod(_widened(self, dtype), axis=normalize_dims(dim, self.ndim), keepdims=keepdim), dtype)
+    axes = normalize_dims(dim, self.ndim)
+    return cast(product(_widened(self, dtype), axes, dim is None, keepdim), dtype)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
+def product(value: Array, axes: tuple[int, ...], is_whole: bool, keepdim: bool) -> Array:
+    """Returns the product over axes, with PyTorch's gradient where an element is NaN or infinite.
+
+    That is the product over the element, unless there is a 0; then the product of the others, or 0 if these are all
+    elements and several are 0. It is the product of the others for finite elements, too.
+    """
+    return jnp.prod(value, axis=axes, keepdims=keepdim)
+
+
+@product.defjvp
+def _product_jvp(axes: Any, is_whole: bool, keepdim: bool, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    (value,), (moved,) = primals, tangents
+    result = product(value, axes, is_whole, keepdim)
+    of_others = lambda moved: jax.jvp(lambda x: jnp.prod(x, axis=axes, keepdims=keepdim), primals, (moved,))[1]
+    if not is_inexact(value.dtype) or value.ndim == 0:
+        return result, of_others(moved)
+    whole = product(value, axes, is_whole, True)
+    quotients = whole / jnp.where(value == 0, 1, value)
+    by_division = lambda moved: jnp.sum(moved * quotients, axis=axes, keepdims=keepdim)
+    is_far, n_zeros = jnp.any(~jnp.isfinite(value)), jnp.sum(value == 0)
+    vanishes = is_far & (n_zeros > 1) & is_whole
+    slope = _either(is_far & (n_zeros == 0), by_division, of_others, jnp.where(vanishes, 0, moved))
+    return result, jnp.where(vanishes, 0, slope)
+
+
+def _either(condition: Array, one: Callable[[Array], Array], other: Callable[[Array], Array], moved: Array) -> Array:
+    """Returns one of two linear functions, of which the other may be NaN, forward and when it is transposed."""
+    return jnp.where(condition, one(jnp.where(condition, moved, 0)), other(jnp.where(condition, 0, moved)))
 
 
 @register_op("mean(Tensor self, Any dim=None, bool keepdim=False, *, Dtype? dtype=None) -> Tensor", out=True)
@@ -430,8 +462,10 @@ def renorm(self, p, dim, maxnorm):
         raise ArgumentError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if self.ndim < 2:
         raise ShapeMismatchError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
-    size = vector_norm_values(self, float(p), tuple(i for i in range(self.ndim) if i != axis), True)
-    return jnp.where(size > maxnorm, self * (maxnorm / (size + 1e-7)), self)
+    norm = lambda value: vector_norm_values(value, float(p), tuple(i for i in range(self.ndim) if i != axis), True)
+    is_long = norm(lax.stop_gradient(self)) > maxnorm
+    scaled = jnp.where(is_long, self, 1)  # of what is left as it is the norm may be NaN, and so its gradient
+    return jnp.where(is_long, scaled * (maxnorm / (norm(scaled) + 1e-7)), self)
 
 
 # Running reductions
@@ -444,7 +478,25 @@ def cumsum(self, dim, dtype):
 
 @register_op("cumprod(Tensor self, int dim, *, Dtype? dtype=None) -> Tensor", inplace=True, out=True)
 def cumprod(self, dim, dtype):
-    return along(lambda value, axis: jnp.cumprod(value, axis=axis), _widened(self, dtype), dim)
+    return along(_running_product, _widened(self, dtype), dim)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _running_product(value: Array, axis: int) -> Array:
+    """Returns the running product, with PyTorch's gradient where an element is NaN or infinite and none is 0."""
+    return jnp.cumprod(value, axis=axis)
+
+
+@_running_product.defjvp
+def _running_product_jvp(axis: int, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    (value,), (moved,) = primals, tangents
+    result = _running_product(value, axis)
+    exactly = lambda moved: jax.jvp(lambda x: jnp.cumprod(x, axis=axis), primals, (moved,))[1]
+    if not is_inexact(value.dtype):
+        return result, exactly(moved)
+    is_zero = value == 0
+    by_division = lambda moved: result * jnp.cumsum(moved / jnp.where(is_zero, 1, value), axis=axis)
+    return result, _either(jnp.any(~jnp.isfinite(value)) & ~jnp.any(is_zero), by_division, exactly, moved)
 
 
 @register_op("logcumsumexp(Tensor self, int dim) -> Tensor", out=True)

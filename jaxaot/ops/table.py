@@ -86,6 +86,7 @@ class OpSpec:
       overload_of: The row whose name users write for this one: `max(x, dim)` is the row `max_dim`, an overload of
         `max`. It has neither a function nor a method of its own name.
       inplace_name: Name of the in-place form, if it has one: `name_`, or another (`normal_` is the row `normal_fill`).
+      fitting: Names of the parameters whose numbers have to fit the dtype of the result; others overflow.
     """
 
     name: str
@@ -108,6 +109,7 @@ class OpSpec:
     layout: str | LayoutRule = "contiguous"
     overload_of: str | None = None
     inplace_name: str | None = None
+    fitting: tuple[str, ...] = ()
 
     def name_in(self, namespace: str) -> str:
         """Returns the name users see in `namespace`: the row `linalg_norm` is `norm` in `linalg`."""
@@ -150,8 +152,13 @@ class OpSpec:
 
     @functools.cached_property
     def has_prelude(self) -> bool:
-        """Whether something may have to be done before it runs: casts, or a check of values."""
-        return self.is_cast or self.check is not None
+        """Whether something may have to be done before it runs: casts, or a check of numbers or values."""
+        return self.is_cast or self.check is not None or bool(self.fitting)
+
+    @functools.cached_property
+    def fitting_places(self) -> tuple[int, ...]:
+        """Which dynamic parameters are named in `fitting`."""
+        return tuple(i for i, p in enumerate(self.schema.dynamic) if p.name in self.fitting)
 
     @functools.cached_property
     def is_widened(self) -> bool:
@@ -266,6 +273,7 @@ def register_op(
     aliases: Sequence[str] = (),
     layout: str | LayoutRule | None = None,
     overload_of: str | None = None,
+    fitting: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Returns a decorator that adds a row to the table.
 
@@ -286,6 +294,7 @@ def register_op(
       aliases: Other names.
       layout: How the result is laid out, see `OpSpec`; by default `"operands"` for ops that promote.
       overload_of: Name of the row that this one is another signature of; that row is registered first.
+      fitting: Names of the parameters whose numbers have to fit the dtype of the result.
 
     Raises:
       DuplicateOpError: If a name is taken.
@@ -313,6 +322,7 @@ def register_op(
             aliases=tuple(aliases),
             layout=layout or ("operands" if promote else "contiguous"),
             overload_of=overload_of,
+            fitting=tuple(fitting),
             inplace_name=inplace
             if isinstance(inplace, str)
             else f"{parsed.name}_"

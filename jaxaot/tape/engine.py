@@ -115,6 +115,7 @@ def _run(
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
     ready: list[tuple[int, Node]] = []
+    undefined: set[Node] = set()  # nodes whose gradient an operation of their own said to be None
     n_apart = 0  # nodes to come of a sequence that is run one by one: looking for sequences at each would be quadratic
 
     def deliver(node: Node, index: int, cotangent: Any) -> None:
@@ -137,18 +138,19 @@ def _run(
         is_wanted = wanted and any((node, index) in wanted for index in range(node.n_outputs))
         if is_wanted and is_needed:
             _keep(node, cotangents, wanted, found)
-        if hooks is not None and is_reached:
+        is_run = is_reached or node in undefined
+        if hooks is not None and is_run:
             cotangents = calls.on_outputs(node, cotangents)
         if is_wanted and not is_needed:
             _keep(node, cotangents, wanted, found)
-        if is_reached and is_needed:
+        if is_run and is_needed:
             edges, gradients = node.edges, None
             nodes: Sequence[Node] = (node,)
             if hooks is not None and hooks.pre:
                 cotangents = calls.before(hooks.pre, cotangents)
-            if (leading is not None and node not in leading and not node.is_sink) or (
-                hooks is not None and all(ct is None for ct in cotangents)
-            ):
+            is_led = leading is None or node in leading or node.is_sink
+            is_undefined = not is_reached or (hooks is not None and all(ct is None for ct in cotangents))
+            if not is_led or (is_undefined and not (node.is_watched or node.runs_user_code)):
                 gradients = [None] * len(edges)
             elif n_apart:
                 n_apart -= 1
@@ -172,6 +174,7 @@ def _run(
                     done.release()
         else:
             edges, gradients = node.edges, [None] * len(node.edges)
+        is_said = is_run and not node.is_joined
         cotangents = cotangent = given = None  # so that buffers are freed, or given away, before the next node runs
         for edge, gradient in zip(edges, gradients, strict=True):
             if edge is None:
@@ -179,6 +182,8 @@ def _run(
             following, index = edge
             if entered is not None and following not in entered:
                 continue
+            if gradient is None and is_said:
+                undefined.add(following)
             count = waiting[following] = waiting[following] - 1
             if count:
                 if gradient is not None:

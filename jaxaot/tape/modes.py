@@ -23,15 +23,19 @@ class _State(threading.local):
       inlines: Whether compiled functions run as the functions themselves, because one that calls them gave up.
       checks_versions: Whether a backward refuses when what it saved was written since.
       saved_hooks: The `HookPair` that packs what is saved, or None.
+      hooks_outside: The pairs around that one, innermost first: (pair, outer ones), or None.
       hooks_disabled: What the error says where such hooks are forbidden, or None.
       saves_plainly: Whether what is saved is neither packed nor checked.
       anomaly: What notes the lines of nodes and looks at what they compute, in anomaly mode and in traces; else None.
       backward_pass: The backward in progress, the innermost; None if none is.
+      depth: How many are in progress, each in a backward of the user's that the one around it called.
       infers: Whether tensors that are made are inference tensors, which cannot be saved.
       compiles_tape: What runs backwards as programs, a `TapeCompiler`; None if the engine does, node by node.
       autocast: In which precision listed ops run, an `Autocast`; None as long as nothing was set.
       autocast_before: What `autocast` was outside of each context that was entered.
       dual: The level of forward mode, whose tangents are computed; None outside of it.
+      uses_threads: What `set_multithreading_enabled` said.
+      may_write_saved: Whether `allow_mutation_on_saved_tensors` is entered.
       casts: Weights that were cast in the outermost of these contexts; see `facade/autocast_operands.py`.
     """
 
@@ -42,14 +46,18 @@ class _State(threading.local):
     inlines: bool = False
     checks_versions: bool = False
     saved_hooks: Any = None
+    hooks_outside: Any = None
     hooks_disabled: str | None = None
     saves_plainly: bool = True
     infers: bool = False
     backward_pass: Any = None
+    depth: int = 0
     autocast: Any = None
     anomaly: Any = None
     compiles_tape: Any = None
     dual: Any = None
+    uses_threads: bool = True
+    may_write_saved: bool = False
 
     def __init__(self) -> None:  # runs once in each thread
         threads.note()
@@ -218,20 +226,28 @@ def is_inference_mode_enabled() -> bool:
 
 
 class set_multithreading_enabled:
-    """Taken as in PyTorch, as a function or as a context; a backward runs in the thread that calls it anyway.
+    """Sets at once whether a backward may use several threads, as PyTorch's does; a `with` block restores it.
+
+    It is only noted here: a backward runs where it is called, and each operation uses what threads XLA has.
 
     Args:
-      mode: Whether PyTorch may use further threads.
+      mode: Whether it may.
     """
 
     def __init__(self, mode: bool):
-        self.mode = mode
+        self._before, self._mode = state.uses_threads, bool(mode)
+        state.uses_threads = self._mode
 
     def __enter__(self) -> None:
-        pass
+        state.uses_threads = self._mode
 
     def __exit__(self, *_: object) -> None:
-        pass
+        state.uses_threads = self._before
+
+
+def is_multithreading_enabled() -> bool:
+    """Returns what `set_multithreading_enabled` said last."""
+    return state.uses_threads
 
 
 class set_version_check:

@@ -19,6 +19,10 @@ next_number = itertools.count().__next__
 """Returns a number larger than those of the nodes that there are, and smaller than those of later ones."""
 
 
+NODE_CALLS: list[Callable[[Any, tuple[Any, ...]], Any]] = []
+"""What runs a node that is called with tensors; the layer whose values the tape carries adds it."""
+
+
 class Node:
     """The backward function of one recorded operation.
 
@@ -125,6 +129,10 @@ class Node:
     def name(self) -> str:
         """Returns PyTorch's name for the node, such as `MulBackward0`."""
         return self._name
+
+    def __call__(self, *gradients: Any) -> Any:
+        """Returns the gradients of its inputs for those of its outputs, without hooks; what it saved is kept."""
+        return NODE_CALLS[0](self, gradients)
 
     def _sequence_nr(self) -> int:
         return self.sequence_number

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 
 from jaxaot._jax import Annotation
-from jaxaot.errors import ArgumentError, SavedHooksDisabledError
+from jaxaot.errors import ArgumentError, SavedHooksDisabledError, UsageError
 from jaxaot.ir.regions import HOOKS_SCOPE
 from jaxaot.tape.modes import state
 
@@ -73,7 +73,7 @@ class saved_tensors_hooks:
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any], *, inputs: bool = False):
         self._pair = HookPair(pack_hook, unpack_hook, inputs)
-        self._before: list[tuple[Any, contextlib.AbstractContextManager[Any]]] = []
+        self._scopes: list[contextlib.AbstractContextManager[Any]] = []
 
     def __enter__(self) -> None:
         if state.hooks_disabled is not None:
@@ -83,13 +83,18 @@ class saved_tensors_hooks:
             jax.named_scope(Annotation(HOOKS_SCOPE, self._pair, stays=True)) if is_traced else contextlib.nullcontext()
         )
         scope.__enter__()
-        self._before.append((state.saved_hooks, scope))
+        self._scopes.append(scope)
+        state.hooks_outside = (state.saved_hooks, state.hooks_outside)
         _set_hooks(self._pair)
 
     def __exit__(self, *error: Any) -> None:
-        before, scope = self._before.pop()
+        # a backward puts back what was entered before it: a hook that leaves in it has left nothing
+        if state.hooks_outside is None:
+            raise UsageError("No `saved_tensors_hooks` are entered in this thread, so there are none to leave.")
+        before, state.hooks_outside = state.hooks_outside
         _set_hooks(before)
-        scope.__exit__(*error)
+        if self._scopes:
+            self._scopes.pop().__exit__(*error)
 
 
 @contextlib.contextmanager

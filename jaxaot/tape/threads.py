@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -32,9 +33,22 @@ class Threads:
         self._begins: list[Callable[[], None]] = []
         self._codes: set[CodeType] = set()
         self._files: set[str] = set()
+        self._stand_ins: set[int] = set()
+
+    @contextlib.contextmanager
+    def standing_in(self) -> Iterator[None]:
+        """Inside, the calling thread stands for one that waits for it, and does not count."""
+        own = threading.get_ident()
+        self._stand_ins.add(own)
+        try:
+            yield
+        finally:
+            self._stand_ins.discard(own)
 
     def note(self) -> None:
         """Notes that the calling thread begins to use tensors."""
+        if threading.get_ident() in self._stand_ins:
+            return
         with self._noting:
             self._n += 1
             if self._n == 1 or self.are_several:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive
 from jaxaot._typing import Atom
-from jaxaot.facade.custom_function import no_rule
+from jaxaot.facade.custom_function import no_backward
 
 
 def push_pull(
@@ -103,7 +103,7 @@ def _transpose(
     n_residuals: int,
 ) -> Any:
     if pull is None:
-        no_rule("backward")()
+        no_backward()
     given = [
         jnp.zeros(aval.shape, aval.dtype) if ct is None else ct
         for ct, aval in zip(cotangents, push.out_avals, strict=True)

@@ -16,7 +16,7 @@ from jaxaot import settings
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
-from jaxaot.errors import LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
+from jaxaot.errors import EagerOnlyError, LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
 from jaxaot.facade.cells import cell_kinds, is_cell
 from jaxaot.facade.create import scalar_tensor
@@ -357,7 +357,11 @@ def _finish(
         for tensor in inputs:
             if trace.noted[id(tensor)][1]["_history"] is history:
                 return number[id(tensor)]
-        raise UnreachableTensorError("Gradients flow to a tensor that no path leads to.")
+        raise EagerOnlyError(
+            "Gradients flow to a tensor that no path leads to: one that requires grad was joined to other memory by "
+            "`set_`, so that what it was is not there any more",
+            "Write into the tensor, `x.copy_(y)`, or return a new one.",
+        )
 
     reached = []
     for history, storage, ghost in trace.reached.values():

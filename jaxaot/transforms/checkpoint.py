@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ParamSpec, TypeVar, overload
 
 import jax
@@ -111,6 +111,61 @@ def checkpoint(
             )
         return lambda fn: _wrapped(fn, call)
     return call(fn, args, kwargs) if args or kwargs else _wrapped(fn, call)
+
+
+def checkpoint_sequential(
+    functions: Iterable[Callable[..., Any]],
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    **options: Any,
+) -> Any:
+    """Returns what a sequence of functions makes of an input; all but the last of several segments is checkpointed.
+
+        y = ja.checkpoint_sequential(layers, 4, x)
+
+    Args:
+      functions: Functions of one argument; each gets what the one before it returned.
+      segments: How many runs of functions that follow one another there are, each of as many as fit, the last of the
+        rest.
+      input: What the first gets.
+      use_reentrant: As for `ja.checkpoint`.
+      **options: The other options of `ja.checkpoint`, such as `policy`.
+
+    Raises:
+      OptionError: If there are more segments than functions, or less than one.
+    """
+    listed = list(functions)
+    if not 1 <= segments <= max(len(listed), 1):
+        raise OptionError(
+            f"{len(listed)} functions make no {segments} segments. Write a number from 1 to the number of functions."
+        )
+    n = len(listed) // segments
+    starts = [i * n for i in range(segments)]
+    *kept_little, last = [listed[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True)]
+    run = lambda functions, value: functools.reduce(lambda value, fn: fn(value), functions, value)
+    for part in kept_little:
+        input = checkpoint(functools.partial(run, part), input, use_reentrant=use_reentrant, **options)
+    return run(last, input)
+
+
+class set_checkpoint_early_stop:
+    """Says whether a checkpointed function that runs again may end as soon as all is there that the backward needs.
+
+    PyTorch's switch. Here the function runs to its end, and what it computes beyond is not kept, whatever it says.
+
+    Args:
+      enable: Whether it may.
+    """
+
+    def __init__(self, enable: bool):
+        self._enable = bool(enable)
+
+    def __enter__(self) -> None:
+        """Enters the block."""
+
+    def __exit__(self, *_: object) -> None:
+        """Leaves the block."""
 
 
 @contextlib.contextmanager

@@ -21,8 +21,8 @@ from jax.custom_derivatives import SymbolicZero
 
 from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import AutogradError, FunctionResultError
-from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_jvp, no_rule
+from jaxaot.errors import AutogradError, EagerOnlyError, FunctionResultError
+from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_backward, no_forward, no_jvp
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.grad import recording
 from jaxaot.facade.history import History
@@ -63,9 +63,9 @@ class Function:
     `generate_vmap_rule = True` where the other methods can be mapped as they are.
     """
 
-    forward: Any = staticmethod(no_rule("forward"))
-    backward: Any = staticmethod(no_rule("backward"))
-    vjp: Any = staticmethod(no_rule("backward"))
+    forward: Any = staticmethod(no_forward)
+    backward: Any = staticmethod(no_backward)
+    vjp: Any = staticmethod(no_backward)
     jvp: Any = staticmethod(no_jvp)
     setup_context: Any = None
     generate_vmap_rule = False
@@ -113,6 +113,11 @@ class Function:
         has_jvp = cls.jvp is not Function.jvp
         own = "vjp" if cls.vjp is not Function.vjp else "backward"
         has_backward = own == "vjp" or cls.backward is not Function.backward
+        if own == "vjp" and cls.backward is not Function.backward:
+            raise AutogradError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                f"implement one of them: they are two names of one method, and {cls.__name__} has both."
+            )
         attach = functools.partial(_attach, cls.jvp if has_jvp else None, has_backward)
         push = cls.jvp if has_jvp else jvp_of_nobody
         return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), push, args, attach)
@@ -134,6 +139,10 @@ def _check_returned(ctx: Any, args: Sequence[Any], returned: Any) -> None:
                 "you override setup_context. You should return and save a view of the input instead, e.g. with "
                 "x.view_as(x) or setup ctx inside the forward function itself."
             )
+
+
+class InplaceFunction(Function):
+    """A Function that may write its argument; PyTorch's older base class, which adds nothing."""
 
 
 def _attach(
@@ -237,14 +246,18 @@ class _Direction:
             if state.anomaly is not None:
                 state.anomaly.explain(error, node)
             raise
-        if body.writes or body.moves or body.counts:
-            raise FunctionResultError(
-                f"The backward or jvp of {node.name()} writes in place to a tensor that it did not make: one that was "
-                "saved, or one from outside. It is part of a graph here, and may run at any time or never. Write out "
-                "of place, or to a clone."
-            )
         trace = state.trace
         self._body = body
+        self._refusal: EagerOnlyError | None = None
+        if body.writes or body.moves or body.counts:
+            # a backward inside of the trace runs the user's own; only one outside of it would run this
+            self.captured: tuple[Any, ...] = ()
+            self._refusal = EagerOnlyError(
+                f"The backward or jvp of {node.name()} writes in place to a tensor that it did not make: one that was "
+                "saved, or one from outside, and a compiled backward writes nothing",
+                "Write out of place, or to a clone.",
+            )
+            return
         self._outputs: dict[int, int] = {}  # captured values that are results: to be differentiated again as such
         captured = []
         keys = Keys(trace) if body.generators else None
@@ -269,7 +282,13 @@ class _Direction:
         return [shown[self._outputs[i]] if i in self._outputs else value for i, value in enumerate(captured)]
 
     def __call__(self, values: Sequence[Any], given: Sequence[Any], n: int) -> list[Any]:
-        """Returns the first `n` results for what it captured and what it is given."""
+        """Returns the first `n` results for what it captured and what it is given.
+
+        Raises:
+          EagerOnlyError: If it writes.
+        """
+        if self._refusal is not None:
+            raise self._refusal
         return list(self._body(*given, *values)[:n])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import warnings
 
 import pytest
 
@@ -245,3 +246,345 @@ def test_a_version_is_counted_by_hand(m):
     m.autograd.graph.increment_version(x)
     m.autograd.graph.increment_version([x, y])
     assert (x._version, y._version) == (2, 1)
+
+
+def test_hooks_that_an_unpack_hook_leaves_are_there_after_the_backward(m):
+    packed = []
+    hooks = m.autograd.graph.saved_tensors_hooks
+
+    def unpack(saved):
+        entered.__exit__(None, None, None)
+        return saved
+
+    entered = hooks(lambda t: packed.append(1) or t, unpack)
+    x = m.ones(1, requires_grad=True)
+    with entered:
+        for _ in range(2):
+            x.sin().backward()
+        packed.clear()
+        x.sin()
+    assert packed
+    packed.clear()
+    x.sin()
+    assert not packed
+
+
+def test_a_node_is_called_with_gradients(m):
+    x = m.full((2,), 3.0, requires_grad=True)
+    y = x**2
+    for wrong in ((), (m.ones(2), m.ones(2)), ("one",)):
+        with pytest.raises(TypeError, match=r"argument"):
+            y.grad_fn(*wrong)
+    assert [y.grad_fn(m.ones(2)).tolist() for _ in range(2)] == [[6, 6]] * 2
+    slope = (x * y).grad_fn(m.ones(2))[1]
+    assert m.autograd.grad(slope.sum(), x, retain_graph=True)[0].tolist() == [1, 1]
+    with m.no_grad():
+        assert not y.grad_fn(m.ones(2)).requires_grad
+
+
+def saving(m, *others):
+    class Saving(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, *others)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * ctx.saved_tensors[0]
+
+    return Saving
+
+
+def test_what_a_function_saved_takes_hooks(m):
+    x = m.full((1,), 3.0, requires_grad=True)
+    y = saving(m, None).apply(x)
+    first, second = y.grad_fn._raw_saved_tensors
+    with pytest.raises(RuntimeError, match="None is forbidden"):
+        second.register_hooks(lambda t: t, lambda t: t)
+    first.register_hooks(lambda t: t * 2, lambda t: t + 1)
+    with pytest.raises(RuntimeError, match="already been set"):
+        first.register_hooks(lambda t: t, lambda t: t)
+    y.backward()
+    assert x.grad.tolist() == [7]
+    with pytest.raises(RuntimeError, match="already been freed"):
+        _ = y.grad_fn._raw_saved_tensors
+
+
+def test_backwards_in_backwards_hundreds_deep(m):
+    class Inner(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            with m.enable_grad():
+                ctx.x = x.detach().requires_grad_() - 1
+            return ctx.x.detach()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            assert not m.is_grad_enabled()
+            if ctx.x >= 0:
+                with m.enable_grad():
+                    Inner.apply(ctx.x).backward()
+            elif ctx.x.item() == -0.5:
+                raise ValueError("the innermost")
+            return gradient
+
+    x = m.tensor(400.0, requires_grad=True)
+    Inner.apply(x).backward()
+    assert x.grad.item() == 1
+    with pytest.raises(ValueError, match="the innermost"):
+        Inner.apply(m.tensor(99.5, requires_grad=True)).backward()
+
+
+def test_functions_without_the_method_that_is_needed(m):
+    class Empty(m.autograd.Function):
+        pass
+
+    class Forward(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+    x = m.ones(1, requires_grad=True)
+    with pytest.raises(NotImplementedError, match="You must implement the forward function"):
+        Empty.apply(x)
+    y = Forward.apply(x)
+    with pytest.raises(NotImplementedError, match="You must implement either the backward or vjp"):
+        y.backward()
+    with m.autograd.forward_ad.dual_level(), pytest.raises(NotImplementedError, match="implement the jvp function"):
+        Forward.apply(m.autograd.forward_ad.make_dual(x.detach(), x.detach()))
+
+
+def test_reading_the_gradient_of_what_keeps_none_warns(m):
+    x = m.ones(1, requires_grad=True)
+    y = x * 2
+    with pytest.warns(UserWarning, match="not a leaf Tensor is being accessed"):
+        assert y.grad is None
+    y.retain_grad()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert y.grad is None and x.grad is None and y.detach().grad is None
+
+
+def test_several_threads_may_be_switched_off(m):
+    switch, is_on = m.autograd.set_multithreading_enabled, m.autograd.is_multithreading_enabled
+    with switch(False):
+        assert not is_on()
+        switch(True)
+        assert is_on()
+    assert is_on()
+    switch(False)
+    assert not is_on()
+    switch(True)
+
+
+def test_saved_tensors_may_be_written_where_that_is_allowed():
+    allowed = ja.autograd.graph.allow_mutation_on_saved_tensors
+    with ja.autograd.set_version_check("error"):
+        with allowed() as context:
+            x = ja.ones(2, requires_grad=True).clone()
+            y = (x**2).sum()
+            x.sin_()
+            y.backward()
+            assert not context.cloned
+            with pytest.raises(RuntimeError, match="cannot be nested"):
+                allowed().__enter__()
+        z = (x**2).sum()
+        x.sin_()
+        with pytest.raises(RuntimeError, match="modified by an inplace"):
+            z.backward()
+
+
+@pytest.mark.parametrize("is_leaf", [False, True])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_requires_grad_is_set_to_other_memory(is_leaf, compiled):
+    def step(a):
+        b = ja.arange(3.0)
+        with ja.no_grad():
+            a.set_(b)
+            a.mul_(2)
+        b.add_(1)
+        return a * b
+
+    x = ja.ones(3, requires_grad=True)
+    a = x if is_leaf else x + 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.RecompileWarning)
+        y = (ja.compile(step) if compiled else step)(a)
+    y.sum().backward()
+    assert a.tolist() == x.grad.tolist() == [1, 3, 5] and y.tolist() == [1, 9, 25]
+
+
+def test_zeros_for_what_is_not_used(m):
+    x, y = (m.full((1,), 0.5, requires_grad=True) for _ in range(2))
+    (slope,) = m.autograd.grad(x * 1, x, create_graph=True)
+    options = {"materialize_grads": True}
+    (second,) = m.autograd.grad(x * x, y, create_graph=True, **options)
+    assert second.requires_grad and m.autograd.grad(second, x, **options)[0].tolist() == [0]
+    assert not m.autograd.grad(x * x, y, **options)[0].requires_grad and slope.tolist() == [1]
+    with pytest.raises(ValueError, match="Expected allow_unused to be True"):
+        m.autograd.grad(x * 1, y, allow_unused=False, **options)
+    with pytest.raises(RuntimeError, match="cannot be used when the given input is a GradientEdge"):
+        m.autograd.grad(x * 1, m.autograd.graph.get_gradient_edge(y * 1), **options)
+
+
+def test_post_hooks_of_a_leaf_see_what_the_hooks_before_them_wrote(m):
+    x = m.ones(1, requires_grad=True)
+    seen = []
+    node = x.view_as(x).grad_fn.next_functions[0][0]
+    node.register_hook(lambda given, arrived: seen.append(arrived[0].tolist()))
+    x.register_post_accumulate_grad_hook(lambda x: (x.grad.add_(1), None)[1])
+    (x * 3).backward()
+    assert seen == [[4]] and x.grad.tolist() == [4]
+
+
+def test_marks_and_methods_that_do_not_fit(m):
+    class Marking(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 1
+            ctx.mark_dirty(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient
+
+    class Both(Marking):
+        vjp = Marking.backward
+
+    x = m.ones(1, requires_grad=True)
+    with pytest.warns(UserWarning, match="a tensor that was not an input"):
+        Marking.apply(x)
+    with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
+        Both.apply(x).backward()
+
+
+def test_a_ctx_that_outlives_its_node_has_freed_what_it_saved():
+    kept = []
+
+    class Keeping(ja.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            kept.append(ctx)
+            return ctx.saved_tensors[0] * gradient
+
+    y = Keeping.apply(ja.ones(1, requires_grad=True))
+    y.backward(retain_graph=True)
+    assert kept[0].saved_tensors[0].tolist() == [1]
+    del y
+    with pytest.raises(RuntimeError, match="already been freed"):
+        _ = kept[0].saved_tensors
+
+
+def dropping(m):
+    class Dropping(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return None
+
+    return Dropping
+
+
+def listed(gradients):
+    return [None if g is None else g.tolist() for g in gradients]
+
+
+def test_hooks_are_called_with_none_where_a_backward_says_so(m):
+    x = m.ones(1, requires_grad=True)
+    y = x * 1
+    seen = []
+    y.register_hook(lambda g: seen.append(("tensor", listed([g]))))
+    y.grad_fn.register_prehook(lambda gs: seen.append(("before", listed(gs))))
+    y.grad_fn.register_hook(lambda gs, given: seen.append(("after", listed(gs)[:1], listed(given))))
+    x.register_hook(lambda g: seen.append(("leaf", listed([g]))))
+    x.register_post_accumulate_grad_hook(lambda x: seen.append("accumulated"))
+    y.retain_grad()
+    dropping(m).apply(y).backward()
+    assert seen == [("tensor", [None]), ("before", [None]), ("after", [None], [None]), ("leaf", [None]), "accumulated"]
+    assert x.grad is None and y.grad is None
+
+
+def test_a_hook_makes_no_gradient_out_of_none(m):
+    y = m.ones(1, requires_grad=True) * 1
+    y.register_hook(lambda g: m.ones(1))
+    with pytest.raises(RuntimeError, match="can't replace a None gradient"):
+        dropping(m).apply(y).backward()
+
+
+def test_a_backward_of_the_user_runs_without_a_gradient(m):
+    seen = []
+
+    class Seeing(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            seen.append(gradient.tolist())
+            return gradient
+
+    x = m.ones(1, requires_grad=True)
+    dropping(m).apply((Seeing.apply(x) * 2).sin()).backward()
+    assert seen == [[0]] and x.grad.tolist() == [0]
+
+
+def showing(m, jvp, writes=False):
+    class Showing(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            if not writes:
+                return x[:1]
+            ctx.mark_dirty(x.mul_(2))
+            return x
+
+    Showing.jvp = staticmethod(lambda ctx, t: jvp(t))
+    return Showing
+
+
+def test_tangents_share_memory_as_their_tensors_do(m):
+    ad = m.autograd.forward_ad
+    with ad.dual_level():
+        dual = lambda: ad.make_dual(m.ones(2), m.ones(2))
+        assert ad.unpack_dual(showing(m, lambda t: t[:1]).apply(dual())).tangent.tolist() == [1]
+        with pytest.raises(RuntimeError, match="the jvp is not returning a view"):
+            showing(m, lambda t: t[:1] * 1).apply(dual())
+        with pytest.raises(RuntimeError, match="not returning a view of the given grad input"):
+            showing(m, lambda t: t.clone()[:1]).apply(dual())
+        written = showing(m, lambda t: t.mul_(2), writes=True)
+        assert ad.unpack_dual(written.apply(dual())).tangent.tolist() == [2, 2]
+        with pytest.raises(RuntimeError, match="must modify the corresponding gradient inplace"):
+            showing(m, lambda t: t * 2, writes=True).apply(dual())
+
+
+def test_inference_tensors_outside_of_their_mode(m):
+    with m.inference_mode():
+        x = m.ones(2, 3)
+    y = x.view(-1)
+    assert m.is_inference(y) and not y._is_view() and not y.requires_grad
+    for change in (lambda: x.add_(1), lambda: x.transpose_(0, 1), lambda: y.mul_(2)):
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+            change()
+    if m is ja:  # PyTorch writes first
+        assert x.tolist() == [[1, 1, 1]] * 2
+
+
+def test_ops_without_a_derivative(m):
+    x = m.ones(1)
+    with m.autograd.forward_ad.dual_level():
+        dual = m.autograd.forward_ad.make_dual(x, x)
+        with pytest.raises(NotImplementedError, match=r"Trying to use forward AD with .*igamma"):
+            m.igamma(dual, dual)
+    y = m.igamma(x.clone().requires_grad_(), x)
+    with pytest.raises(NotImplementedError, match="not implemented"):
+        y.backward()

@@ -131,3 +131,75 @@ def test_a_sample_of_the_table(name, order):
 @pytest.mark.parametrize("name", sorted(ROWS.keys() - UNDECIDED.keys()))
 def test_the_whole_table(name, order):
     check_row(ROWS[name], CHECKS[order])
+
+
+class Tripled(ja.autograd.Function):
+    """Triples, with a slope of `slope` in forward mode."""
+
+    slope = 3.0
+
+    @staticmethod
+    def forward(x):
+        return x * 3
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 3
+
+    @classmethod
+    def jvp(cls, ctx, tangent):
+        return tangent * cls.slope
+
+
+class WrongForward(Tripled):
+    slope = 3.3
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_forward_mode_is_compared(fast_mode):
+    ja.autograd.gradcheck(Tripled.apply, leaf(3), check_forward_ad=True, fast_mode=fast_mode)
+    ja.autograd.gradcheck(WrongForward.apply, leaf(3), fast_mode=fast_mode)
+    for backward in (True, False):
+        with pytest.raises(GradientMismatchError, match="forward mode mismatch for output 0"):
+            ja.autograd.gradcheck(
+                WrongForward.apply, leaf(3), check_forward_ad=True, check_backward_ad=backward, fast_mode=fast_mode
+            )
+    ja.autograd.gradgradcheck(lambda x: x.sin() * x, leaf(2), check_fwd_over_rev=True, fast_mode=fast_mode)
+
+
+def test_batched_gradients_and_tangents_are_compared():
+    options = {"check_batched_grad": True, "check_forward_ad": True, "check_batched_forward_grad": True}
+    ja.autograd.gradcheck(lambda x: (x.sin(), x * 2), leaf(3), check_grad_dtypes=True, **options)
+
+
+def test_a_backward_that_cannot_do_without_a_gradient_is_found():
+    def fn(x):
+        y = x.clone()
+        y.register_hook(lambda gradient: gradient * 1)
+        return y
+
+    with (
+        pytest.warns(UserWarning, match="undefined gradient"),
+        pytest.raises(GradientMismatchError, match="handle undefined output grads"),
+    ):
+        ja.autograd.gradcheck(fn, leaf(3))
+    with pytest.warns(UserWarning, match="undefined gradient"):
+        assert not ja.autograd.gradcheck(fn, leaf(3), raise_exception=False)
+    ja.autograd.gradcheck(fn, leaf(3), check_undefined_grad=False)
+
+
+def test_results_that_hide_what_they_depend_on_are_found():
+    with pytest.raises(GradientMismatchError, match="expected to be zero"):
+        ja.autograd.gradcheck(lambda x: x.detach() * 2, leaf(2))
+    assert ja.autograd.gradcheck(lambda x: x.detach() * 0, leaf(2))
+    assert ja.autograd.gradcheck(lambda x: (), leaf(2))
+
+
+def test_something_has_to_be_compared():
+    for options in ({"check_backward_ad": False}, {"check_batched_forward_grad": True}):
+        with pytest.raises(UsageError, match="check_forward_ad"):
+            ja.autograd.gradcheck(lambda x: x, leaf(2), **options)

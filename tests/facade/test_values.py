@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 import warnings
 
 import jax
@@ -112,9 +113,57 @@ def test_complex_numbers_are_not_made_real():
 @pytest.mark.parametrize(
     "index", [0, [0], slice(None), ja.tensor([True, False])], ids=["number", "list", "slice", "mask"]
 )
-@pytest.mark.parametrize("dtype, value", [(ja.int32, 2**40), (ja.int8, 300), (ja.int8, 300.0), (ja.uint8, -300)])
-def test_numbers_assigned_to_integers_fit_or_are_refused(dtype, value, index):
+@pytest.mark.parametrize(
+    "dtype, value",
+    [(ja.int32, 2**40), (ja.int8, 300), (ja.int8, 300.0), (ja.uint8, -300), (ja.uint8, -1.0), (ja.float32, 1e40)],
+)
+def test_numbers_assigned_to_tensors_fit_or_are_refused(dtype, value, index):
     x = ja.zeros(2, dtype=dtype)
     with pytest.raises(errors.TensorValueError, match="without overflow"):
         x[index] = value
     assert x.tolist() == [0, 0]
+
+
+BYTES, HALVES = ja.ones(2, dtype=ja.int8), ja.ones(2, dtype=ja.float16)
+MASK = ja.tensor([True, False])
+OVERFLOWING = {
+    "fill_": lambda: ja.zeros(2, dtype=ja.int8).fill_(300),
+    "fill_ of an unsigned dtype": lambda: ja.zeros(2, dtype=ja.uint8).fill_(-1.0),
+    "fill_ with infinity": lambda: ja.zeros(2, dtype=ja.int32).fill_(math.inf),
+    "fill_ of complex": lambda: ja.zeros(2, dtype=ja.complex64).fill_(1e40j),
+    "fill_ of a half": lambda: ja.zeros(2, dtype=ja.bfloat16).fill_(3.4e38),
+    "full": lambda: ja.full((2,), 300, dtype=ja.int8),
+    "full with NaN": lambda: ja.full((2,), math.nan, dtype=ja.int32),
+    "full of floats": lambda: ja.full((2,), 1e40),
+    "full_like": lambda: ja.full_like(HALVES, 70000),
+    "new_full": lambda: BYTES.new_full((2,), -129),
+    "scalar_tensor": lambda: ja.scalar_tensor(300, dtype=ja.int8),
+    "masked_fill": lambda: HALVES.masked_fill(MASK, 70000),
+    "index_fill": lambda: BYTES.index_fill(0, ja.tensor([0]), 300),
+    "scatter": lambda: BYTES.scatter(0, ja.tensor([0]), 300),
+    "fill_diagonal_": lambda: ja.zeros(2, 2, dtype=ja.int8).fill_diagonal_(300),
+    "where": lambda: ja.where(MASK, 300, BYTES),
+    "where of floats": lambda: ja.where(MASK, BYTES, 1e40),
+    "clamp": lambda: BYTES.clamp(max=300),
+    "pad": lambda: ja.nn.functional.pad(BYTES, (1, 1), value=300),
+    "constant_pad_nd": lambda: ja.constant_pad_nd(HALVES, (1, 1), 70000),
+}
+
+
+@pytest.mark.parametrize("name", OVERFLOWING)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_numbers_that_do_not_fit_the_result_are_refused(name, compiled):
+    fn = ja.compile(OVERFLOWING[name]) if compiled else OVERFLOWING[name]
+    with pytest.raises(errors.TensorValueError, match=r"converted to type .* without overflow"):
+        fn()
+
+
+def test_numbers_that_every_dtype_takes():
+    assert ja.full((1,), -1, dtype=ja.uint8).tolist() == [255]
+    assert ja.full((1,), 5, dtype=ja.bool).tolist() == [True]
+    assert ja.full((1,), 1.5, dtype=ja.int8).tolist() == [1]
+    assert ja.zeros(1).fill_(math.inf).tolist() == ja.where(MASK[:1], HALVES[:1] * 70000, 70000).tolist() == [math.inf]
+    assert BYTES.clamp(0, 300.5).tolist() == [1, 1]
+    x = HALVES.clone()
+    x[0] = 70000
+    assert x.tolist() == [math.inf, 1]

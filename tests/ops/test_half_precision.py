@@ -136,6 +136,19 @@ EDGES = {
     "elu": (F.elu, [NAN, 1], [1, 1]),
     "huber": (lambda x: F.huber_loss(x, ja.zeros(2), "sum"), [INF, -INF], [1, -1]),
     "logcumsumexp": (lambda x: x.logcumsumexp(0), [INF, 1, INF], [NAN, 0, NAN]),
+    "prod with NaN": (lambda x: x.prod(), [NAN, 2, 3], [NAN] * 3),
+    "prod with infinity": (lambda x: x.prod(), [INF, 2, 3], [NAN, INF, INF]),
+    "prod with infinity and 0": (lambda x: x[None].prod(1), [INF, 0, 3], [0, INF, NAN]),
+    "prod with infinity and zeros": (lambda x: x.prod(), [0, -INF, 0], [0, 0, 0]),
+    "prod of small numbers": (lambda x: x.prod(), [1e-25, 1e-25], [1e-25, 1e-25]),
+    "prod with 0": (lambda x: x.prod(), [0, 2, 3], [6, 0, 0]),
+    "cumprod with NaN": (lambda x: x.cumprod(0), [NAN, 2, 3], [NAN] * 3),
+    "cumprod with infinity": (lambda x: x.cumprod(0), [INF, 2, 3], [NAN, INF, INF]),
+    "cumprod with zeros": (lambda x: x.cumprod(0), [2, 0, 3, 0], [1, 8, 0, 0]),
+    "max_pool1d": (lambda x: F.max_pool1d(x[None], 2, 1), [NAN, 2, 3], [1, 0, 1]),
+    "max_pool2d, dilated": (lambda x: F.max_pool2d(x[None, None], (1, 2), 1, 0, 2), [NAN, 2, NAN, 3], [0, 0, 1, 1]),
+    "renorm of NaN": (lambda x: x[None].renorm(2, 0, 1.0), [NAN, 2, 3], [1, 1, 1]),
+    "renorm of infinity": (lambda x: x[None].renorm(2, 0, 1.0), [INF, 2, 3], [NAN] * 3),
 }
 
 

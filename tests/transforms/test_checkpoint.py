@@ -496,3 +496,21 @@ def test_a_region_of_an_array_program():
         build_joint(jax.make_jaxpr(ja.checkpoint(plain, memory_budget="48B"))(x, w), (0, 1), (0,))
     ).saved
     assert saved.bytes == 48
+
+
+def test_a_sequence_in_segments():
+    layers = [lambda x: x * 2, lambda x: x.sin(), lambda x: x + 1, lambda x: x.exp(), lambda x: x * x]
+    right = ja.ones(3, requires_grad=True)
+    y = right
+    for layer in layers:
+        y = layer(y)
+    y.sum().backward()
+    for segments in (1, 2, 3, 5):
+        for run in (ja.checkpoint_sequential, ja.compile(ja.checkpoint_sequential)):
+            x = ja.ones(3, requires_grad=True)
+            z = run(layers, segments, x, use_reentrant=False)
+            z.sum().backward()
+            assert ja.allclose(z, y) and ja.allclose(x.grad, right.grad)
+    for segments in (0, 6):
+        with pytest.raises(OptionError, match="1 to the number of functions"):
+            ja.checkpoint_sequential(layers, segments, right)

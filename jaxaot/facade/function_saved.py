@@ -1,0 +1,209 @@
+"""What calls of custom Functions save for their backward: values, and the memory that they were in."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
+from jaxaot.errors import BackwardTwiceError
+from jaxaot.facade.counter import counter_of
+from jaxaot.facade.history import History
+from jaxaot.facade.nodes import materialize
+from jaxaot.facade.pulls import standing
+from jaxaot.facade.saved import (
+    FREED,
+    Packed,
+    SavedTensor,
+    Version,
+    check_saveable,
+    check_takes_hooks,
+    pack,
+    version_of,
+)
+from jaxaot.facade.tensor import Tensor, wrap
+from jaxaot.facade.views import detached
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge
+from jaxaot.tape.saved_hooks import HookPair
+from jaxaot.views.layout import Layout, dense_like
+
+if TYPE_CHECKING:
+    from jaxaot.facade.storage import Storage
+
+
+class _Memory:
+    """Where the values of a tensor lay, which is not kept alive."""
+
+    __slots__ = ("_array", "_counter", "_layout", "_offset", "_storage", "_tensor")
+
+    def __init__(self, tensor: Tensor):
+        storage = tensor._storage
+        self._storage, self._layout, self._offset = weakref.ref(storage), tensor._layout, tensor._offset
+        array = storage.array
+        self._array: Any = None if array is None else (lambda: array) if is_tracer(array) else weakref.ref(array)
+        self._counter, self._tensor = counter_of(tensor), weakref.ref(tensor)
+
+    def tensor(self) -> Tensor | None:
+        """Returns a tensor there; None if the memory is gone, or was written since."""
+        storage = self._storage()
+        if storage is None or self._array is None or storage.array is None or self._array() is not storage.array:
+            return None
+        if state.trace is not None:  # which knows the tensor itself
+            tensor = self._tensor()
+            shows = tensor is not None and (tensor._storage, tensor._layout, tensor._offset)
+            return detached(tensor) if tensor is not None and shows == (storage, self._layout, self._offset) else None
+        tensor = wrap(storage, self._layout, self._offset)
+        tensor._counter = self._counter
+        return tensor
+
+
+class FunctionSaved:
+    """The values that a call of a custom Function saved.
+
+    Attributes:
+      held: The arrays; None once released, a stand-in if they are to be computed again.
+      dual: The level of forward mode that the call was made in, and the tangents of what `backward` gets.
+      runs: Whether the user's backward is running, and not only traced for later.
+    """
+
+    def __init__(self, ctx: Any, node: Any, inputs: Sequence[Any], outputs: Sequence[Any]):
+        self._node = weakref.ref(node)
+        self._layouts: list[Layout | None] = []
+        self._edges: list[Edge | None] = []
+        self._outputs: list[int | None] = []
+        self._versions: list[Version] = []
+        self._memory: list[_Memory | None] = []
+        self._shown: Any = None
+        self.runs = False
+        self._n = len(ctx._to_save)
+        self.dual: Any = (None, ())
+        self.held: Any = []
+        for tensor in (*ctx._to_save, *(ctx._for_forward if state.trace is not None else ())):
+            output = (
+                place_of(tensor, outputs) if place_of(tensor, inputs) is None or is_in(tensor, ctx._dirty) else None
+            )
+            place = place_of(tensor, inputs)
+            self._outputs.append(output)
+            self._edges.append(None if place is None or output is not None else node.edges[place])
+            self._layouts.append(None if tensor is None else dense_like(tensor._layout, tensor.dtype))
+            self.held.append(None if tensor is None else self._save(tensor, output is not None))
+            self._memory.append(None if tensor is None else _Memory(tensor))
+
+    def _save(self, tensor: Tensor, is_result: bool) -> Any:
+        """Returns the saved form of a tensor: its values, or the result of a pack hook."""
+        check_saveable(tensor)
+        if state.trace is not None:
+            return tensor._read()
+        value = materialize(tensor)
+        tensor._storage.is_shared = True
+        if state.saved_hooks is not None:
+            return pack(state.saved_hooks, value, dense_like(tensor._layout, tensor.dtype))
+        if state.checks_versions:
+            self._versions.append(version_of(tensor, is_result))
+        return value
+
+    def tensors(self) -> tuple[Tensor | None, ...]:
+        """Returns tensors that stand where the values came from, for `backward`; dual as these were."""
+        shown = self._all()[: self._n]
+        level, tangents = self.dual
+        if level is not None and state.dual is level:
+            for tensor, tangent in zip(shown, tangents, strict=True):
+                if tensor is not None and tangent is not None:
+                    level.hold(tensor, tangent)
+        return shown
+
+    def raw(self) -> tuple[FunctionSavedTensor, ...]:
+        """Returns what stands for each tensor that `backward` gets, and takes hooks.
+
+        Raises:
+          BackwardTwiceError: If they were freed.
+        """
+        if self.held is None:
+            raise BackwardTwiceError(FREED)
+        return tuple(FunctionSavedTensor(self, i) for i in range(self._n))
+
+    def set_hooks(self, i: int, hooks: HookPair) -> None:
+        """Packs a tensor that is held.
+
+        Raises:
+          SavedHooksError: If it was freed, has hooks already, or is None.
+        """
+        check_takes_hooks(self.held is None, None if self.held is None else self.held[i])
+        layout = self._layouts[i]
+        assert layout is not None, "it is a tensor"
+        self.held = [pack(hooks, value, layout) if k == i else value for k, value in enumerate(self.held or ())]
+
+    def for_forward(self) -> tuple[Tensor | None, ...]:
+        """Returns, in a trace, such tensors for `jvp`."""
+        return self._all()[self._n :] or self.tensors()
+
+    def _all(self) -> tuple[Tensor | None, ...]:
+        if self.held is None or (state.trace is None and self._node() is None):  # a ctx that outlives its node
+            raise BackwardTwiceError(FREED)
+        if self._shown is not None and not self.runs:
+            return self._shown
+        if type(self.held) is not list:
+            self.held = self.held.again()
+        for version in self._versions:
+            version.check()
+        values = [held.array() if type(held) is Packed else held for held in self.held]
+        shown = tuple(None if array is None else self._standing(array, i) for i, array in enumerate(values))
+        if state.trace is not None and not self.runs:  # a backward that is traced captures them
+            self._shown = shown
+        return shown
+
+    def _standing(self, array: Any, i: int) -> Tensor:
+        """Returns a saved value as a tensor; on its memory, if that still holds it, so that writes arrive there."""
+        memory, edge = self._memory[i], self.edge(i)
+        shows_memory = state.trace is None or (self.runs and not state.grad_enabled)
+        if memory is not None and shows_memory and type(self.held[i]) is not Packed:
+            tensor = memory.tensor()
+            if tensor is not None:
+                if edge is not None and is_inexact(tensor.dtype) and state.trace is None:
+                    tensor._history = History(tensor._layout, tensor._offset, True, edge.node, edge.index)
+                return tensor
+        return standing(array, edge, self._layouts[i])
+
+    def output_of(self, storage: Storage) -> int | None:
+        """Returns which result a storage holds, if it is that of a tensor that was shown in a trace."""
+        places = [i for i, tensor in enumerate(self._shown or ()) if tensor is not None and tensor._storage is storage]
+        return self._outputs[places[0]] if places else None
+
+    def carry(self, values: dict[int, Array]) -> None:
+        """Makes saved results carry the gradients that they have after the call."""
+        for output, tensor in zip(self._outputs, self._shown or (), strict=False):
+            if output in values and tensor is not None:
+                tensor._storage.array = tensor._history.ghost = values[output]
+
+    def edge(self, i: int) -> Edge | None:
+        """Returns where gradients of a saved value go."""
+        output, node = self._outputs[i], self._node()
+        return self._edges[i] if output is None or node is None else Edge(node, output)
+
+
+class FunctionSavedTensor(SavedTensor):
+    """A tensor that a call of a custom Function saved."""
+
+    __slots__ = ()
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self._node.set_hooks(self._place, HookPair(pack_hook, unpack_hook))
+
+    def unpack(self) -> Tensor | None:
+        return self._node.tensors()[self._place]
+
+
+def place_of(tensor: Tensor | None, tensors: Sequence[Any]) -> int | None:
+    """Returns where a tensor itself is among others, or None."""
+    if tensor is None:
+        return None
+    return next((i for i, other in enumerate(tensors) if other is tensor), None)
+
+
+def is_in(tensor: Tensor | None, tensors: Sequence[Any]) -> bool:
+    """Returns whether a tensor itself is among others."""
+    return any(other is tensor for other in tensors)
