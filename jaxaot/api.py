@@ -247,7 +247,8 @@ def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:
     Arrays among the arguments are shown to `fn` as tensors on storages of their own, and tensors in its result come
     back as arrays. What `fn` writes into its arguments stays inside; return what is wanted. The result composes with
     `jax.jit`, `jax.grad`, `jax.vmap` and the other transformations, and `jax.make_jaxpr` of it is PyTorch's `make_fx`.
-    Gradients follow the tape's rules: none flow through `.detach()`, nor to what was written under `no_grad`.
+    Gradients follow the tape's rules: none flow through `.detach()`, nor to what was written under `no_grad`. What the
+    tape cannot record, `out=`, `resize_` and writes to one of several views, is done, as on tensors without gradients.
 
     Args:
       fn: A function of tensors. Tensors that it reaches without being passed are constants. It draws random numbers
@@ -259,6 +260,6 @@ def functionalize(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def pure(*args: object, **kwargs: Any) -> Any:
-        return run_pure(fn, args, kwargs)
+        return run_pure(fn, args, kwargs, is_functionalized=True)
 
     return pure
