@@ -1861,6 +1861,9 @@ class Bound:
     def negative_(self) -> Tensor:
         """Writes to the tensor what `neg` returns: each element with the opposite sign."""
 
+    def new(self, *args: Any) -> Tensor:
+        """Returns a tensor of this dtype: of sizes, `x.new(2, 3)`, or with the values of a sequence, `x.new([1, 2])`."""
+
     def new_empty(
         self,
         *sizes: Ints,

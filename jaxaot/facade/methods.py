@@ -26,6 +26,7 @@ from jaxaot.facade import (
     hooks,
     indexing,
     metadata,
+    old_forms,
     queries,
     selection,
     splits,
@@ -51,6 +52,11 @@ def static_value(value: object) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(static_value(v) for v in value)
     if isinstance(value, Tensor):
+        if value.numel() != 1:
+            raise TensorTypeError(
+                f"a number, or a sequence of numbers, is expected here, and not a tensor of shape {list(value.shape)}; "
+                "write `x.tolist()`."
+            )
         return value.item()
     return value
 
@@ -358,8 +364,8 @@ _TAKES_INPLACE = (
 # -- methods written by hand -------------------------------------------------------------------------------------------
 
 
-def _initialize(self: Tensor, data: Any = None) -> None:
-    self._restore(tensor([] if data is None else data)._snapshot())
+def _initialize(self: Tensor, *args: Any) -> None:
+    self._restore(old_forms.construct(args)._snapshot())
 
 
 def _write_real(self: Tensor, value: Any) -> None:
@@ -540,6 +546,8 @@ def _bind() -> None:
     here.update({name: metadata.METHODS[name] for name in ("as_strided_", "detach_", "resize_as_")})
     here.update(zero_=Tensor.zero_)
     here.update(empty_strided=_finished(strided.empty_strided), as_strided_scatter=strided.as_strided_scatter)
+    here["batch_norm"] = old_forms.batch_norm_of(functional["batch_norm"])
+    here["instance_norm"] = old_forms.instance_norm_of(functional["instance_norm"])
     here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)
     for name, fn in {**views.VIEWS, **splits.SPLITS, **views.METHODS, **metadata.METHODS, **queries.BOTH}.items():
         setattr(Tensor, name, fn)
@@ -566,6 +574,7 @@ def _bind() -> None:
         "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
         "mT": property(views.matrix_transpose), "mH": property(views.adjoint), "H": property(views.matrix_adjoint),
         "real": property(views.real, _write_real), "imag": property(views.imag, _write_imag), "new_tensor": _new_tensor,
+        "new": old_forms.made_alike,
     }  # fmt: skip
     for name, asks in queries.PROPERTIES.items():
         setattr(Tensor, name, property(asks))

@@ -112,7 +112,7 @@ class Tensor(Bound):
 
     if TYPE_CHECKING:  # `create.py` makes it
 
-        def __init__(self, data: object = None) -> None: ...
+        def __init__(self, *args: object) -> None: ...
 
     # -- state -----------------------------------------------------------------------------------------------------
 

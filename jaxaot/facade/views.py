@@ -221,8 +221,10 @@ def view(input: Tensor, *size: Any, dtype: DTypeLike | None = None) -> Tensor:
         if size:
             raise ArgumentError("view() takes a shape or a dtype, not both; write `x.view(dtype).view(shape)`.")
         wanted = as_dtype(dtype)
-        if wanted is None or wanted == input.dtype:
+        if wanted is None:
             return alias(input)
+        if wanted == input.dtype:
+            return detached(input)  # no gradient flows through a view of another dtype, nor through this one
         _refuse_conjugated(input, "view(dtype)")
         return make_view(input, AsDtype(input.dtype, wanted))
     sizes = _inferred(_sizes(size), input.numel())
