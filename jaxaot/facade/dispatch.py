@@ -28,6 +28,7 @@ from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.facade.pulls import CALLS
 from jaxaot.facade.saved import check_saveable, note_written, save_specially
+from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
 from jaxaot.facade.tracing import refuses_unrecorded
@@ -586,8 +587,17 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
     for target, result in zip(outs, values, strict=True):
         if not isinstance(target, Tensor):
             raise TensorTypeError(f"{spec.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
+        if spec.name == "bernoulli" and result.dtype != target.dtype:
+            result = call(lookup("cast"), (result,), (target.dtype,))  # zeros and ones, which any dtype holds
         value = fit_into(result._read(), tuple(result.shape), target.dtype)
         if target._layout.size != tuple(result.shape):
+            if target._layout.numel:
+                warn_user(
+                    f"An output with one or more elements was resized since it had shape {list(target._layout.size)}, "
+                    f"which does not match the required output shape {list(result.shape)}. This behavior is "
+                    "deprecated, and in a future PyTorch release outputs will not be resized unless they have zero "
+                    "elements. Give an output of that shape, or an empty one: `out.resize_(0)`."
+                )
             target.resize_(tuple(result.shape))
         if records:
             call_inplace(lookup("copy"), (target, result), (False,))

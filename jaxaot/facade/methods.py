@@ -58,6 +58,8 @@ def static_value(value: object) -> Any:
                 "write `x.tolist()`."
             )
         return value.item()
+    if isinstance(value, np.ndarray):
+        return value.item() if value.ndim == 0 else static_value(value.tolist())
     return value
 
 
@@ -414,8 +416,24 @@ def _iterate(self: Tensor) -> Any:
     return iter(splits.unbind(self, 0))
 
 
+def _reversed(self: Tensor) -> Tensor:
+    return FUNCTIONS[""]["flip"](self, tuple(range(self.ndim)))
+
+
 def _contains(self: Tensor, item: Any) -> bool:
+    if not isinstance(item, _OPERANDS):
+        raise ArgumentError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(item)}.")
     return bool((self == item).any().item())
+
+
+def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """Returns the elements of this tensor where a condition holds, and those of another elsewhere.
+
+    Args:
+      condition: Where it holds.
+      other: The other tensor, or a number.
+    """
+    return call(lookup("where"), (condition, self, other), ())
 
 
 def _formatted(self: Tensor, spec: str) -> str:
@@ -546,6 +564,10 @@ def _bind() -> None:
     here.update({name: metadata.METHODS[name] for name in ("as_strided_", "detach_", "resize_as_")})
     here.update(zero_=Tensor.zero_)
     here.update(empty_strided=_finished(strided.empty_strided), as_strided_scatter=strided.as_strided_scatter)
+    for name in ("addcmul", "addcdiv"):
+        here[name] = old_forms.with_value_second(here[name])
+        setattr(Tensor, name, here[name])
+        setattr(Tensor, f"{name}_", old_forms.with_value_second(getattr(Tensor, f"{name}_")))
     here["batch_norm"] = old_forms.batch_norm_of(functional["batch_norm"])
     here["instance_norm"] = old_forms.instance_norm_of(functional["instance_norm"])
     here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)
@@ -562,7 +584,9 @@ def _bind() -> None:
         "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
         "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
         "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
-        "__iter__": _iterate, "__contains__": _contains, "__init__": _initialize,
+        "__iter__": _iterate, "__contains__": _contains,
+        "__reversed__": _reversed, "where": _where, "type": old_forms.kind_of, "apply_": old_forms.apply_,
+        "map_": old_forms.map_, "map2_": old_forms.map2_, "__init__": _initialize,
         "__repr__": tensor_repr, "_repr_html_": tensor_html, "__format__": _formatted, "__getitem__": indexing.getitem,
         "__setitem__": indexing.setitem, 
         "backward": backward, "register_hook": hooks.register_hook,

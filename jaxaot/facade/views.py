@@ -15,6 +15,7 @@ from jaxaot.errors import (
     DtypeError,
     ShapeMismatchError,
     StorageSizeError,
+    TensorTypeError,
     TensorValueError,
     ViewError,
 )
@@ -202,6 +203,8 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
         raise DimError("narrow() cannot be applied to a 0-dim tensor.")
     axis = _axis(input, dim)
     n = input._layout.size[axis]
+    if isinstance(start, Tensor) and start.ndim:
+        raise TensorTypeError(f"narrow(): start is a number or a 0-dim tensor, not one of shape {list(start.shape)}")
     start, length = operator.index(start), operator.index(length)
     if length < 0:
         raise ShapeMismatchError("narrow(): length must be non-negative.")
