@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import AutogradError, TensorTypeError
+from jaxaot.facade import metadata
 from jaxaot.facade.create import as_dtype, tensor
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.kernels import DTYPE_NAMES, dtype_name
@@ -42,7 +43,7 @@ def construct(args: tuple[Any, ...], dtype: DTypeLike | None = None) -> Tensor:
     first = args[0]
     if len(args) == 1 and not isinstance(first, Size):
         if isinstance(first, (Storage, TypedStorage)):
-            return tensor([], dtype=wanted).set_(first)
+            return metadata.set_(tensor([], dtype=wanted), first)
         if isinstance(first, Tensor):
             if first.dtype != wanted:
                 raise TensorTypeError(

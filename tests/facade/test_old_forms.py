@@ -58,14 +58,14 @@ def test_a_size_stays_one():
         (size[:-1], [2, 3]),
         (size[:1] * 2, [2, 2]),
         (2 * size[:1], [2, 2]),
-        (size + (5,), [2, 3, 4, 5]),
+        (size + ja.Size([5]), [2, 3, 4, 5]),
     ):
         assert type(part) is ja.Size and list(part) == wanted
     assert size[-1] == 4 and size[:-1].numel() == 6 and ja.Size(iter([1, ja.tensor(2)])) == (1, 2)
     with pytest.raises(TypeError, match="index"):
         ja.Size(ja.ones(3))
     with pytest.raises(TypeError):
-        size + 1
+        size + 1  # type: ignore[operator]
     assert pickle.loads(pickle.dumps(size)) == copy.deepcopy(size) == size
 
 
