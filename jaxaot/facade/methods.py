@@ -586,7 +586,7 @@ def _bind() -> None:
         "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
         "__iter__": _iterate, "__contains__": _contains,
         "__reversed__": _reversed, "where": _where, "type": old_forms.kind_of, "apply_": old_forms.apply_,
-        "map_": old_forms.map_, "map2_": old_forms.map2_, "__init__": _initialize,
+        "map_": old_forms.map_, "map2_": old_forms.map_with_both, "__init__": _initialize,
         "__repr__": tensor_repr, "_repr_html_": tensor_html, "__format__": _formatted, "__getitem__": indexing.getitem,
         "__setitem__": indexing.setitem, 
         "backward": backward, "register_hook": hooks.register_hook,

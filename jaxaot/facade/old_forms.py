@@ -108,7 +108,7 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
     return _computed(self, "map_", callable, (tensor,))
 
 
-def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+def map_with_both(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
     """Replaces each element by what a function of Python makes of it and of those of `x` and `y`: one by one."""
     return _computed(self, "map2_", callable, (x, y))
 
