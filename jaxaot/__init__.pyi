@@ -1294,6 +1294,33 @@ def bartlett_window(
     See `torch.bartlett_window`.
     """
 
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: _bool,
+    momentum: _float,
+    eps: _float,
+    cudnn_enabled: _bool = False,
+) -> Tensor:
+    """Normalizes each channel over the batch, and updates the running statistics; see `nn.functional`.
+
+    Args:
+      input: The tensor.
+      weight: The weights: of the layer, of each class, or of each element.
+      bias: What is added to the result, one number for each output; None for nothing.
+      running_mean: The running means, written in training.
+      running_var: The running variances, written in training.
+      training: Whether it behaves as in training.
+      momentum: How much of a new batch goes into the running statistics.
+      eps: A small number that keeps from dividing by zero.
+      cudnn_enabled: Accepted and ignored: XLA chooses its kernels itself.
+
+    See `torch.batch_norm`.
+    """
+
 def bernoulli(
     input: Operand,
     p: _float | _str | Tensor | None = None,
@@ -4537,6 +4564,33 @@ def inner(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
     The result has memory of its own.
 
     See `torch.inner`.
+    """
+
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: _bool,
+    momentum: _float,
+    eps: _float,
+    cudnn_enabled: _bool = False,
+) -> Tensor:
+    """Normalizes each channel of each sample, and updates the running statistics; see `nn.functional`.
+
+    Args:
+      input: The tensor.
+      weight: The weights: of the layer, of each class, or of each element.
+      bias: What is added to the result, one number for each output; None for nothing.
+      running_mean: The running means, written in training.
+      running_var: The running variances, written in training.
+      use_input_stats: Whether statistics are those of the input rather than the running ones.
+      momentum: How much of a new batch goes into the running statistics.
+      eps: A small number that keeps from dividing by zero.
+      cudnn_enabled: Accepted and ignored: XLA chooses its kernels itself.
+
+    See `torch.instance_norm`.
     """
 
 def inverse(input: Operand, *, out: Tensor | None = None) -> Tensor:

@@ -257,7 +257,8 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     Arrays among the arguments are shown to `func` as tensors on storages of their own, and tensors in its result come
     back as arrays. What `func` writes into its arguments stays inside; return what is wanted. The result composes with
     `jax.jit`, `jax.grad`, `jax.vmap` and the other transformations, and `jax.make_jaxpr` of it is PyTorch's `make_fx`.
-    Gradients follow the tape's rules: none flow through `.detach()`, nor to what was written under `no_grad`.
+    Gradients follow the tape's rules: none flow through `.detach()`, nor to what was written under `no_grad`. What the
+    tape cannot record, `out=`, `resize_` and writes to one of several views, is done, as on tensors without gradients.
 
     With tensors among the arguments tensors come back, and those that `func` writes are written.
 
@@ -282,6 +283,6 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     def pure(*args: object, **kwargs: Any) -> Any:
         if any(isinstance(leaf, Tensor) for leaf in jax.tree.leaves((args, kwargs))):
             return call_functionalized(func, args, kwargs)
-        return run_pure(func, args, kwargs)
+        return run_pure(func, args, kwargs, is_functionalized=True)
 
     return pure

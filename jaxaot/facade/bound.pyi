@@ -306,6 +306,8 @@ class Bound:
 
     def __rdiv__(self, other: Operand) -> Tensor: ...
 
+    def __reversed__(self) -> Tensor: ...
+
     def __rfloordiv__(self, other: Operand) -> Tensor: ...
 
     def __rlshift__(self, other: Operand) -> Tensor: ...
@@ -522,6 +524,9 @@ class Bound:
         keepdims: _bool = ...,
     ) -> Tensor:
         """Returns whether an element is true, over all dims or those of `dim`."""
+
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replaces each element by what a function of Python makes of it: slowly, one after the other."""
 
     def arccos(self, *, out: Tensor | None = None) -> Tensor:
         """Returns the angle in radians whose cosine is each element."""
@@ -1626,6 +1631,12 @@ class Bound:
     def lu_solve(self, LU_data: Operand, LU_pivots: Operand, *, out: Tensor | None = None) -> Tensor:
         """Returns the solution of a system by a compact LU factorization (`ja.linalg.lu_solve`)."""
 
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+        """Replaces each element by what a function of Python makes of it and of those of `x` and `y`: one by one."""
+
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Replaces each element by what a function of Python makes of it and of that of `tensor`: one after the other."""
+
     def masked_fill(self, mask: Operand, value: Operand, *, out: Tensor | None = None) -> Tensor:
         """Returns the elements, those where `mask` is true replaced by `value`."""
 
@@ -1860,6 +1871,9 @@ class Bound:
 
     def negative_(self) -> Tensor:
         """Writes to the tensor what `neg` returns: each element with the opposite sign."""
+
+    def new(self, *args: Any, size: Sequence[_int] | None = None) -> Tensor:
+        """Returns a tensor of this dtype: of sizes, `x.new(2, 3)`, or with the values of a sequence, `x.new([1, 2])`."""
 
     def new_empty(
         self,
@@ -2526,6 +2540,9 @@ class Bound:
     def trunc_(self) -> Tensor:
         """Writes to the tensor what `trunc` returns: each element without its part after the decimal point."""
 
+    def type(self, dtype: DTypeLike | None = None, non_blocking: _bool = False) -> Any:
+        """Returns the name of PyTorch's class for the dtype, as `"torch.FloatTensor"`, or the tensor as another dtype."""
+
     def type_as(self, other: Tensor) -> Tensor:
         """Returns the tensor with the dtype of another."""
 
@@ -2625,8 +2642,8 @@ class Bound:
     ) -> tuple[Tensor, ...]:
         """Returns views of equal pieces of a dim, or of the pieces between indices."""
 
-    def where(self, input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        """Returns the elements of `input` where `condition` holds, and those of `other` elsewhere."""
+    def where(self, condition: Tensor, other: Operand) -> Tensor:
+        """Returns the elements of this tensor where a condition holds, and those of another elsewhere."""
 
     def xlogy(self, other: Operand, *, out: Tensor | None = None) -> Tensor:
         """Returns `input * log(other)`, 0 where `input` is zero."""

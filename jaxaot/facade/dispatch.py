@@ -28,8 +28,10 @@ from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import OpNode, TracedOpNode, materialize
 from jaxaot.facade.pulls import CALLS
 from jaxaot.facade.saved import check_saveable, note_written, save_specially
+from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
+from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, write_array, write_value
 from jaxaot.lower.entry import run_into
 from jaxaot.ops.promotion import fits_default_int, is_inexact
@@ -572,7 +574,8 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
         raise TensorTypeError(f"{spec.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     outs = out if isinstance(out, (tuple, list)) else (out,)
     flat, _ = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
-    if state.grad_enabled and any(isinstance(v, Tensor) and v.requires_grad for v in (*flat, *outs)):
+    records = state.grad_enabled and any(isinstance(v, Tensor) and v.requires_grad for v in (*flat, *outs))
+    if records and refuses_unrecorded():
         raise AutogradError(
             f"{spec.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
@@ -589,9 +592,21 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
     for target, result in zip(outs, values, strict=True):
         if not isinstance(target, Tensor):
             raise TensorTypeError(f"{spec.name}(): argument 'out' must be Tensor, not {type(target).__name__}")
+        if spec.name == "bernoulli" and result.dtype != target.dtype:
+            result = call(lookup("cast"), (result,), (target.dtype,))  # zeros and ones, which any dtype holds
         value = fit_into(result._read(), tuple(result.shape), target.dtype)
         if target._layout.size != tuple(result.shape):
+            if target._layout.numel:
+                warn_user(
+                    f"An output with one or more elements was resized since it had shape {list(target._layout.size)}, "
+                    f"which does not match the required output shape {list(result.shape)}. This behavior is "
+                    "deprecated, and in a future PyTorch release outputs will not be resized unless they have zero "
+                    "elements. Give an output of that shape, or an empty one: `out.resize_(0)`."
+                )
             target.resize_(tuple(result.shape))
+        if records:
+            call_inplace(lookup("copy"), (target, result), (False,))
+            continue
         check_writable(target, False)
         write_value(target, value)
     return outs[0] if spec.schema.n_results == 1 else spec.pack(outs)

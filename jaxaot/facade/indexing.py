@@ -107,6 +107,11 @@ def _basic(tensor: Tensor, parts: Sequence[Any]) -> tuple[Tensor, list[Tensor | 
     for part in parts:
         n_dims += _consumed(part)
     if n_dims > tensor.ndim:
+        if not tensor.ndim:
+            raise DimError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number, or "
+                "`tensor[None]` for one of a dim."
+            )
         raise DimError(f"too many indices for tensor of dimension {tensor.ndim} (got {n_dims})")
     geometry, steps = tensor._geometry, []
     dim = source_dim = 0  # of the view, and of `tensor`, which errors speak of
@@ -183,7 +188,10 @@ def _is_narrow(dtype: np.dtype) -> bool:
 def _plain_slice(part: slice) -> slice:
     """Returns a slice whose bounds are Python numbers."""
     plain = lambda bound: bound if bound is None or type(bound) is int else operator.index(bound)
-    return slice(plain(part.start), plain(part.stop), plain(part.step))
+    try:
+        return slice(plain(part.start), plain(part.stop), plain(part.step))
+    except TypeError as error:
+        raise TensorTypeError(f"slice indices must be integers or None or have an __index__ method: {error}") from None
 
 
 def _select(geometry: Geometry, dim: int, index: int, source_dim: int) -> Select:
@@ -215,6 +223,8 @@ def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
         values = np.asarray(index._read())
         n = view._layout.size[dim]
         if values.min() < -n or values.max() >= n:
+            if n == 0:
+                raise DimError(f"index is out of bounds for dimension with size 0 (dimension {dim})")
             worst = int(values.min()) if values.min() < -n else int(values.max())
             raise DimError(f"index {worst} is out of bounds for dimension {dim} with size {n}")
     sizes = [tuple(i.shape) for i in indices if i is not None]

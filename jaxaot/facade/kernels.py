@@ -491,7 +491,7 @@ def fit_into(result: Any, size: tuple[int, ...], dtype: Any) -> Any:
     return strong(result, dtype) if result.dtype != dtype or getattr(result, "weak_type", False) else result
 
 
-_NAMES = {
+DTYPE_NAMES = {
     "bool": "Bool", "int8": "Char", "uint8": "Byte", "int16": "Short", "int32": "Int", "int64": "Long",
     "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
     "complex64": "ComplexFloat", "complex128": "ComplexDouble",
@@ -500,7 +500,7 @@ _NAMES = {
 
 def dtype_name(dtype: Any) -> str:
     """Returns PyTorch's name of a dtype, as its messages have it: `Float`."""
-    return _NAMES.get(np.dtype(dtype).name, np.dtype(dtype).name)
+    return DTYPE_NAMES.get(np.dtype(dtype).name, np.dtype(dtype).name)
 
 
 class WriteKernel:

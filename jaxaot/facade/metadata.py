@@ -29,6 +29,7 @@ from jaxaot.facade.history import History
 from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.facade.typed_storage import storage as typed_storage
 from jaxaot.facade.write import check_no_inference
@@ -113,7 +114,7 @@ def resize_(self: Tensor, *size: object, memory_format: MemoryFormat = MemoryFor
       *size: The new shape.
       memory_format: How the elements lie in memory afterwards.
     """
-    if self.requires_grad and state.grad_enabled:
+    if self.requires_grad and refuses_unrecorded():
         raise AutogradError("cannot resize variables that require grad")
     wanted: Shape = views._sizes(size)
     if any(n < 0 for n in wanted):
@@ -130,10 +131,24 @@ def resize_(self: Tensor, *size: object, memory_format: MemoryFormat = MemoryFor
     if state.trace is not None:
         state.trace.adopt(self._storage)
     if needed > self._storage.nbytes():
-        self._storage.resize_(needed)
+        _grow(self, needed)
+    if self.requires_grad and state.grad_enabled:  # in `ja.functionalize`: gradients go on through the memory it shows
+        return become(self, views.as_strided(self, layout.size, layout.stride, self._offset))
     count_write(self)
     _change(self, {"_layout": layout, **_beginning(self, layout, self._offset)})
     return self
+
+
+def _grow(tensor: Tensor, nbytes: int) -> None:
+    """Makes the storage of a tensor larger, and in a trace what carries the gradients of its history too."""
+    storage, history = tensor._storage, tensor._history
+    if history is None or history.ghost is None or history.trace is not state.trace or storage.array is None:
+        storage.resize_(nbytes)
+        return
+    carrier = Storage(history.ghost, storage.layout, storage.trace)
+    storage.resize_(nbytes)
+    carrier.resize_(nbytes)
+    history.ghost = storage.array if storage.writer is history else carrier.array
 
 
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:

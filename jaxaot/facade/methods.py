@@ -26,6 +26,7 @@ from jaxaot.facade import (
     hooks,
     indexing,
     metadata,
+    old_forms,
     queries,
     selection,
     splits,
@@ -51,7 +52,14 @@ def static_value(value: object) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(static_value(v) for v in value)
     if isinstance(value, Tensor):
+        if value.numel() != 1:
+            raise TensorTypeError(
+                f"a number, or a sequence of numbers, is expected here, and not a tensor of shape {list(value.shape)}; "
+                "write `x.tolist()`."
+            )
         return value.item()
+    if isinstance(value, np.ndarray):
+        return value.item() if value.ndim == 0 else static_value(value.tolist())
     return value
 
 
@@ -358,8 +366,8 @@ _TAKES_INPLACE = (
 # -- methods written by hand -------------------------------------------------------------------------------------------
 
 
-def _initialize(self: Tensor, data: Any = None) -> None:
-    self._restore(tensor([] if data is None else data)._snapshot())
+def _initialize(self: Tensor, *args: Any) -> None:
+    self._restore(old_forms.construct(args)._snapshot())
 
 
 def _write_real(self: Tensor, value: Any) -> None:
@@ -408,8 +416,24 @@ def _iterate(self: Tensor) -> Any:
     return iter(splits.unbind(self, 0))
 
 
+def _reversed(self: Tensor) -> Tensor:
+    return FUNCTIONS[""]["flip"](self, tuple(range(self.ndim)))
+
+
 def _contains(self: Tensor, item: Any) -> bool:
+    if not isinstance(item, _OPERANDS):
+        raise ArgumentError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(item)}.")
     return bool((self == item).any().item())
+
+
+def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """Returns the elements of this tensor where a condition holds, and those of another elsewhere.
+
+    Args:
+      condition: Where it holds.
+      other: The other tensor, or a number.
+    """
+    return call(lookup("where"), (condition, self, other), ())
 
 
 def _formatted(self: Tensor, spec: str) -> str:
@@ -540,6 +564,12 @@ def _bind() -> None:
     here.update({name: metadata.METHODS[name] for name in ("as_strided_", "detach_", "resize_as_")})
     here.update(zero_=Tensor.zero_)
     here.update(empty_strided=_finished(strided.empty_strided), as_strided_scatter=strided.as_strided_scatter)
+    for name in ("addcmul", "addcdiv"):
+        here[name] = old_forms.with_value_second(here[name])
+        setattr(Tensor, name, here[name])
+        setattr(Tensor, f"{name}_", old_forms.with_value_second(getattr(Tensor, f"{name}_")))
+    here["batch_norm"] = old_forms.batch_norm_of(functional["batch_norm"])
+    here["instance_norm"] = old_forms.instance_norm_of(functional["instance_norm"])
     here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)
     for name, fn in {**views.VIEWS, **splits.SPLITS, **views.METHODS, **metadata.METHODS, **queries.BOTH}.items():
         setattr(Tensor, name, fn)
@@ -554,7 +584,9 @@ def _bind() -> None:
         "__neg__": FUNCTIONS[""]["neg"], "__abs__": FUNCTIONS[""]["abs"], "__invert__": FUNCTIONS[""]["bitwise_not"],
         "__pos__": lambda self: self, "__bool__": _truth, "__int__": _python_number(int),
         "__float__": _python_number(float), "__complex__": _python_number(complex), "__index__": _index_number,
-        "__iter__": _iterate, "__contains__": _contains, "__init__": _initialize,
+        "__iter__": _iterate, "__contains__": _contains,
+        "__reversed__": _reversed, "where": _where, "type": old_forms.kind_of, "apply_": old_forms.apply_,
+        "map_": old_forms.map_, "map2_": old_forms.map_with_both, "__init__": _initialize,
         "__repr__": tensor_repr, "_repr_html_": tensor_html, "__format__": _formatted, "__getitem__": indexing.getitem,
         "__setitem__": indexing.setitem, 
         "backward": backward, "register_hook": hooks.register_hook,
@@ -566,6 +598,7 @@ def _bind() -> None:
         "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
         "mT": property(views.matrix_transpose), "mH": property(views.adjoint), "H": property(views.matrix_adjoint),
         "real": property(views.real, _write_real), "imag": property(views.imag, _write_imag), "new_tensor": _new_tensor,
+        "new": old_forms.made_alike,
     }  # fmt: skip
     for name, asks in queries.PROPERTIES.items():
         setattr(Tensor, name, property(asks))

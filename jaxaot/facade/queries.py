@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._typing import DTypeLike
-from jaxaot.errors import ArgumentError, TensorValueError
+from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
 from jaxaot.facade.create import as_dtype, from_jax, tensor
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Size, Tensor
@@ -97,7 +97,11 @@ def broadcast_shapes(*shapes: Any) -> Size:
     Raises:
       ShapeMismatchError: If they do not.
     """
-    return Size(dims.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes)))
+    sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    for size in sizes:
+        if any(n < 0 for n in size):
+            raise ShapeMismatchError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    return Size(dims.broadcast_shapes(*sizes))
 
 
 def typename(obj: object) -> str:

@@ -7,8 +7,9 @@ the op table by `methods.py`; this module holds what a tensor *is*.
 
 from __future__ import annotations
 
+import operator
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, overload
 
 import jax
@@ -53,6 +54,22 @@ NODES: dict[str, Callable[..., Node]] = {}
 
 class Size(tuple[int, ...]):
     """A shape (`torch.Size`)."""
+
+    def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
+        return super().__new__(cls, map(operator.index, sizes))
+
+    def __getitem__(self, place: Any) -> Any:
+        found = tuple.__getitem__(self, place)
+        return tuple.__new__(Size, found) if type(place) is slice else found
+
+    def __add__(self, other: Any) -> Any:
+        joined = tuple.__add__(self, other)
+        return joined if joined is NotImplemented else tuple.__new__(Size, joined)
+
+    def __mul__(self, times: Any) -> Any:
+        return tuple.__new__(Size, tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
 
     def numel(self) -> int:
         """Returns the number of elements."""
@@ -112,7 +129,7 @@ class Tensor(Bound):
 
     if TYPE_CHECKING:  # `create.py` makes it
 
-        def __init__(self, data: object = None) -> None: ...
+        def __init__(self, *args: object) -> None: ...
 
     # -- state -----------------------------------------------------------------------------------------------------
 
@@ -138,7 +155,7 @@ class Tensor(Bound):
 
     @property
     def shape(self) -> Size:
-        return Size(self._layout.size)
+        return tuple.__new__(Size, self._layout.size)
 
     @overload
     def size(self, dim: None = None) -> Size: ...
@@ -294,13 +311,16 @@ class Tensor(Bound):
             )
         return np.asarray(array)
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self, *, force: bool = False) -> np.ndarray:
         """Returns the values as a NumPy array.
 
+        Args:
+          force: Whether to do so where gradients are tracked.
+
         Raises:
-          AutogradError: If gradients are tracked.
+          AutogradError: If gradients are tracked, and it is not forced.
         """
-        if self.requires_grad and state.grad_enabled:
+        if not force and self.requires_grad and state.grad_enabled:
             raise AutogradError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         values = self._concrete("`.numpy()`")
         self._storage.is_shared = True

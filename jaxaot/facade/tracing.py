@@ -25,6 +25,7 @@ from jaxaot.facade.generator import Position
 from jaxaot.facade.source_line import user_line
 from jaxaot.facade.storage import Storage
 from jaxaot.tape.hooks import hook_numbers
+from jaxaot.tape.modes import state
 from jaxaot.tape.node import next_number
 from jaxaot.tape.threads import threads
 from jaxaot.views.layout import Layout
@@ -81,6 +82,15 @@ _OF_TRACERS = (
 """What JAX says where a symbol is asked for its value."""
 
 
+def refuses_unrecorded() -> bool:
+    """Returns whether what PyTorch's autograd cannot record is refused where gradients are required.
+
+    In `ja.functionalize` it is not: there arguments require grad only so that JAX's gradients reach them, and PyTorch
+    carries the same function out on tensors that require none.
+    """
+    return state.grad_enabled and not (state.trace is not None and state.trace.is_functionalized)
+
+
 @jax.custom_jvp
 def graft(value: Array, history: Array) -> Array:
     """Returns `value`, with the gradient of `history`."""
@@ -135,6 +145,8 @@ class TraceState:
       entry: The code from which the traced function is called.
       events: What is relied on, in order, each with the user's line: facts about numbers, tensors from outside, and
         what code loads; None if it is not noted.
+      is_functionalized: Whether it is of `ja.functionalize`, to which every argument may carry JAX's gradients; see
+        `refuses_unrecorded`.
     """
 
     def __init__(self, known: Sequence[np.ndarray] | None = None) -> None:
@@ -179,6 +191,7 @@ class TraceState:
         self.entry: Any = None
         self.numbers: Any = None
         self.events: list[tuple[Any, str]] | None = None
+        self.is_functionalized = False
 
     def is_mine(self) -> bool:
         """Returns whether this trace is running in the calling thread."""

@@ -15,6 +15,7 @@ from jaxaot.errors import (
     DtypeError,
     ShapeMismatchError,
     StorageSizeError,
+    TensorTypeError,
     TensorValueError,
     ViewError,
 )
@@ -207,6 +208,8 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
         raise DimError("narrow() cannot be applied to a 0-dim tensor.")
     axis = _axis(input, dim)
     n = input._layout.size[axis]
+    if isinstance(start, Tensor) and start.ndim:
+        raise TensorTypeError(f"narrow(): start is a number or a 0-dim tensor, not one of shape {list(start.shape)}")
     start, length = operator.index(start), operator.index(length)
     if length < 0:
         raise ShapeMismatchError("narrow(): length must be non-negative.")
@@ -226,8 +229,10 @@ def view(input: Tensor, *size: Any, dtype: DTypeLike | None = None) -> Tensor:
         if size:
             raise ArgumentError("view() takes a shape or a dtype, not both; write `x.view(dtype).view(shape)`.")
         wanted = as_dtype(dtype)
-        if wanted is None or wanted == input.dtype:
+        if wanted is None:
             return alias(input)
+        if wanted == input.dtype:
+            return detached(input)  # no gradient flows through a view of another dtype, nor through this one
         _refuse_conjugated(input, "view(dtype)")
         return make_view(input, AsDtype(input.dtype, wanted))
     sizes = _inferred(_sizes(size), input.numel())

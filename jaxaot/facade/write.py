@@ -17,6 +17,7 @@ from jaxaot.facade.kernels import storing_through
 from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import ViewNode, WriteNode
 from jaxaot.facade.tensor import INFERENCE, history_edge, wrap
+from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.lower.entry import run_into
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
@@ -80,7 +81,7 @@ def check_writable(target: Any, records: bool) -> None:
         return
     if not (records or (base is not None and base.requires_grad)):
         return
-    if target._creation == "several":
+    if target._creation == "several" and refuses_unrecorded():
         raise AutogradError(
             "Output 0 of a function that returns multiple views is a view and is being modified inplace. This view is "
             "the output of a function that returns multiple views. Such functions do not allow the output views to be "

@@ -27,6 +27,7 @@ from jaxaot.errors import (
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_inexact, is_integral, is_number, strong
 from jaxaot.ops.table import register_op
+from jaxaot.views.layout import broadcast_size
 
 
 def _need_index(name: str, index: Array) -> None:
@@ -70,6 +71,11 @@ def take_along_dim(self, indices, dim):
     if dim is None:
         return self.reshape(-1)[indices.reshape(-1)]
     axis = normalize_dim(dim, self.ndim)
+    if self.ndim != indices.ndim:
+        raise ShapeMismatchError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
     return jnp.take_along_axis(self, indices % max(self.shape[axis], 1), axis)
 
 
@@ -107,6 +113,9 @@ def unravel_index(indices, shape):
     if not is_integral(indices.dtype):
         raise TensorTypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     shape = shape if isinstance(shape, tuple) else (shape,)
+    for n in shape:
+        if not is_number(n) or isinstance(n, (bool, float, complex)):
+            raise TensorTypeError(f"expected 'shape' sequence to only contain ints, but got {type(n).__name__}")
     if any(n < 0 for n in shape):
         raise TensorValueError(f"'shape' cannot have negative values, but got {shape}")
     strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
@@ -385,7 +394,7 @@ def put_values(self: Array, indices: Sequence[Any], values: Any, accumulate: boo
     places = tuple(slice(None) if index is None else index for index in indices)
     values = strong(values, self.dtype)
     shown = jax.eval_shape(lambda array: array[places], self).shape
-    if broadcast_shapes(shown, values.shape) != shown:
+    if broadcast_size([shown, values.shape]) != shown:
         raise ShapeMismatchError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of "
             f"shape {list(shown)}"

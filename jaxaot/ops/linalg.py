@@ -354,7 +354,7 @@ def cov(self, correction, fweights, aweights):
     center = value - jnp.sum(value * weights, 1, keepdims=True) / total
     lost = correction if aweights is None else correction * jnp.sum(weights * aweights) / total
     result = (center * weights) @ jnp.conj(center.T) / jnp.maximum(total - lost, 0)
-    return result if value.shape[0] > 1 else result.reshape(())
+    return result.reshape(()) if value.shape[0] == 1 else result
 
 
 @register_op("corrcoef(Tensor self) -> Tensor")

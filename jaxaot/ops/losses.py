@@ -189,6 +189,14 @@ def _class_axis(input: Array) -> int:
     return 0 if input.ndim == 1 else 1
 
 
+def _check_class_weights(weight: Array | None, n_classes: int) -> None:
+    if weight is not None and weight.shape != (n_classes,):
+        raise ShapeMismatchError(
+            f"weight tensor should be defined either for all {n_classes} classes or no classes but got weight tensor "
+            f"of shape: {list(weight.shape)}"
+        )
+
+
 def _negative_log_likelihood(
     log_probabilities: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str, smoothing: float
 ) -> Array:
@@ -198,6 +206,7 @@ def _negative_log_likelihood(
     expected = log_probabilities.shape[:axis] + log_probabilities.shape[axis + 1 :]
     if target.shape != expected:
         raise ShapeMismatchError(f"Expected target size {list(expected)}, got {list(target.shape)}")
+    _check_class_weights(weight, log_probabilities.shape[axis])
     valid = target != ignore_index
     place = jnp.where(valid, target, 0)
     picked = jnp.take_along_axis(log_probabilities, jnp.expand_dims(place, axis), axis, mode="clip").squeeze(axis)
@@ -236,6 +245,7 @@ def cross_entropy(input, target, weight, size_average, ignore_index, reduce, red
         return _negative_log_likelihood(log_probabilities, target, weight, ignore_index, reduction, label_smoothing)
     if target.shape != input.shape:
         raise ShapeMismatchError(f"Expected class probabilities of {list(input.shape)}, got {list(target.shape)}")
+    _check_class_weights(weight, input.shape[axis])
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / input.shape[axis]
     terms = log_probabilities * target

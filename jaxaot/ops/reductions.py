@@ -553,6 +553,14 @@ def diff(self, n, dim, prepend, append):
     if n < 0:
         raise ArgumentError(f"order must be non-negative but got {n}")
     joined = [part for part in (prepend, self, append) if part is not None]
+    for part in joined:
+        if part.ndim != self.ndim:
+            raise ShapeMismatchError("diff expects prepend or append to be the same dimension as input")
+        if any(a != b for i, (a, b) in enumerate(zip(part.shape, self.shape, strict=True)) if i != axis):
+            raise ShapeMismatchError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size() = {list(self.shape)}, but got tensor.size() = {list(part.shape)}"
+            )
     if n == 0:
         return self
     value = jnp.concatenate(joined, axis) if len(joined) > 1 else self

@@ -251,6 +251,7 @@ def run_pure(
     transforms: bool = False,
     maps: bool = False,
     differentiates: bool = False,
+    is_functionalized: bool = False,
     randomness: str | None = None,
     index: Any = None,
     finish: Callable[[Sequence[Argument | None], Any], Any] | None = None,
@@ -264,6 +265,7 @@ def run_pure(
       transforms: Whether `ja.func` transforms it, so that only arguments that something differentiates require grad.
       maps: Whether `ja.func.vmap` maps it.
       differentiates: Whether gradients of it are taken, so that `no_grad` around the call does not count.
+      is_functionalized: Whether `ja.functionalize` made it pure.
       randomness: What random operations do, of `RANDOMNESS`; by default draw as they would outside.
       index: With `"different"`, the index that is computed.
       finish: Takes the leaves of the arguments, None for those that are no arrays, and the result; returns what is
@@ -295,6 +297,7 @@ def run_pure(
 
     with inline_trace() as trace:
         trace.is_mapped, trace.is_transformed = trace.is_mapped or maps, transforms
+        trace.is_functionalized = is_functionalized
         state.grad_enabled = state.grad_enabled or differentiates
         trace.randomness, trace.index = randomness or "same", index
         given = [shown(leaf, trace) for leaf in leaves]

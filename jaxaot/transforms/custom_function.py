@@ -311,7 +311,7 @@ def _rule(name: str, back: _Direction | None, n_inputs: int) -> Callable[..., tu
 
     def backward(kept: Any, cotangents: Sequence[Any]) -> Any:
         if back is None:
-            return no_rule("backward")()
+            return no_backward()
         found = back(back.values(*kept), [conjugate(ct) for ct in cotangents], n_inputs)
         return None, tuple(map(conjugate, found)), None
 

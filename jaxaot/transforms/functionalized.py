@@ -30,7 +30,7 @@ def call_functionalized(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: d
         return result, [arguments[i].now() for i in written]
 
     def pure(*args: object, **kwargs: Any) -> Any:
-        return run_pure(fn, args, kwargs, transforms=True, finish=finish)
+        return run_pure(fn, args, kwargs, transforms=True, is_functionalized=True, finish=finish)
 
     result, after = call_on_tensors(pure, args, kwargs)
     leaves = jax.tree.leaves((args, kwargs), is_leaf=lambda leaf: leaf is None)

@@ -340,7 +340,9 @@ class AsComplex(AbstractViewOp):
     """Pairs of floats, along the last dim, as complex numbers."""
 
     def geometry(self, parent):
-        if not parent.size or parent.size[-1] != 2:
+        if not parent.size:
+            raise ViewError("Input tensor must have one or more dimensions")
+        if parent.size[-1] != 2:
             raise ViewError("Tensor must have a last dimension of size 2")
         if parent.stride[-1] != 1:
             raise ViewError("Tensor must have a last dimension with stride 1")

@@ -175,3 +175,28 @@ def test_places_beyond_32_bits_need_x64():
     memory = contiguous((2**31 + 6,), np.dtype(np.int8))
     with pytest.raises(errors.StorageSizeError, match="jax_enable_x64"):
         find_window(memory, contiguous((2,), np.dtype(np.int8)), 2**31)
+
+
+def assigned_to_a_mask(value):
+    x = ja.arange(4)
+    x[x > -1] = value
+
+
+MISTAKES = {
+    "a string as bound": (lambda x: x["0":"1"], TypeError, "slice indices must be integers"),
+    "an index of a number": (lambda x: x.sum()[0], IndexError, r"invalid index of a 0-dim tensor"),
+    "places of an empty dim": (lambda x: ja.empty(3, 0)[:, [0, 1]], IndexError, "for dimension with size 0"),
+    "no value for a mask": (lambda x: assigned_to_a_mask(ja.tensor([])), RuntimeError, "shape mismatch: value tensor"),
+    "along a dim with fewer dims": (
+        lambda x: ja.take_along_dim(x, ja.tensor([0]), 0), RuntimeError, "the same number of dimensions",
+    ),
+    "a tensor as shape": (lambda x: ja.unravel_index(ja.tensor(1), ja.tensor([2, 2])), TypeError, "of numbers"),
+    "a float in a shape": (lambda x: ja.unravel_index(ja.tensor(1), (2, 2.0)), TypeError, "only contain ints"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistaken_index_is_refused_in_words(name):
+    mistake, kind, words = MISTAKES[name]
+    with pytest.raises(kind, match=words):
+        mistake(ja.arange(16.0).view(4, 4))

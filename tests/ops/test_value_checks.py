@@ -112,3 +112,16 @@ def test_divisors_and_multiples_of_the_smallest_integer():
     x, y = ja.tensor([-(2**31), -(2**31), 12, 0]), ja.tensor([-1, -(2**31), -18, 0])
     assert ja.gcd(x, y).tolist() == [1, -(2**31), 6, 0]
     assert ja.lcm(x, y).tolist() == [-(2**31), -(2**31), 36, 0]
+
+
+def test_no_variables_have_a_covariance_without_elements():
+    for x in (ja.zeros(0, 3), ja.zeros(0, 0)):
+        assert ja.cov(x).shape == ja.corrcoef(x).shape == (0, 0)
+
+
+def test_what_a_difference_is_prepended_with_has_its_shape():
+    x = ja.ones(2, 3)
+    with pytest.raises(RuntimeError, match="the same dimension as input"):
+        x.diff(dim=0, prepend=ja.ones(3))
+    with pytest.raises(RuntimeError, match="match that of input except along"):
+        x.diff(dim=0, append=ja.ones(1, 2))

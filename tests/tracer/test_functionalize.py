@@ -220,6 +220,92 @@ def test_a_backward_in_jit_leaves_nothing_behind():
         assert jax.jit(fn)(jnp.ones(7)).tolist() == fn(jnp.ones(7)).tolist() == [2] * 7
 
 
+def into_out(x):
+    z = ja.empty(0)
+    ja.mul(x, x, out=z)
+    return z
+
+
+def into_a_row_as_out(x):
+    z = ja.zeros(2, 6)
+    ja.mul(x, x, out=z[0])
+    return z
+
+
+def into_two_outs(x):
+    values, places = ja.empty(0), ja.empty(0, dtype=ja.int32)
+    ja.max(x.view(2, 3) ** 2, 1, out=(values, places))
+    return values
+
+
+def made_smaller_beside_a_view(x):
+    y = x * x
+    v = y.view(2, 3)
+    y.resize_(2, 2)
+    y.mul_(3)
+    return v
+
+
+def made_larger_beside_a_view(x):
+    y = x * x
+    v = y[:2]
+    y.resize_(8)
+    y[6:] = x[:2]
+    y.mul_(2)
+    return ja.cat([v, y])
+
+
+def an_argument_made_smaller(x):
+    return x.resize_(2, 2).mul_(x)
+
+
+def parts_written(x):
+    y = x * x
+    a, b = y.split(3)
+    a.mul_(x[:3])
+    b.add_(1)
+    c, d, _ = y.view(3, 2).unbind()
+    c.mul_(d)
+    return y
+
+
+def parts_written_formula(x):
+    y = (x * x).at[:3].mul(x[:3]).at[3:].add(1)
+    return y.at[:2].mul(y[2:4])
+
+
+UNRECORDED = {
+    into_out: lambda x: x * x,
+    into_a_row_as_out: lambda x: jnp.stack([x * x, 0 * x]),
+    into_two_outs: lambda x: (x.reshape(2, 3) ** 2).max(1),
+    made_smaller_beside_a_view: lambda x: (x * x).at[:4].mul(3).reshape(2, 3),
+    made_larger_beside_a_view: lambda x: 2 * jnp.concatenate([(x * x)[:2], x * x, x[:2]]),
+    an_argument_made_smaller: lambda x: (x[:4] ** 2).reshape(2, 2),
+    parts_written: parts_written_formula,
+}
+
+
+@pytest.mark.parametrize("fn", UNRECORDED, ids=lambda fn: fn.__name__)
+def test_what_the_tape_could_not_record_has_its_values_and_gradients(fn):
+    formula, x = UNRECORDED[fn], jnp.arange(1.0, 7.0)
+    pure = ja.functionalize(fn)
+    assert_close(pure(x), formula(x))
+    assert_close(jax.jit(pure)(x), formula(x))
+    gradient = lambda f: jax.grad(lambda x: (f(x) ** 2).sum())(x)
+    assert_close(gradient(pure), gradient(formula))
+
+
+def test_a_write_through_a_view_made_without_gradients_is_refused():
+    def fn(x):
+        y = x.clone()
+        with ja.no_grad():
+            v = y[:2]
+        return v.mul_(3)
+
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        ja.functionalize(fn)(jnp.ones(3))
+
+
 # -- the outside -------------------------------------------------------------------------------------------------------
 
 

@@ -24,6 +24,8 @@ PARAMETERS: dict[str, str] = {
     "device": "Where the tensor is made: a jax device or a name such as `'cpu'`.",
     "requires_grad": "Whether gradients of the new tensor are wanted.",
     "layout": "PyTorch's memory layout; accepted, and dense in any case.",
+    "callable": "A function of Python, given numbers.",
+    "cudnn_enabled": "Accepted and ignored: XLA chooses its kernels itself.",
     "pin_memory": "Accepted and ignored: JAX moves memory itself.",
     "memory_format": "The order of the dims in memory, such as `ja.channels_last`; by default as the operand's.",
     "inplace": "Whether the result is written to `input`.",
