@@ -88,14 +88,13 @@ def view_through(
     view = wrap(parent._storage, layout_of(size, stride, dtype, is_conj), offset, trace)
     if parent._creation == INFERENCE:  # nothing is recorded of it, not even what it is a view of
         view._creation, view._counter = INFERENCE, counter_of(parent)
-        if state.dual is not None:
-            state.dual.note_view(view, parent, steps)
-        return view
-    base = parent._base_tensor
-    view._base_tensor = parent if base is None else base
-    view._counter = counter_of(parent)
+    else:
+        view._base_tensor = parent if parent._base_tensor is None else parent._base_tensor
+        view._counter = counter_of(parent)
     if state.dual is not None:
         state.dual.note_view(view, parent, steps)
+    if parent._creation == INFERENCE:
+        return view
     if not state.grad_enabled:
         # no gradient flows through a view made here: it has a history of its own
         view._creation = "no_grad"

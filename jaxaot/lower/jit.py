@@ -13,7 +13,6 @@ has no other end of a tracing than an exception, so that is how one ends that fi
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 import types
 import weakref
@@ -36,6 +35,7 @@ from jaxaot.ir.walk import check_sizes, described_inside
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
+from jaxaot.lower.static import Static, counted_from_first
 from jaxaot.partition.fitting import fitting, next_try
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
@@ -134,64 +134,6 @@ class Objects(NamedTuple):
     make: Callable[[Callable[..., Any], dict[str, Any]], OfObjects]
     refuse_cycles: Callable[[Any, str], None]
     explain_deleted: Callable[[Exception, Callable[..., Any], tuple[Any, ...], dict[str, Any]], None]
-
-
-class Static:
-    """Which arguments of a function are static: positions and names, one said by the other as in `jax.jit`."""
-
-    def __init__(self, fn: Callable[..., Any], options: dict[str, Any]):
-        given = options.get("static_argnums"), options.get("static_argnames")
-        self._numbers, self._names = (set(_several(values)) for values in given)
-        if None not in given:  # one may be said of fewer arguments than the other
-            return
-        signature = signature_of(fn)
-        parameters = [] if signature is None else list(signature.parameters.values())
-        for i, parameter in enumerate(parameters):
-            is_static = parameter.name in self._names or not self._numbers.isdisjoint((i, i - len(parameters)))
-            if is_static and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-                self._numbers.add(i)
-                self._names.add(parameter.name)
-
-    @property
-    def numbers(self) -> frozenset[int]:
-        """The positions, some of which may be counted from the end."""
-        return frozenset(self._numbers)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The names."""
-        return frozenset(self._names)
-
-    def split(self, args: Any, kwargs: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Returns the arguments that hold arrays, and the static ones, by position or name."""
-        moving: dict[Any, Any] = {}
-        static: dict[Any, Any] = {}
-        for i, value in enumerate(args):
-            (moving if self._numbers.isdisjoint((i, i - len(args))) else static)[i] = value
-        for name in sorted(kwargs):
-            (static if name in self._names else moving)[name] = kwargs[name]
-        return moving, static
-
-
-def _counted_from_first(fn: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Returns options of `jax.jit` whose static positions are not negative, if static names are given besides.
-
-    Of those, versions of JAX differ in where they count from if a call passes arguments by name.
-    """
-    numbers, names, signature = options.get("static_argnums"), options.get("static_argnames"), signature_of(fn)
-    if numbers is None or names is None or signature is None:
-        return options
-    kinds = [parameter.kind for parameter in signature.parameters.values()]
-    n = sum(kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for kind in kinds)
-    if not n or inspect.Parameter.VAR_POSITIONAL in kinds:
-        return options
-    return {**options, "static_argnums": tuple(i + n if -n <= i < 0 else i for i in _several(numbers))}
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, int | str) else tuple(value)
 
 
 class _Chooser:
@@ -297,7 +239,7 @@ class _Checked:
         if self.objects.are_in((args, kwargs)):
             raise _HasObjects
         result = self.__wrapped__(*args, **kwargs)
-        self._objects.refuse_cycles(result, "The results")
+        self.objects.refuse_cycles(result, "The results")
         return result
 
 
@@ -580,7 +522,7 @@ class Jitted(Generic[P, R]):
         """
         functools.update_wrapper(self, fn)
         self.__signature__ = signature_of(fn)
-        options = _counted_from_first(fn, options)
+        options = counted_from_first(fn, options)
         self._fn, self._options, self._objects = fn, options, objects
         self._made_of_objects: OfObjects | None = None  # at the first call that needs it
         self._inside: Any = jax.jit(referable(fn), **options)
