@@ -2,7 +2,8 @@
 
 XLA on CPU copies a cheap equation into the kernel of each reader, with all that it is computed from. In a row of
 n of them, each read besides by an equation of its own, that is the square of n: the gradients of `x * w1 * … * w100`
-take half a minute to compile. A barrier behind every `MOST`-th has the rest read it from memory.
+take half a minute to compile. A barrier behind every `MOST`-th has the rest read it from memory. Of large values
+`kernels/hold.py` says which are read, by what it costs.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ from typing import Any
 from jaxaot._jax import DropVar
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.backend.cpu.analysis.kernels import is_fused
+from jaxaot.backend.cpu.machine import machine
 from jaxaot.ir.build import barrier
 from jaxaot.ir.rewrite import reading, rebuild, substitute
-from jaxaot.ir.walk import is_rewritable, users, variables
+from jaxaot.ir.walk import aval_bytes, is_rewritable, users, variables
 
 MOST = 12
 """How many equations with several readers may be in a row."""
 
 
 def cut_chains(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """Returns the graph with a barrier in every long row of cheap equations that have several readers.
+    """Returns the graph with a barrier in every long row of cheap equations of small values that have several readers.
 
     Bodies of loops and branches stay as they are.
 
@@ -40,7 +42,8 @@ def cut_chains(closed: ClosedJaxpr) -> ClosedJaxpr:
         (made,) = eqn.outvars
         is_shared = len(readers.get(made, ())) > 1
         deepest = max((depth.get(var, 0) for var in variables(eqn.invars)), default=0) + is_shared
-        if deepest > MOST and is_shared and is_rewritable(eqn):
+        is_small = aval_bytes(made.aval) <= machine().cached_bytes
+        if deepest > MOST and is_shared and is_small and is_rewritable(eqn):
             barred, (names[made],) = barrier([made], eqn)
             eqns.append(barred)
         else:
