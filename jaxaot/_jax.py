@@ -101,7 +101,8 @@ def as_one_call(closed: ClosedJaxpr, name: str) -> Callable[..., list[Any]]:
 
 def needs_lowering(closed: Any) -> bool:
     """Returns whether a graph holds types or primitives, at any depth, that JAX lowers to others ("hijax")."""
-    return bool(getattr(closed.jaxpr, "is_high", False))
+    is_high = bool(getattr(closed.jaxpr, "is_high", False))  # which a graph that is made of equations does not say
+    return is_high or any(eqn.primitive.name == "call_hi_primitive" for eqn in closed.jaxpr.eqns)
 
 
 def make_var(aval: Aval) -> Var:

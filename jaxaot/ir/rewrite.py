@@ -17,6 +17,7 @@ from jaxaot._jax import (
     is_unspecified,
     make_jaxpr_object,
     make_var,
+    needs_lowering,
     nest_source,
 )
 from jaxaot._typing import Atom, Aval, ClosedJaxpr, Eqn, Jaxpr, Var
@@ -53,7 +54,8 @@ def called_jaxpr(eqn: Eqn, also_custom: bool = False) -> Any:
         return None
     body = eqn.params[field]
     body = getattr(body, "called", body)  # of a linear map, which has several graphs
-    return body if hasattr(body, "consts") else close_jaxpr(body)
+    body = body if hasattr(body, "consts") else close_jaxpr(body)
+    return None if needs_lowering(body) else body  # JAX does that where it lowers the call
 
 
 def inline(
