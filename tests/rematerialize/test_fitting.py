@@ -75,14 +75,14 @@ def test_a_step_fits_or_says_the_least_that_was_reached(name):
     args = weights, jax.tree.map(jnp.zeros_like, weights), X
     plain = measured(jax.jit(step(loss, None)).lower(*args).compile())
     expected = step(loss, None)(*args)
-    for share in (1.0, 0.8, 0.6):
+    for share in (0.8, 0.6):
         limit = int(plain * share)
         jitted = ja.jit(step(loss, f"fit:{limit}B"))
         try:
             found = jitted(*args)
         except BudgetError as error:
             least = int(str(error).split("fit:")[1].split("B'")[0])
-            assert share < 1 and limit < least <= plain
+            assert limit < least <= plain
             assert measured(ja.jit(step(loss, f"fit:{least}B")).lower(*args).compile()) <= least
             continue
         assert measured(jitted.lower(*args).compile()) <= limit
