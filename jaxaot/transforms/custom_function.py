@@ -425,8 +425,8 @@ def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
 
     def run(values: Sequence[Any]) -> Any:
         mapping = InnermostMap.running()
-        if mapping is None:
-            return within(*values)
+        if mapping is None:  # another transformation takes the derivatives that the Function says
+            return within(*map(jax.lax.stop_gradient, values))
         wholes, axes = zip(*map(mapping.whole, values), strict=True) if values else ((), ())
         with mapping.outside():
             if all(axis is None for axis in axes):
