@@ -67,6 +67,7 @@ class _Known:
 
         self.enter = enter
         self.run: CompiledFunction[..., Any] = compile_function(backward)
+        self.run.runs_eagerly = False  # the engine does
         self.reason: str | None = None
 
 

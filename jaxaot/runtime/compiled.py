@@ -58,7 +58,10 @@ class CompiledFunction(Generic[P, R]):
       fn: The function itself.
       programs: Its compiled versions, the last used first.
       max_programs: How many of them are kept.
+      runs_eagerly: Whether a call that cannot be compiled runs eagerly. If not, it raises, and nothing has changed.
     """
+
+    runs_eagerly = True
 
     def __init__(
         self, fn: Callable[P, R], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS,
@@ -139,7 +142,7 @@ class CompiledFunction(Generic[P, R]):
         try:
             return self._build(self.fn, args, kwargs, self._writing, *walk, **numbers)
         except VolatileError as error:
-            if self._is_one_graph:
+            if self._is_one_graph or not self.runs_eagerly:
                 raise
             self._is_volatile = True
             warnings.warn(
@@ -149,7 +152,7 @@ class CompiledFunction(Generic[P, R]):
                 stacklevel=6,
             )
         except Exception as error:
-            if not is_of_function(error):
+            if not (self.runs_eagerly and is_of_function(error)):
                 raise
         return None
 

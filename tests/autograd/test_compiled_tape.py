@@ -386,3 +386,12 @@ def test_the_whole_backward_is_one_program():
     for w, gradient in zip(ws, expected, strict=True):
         np.testing.assert_allclose(w.grad.numpy(), gradient, rtol=1e-5, atol=1e-7)
     assert compiler.cache_info().misses == 1
+
+
+def test_a_hook_that_raises_leaves_what_one_backward_leaves():
+    with ja.compiled_autograd():
+        w = ja.ones(2, requires_grad=True)
+        w.register_post_accumulate_grad_hook(lambda p: 3)
+        with pytest.raises(TypeError, match="returned int"):
+            (w * 2).sum().backward()
+    assert w.grad.tolist() == [2.0, 2.0]
