@@ -66,7 +66,8 @@ def test_a_program_holds_what_was_estimated(loss, budget):
     memory = program.memory_analysis()
     held = memory.temp_size_in_bytes + memory.argument_size_in_bytes + memory.output_size_in_bytes
     estimate = ja.trace(loss, weights, x).joint().partition(memory_budget=budget).timeline.peak_bytes
-    assert 0.9 * estimate < held < 1.1 * estimate
+    least = 0.8 if jax.__version_info__ < (0, 11) else 0.9  # the older XLA gets by with less
+    assert least * estimate < held < 1.1 * estimate
 
 
 def test_jax_jit_drops_the_barriers():
