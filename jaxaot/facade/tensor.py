@@ -430,14 +430,6 @@ class Tensor(Bound):
         history = self._history
         return 0 if history is None or self._chain else history.index
 
-    @property
-    def grad(self) -> Tensor | None:
-        if state.trace is not None:
-            state.trace.read_grad(self)
-        if self._grad is None and self._history is not None and self.requires_grad and not self.is_leaf:
-            self._warn_of_no_grad()
-        return self._grad
-
     def _warn_of_no_grad(self) -> None:
         edge = self._gradient_edge()
         if edge is None or edge.node.hooks is None or edge.index not in edge.node.hooks.retained:
@@ -447,6 +439,14 @@ class Tensor(Bound):
                 "a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
                 "mistake, make sure you access the leaf Tensor instead."
             )
+
+    @property
+    def grad(self) -> Tensor | None:
+        if state.trace is not None:
+            state.trace.read_grad(self)
+        if self._grad is None and self._history is not None and self.requires_grad and not self.is_leaf:
+            self._warn_of_no_grad()
+        return self._grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
