@@ -9,22 +9,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 
 from jaxaot._typing import Array
-from jaxaot.errors import (
-    FunctionResultError,
-    MissingMethodError,
-)
+from jaxaot.errors import FunctionResultError, MissingMethodError
 from jaxaot.facade.function_saved import FunctionSaved, FunctionSavedTensor, is_in
 from jaxaot.facade.grad import recording, wrap_gradient
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import materialize
-from jaxaot.facade.saved import (
-    Version,
-)
+from jaxaot.facade.saved import Version
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.views import detached
@@ -32,9 +27,6 @@ from jaxaot.facade.write import apart_from_hooks, check_writable, record_write
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
-
-if TYPE_CHECKING:
-    pass
 
 
 class FunctionCtx:

@@ -394,7 +394,7 @@ def _pushed(run: _Run, flat: Sequence[Any], tangents: dict[int, Tensor], generat
             raise NoDerivativeError(
                 f"Trying to use forward AD with {run.spec.name} that does not support it because it has not been "
                 "implemented yet. Detach its arguments if they are to count as constants."
-            ) from None
+            ) from error
     given = [x for x in (*flat, *tangents.values()) if isinstance(x, Tensor)]
     for made in found:
         for other in given:  # what only passes through is one array

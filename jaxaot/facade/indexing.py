@@ -191,7 +191,7 @@ def _plain_slice(part: slice) -> slice:
     try:
         return slice(plain(part.start), plain(part.stop), plain(part.step))
     except TypeError as error:
-        raise TensorTypeError(f"slice indices must be integers or None or have an __index__ method: {error}") from None
+        raise TensorTypeError(f"slice indices must be integers or None or have an __index__ method: {error}") from error
 
 
 def _select(geometry: Geometry, dim: int, index: int, source_dim: int) -> Select:

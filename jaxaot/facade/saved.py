@@ -559,12 +559,10 @@ class MutationContext:
 
     Attributes:
       cloned: Copies of saved tensors that were written: always empty, as no copies are needed.
-      tid_to_weakhandle: As `cloned`; PyTorch has it.
     """
 
     def __init__(self) -> None:
         self.cloned: dict[Any, Any] = {}
-        self.tid_to_weakhandle: dict[Any, Any] = {}
 
     def clear(self) -> None:
         """Forgets all copies, of which there are none."""

@@ -7,6 +7,7 @@ the op table by `methods.py`; this module holds what a tensor *is*.
 
 from __future__ import annotations
 
+import functools
 import operator
 import weakref
 from collections.abc import Callable, Iterable
@@ -60,14 +61,14 @@ class Size(tuple[int, ...]):
 
     def __getitem__(self, place: Any) -> Any:
         found = tuple.__getitem__(self, place)
-        return tuple.__new__(Size, found) if type(place) is slice else found
+        return _size_of(found) if type(place) is slice else found
 
     def __add__(self, other: Any) -> Any:
         joined = tuple.__add__(self, other)
-        return joined if joined is NotImplemented else tuple.__new__(Size, joined)
+        return joined if joined is NotImplemented else _size_of(joined)
 
     def __mul__(self, times: Any) -> Any:
-        return tuple.__new__(Size, tuple.__mul__(self, times))
+        return _size_of(tuple.__mul__(self, times))
 
     __rmul__ = __mul__
 
@@ -80,6 +81,10 @@ class Size(tuple[int, ...]):
 
     def __repr__(self) -> str:
         return f"ja.Size({list(self)})"
+
+
+_size_of: Callable[[Iterable[int]], Size] = functools.partial(tuple.__new__, Size)
+"""Makes a shape of what are whole numbers already."""
 
 
 class Tensor(Bound):
@@ -155,7 +160,7 @@ class Tensor(Bound):
 
     @property
     def shape(self) -> Size:
-        return tuple.__new__(Size, self._layout.size)
+        return _size_of(self._layout.size)
 
     @overload
     def size(self, dim: None = None) -> Size: ...

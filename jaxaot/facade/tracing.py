@@ -136,8 +136,8 @@ class TraceState:
       first_node: Nodes from this number on were made by the traced function.
       own_nodes: Those from before that it may run backward, because what they hold are inputs of the graph.
       constants: Symbols that nothing differentiates, by id.
-      first_run_backward: Nodes from this number on it may run backward as well: those of the traces around it that run
-        it once, and of the tape if none of these is kept, as what they hold is the same for every call then.
+      first_run_backward: Nodes from this number on it may run backward as well. They are of the traces around it that
+        run it once, and of the tape if none of these is kept: what they hold is the same for every call then.
       casts: Weights that `autocast` cast; see `facade/autocast_operands.py`.
       first_hook: Hooks from this number on were registered by the traced function.
       is_apart: Whether a handler of a signal is running, which is no part of the traced function.

@@ -4,7 +4,7 @@ A function is traced as `jax.jit` would trace it, its graph goes through the pas
 compiles that. Where the graph is run in another way, see `backend/cpu/run.py`, a call runs that instead.
 
 A function in it may have a budget for everything, `"fit:16GiB"`. It is met by an estimate, so the program is compiled
-and measured; if it takes more than the limit, the function is traced again with less to save, see `_Version.fitting`.
+and measured; if it takes more than the limit, the function is traced again with less to save, see `_Version._fitted`.
 
 Only the tracing of a call says that it is a new one: to look at its arguments before would make every call slower. JAX
 has no other end of a tracing than an exception, so that is how one ends that finds another way.
@@ -25,18 +25,17 @@ import jax.numpy as jnp
 from jaxaot import settings as config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer, needs_lowering
 from jaxaot._typing import ClosedJaxpr
-from jaxaot._util import KeptWith, collector, format_bytes, frozen, referable, shown, signature_of
+from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way, choose_way
-from jaxaot.errors import BudgetError
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import check_sizes, described_inside
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, counted_from_first
-from jaxaot.partition.fitting import fitting, next_try
+from jaxaot.partition.fitting import find_fitting, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
@@ -92,14 +91,12 @@ class _Measured(NamedTuple):
 
     Attributes:
       call: Takes arrays to the results of the graph.
-      bytes: What it takes for inputs, outputs and temporaries; None if the compiler does not say.
       graph: The graph.
       way: How it is run.
       out_tree: What its outputs are.
     """
 
     call: Callable[..., Any]
-    bytes: int | None
     graph: ClosedJaxpr
     way: Way | None
     out_tree: Any
@@ -142,16 +139,16 @@ class _Chooser:
     def __init__(self, passes: tuple[str, ...], settings: Config, platform: str):
         self.passes, self.platform, self._settings = passes, platform, settings
         self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None  # one about to be traced again, and what runs then
-        self._limits: list[tuple[ClosedJaxpr, int]] = []
+        self.limits: dict[int, tuple[ClosedJaxpr, int]] = {}  # by id: graphs whose program has to fit into some memory
 
     def trace(self, traced: Any, args: Any, kwargs: Any) -> tuple[Any, int | None]:
         """Returns a jitted function as it is traced, and the memory that its program has to fit into, if it has to."""
         with fitting() as asked:
             found = traced.trace(*args, **kwargs)
         if asked:
-            self._limits.append((found.jaxpr, min(asked)))
-        limits = [limit for graph, limit in self._limits if graph is found.jaxpr]  # JAX may have traced it before
-        return found, min(limits, default=None)
+            self.limits[id(found.jaxpr)] = found.jaxpr, min(asked)
+        _, limit = self.limits.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
+        return found, limit
 
     def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> Way | None:
         """Returns how the graph of a call is run; None if only JAX can do that.
@@ -302,10 +299,15 @@ class _Version:
         self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
 
+    @property
+    def _looks_at_graphs(self) -> bool:
+        """Whether graphs are looked at before JAX compiles them: for the passes, for repairs, and to be measured."""
+        return bool(self._chooser.passes) or self._chooser.platform == "cpu"
+
     def _jit(self, compiler_options: Any, is_one_program: bool = False) -> Any:
         """Returns the function as one program, whose tracing may end with `_AnotherWay` unless it has to be one."""
         fn = self._fn
-        if self._chooser.passes or self._chooser.platform == "cpu":
+        if self._looks_at_graphs:
             fn = _TunedFunction(fn, self._traced, self._static, self._chooser, is_one_program)
         return jax.jit(fn, **{**self._options, "compiler_options": compiler_options})
 
@@ -343,7 +345,7 @@ class _Version:
         """Carries out a call whose program has to fit into some memory, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
-            found = self.fitting(limit, args, kwargs)
+            found = self._fitted(limit, args, kwargs)
             unflatten, flat = found.out_tree.unflatten, found.call
             run = self._own_calls[call.key()] = lambda leaves: unflatten(flat(*leaves))
         self._go = self._run_own_calls
@@ -351,36 +353,24 @@ class _Version:
             self.run = self._go
         return run(call.leaves)
 
-    def fitting(self, limit: int, args: Any, kwargs: Any) -> _Measured:
+    def _fitted(self, limit: int, args: Any, kwargs: Any) -> _Measured:
         """Returns a program that fits into some memory, as the compiler measures it.
 
         Raises:
           BudgetError: If none was found.
         """
-        tried: list[int] = []
-        less, traced, is_plain = 0, self._traced.trace(*args, **kwargs), False
-        while True:
-            if tried:
-                again = _Checked(self._fn.__wrapped__, self._fn.objects)  # another function, as JAX keeps traces
-                with fitting(less, is_plain):
-                    traced = jax.jit(again, **self._tracing).trace(*args, **kwargs)
-            found = self._measured(traced, args, kwargs)
-            if found.bytes is None or found.bytes <= limit:
-                return found
-            tried.append(found.bytes)
-            if is_plain:
-                break
-            less, is_plain = next_try(limit, less, tried)
-        least = min(tried)
-        name = getattr(self._fn, "__name__", "fn")
-        raise BudgetError(
-            f"`{name}` does not fit in {format_bytes(limit)}: of {len(tried)} programs that were compiled for it, the "
-            f"smallest takes {format_bytes(least)} for inputs, outputs and temporaries, as the compiler measures it. "
-            f"Write `memory_budget='fit:{least}B'` or more, or make the batch smaller."
-        )
 
-    def _measured(self, traced: Any, args: Any, kwargs: Any) -> _Measured:
-        """Returns the program of a traced function, compiled and measured."""
+        def made(less: int, is_plain: bool) -> tuple[_Measured, int | None]:
+            traced = self._traced
+            if less or is_plain:  # another function, as JAX keeps traces
+                traced = jax.jit(_Checked(self._fn.__wrapped__, self._fn.objects), **self._tracing)
+            with fitting(less, is_plain):
+                return self._measured(traced.trace(*args, **kwargs), args, kwargs)
+
+        return find_fitting(limit, getattr(self._fn, "__name__", "fn"), made)
+
+    def _measured(self, traced: Any, args: Any, kwargs: Any) -> tuple[_Measured, int | None]:
+        """Returns the program of a traced function, compiled, and what it takes; None if the compiler does not say."""
         moving, _ = self._static.split(args, kwargs)
         leaves = jax.tree.leaves(list(moving.values()))
         way = self._chooser.way_of(traced.jaxpr, len(leaves), is_one_program=True)
@@ -396,7 +386,7 @@ class _Version:
         if memory is not None:
             total = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
             total -= memory.alias_size_in_bytes
-        return _Measured(jitted, total, graph, way, traced.out_tree)
+        return _Measured(jitted, graph, way, traced.out_tree), total
 
     def _run_checked(self, *args: Any, **kwargs: Any) -> Any:
         """Carries out a call after a look at what its program returns, if it is the first of its kind.
@@ -439,17 +429,20 @@ class _Version:
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
         """Returns the result of a method such as `lower` of the jitted function, for one program."""
-        if not self._chooser.passes:
+        if not self._looks_at_graphs:
             return getattr(self._whole, method)(*args, **kwargs)
         moving, _ = self._static.split(args, kwargs)
         traced, limit = self._chooser.trace(self._traced, args, kwargs)
+        if limit is None and not self._chooser.passes:
+            return getattr(self._whole, method)(*args, **kwargs)
         if limit is None:
             way = self._chooser.way_of(traced.jaxpr, len(jax.tree.leaves(list(moving.values()))), is_one_program=True)
             if way is None:
                 return getattr(self._whole, method)(*args, **kwargs)
             graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
         else:
-            way, graph = operator.attrgetter("way", "graph")(self.fitting(limit, args, kwargs))
+            found = self._fitted(limit, args, kwargs)
+            way, graph = found.way, found.graph
         self._chooser.known = traced.jaxpr, graph
         try:
             jitted = self._whole_by_eigen if way is not None and way.how is How.EIGEN else self._whole
@@ -461,6 +454,7 @@ class _Version:
         """Drops all that was compiled."""
         self._jitted.clear_cache()
         self._traced.clear_cache()
+        self._chooser.limits.clear()
         for name in ("_whole", "_whole_by_eigen"):
             self.__dict__.pop(name, None)
         self._go = self._jitted

@@ -170,6 +170,17 @@ def _erfcx(x: Array) -> Array:
 
 
 erfcx = with_derivatives(in_single(_erfcx), lambda x, result: 2 * x * result - 2 / np.sqrt(np.pi))
+
+
+def _log_ndtr(x: Array) -> Array:
+    """Returns log(erfc(-x / √2) / 2): of the small tail everywhere, where `jsp.log_ndtr` rounds next to 1 first."""
+    t = x * np.sqrt(0.5)
+    return jnp.where(x < -1, jnp.log(_erfcx(-t) / 2) - t * t, jnp.log1p(-jsp.erfc(t) / 2)).astype(x.dtype)
+
+
+log_ndtr = with_derivatives(
+    in_single(_log_ndtr), lambda x, result: (jnp.exp(-(result + x * x / 2)) / np.sqrt(2 * np.pi)).astype(x.dtype)
+)
 ndtri = with_derivatives(in_single(jsp.ndtri), lambda _, result: np.sqrt(2 * np.pi) * jnp.exp(result * result / 2))
 
 
@@ -256,7 +267,7 @@ EVERYWHERE: dict[str, Callable[[Array], Array]] = {
     "erf": jsp.erf, "erfc": jsp.erfc, "erfinv": jsp.erfinv, "lgamma": lgamma, "digamma": digamma, "i0": i0,
 }  # fmt: skip
 SPECIAL: dict[str, Callable[[Array], Array]] = {
-    "i0e": i0e, "i1": i1, "i1e": i1e, "ndtr": in_single(jsp.ndtr), "log_ndtr": in_single(jsp.log_ndtr),
+    "i0e": i0e, "i1": i1, "i1e": i1e, "ndtr": in_single(jsp.ndtr), "log_ndtr": log_ndtr,
     "ndtri": ndtri, "expit": jax.nn.sigmoid, "psi": digamma, "gammaln": lgamma, "erfcx": erfcx, "entr": entr,
 }  # fmt: skip
 COMPLEX = ("exp2", "expm1", "log1p", "sinc", "sigmoid", "expit")

@@ -14,10 +14,10 @@ which corner, how many components and the exact rest all follow from the budget 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from jaxaot._util import format_bytes
@@ -112,7 +112,13 @@ def parse_fit(budget: float | str | Fit | None) -> Fit | None:
     """
     if isinstance(budget, Fit):
         return budget
-    match = _FIT.match(budget) if isinstance(budget, str) else None
+    return _parse_fit(budget) if isinstance(budget, str) else None
+
+
+@functools.lru_cache(maxsize=256)
+def _parse_fit(budget: str) -> Fit | None:
+    """Returns a budget for the memory of everything from its text, which each call of a function may ask for."""
+    match = _FIT.match(budget)
     if match is None:
         return None
     size = _NUMBER.match(match.group(1))
@@ -160,7 +166,7 @@ class Budgets:
         self.network = Network(problem)
         self._found: list[Solution] = []
 
-    @cached_property
+    @functools.cached_property
     def leanest(self) -> Solution:
         """The solution of fewest bytes."""
         if not self.problem.offload_costs:
@@ -168,7 +174,7 @@ class Budgets:
         total = sum(c for c in (*self.problem.costs, *self.problem.offload_costs) if c > 0)
         return self.network.at_price(float(total + 1))[0]
 
-    @cached_property
+    @functools.cached_property
     def fastest(self) -> Solution:
         """The solution of fewest bytes among those that cost least time."""
         try:

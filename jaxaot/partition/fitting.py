@@ -10,9 +10,14 @@ from __future__ import annotations
 import contextlib
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
+from jaxaot._util import format_bytes
+from jaxaot.errors import BudgetError
 from jaxaot.partition.budget import Fit, parse_fit
+
+T = TypeVar("T")
 
 N_TRIES = 4
 """How many programs are compiled to find one that fits into some memory; then comes the one that saves all."""
@@ -26,6 +31,7 @@ class Fitting(threading.local):
       asked: The limits that functions in it have, in bytes.
       less: How many bytes are taken off of each.
       is_plain: Whether functions are left to JAX, which saves all.
+      has_warned: Whether a warning said that a limit is met by an estimate.
     """
 
     def __init__(self) -> None:
@@ -68,8 +74,8 @@ def budget_now(budget: float | str | None) -> float | str | Fit | None:
     if not _now.has_warned:
         _now.has_warned = True
         warnings.warn(
-            f"The memory budget {budget!r} is met by an estimate from shapes, of this function alone: only `ja.jit` "
-            "and `ja.compile` measure what they compile.",
+            f"The memory budget {budget!r} is met by an estimate from shapes, of this function alone: only `ja.jit`, "
+            "on CPU, and `ja.compile` measure what they compile.",
             stacklevel=4,
         )
     return budget
@@ -80,16 +86,37 @@ def is_left_to_jax(budget: float | str | None) -> bool:
     return _now.is_plain and parse_fit(budget) is not None
 
 
-def next_try(limit: int, less: int, tried: Sequence[int]) -> tuple[int, bool]:
-    """Returns what is tried after programs that did not fit: how many bytes to take off, and whether all is saved.
+def find_fitting(limit: int, name: str, make: Callable[[int, bool], tuple[T, int | None]]) -> T:
+    """Returns the first program that fits into some memory, as the compiler measures it.
 
     Args:
-      limit: The limit, in bytes.
-      less: How many were taken off for the last one.
-      tried: What the programs take.
+      limit: The memory, in bytes.
+      name: What the user calls the function.
+      make: Takes how many bytes to take off of the limit, and whether all is to be saved. Returns a program and what it
+        takes, in bytes; None if the compiler does not say, which counts as fitting.
+
+    Raises:
+      BudgetError: If none of those that were tried does.
     """
-    if len(tried) == N_TRIES or less >= limit:
-        return 0, True
-    if len(tried) > 1 and tried[-1] >= tried[-2]:
-        return limit, False  # the least that can be
-    return less + tried[-1] - limit + limit // 100, False
+    tried: list[int] = []
+    less, is_plain = 0, False
+    while True:
+        program, taken = make(less, is_plain)
+        if taken is None or taken <= limit:
+            return program
+        tried.append(taken)
+        if is_plain:
+            break
+        is_plain = len(tried) == N_TRIES or less >= limit
+        if is_plain:
+            less = 0
+        elif len(tried) > 1 and tried[-1] >= tried[-2]:
+            less = limit  # the least that can be
+        else:
+            less += taken - limit + limit // 100
+    least = min(tried)
+    raise BudgetError(
+        f"`{name}` does not fit in {format_bytes(limit)}: of {len(tried)} programs that were compiled for it, the "
+        f"smallest takes {format_bytes(least)} for inputs, outputs, what is saved and temporaries, as the compiler "
+        f"measures it. Write `memory_budget='fit:{least}B'` or more, or make the batch smaller."
+    )

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jaxaot._util import format_bytes
-from jaxaot.errors import BudgetError
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import Fit
-from jaxaot.partition.fitting import next_try
+from jaxaot.partition.fitting import find_fitting
 from jaxaot.plan.stages import JointGraph, Partition
 from jaxaot.runtime.program import Program
 
@@ -34,23 +32,13 @@ def fitting_program(
       BudgetError: If none was found.
     """
     cut: Callable[..., Partition] = joint.partition
-    less, tried, is_plain = 0, list[int](), False
-    while True:
+
+    def made(less: int, is_plain: bool) -> tuple[Program, int | None]:
         tighter = Fit(max(0, fit.bytes - less), is_measured=True)
         program = make(cut("save_all", 1.0) if is_plain else cut(policy, tighter))
-        measured = peak_bytes(program)
-        if measured is None or measured <= fit.bytes:
-            return program
-        tried.append(measured)
-        if is_plain:
-            break
-        less, is_plain = next_try(fit.bytes, less, tried)
-    least = min(tried)
-    raise BudgetError(
-        f"`{name}` does not fit in {format_bytes(fit.bytes)}: of {len(tried)} programs that were compiled for it, the "
-        f"smallest takes {format_bytes(least)} for inputs, outputs, what is saved and temporaries, as the compiler "
-        f"measures it. Write `memory_budget='fit:{least}B'` or more, or make the batch smaller."
-    )
+        return program, peak_bytes(program)
+
+    return find_fitting(fit.bytes, name, made)
 
 
 def peak_bytes(program: Program) -> int | None:

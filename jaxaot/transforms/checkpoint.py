@@ -159,7 +159,7 @@ class set_checkpoint_early_stop:
     """
 
     def __init__(self, enable: bool):
-        self._enable = bool(enable)
+        del enable
 
     def __enter__(self) -> None:
         """Enters the block."""

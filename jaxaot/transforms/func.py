@@ -368,6 +368,7 @@ def jacrev(
     Raises:
       TensorValueError: If `chunk_size` is not positive.
     """
+    del _preallocate_and_copy  # PyTorch's way to hold fewer rows at once; here they are one computation
     if chunk_size is not None and chunk_size <= 0:
         raise TensorValueError("jacrev: `chunk_size` should be greater than 0.")
     return _jacobian("jacrev", "vjp(f, *primals)", jax.jacrev, func, argnums, has_aux)

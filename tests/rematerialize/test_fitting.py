@@ -148,7 +148,7 @@ def test_compiled_functions_of_tensors():
 def test_where_nothing_is_measured_one_warning_says_so(monkeypatch):
     monkeypatch.setattr(fitting._now, "has_warned", False)
     fn = jax.jit(jax.value_and_grad(ja.remat(attention, memory_budget="fit:9MiB")))
-    with pytest.warns(UserWarning, match="met by an estimate from shapes.*only `ja.jit` and `ja.compile` measure"):
+    with pytest.warns(UserWarning, match="met by an estimate from shapes.*only `ja.jit`, on CPU, and"):
         fn(SQUARES, X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -514,3 +514,25 @@ def test_a_sequence_in_segments():
     for segments in (0, 6):
         with pytest.raises(OptionError, match="1 to the number of functions"):
             ja.checkpoint_sequential(layers, segments, right)
+
+
+def test_switches_of_pytorch_that_say_nothing_here():
+    x = ja.ones(3, requires_grad=True)
+    for enable in (True, False):
+        with ja.set_checkpoint_early_stop(enable):
+            (g,) = ja.autograd.grad(ja.checkpoint(lambda x: (x.sin() * x).sum(), x, use_reentrant=False), x)
+        np.testing.assert_allclose(g.numpy(), np.cos(1) + np.sin(1), rtol=1e-6)
+
+    class Doubled(ja.autograd.function.InplaceFunction):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    y = x.clone()
+    Doubled.apply(y).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
