@@ -3,8 +3,9 @@
 A function is traced as `jax.jit` would trace it, its graph goes through the passes for the platform, and `jax.jit`
 compiles that. Where the graph is run in another way, see `backend/cpu/run.py`, a call runs that instead.
 
-A function in it may have a budget for everything, `"fit:16GiB"`. It is met by an estimate, so the program is compiled
-and measured; if it takes more than the limit, the function is traced again with less to save, see `_Version._fitted`.
+Functions in it may have memory budgets, which are met by estimates. For a limit on everything, `"fit:16GiB"`, and where
+a cut may take more memory than what JAX makes of the function, the program is compiled and measured. If it takes too
+much, the function is traced again with less to save, or left to JAX, see `_Version._fitted`.
 
 Only the tracing of a call says that it is a new one: to look at its arguments before would make every call slower. JAX
 has no other end of a tracing than an exception, so that is how one ends that finds another way.
@@ -35,7 +36,7 @@ from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, counted_from_first
-from jaxaot.partition.fitting import find_fitting, fitting
+from jaxaot.partition.fitting import Asked, find_program, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
@@ -74,16 +75,16 @@ class _AnotherWay(Exception):
         self.found = _Found(way, traced.out_tree, [i for i, leaf in enumerate(described) if leaf.donated])
 
 
-class _HasLimit(Exception):
-    """Ends the tracing of a function whose program has to fit into some memory.
+class _IsMeasured(Exception):
+    """Ends the tracing of a function whose program is measured.
 
     Attributes:
-      bytes: The limit.
+      asked: What is asked of it.
     """
 
-    def __init__(self, limit: int):
+    def __init__(self, asked: Asked):
         super().__init__("the program is to be measured")
-        self.bytes = limit
+        self.asked = asked
 
 
 class _Measured(NamedTuple):
@@ -136,19 +137,22 @@ class Objects(NamedTuple):
 class _Chooser:
     """Decides how graphs of one version of a function are run."""
 
-    def __init__(self, passes: tuple[str, ...], settings: Config, platform: str):
-        self.passes, self.platform, self._settings = passes, platform, settings
+    def __init__(self, passes: tuple[str, ...], settings: Config, platform: str, measures: bool):
+        """Makes one for some passes; `measures` says whether programs may be compiled apart, to be measured."""
+        self.passes, self.platform, self.measures, self._settings = passes, platform, measures, settings
         self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None  # one about to be traced again, and what runs then
-        self.limits: dict[int, tuple[ClosedJaxpr, int]] = {}  # by id: graphs whose program has to fit into some memory
+        self.asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
 
-    def trace(self, traced: Any, args: Any, kwargs: Any) -> tuple[Any, int | None]:
-        """Returns a jitted function as it is traced, and the memory that its program has to fit into, if it has to."""
+    def trace(self, traced: Any, args: Any, kwargs: Any) -> tuple[Any, Asked | None]:
+        """Returns a jitted function as it is traced, and what is asked of its program if that is to be measured."""
+        if not self.measures:
+            return traced.trace(*args, **kwargs), None
         with fitting() as asked:
             found = traced.trace(*args, **kwargs)
         if asked:
-            self.limits[id(found.jaxpr)] = found.jaxpr, min(asked)
-        _, limit = self.limits.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
-        return found, limit
+            self.asked[id(found.jaxpr)] = found.jaxpr, asked
+        _, known = self.asked.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
+        return found, known
 
     def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> Way | None:
         """Returns how the graph of a call is run; None if only JAX can do that.
@@ -187,13 +191,13 @@ class _TunedFunction:
     @collector.waits()
     def _tuned(self, leaves: list[Any], args: Any, kwargs: Any) -> Any:
         # as `jax.jit` traces it, whose messages name the user's arguments
-        traced, limit = self._chooser.trace(self._traced, args, kwargs)
+        traced, asked = self._chooser.trace(self._traced, args, kwargs)
         known = self._chooser.known
         if self._is_one_program and known is not None and known[0] is traced.jaxpr:
             call = as_one_call(known[1], getattr(self._fn, "__name__", "fn"))
             return jax.tree.unflatten(traced.out_tree, call(*leaves))
-        if limit is not None and not self._is_one_program:
-            raise _HasLimit(limit)
+        if asked is not None and not self._is_one_program:
+            raise _IsMeasured(asked)
         way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program)
         if way is None:
             return self._fn(*args, **kwargs)
@@ -287,7 +291,7 @@ class _Version:
         self._fn, self._options, self._static = fn, options, Static(fn, options)
         self._tracing = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **self._tracing)  # from which all ways take the graph
-        self._settings, self._chooser = settings, _Chooser(passes, settings, platform)
+        self._settings, self._chooser = settings, _Chooser(passes, settings, platform, not is_placed)
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         if settings.exact_rounding:
             compiler_options = keeping_roundings(compiler_options)
@@ -302,7 +306,7 @@ class _Version:
     @property
     def _looks_at_graphs(self) -> bool:
         """Whether graphs are looked at before JAX compiles them: for the passes, for repairs, and to be measured."""
-        return bool(self._chooser.passes) or self._chooser.platform == "cpu"
+        return bool(self._chooser.passes) or self._chooser.platform == "cpu" or self._chooser.measures
 
     def _jit(self, compiler_options: Any, is_one_program: bool = False) -> Any:
         """Returns the function as one program, whose tracing may end with `_AnotherWay` unless it has to be one."""
@@ -341,11 +345,11 @@ class _Version:
             self.run = self._go
         return run(call.leaves)
 
-    def run_within(self, limit: int, args: Any, kwargs: Any) -> Any:
-        """Carries out a call whose program has to fit into some memory, and others like it from now on."""
+    def run_measured(self, asked: Asked, args: Any, kwargs: Any) -> Any:
+        """Carries out a call whose program is measured, and others like it from now on."""
         call = self._described(args, kwargs)
         with collector.waits():
-            found = self._fitted(limit, args, kwargs)
+            found = self._fitted(asked, args, kwargs)
             unflatten, flat = found.out_tree.unflatten, found.call
             run = self._own_calls[call.key()] = lambda leaves: unflatten(flat(*leaves))
         self._go = self._run_own_calls
@@ -353,8 +357,8 @@ class _Version:
             self.run = self._go
         return run(call.leaves)
 
-    def _fitted(self, limit: int, args: Any, kwargs: Any) -> _Measured:
-        """Returns a program that fits into some memory, as the compiler measures it.
+    def _fitted(self, asked: Asked, args: Any, kwargs: Any) -> _Measured:
+        """Returns a program that takes no more memory than is asked, as the compiler measures it.
 
         Raises:
           BudgetError: If none was found.
@@ -367,7 +371,7 @@ class _Version:
             with fitting(less, is_plain):
                 return self._measured(traced.trace(*args, **kwargs), args, kwargs)
 
-        return find_fitting(limit, getattr(self._fn, "__name__", "fn"), made)
+        return find_program(asked, getattr(self._fn, "__name__", "fn"), made)
 
     def _measured(self, traced: Any, args: Any, kwargs: Any) -> tuple[_Measured, int | None]:
         """Returns the program of a traced function, compiled, and what it takes; None if the compiler does not say."""
@@ -417,14 +421,14 @@ class _Version:
     def _carry_out(self, args: Any, kwargs: Any) -> Any:
         try:
             return self._go(*args, **kwargs)
-        except (_AnotherWay, _HasLimit) as ended:  # which holds the frames that it was raised through
-            found = ended.found if isinstance(ended, _AnotherWay) else ended.bytes
+        except (_AnotherWay, _IsMeasured) as ended:  # which holds the frames that it was raised through
+            found = ended.found if isinstance(ended, _AnotherWay) else ended.asked
         return self.run_other(found, args, kwargs)
 
-    def run_other(self, found: _Found | int, args: Any, kwargs: Any) -> Any:
-        """Carries out a call whose tracing ended with another way, or with a limit."""
-        if isinstance(found, int):
-            return self.run_within(found, args, kwargs)
+    def run_other(self, found: _Found | Asked, args: Any, kwargs: Any) -> Any:
+        """Carries out a call whose tracing ended with another way, or because its program is measured."""
+        if isinstance(found, Asked):
+            return self.run_measured(found, args, kwargs)
         return self.run_in(found, args, kwargs)
 
     def staged(self, method: str, args: Any, kwargs: Any) -> Any:
@@ -432,16 +436,16 @@ class _Version:
         if not self._looks_at_graphs:
             return getattr(self._whole, method)(*args, **kwargs)
         moving, _ = self._static.split(args, kwargs)
-        traced, limit = self._chooser.trace(self._traced, args, kwargs)
-        if limit is None and not self._chooser.passes:
+        traced, asked = self._chooser.trace(self._traced, args, kwargs)
+        if asked is None and not self._chooser.passes:
             return getattr(self._whole, method)(*args, **kwargs)
-        if limit is None:
+        if asked is None:
             way = self._chooser.way_of(traced.jaxpr, len(jax.tree.leaves(list(moving.values()))), is_one_program=True)
             if way is None:
                 return getattr(self._whole, method)(*args, **kwargs)
             graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
         else:
-            found = self._fitted(limit, args, kwargs)
+            found = self._fitted(asked, args, kwargs)
             way, graph = found.way, found.graph
         self._chooser.known = traced.jaxpr, graph
         try:
@@ -454,7 +458,7 @@ class _Version:
         """Drops all that was compiled."""
         self._jitted.clear_cache()
         self._traced.clear_cache()
-        self._chooser.limits.clear()
+        self._chooser.asked.clear()
         for name in ("_whole", "_whole_by_eigen"):
             self.__dict__.pop(name, None)
         self._go = self._jitted
@@ -550,8 +554,8 @@ class Jitted(Generic[P, R]):
         found = None
         try:
             return version.run(*args, **kwargs)
-        except (_AnotherWay, _HasLimit) as ended:  # which holds the frames that it was raised through
-            found = ended.found if isinstance(ended, _AnotherWay) else ended.bytes
+        except (_AnotherWay, _IsMeasured) as ended:  # which holds the frames that it was raised through
+            found = ended.found if isinstance(ended, _AnotherWay) else ended.asked
         except (_HasObjects, TypeError):  # JAX may know no such objects
             if not self._objects.are_in((args, kwargs)):
                 raise

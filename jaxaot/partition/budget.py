@@ -197,12 +197,13 @@ class Budgets:
                 f"The memory budget of {format_bytes(limit)} cannot be met: at least {format_bytes(least)} must "
                 f"be saved, because it cannot be recomputed. Write `memory_budget='{least}B'` or more."
             )
-        solution = least_cost(self.problem, limit) if len(self.problem.weights) <= _MAX_EXACT else None
-        if solution is not None:
-            self._found.append(solution)
-            return Answer(solution, solution.cost)
         below, above, bound = self._corners(limit)
-        self._found.append(self._between(below, above, limit))
+        if below.cost > bound and len(self.problem.weights) <= _MAX_EXACT:
+            solution = least_cost(self.problem, limit)
+            if solution is not None:
+                self._found.append(solution)
+                return Answer(solution, solution.cost)
+        self._found.append(self._between(below, above, limit) if below.cost > bound else below)
         best = min((s for s in (self.leanest, *self._found) if s.weight <= limit), key=lambda s: (s.cost, s.weight))
         return Answer(best, min(bound, best.cost))
 

@@ -155,9 +155,14 @@ def trade_offs(
       PolicyError: If there is no such policy, or if what it says cannot be done.
     """
     cutter = Cutter(joint, policy, cost, may_offload, recompute_collectives)
+    seconds = cost or (lambda eqn: eqn_picoseconds(eqn, cutter.target))
     budgets = cutter.budgets
     least, most = budgets.leanest.weight, budgets.fastest.weight
+    names = dict.fromkeys((*SHOWN_POLICIES, policy))
+    policies = [_policy_point(joint, name, seconds, recompute_collectives) for name in names]
+    shown = tuple(point for point in policies if point is not None)
     limits = {corner.weight for corner in budgets.corners()} | {least + (most - least) * i // n for i in range(n + 1)}
+    limits |= {point.saved_bytes for point in shown if least <= point.saved_bytes <= most}
     found: dict[int, Point] = {}
     for limit in sorted(limits):
         parts = cutter.within(limit)
@@ -172,12 +177,8 @@ def trade_offs(
         )
     points = [found[size] for size in sorted(found)]
     points = [p for i, p in enumerate(points) if all(p.recompute_seconds < q.recompute_seconds for q in points[:i])]
-    seconds = cost or (lambda eqn: eqn_picoseconds(eqn, cutter.target))
     total = sum(map(seconds, joint.jaxpr.eqns)) / 1e12
-    shown = [
-        _policy_point(joint, name, seconds, recompute_collectives) for name in dict.fromkeys((*SHOWN_POLICIES, policy))
-    ]
-    return Pareto(tuple(points), tuple(point for point in shown if point is not None), total)
+    return Pareto(tuple(points), shown, total)
 
 
 def _policy_point(joint: JointGraph, policy: str | Policy, cost: Any, recompute_collectives: bool) -> Point | None:

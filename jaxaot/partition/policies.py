@@ -52,7 +52,10 @@ def save_matmuls(eqn: Eqn) -> Choice:
 
 
 def min_cut(eqn: Eqn) -> Choice:
-    """Saves the fewest bytes with which the backward recomputes no matmul, convolution, gather, sort or loop."""
+    """Saves the fewest bytes with which the backward recomputes no matmul, convolution, gather, sort or loop.
+
+    Without a budget, the least time is then looked for that saves no more, be it by repeating some of these.
+    """
     return Choice.EITHER if kind(eqn) <= Kind.RANDOM and is_pure(eqn) else Choice.SAVE
 
 

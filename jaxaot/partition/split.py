@@ -13,7 +13,7 @@ from jaxaot._jax import DropVar
 from jaxaot._typing import Var
 from jaxaot._util import format_bytes
 from jaxaot.ir.gate import hold_fills
-from jaxaot.ir.primitives import is_pure, is_view
+from jaxaot.ir.primitives import Kind, is_pure, is_view, kind
 from jaxaot.ir.rewrite import extract, first_outputs
 from jaxaot.ir.schedule import recompute_late
 from jaxaot.ir.walk import aval_bytes, backward_slice, forward_index, region_index, source_line, variables
@@ -78,6 +78,7 @@ def split(decided: Decided, label: str, save_all_bytes: int, inside: BodyPlan) -
         [graph.eqns[i] for i in backward_eqns], [*residuals, *graph.cotangents], graph.gradients, graph.constants
     )
     backward = recompute_late(backward, len(residuals))
+    repeated = [*(graph.eqns[i] for i in recomputed if i in forward_eqns), *(eqn for eqn, _ in inside.repeated)]
     plan = SavePlan(
         tuple(sources),
         tuple(_saved_value(decided, var, label, inside.saved.get(var), var in place_of_output) for var in saved),
@@ -92,6 +93,7 @@ def split(decided: Decided, label: str, save_all_bytes: int, inside: BodyPlan) -
             *inside.recomputed,
         ),
         save_all_bytes,
+        repeats_work=any(kind(eqn) > Kind.CAST for eqn in repeated),
     )
     return Partition(graph.joint, forward, backward, plan)
 
@@ -159,6 +161,8 @@ def reason(graph: Classified, var: Var, choices: Mapping[int, Choice], label: st
     operands = sum(
         aval_bytes(operand.aval) for operand in dict.fromkeys(variables(eqn.invars)) if operand in graph.producer
     )
+    if operands < aval_bytes(var.aval):
+        return f"{phrase}, kept for the time that it takes to compute it again"
     return f"no heavier than what it is computed from ({format_bytes(operands)} for its operands)"
 
 

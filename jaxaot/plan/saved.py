@@ -106,6 +106,7 @@ class SavePlan:
       least_seconds: How long it takes at least within that budget, whatever is chosen; None without a budget.
       packed_between: Positions of the residuals that hooks pack and unpack between the two graphs, as they cannot be
         traced.
+      repeats_work: Whether the backward computes again what takes time, more than views and casts.
     """
 
     residuals: tuple[ResidualSource, ...]
@@ -115,6 +116,7 @@ class SavePlan:
     recompute_seconds: float | None = None
     least_seconds: float | None = None
     packed_between: tuple[int, ...] = ()
+    repeats_work: bool = True
 
     @property
     def saved_bytes(self) -> int:

@@ -27,6 +27,7 @@ from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.budget import Fit
+from jaxaot.partition.fitting import note_cut
 from jaxaot.partition.partition import partition
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.saved_hooks import pack_residuals
@@ -108,7 +109,10 @@ class RematCall:
         """
         if perturbed not in self._cuts:
             self._cuts[perturbed] = self._make_cut(perturbed)
-        return self._cuts[perturbed]
+        found = self._cuts[perturbed]
+        if found is not None:
+            note_cut(self.memory_budget, found.parts.plan)
+        return found
 
     def _make_cut(self, perturbed: tuple[int, ...]) -> Cut | None:
         outputs = self.reached(perturbed)
@@ -123,7 +127,9 @@ class RematCall:
         if self.hooks is not None:
             parts = _packed(parts, self.hooks)
         cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
-        derivative = derivative_of(parts, gradients, cotangents, self.waits)
+        # where nothing is computed again, barriers would only keep XLA from computing again what costs it nothing
+        waits = self.waits and (parts.plan.repeats_work or self.hooks is not None)
+        derivative = derivative_of(parts, gradients, cotangents, waits)
         return Cut(parts, outputs, derivative, self.hooks is not None)
 
     def mapped(self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Aval]) -> tuple[Any, list[Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import Fit
-from jaxaot.partition.fitting import find_fitting
+from jaxaot.partition.fitting import Asked, find_program
 from jaxaot.plan.stages import JointGraph, Partition
 from jaxaot.runtime.program import Program
 
@@ -38,7 +38,7 @@ def fitting_program(
         program = make(cut("save_all", 1.0) if is_plain else cut(policy, tighter))
         return program, peak_bytes(program)
 
-    return find_fitting(fit.bytes, name, made)
+    return find_program(Asked(fit.bytes), name, made)
 
 
 def peak_bytes(program: Program) -> int | None:

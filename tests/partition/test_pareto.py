@@ -34,6 +34,13 @@ def test_no_policy_lies_below_the_frontier(frontier):
         frontier.at(-1)
 
 
+def test_the_default_is_the_fastest_that_saves_no_more(frontier):
+    (default,) = [point for point in frontier.policies if point.label == "min_cut"]
+    best = frontier.at(default.saved_bytes)
+    assert default.recompute_seconds <= best.recompute_seconds * (1 + 1e-9)
+    assert default.peak_bytes <= best.peak_bytes
+
+
 def test_shown_as_table_and_picture(frontier):
     text = str(frontier)
     assert "save_matmuls" in text and "recomputing" in text and "MiB" in text

@@ -9,6 +9,7 @@ import pytest
 
 import jaxaot as ja
 from jaxaot.errors import BudgetError
+from jaxaot.lower import jit as jit_module
 from jaxaot.partition import fitting
 from jaxaot.runtime.fitting import peak_bytes
 
@@ -148,8 +149,44 @@ def test_compiled_functions_of_tensors():
 def test_where_nothing_is_measured_one_warning_says_so(monkeypatch):
     monkeypatch.setattr(fitting._now, "has_warned", False)
     fn = jax.jit(jax.value_and_grad(ja.remat(attention, memory_budget="fit:9MiB")))
-    with pytest.warns(UserWarning, match="met by an estimate from shapes.*only `ja.jit`, on CPU, and"):
+    with pytest.warns(UserWarning, match="met by an estimate from shapes.*only `ja.jit` and"):
         fn(SQUARES, X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fn(SQUARES, X[:256])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_budget_takes_no_more_than_plain_jax_and_less_if_smaller(name):
+    loss, weights = MODELS[name]
+    plain = measured(jax.jit(jax.value_and_grad(loss)).lower(weights, X).compile())
+
+    def taken(**how):
+        return measured(ja.jit(jax.value_and_grad(ja.remat(loss, **how))).lower(weights, X).compile())
+
+    assert taken(policy="save_all") <= 1.03 * plain
+    larger = 1.03 * plain
+    for budget in ("fit:1GiB", 0.9, 0.5, 0.25, 0.1):
+        held = taken(memory_budget=budget)
+        assert held <= larger
+        larger = 1.03 * held
+
+
+def test_budgets_are_measured_on_other_platforms_too(monkeypatch):
+    monkeypatch.setattr(jit_module, "lowered_passes", lambda *_: ())  # as where there are no passes
+    made = jit_module._Chooser.__init__
+    monkeypatch.setattr(jit_module._Chooser, "__init__", lambda self, p, s, _, m: made(self, p, s, "other", m))
+    fn = ja.jit(jax.value_and_grad(ja.remat(attention, memory_budget="fit:5MiB")))
+    assert measured(fn.lower(SQUARES, X).compile()) <= 5 * MIB
+    value, _ = fn(SQUARES, X)
+    np.testing.assert_allclose(value, attention(SQUARES, X), rtol=1e-4)
+
+
+def test_shardings_that_are_given_stay(monkeypatch):
+    """Such a program is not compiled apart to be measured."""
+    monkeypatch.setattr(fitting._now, "has_warned", False)
+    on_one = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    fn = ja.jit(jax.grad(ja.remat(attention, memory_budget="fit:9MiB")), out_shardings=on_one)
+    with pytest.warns(UserWarning, match="met by an estimate"):
+        found = fn(SQUARES, X)
+    assert found[0][0].sharding == on_one
