@@ -17,7 +17,7 @@ from jaxaot.errors import PolicyError
 from jaxaot.ir.primitives import Kind, is_pure, kind
 from jaxaot.ir.walk import aval_bytes, variables
 from jaxaot.partition.classify import Classified, Side
-from jaxaot.partition.policies import Choice, Policy
+from jaxaot.partition.policies import Choice, HoldingExchanges, Policy
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
 
 Cost = Callable[[Any], int]
@@ -53,15 +53,15 @@ class Choices:
 def choose(graph: Classified, policy: Policy) -> Choices:
     """Returns a policy's choice for each equation that is not backward; one that is not pure is always saved.
 
-    Exchanges between devices are not repeated for a budget either, unless the policy lets them.
-
     Raises:
       PolicyError: If the policy returns anything but a `Choice`.
     """
     positions = graph.positions(Side.FORWARD, Side.EITHER)
     choices = {i: choice_of(graph.eqns[i], policy) for i in positions}
-    held = {i for i in positions if choices[i] is Choice.SAVE and kind(graph.eqns[i]) is Kind.COLLECTIVE}
-    return Choices(choices, frozenset(held.union(i for i in positions if not is_pure(graph.eqns[i]))))
+    fixed = {i for i in positions if not is_pure(graph.eqns[i])}
+    if isinstance(policy, HoldingExchanges):
+        fixed |= {i for i in positions if choices[i] is Choice.SAVE and kind(graph.eqns[i]) is Kind.COLLECTIVE}
+    return Choices(choices, frozenset(fixed))
 
 
 def choice_of(eqn: Eqn, policy: Policy) -> Choice:

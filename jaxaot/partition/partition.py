@@ -22,7 +22,15 @@ from jaxaot.partition.formulate import Choices, Cost, choose, formulate
 from jaxaot.partition.network import Network
 from jaxaot.partition.offload import has_host_memory, offload
 from jaxaot.partition.pairs import pair_at
-from jaxaot.partition.policies import Policy, get_policy, min_cut, policy_label, recomputing_collectives, save_all
+from jaxaot.partition.policies import (
+    HoldingExchanges,
+    Policy,
+    get_policy,
+    min_cut,
+    policy_label,
+    recomputing_collectives,
+    save_all,
+)
 from jaxaot.partition.problem import Solution
 from jaxaot.partition.solve import NoCut
 from jaxaot.partition.split import split
@@ -209,7 +217,8 @@ class Cutter:
         cost = sum(self._time(variant.graph.eqns[i]) for i in places)
         cost += sum(self._time(eqn) * n_times for eqn, n_times in variant.bodies.inside.repeated)
         try:
-            found = self._attempt(lambda: self.budgets.within(solution.weight)) if cost else None
+            searched = dataclasses.replace(self, policy=HoldingExchanges(self.function))
+            found = searched._attempt(lambda: searched.budgets.within(solution.weight)) if cost else None
         except (BudgetError, PolicyError):  # bodies are cut by other rules within a budget
             return parts
         if found is None or found.cost >= cost:

@@ -59,6 +59,20 @@ def min_cut(eqn: Eqn) -> Choice:
     return Choice.EITHER if kind(eqn) <= Kind.RANDOM and is_pure(eqn) else Choice.SAVE
 
 
+class HoldingExchanges:
+    """A policy that saves what devices exchange at every budget, unless it lets them be repeated, and is else the same.
+
+    Attributes:
+      policy: The policy.
+    """
+
+    def __init__(self, policy: Policy):
+        self.policy, self.__name__ = policy, policy_label(policy)
+
+    def __call__(self, eqn: Eqn) -> Choice:
+        return self.policy(eqn)
+
+
 def recomputing_collectives(policy: Policy) -> Policy:
     """Returns a policy that lets the backward repeat the exchange of values between devices, and is else the same.
 
