@@ -2,6 +2,8 @@
 
 import cProfile
 import pstats
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -109,3 +111,18 @@ def test_a_compiled_tape_takes_work_in_proportion():
 
     backward(3)
     assert backward(200) <= 4.4 * backward(50)
+
+
+IMPORT = """
+import sys
+import jax, jax.extend, jax.scipy.linalg, jax.scipy.special
+before = set(sys.modules)
+import jaxaot
+print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
+"""
+
+
+def test_the_import_brings_only_jax_and_the_standard_library():
+    run = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True)
+    brought = set(run.stdout.split())
+    assert brought - sys.stdlib_module_names == {"jaxaot"}
