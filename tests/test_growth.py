@@ -125,4 +125,4 @@ print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
 def test_the_import_brings_only_jax_and_the_standard_library():
     run = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True)
     brought = set(run.stdout.split())
-    assert brought - sys.stdlib_module_names == {"jaxaot"}
+    assert "jaxaot" in brought and brought - sys.stdlib_module_names <= {"jax", "jaxaot"}
