@@ -8,6 +8,7 @@ stack, where transformations keep it; `ir.walk` reads the tag back.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,15 +16,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Literal, bind_params, traced_like
-from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr
+from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr, Eqn
+from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError
 from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal, Refill
-from jaxaot.ir.walk import Makers, forward_tag, n_own_scopes, short_aval
+from jaxaot.ir.walk import Makers, equation_key, forward_tag, is_rewritable, n_own_scopes, short_aval, sub_jaxprs
 from jaxaot.plan.stages import JointGraph
 
 
+@collector.waits()
 def build_joint(
     jaxpr: ClosedJaxpr,
     inputs: Sequence[int],
@@ -128,15 +131,42 @@ def _evaluate(closed: ClosedJaxpr, tags: Sequence[str], args: Sequence[Any]) -> 
     def read(atom: Atom) -> Any:
         return atom.val if isinstance(atom, Literal) else values[atom]
 
+    repeated = _Repeated()
     for tag, eqn in zip(tags, jaxpr.eqns, strict=True):
         params = bind_params(eqn)
         operands = [read(atom) for atom in eqn.invars]
         if eqn.primitive.name in ("custom_jvp_call", "custom_vjp_call"):  # rules of users, who index by symbols
             operands = [x if isinstance(x, jax.Array) or not np.ndim(x) else jnp.asarray(x) for x in operands]
+        bind = repeated.get(eqn, params)
         with traced_like(eqn, tag, n_own_scopes(eqn)):
-            results = eqn.primitive.bind(*operands, **params)
+            results = bind(*operands)
         values.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
     return [read(atom) for atom in jaxpr.outvars]
+
+
+class _Repeated:
+    """Equations that repeat an earlier one on other operands of the same types: each a call of one function.
+
+    JAX differentiates a called function once, and an equation that stands alone anew each time, which takes twice as
+    long.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Any, Callable[..., Any] | None] = {}
+
+    def get(self, eqn: Eqn, params: dict[str, Any]) -> Callable[..., Any]:
+        """Returns the function from its operands to its results: the first time without a call."""
+        alone = partial(eqn.primitive.bind, **params)
+        if eqn.effects or not is_rewritable(eqn) or sub_jaxprs(eqn):
+            return alone
+        key = equation_key(eqn, lambda var: var.aval)
+        if key not in self._found:
+            self._found[key] = None
+            return alone
+        found = self._found[key]
+        if found is None:
+            found = self._found[key] = jax.jit(alone)
+        return found
 
 
 def _strong(value: ArrayLike) -> Any:

@@ -49,6 +49,8 @@ class Config:
       validate_guards: Whether it is proved of each program of `ja.compile` that its guards imply what the trace relied
         on of Python; slow, for debugging. It needs `pip install "jaxaot[validate]"`. Where they do not, that is an
         `UnsoundGuardsError`, see `docs/python.md`.
+      keep_heaps: Whether the process may keep memory that large programs on CPU free, for their next call, see
+        `docs/speed.md`. `False`, set in a block or globally, gives back at once what the process keeps.
     """
 
     policy: str = "min_cut"
@@ -66,6 +68,7 @@ class Config:
     exact_rounding: bool = False
     trust_large_containers: bool = False
     validate_guards: bool = False
+    keep_heaps: bool = dataclasses.field(default=True, compare=False)
 
     def replace(self, **settings: Any) -> Config:
         """Returns this config with some fields replaced.
@@ -92,6 +95,7 @@ class Config:
 _default = Config()
 _kernels_differ = False  # whether some thread has, or had, settings under which eager kernels are others
 _when_kernels_differ: list[Callable[[], None]] = []
+_when_heaps_are_given_back: list[Callable[[], None]] = []
 
 
 def kernels_differ() -> bool:
@@ -105,8 +109,17 @@ def when_kernels_differ(callback: Callable[[], None]) -> Callable[[], None]:
     return callback
 
 
+def when_heaps_are_given_back(callback: Callable[[], None]) -> Callable[[], None]:
+    """Has a function called whenever settings that keep no heaps come in force."""
+    _when_heaps_are_given_back.append(callback)
+    return callback
+
+
 def _note(config: Config) -> Config:
     global _kernels_differ
+    if not config.keep_heaps:
+        for callback in _when_heaps_are_given_back:
+            callback()
     if (config.exact_rounding or config.check_executables) and not _kernels_differ:
         _kernels_differ = True
         for callback in _when_kernels_differ:

@@ -5,6 +5,7 @@ import gc
 import importlib.util
 import logging
 import os
+import pathlib
 
 import pytest
 
@@ -48,6 +49,38 @@ def pytest_runtest_makereport(item, call):
         if hasattr(report, "wasxfail"):
             return
         report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped: {report.longrepr}"
+
+
+MOST_RESIDENT_BYTES = 1200 << 20
+"""A process of tests that is larger lets compiled programs go when a module of tests is over."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _programs_are_let_go():
+    """Programs of other modules do not fill the memory; few modules compile so much that theirs are let go."""
+    yield
+    if resident_bytes() > MOST_RESIDENT_BYTES:
+        import jax
+
+        from jaxaot import settings
+        from jaxaot.facade.dispatch import clear_kernels
+        from jaxaot.facade.fused_backward import clear_fused
+
+        clear_kernels()
+        clear_fused()
+        jax.clear_caches()
+        gc.collect()
+        with settings.scoped(keep_heaps=False):
+            pass
+
+
+def resident_bytes() -> int:
+    """Returns how much memory this process has now; 0 where the system does not say."""
+    try:
+        pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,6 @@ from collections.abc import Collection
 from typing import Any, cast
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
 
@@ -48,6 +47,7 @@ def least_cost(problem: Problem, limit: int, part: Part | None = None) -> Soluti
       part: What is open; everything if left out.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp  # takes a good part of a second to import
+    from scipy.sparse import csr_array
 
     n_values, n_steps = len(problem.weights), len(problem.costs)
     weights, costs = np.array(problem.weights, np.float64), np.array(problem.costs, np.float64)

@@ -10,9 +10,6 @@ import dataclasses
 import io
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from jaxaot._util import format_bytes, format_seconds
 from jaxaot.errors import BudgetError, MissingExtraError, PolicyError
 from jaxaot.ir.roofline import eqn_picoseconds
@@ -80,6 +77,9 @@ class Pareto:
         """
         n = min(max_points, len(self.points))
         shown = [self.points[i * (len(self.points) - 1) // max(1, n - 1)] for i in range(n)]
+        from rich.console import Console  # only for pictures
+        from rich.table import Table
+
         table = Table("saved", "recomputing", "of a step", "peak memory", "values", "")
         for column in table.columns[:-1]:
             column.justify = "right"

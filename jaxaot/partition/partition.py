@@ -10,7 +10,7 @@ from typing import Any
 import jax
 
 from jaxaot._typing import Eqn
-from jaxaot._util import format_bytes
+from jaxaot._util import collector, format_bytes
 from jaxaot.errors import BudgetError, OffloadError, PolicyError
 from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, target_in_use
 from jaxaot.ir.walk import aval_bytes, source_line
@@ -50,6 +50,7 @@ from jaxaot.plan.stages import JointGraph, Partition
 _TRIALS_TO_FIT = 10
 
 
+@collector.waits()
 def partition(
     joint: JointGraph,
     policy: str | Policy = "min_cut",

@@ -14,11 +14,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 INFINITE = -1
 """The capacity of an edge that no cut may contain."""
@@ -88,6 +89,9 @@ def min_cut(n_nodes: int, edges: Sequence[tuple[int, int, int]] | np.ndarray, so
 
 def _left_open(n_nodes: int, rows: Any, columns: Any, capacities: Any, source: int, sink: int) -> csr_array:
     """Returns the residual network of a maximum flow: forward the unused capacity, backward the used one."""
+    from scipy.sparse import csr_array  # SciPy's graphs take long to import
+    from scipy.sparse.csgraph import maximum_flow
+
     left = csr_array((capacities, (rows, columns)), shape=(n_nodes, n_nodes))
     can_flow = min(_sum_at(rows, capacities, source), _sum_at(columns, capacities, sink))
     while can_flow:
@@ -107,5 +111,8 @@ def _sum_at(nodes: np.ndarray, capacities: np.ndarray, node: int) -> int:
 
 
 def _reachable(n_nodes: int, rows: np.ndarray, columns: np.ndarray, start: int) -> np.ndarray:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
     links = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(n_nodes, n_nodes))
     return breadth_first_order(links, start, return_predecessors=False)

@@ -5,6 +5,10 @@ when they are free: at the end of a call of several subprograms, all that crosse
 costs page faults. glibc keeps a heap if `M_TOP_PAD` is as large as one
 (https://sourceware.org/glibc/manual/latest/html_node/Malloc-Tunable-Parameters.html). Blocks of 32 MiB and more are no
 part of heaps by themselves, and are always given back; from version 2.36 on `M_MMAP_THRESHOLD` may be nearly a heap.
+
+The settings hold for all that the process frees, other code's memory too. So what is free is given back whenever a
+program is prepared and more than `MOST_KEPT_BYTES` are; and all of it by `ja.config(keep_heaps=False)`, which also sets
+the parameters back.
 """
 
 from __future__ import annotations
@@ -14,7 +18,11 @@ import functools
 import os
 from collections.abc import Mapping
 
+from jaxaot import settings
 from jaxaot.backend.cpu.machine import machine
+
+MOST_KEPT_BYTES = 512 << 20
+"""How much memory may be free in the process when a program is prepared."""
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 """The numbers of parameters in `malloc.h`."""
@@ -28,11 +36,58 @@ def most_kept_bytes() -> int:
 
 
 def keep_freed_memory() -> bool:
-    """Has the process keep the heaps of threads until it ends, and returns whether it does.
+    """Has the process keep the heaps of threads, and returns whether it does.
 
-    Nothing is changed where the allocator is not glibc's, or where the environment says how it is to work.
+    Nothing is changed where the allocator is not glibc's, or where the environment or the settings say otherwise.
     """
-    return not is_told_otherwise(os.environ) and _set_parameters()
+    global _is_keeping
+    if is_told_otherwise(os.environ) or not settings.get().keep_heaps:
+        return False
+    if not _is_keeping:
+        known = machine()
+        heap = known.heap_bytes
+        threshold = heap - 2 * known.heap_room_bytes if known.takes_large_blocks else heap // 2
+        _is_keeping = _set_parameters(threshold, heap, heap)
+    elif free_bytes() > MOST_KEPT_BYTES:
+        _libc().malloc_trim(0)
+    return _is_keeping
+
+
+@settings.when_heaps_are_given_back
+def give_back() -> None:
+    """Gives back what the process keeps, and has it keep nothing more, unless it never did."""
+    global _is_keeping
+    if _is_keeping:
+        _is_keeping = False
+        _set_parameters(32 << 20, 64 << 20, 128 << 10)  # where glibc comes to by itself, once large blocks were freed
+        _libc().malloc_trim(0)
+
+
+def free_bytes() -> int:
+    """Returns how much of the memory of the allocator is free; 0 where it does not say (before version 2.33)."""
+    if not hasattr(_libc(), "mallinfo2"):
+        return 0
+    ask = _libc().mallinfo2
+    ask.restype = _Mallinfo
+    return ask().fordblks
+
+
+class _Mallinfo(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        )
+    ]
 
 
 def is_told_otherwise(environment: Mapping[str, str]) -> bool:
@@ -42,13 +97,16 @@ def is_told_otherwise(environment: Mapping[str, str]) -> bool:
     )
 
 
+_is_keeping = False
+
+
 @functools.cache
-def _set_parameters() -> bool:
-    known = machine()
-    if known.glibc is None:
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
+
+
+def _set_parameters(mmap_threshold: int, trim_threshold: int, top_pad: int) -> bool:
+    if machine().glibc is None:
         return False
-    mallopt = ctypes.CDLL(None).mallopt
-    heap = known.heap_bytes
-    threshold = heap - 2 * known.heap_room_bytes if known.takes_large_blocks else heap // 2
-    sizes = {_M_MMAP_THRESHOLD: threshold, _M_TRIM_THRESHOLD: heap, _M_TOP_PAD: heap}
-    return all(mallopt(number, size) == 1 for number, size in sizes.items())
+    sizes = {_M_MMAP_THRESHOLD: mmap_threshold, _M_TRIM_THRESHOLD: trim_threshold, _M_TOP_PAD: top_pad}
+    return all(_libc().mallopt(number, size) == 1 for number, size in sizes.items())

@@ -86,12 +86,61 @@ def test_how_much_is_kept(monkeypatch, using_machine):
 def test_what_the_environment_says_stays(monkeypatch, environment, expected):
     assert is_told_otherwise(environment) is expected
     calls = []
-    monkeypatch.setattr(allocator, "_set_parameters", lambda: not calls.append(None))
+    monkeypatch.setattr(allocator, "_set_parameters", lambda *_: not calls.append(None))
+    monkeypatch.setattr(allocator, "_is_keeping", False)
     for name in [name for name in os.environ if is_told_otherwise({name: os.environ[name]})]:
         monkeypatch.delenv(name)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert keep_freed_memory() is not expected and len(calls) == (not expected)
+
+
+KEPT = """
+import ctypes, sys, threading
+import jaxaot as ja
+from jaxaot.backend.cpu.memory import allocator
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20
+
+def work():
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
+    blocks = [libc.malloc(20 << 20) for _ in range(40)]
+    for block in blocks:
+        ctypes.memset(block, 1, 20 << 20)
+    for block in blocks:
+        libc.free(block)
+
+def run():
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return resident() - before
+
+assert allocator.keep_freed_memory()
+before = resident()
+print(run())
+allocator.keep_freed_memory()  # as another program is prepared
+print(resident() - before)
+run()
+with ja.config(keep_heaps=False):
+    print(resident() - before)
+    assert not allocator.keep_freed_memory()
+    print(run())
+assert allocator.keep_freed_memory()
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="keep_freed_memory leaves other allocators alone")
+def test_kept_memory_is_bounded_and_given_back_when_asked():
+    environment = {name: value for name, value in os.environ.items() if not is_told_otherwise({name: value})}
+    command = [sys.executable, "-c", KEPT]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    kept, at_next_program, undone, later = map(int, found.split())
+    assert kept > 600
+    assert max(at_next_program, undone, later) < 200
 
 
 def deep(tanh, weights, x):
