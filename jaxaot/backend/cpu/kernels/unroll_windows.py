@@ -178,7 +178,7 @@ def _spread(
 
 
 def _repeated(value: Array, cells: Sequence[int], strides: Sequence[int]) -> Any:
-    """Returns what `_woven` does for one value at each place of windows that lie side by side: one kernel, and small."""
+    """Returns what `_woven` does for one value at each place of windows that lie side by side, in one kernel."""
     moved = pad(value, [(0, n - size, 0) for n, size in zip(cells, value.shape, strict=True)])
     apart = [n for pair in zip(cells, strides, strict=True) for n in pair]
     places = range(0, 2 * len(cells), 2)
