@@ -5,11 +5,12 @@
     python -m benchmarks.clients --no-budgets           steps alone
     python -m benchmarks.clients haiku --without hold   with a pass left out of `ja.jit`
 
-Each model is a process of its own, in which the contestants take turns. A first call traces and compiles with JAX's
-caches empty. Memory is inputs, outputs and temporaries of the whole step as one program, as `memory_analysis` says; it
-is the same on every run. For a model with a loss there is a second table: loss and gradient by `ja.value_and_grad`
-under `ja.jit` at several budgets, beside plain `jax.value_and_grad` under `jax.jit`, with what the partitioner
-estimated. `--markdown` prints the tables as docs/speed.md has them.
+Each model is a process of its own, in which the contestants take turns. A first call traces and compiles a function
+that is not known yet; what the libraries jit themselves was traced before, for both. Memory is inputs, outputs and
+temporaries of the whole step as one program, as `memory_analysis` says; it is the same on every run. For a model with a
+loss there is a second table: loss and gradient by `ja.value_and_grad` under `ja.jit` at several budgets, beside plain
+`jax.value_and_grad` under `jax.jit`, with what the partitioner estimated. What is known of a model is printed as soon
+as it is; `--markdown` prints the tables as docs/speed.md has them.
 """
 
 from __future__ import annotations
@@ -67,24 +68,25 @@ def estimated_bytes(graph: Any) -> int | None:
     return None
 
 
-def first_calls(client: Client, n_calls: int) -> dict[str, list[float]]:
-    """Returns the times of first calls, each of a function that is not known yet."""
+def first_calls(client: Client, n_calls: int) -> tuple[dict[str, list[float]], dict[str, Any]]:
+    """Returns the times of first calls, each of a function that is not known yet, and the functions of the last."""
     import jaxaot as ja
 
-    seconds: dict[str, list[float]] = {BASELINE: [], OURS: []}
-    contestants = {BASELINE: jax.jit, OURS: ja.jit}
+    contestants: dict[str, Any] = {BASELINE: jax.jit, OURS: ja.jit}
+    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    jitted: dict[str, Any] = {}
+    jax.make_jaxpr(client.step)(*client.args)
     for turn in range(n_calls):
-        for name in contestants if turn % 2 else reversed(contestants):
-            jax.clear_caches()
-            jit: Any = contestants[name]
+        for name in contestants if turn % 2 == 0 else reversed(contestants):
 
             def step(*args: Any) -> Any:
                 return client.step(*args)
 
             start = time.perf_counter()
-            jax.block_until_ready(jit(step)(*client.args))
+            jitted[name] = contestants[name](step)
+            jax.block_until_ready(jitted[name](*client.args))
             seconds[name].append(time.perf_counter() - start)
-    return seconds
+    return seconds, {name: jitted[name] for name in contestants}
 
 
 def budgets(client: Client) -> list[dict[str, Any]]:
@@ -114,9 +116,7 @@ def take_part(name: str, options: Any) -> dict[str, Any]:
 
     with ja.config(passes=without(*options.without)) if options.without else contextlib.nullcontext():
         client = CLIENTS[name]()
-        first = first_calls(client, options.first_calls)
-        jax.clear_caches()
-        jitted = {BASELINE: jax.jit(client.step), OURS: ja.jit(client.step)}
+        first, jitted = first_calls(client, options.first_calls)
         taken = {contestant: taken_bytes(run, *client.args) for contestant, run in jitted.items()}
         calls: dict[str, Callable[[], Any]] = {
             contestant: lambda run=run: jax.block_until_ready(jax.tree.leaves(run(*client.args)))
@@ -192,7 +192,9 @@ def started(name: str, options: Any) -> dict[str, Any] | None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     for line in done.stdout.splitlines():
         if line.startswith("{"):
-            return json.loads(line)
+            found = json.loads(line)
+            print(" | ".join(step_row(found)), file=sys.stderr, flush=True)
+            return found
     why = done.stderr.strip().splitlines()[-1:] or ["it ended early"]
     print(f"{name}: left out: {why[0]}", file=sys.stderr)
     return None
