@@ -191,7 +191,8 @@ class Machine:
     flops_per_read_byte: int = 48
     """What one core computes in the time in which a byte of weights is read and put in order for a product.
 
-    In shards, six layers of 2,048 by 2,048 took 1.8 times as long for a batch of 8, 2.2 for 64, 1.1 for 256.
+    In shards, six layers of 2,048 by 2,048 took 1.1 times as long for a batch of 8, 2.2 for 64, 1.1 for 256, in one run
+    on a machine that did other work.
     """
 
     max_handed_over: float = 0.25
