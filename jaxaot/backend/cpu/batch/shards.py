@@ -201,17 +201,33 @@ class _Search(Flow):
         return own, whole, after, handed
 
     def pays(self) -> bool:
-        """Returns whether shards compute most of the products and of the rest, and hand over little."""
+        """Returns whether shards compute most of the products and of the rest, and hand over and read little."""
         own, whole, after, handed = self._needed
         shared = sum(self._products[i] for i in own)
         again = sum(self._flops[i] for i in (*whole, *after))
         n_bytes = sum(self.n * max(4 * v.aval.size, aval_bytes(v.aval)) for v in handed if v in self.partial)
         n_bytes += sum(aval_bytes(v.aval) for v in handed if v not in self.partial)
+        lost = n_bytes * machine().flops_per_handed_byte * self.n
+        lost += self._read_by_all(own) * machine().flops_per_read_byte * (self.n - 1)
         return (
             not any(var.aval.weak_type and var in handed for var in variables(self.jaxpr.outvars))
             and shared >= machine().min_sharded_part * sum(self._products)
             and again <= (1 - machine().min_sharded_part) * self._all_flops
-            and n_bytes * machine().flops_per_handed_byte * self.n <= machine().max_handed_over * shared
+            and lost <= machine().max_handed_over * shared
+        )
+
+    def _read_by_all(self, own: Set[int]) -> int:
+        """Returns the bytes that products read whole in each shard, such as weights.
+
+        Side by side on all cores, each would read its part of them. With few rows of a batch, to read the weights is
+        what a product takes its time for.
+        """
+        return sum(
+            aval_bytes(var.aval)
+            for i in own
+            if self._products[i]
+            for var in set(variables(self.eqns[i].invars))
+            if var not in self.axes and var not in self.partial
         )
 
     def shards(self) -> Shards:

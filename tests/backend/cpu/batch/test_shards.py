@@ -15,6 +15,7 @@ from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu.batch import sharded
 from jaxaot.backend.cpu.batch.sharded import plan_sharded
 from jaxaot.backend.cpu.batch.shards import plan_shards
+from jaxaot.backend.cpu.machine import Machine
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
 from jaxaot.lower.executable import Executable
@@ -458,3 +459,10 @@ class _WithDebugging:
 
     def __getattr__(self, name):
         return getattr(jax, name)
+
+
+@pytest.mark.parametrize("n_rows, is_planned", [(8, False), (2048, True)])
+def test_layers_that_read_more_weights_than_rows_are_no_shards(using_machine, n_rows, is_planned):
+    using_machine(**{name: getattr(Machine(), name) for name in ("max_handed_over", "min_shard_flops")})
+    ws, x = [jax.ShapeDtypeStruct((2048, 2048), "float32")] * 6, jax.ShapeDtypeStruct((n_rows, 2048), "float32")
+    assert (plan_shards(inline(jax.make_jaxpr(layers)(ws, x)), 2) is not None) == is_planned

@@ -12,6 +12,7 @@ from jax import lax
 import jaxaot as ja
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot.backend.cpu import options as options_module
+from jaxaot.backend.cpu.analysis.convolution_windows import padding_config
 from jaxaot.backend.cpu.convolutions.multiply_convolutions import multiply_convolutions
 from jaxaot.backend.cpu.convolutions.pad_images import pad_images
 from jaxaot.backend.cpu.convolutions.split_groups import split_groups
@@ -144,20 +145,33 @@ def test_other_convolutions_stay():
     assert n_left(sum_depthwise, along, normal(0, 1, 100, 4), wide) == 1
 
 
-def test_kernels_larger_than_their_image_meet_a_padded_one():
-    fn = with_gradients(lambda x, k: convolve(x, k, padding=((2, 2), (2, 2))))
-    x, k = normal(0, 2, 6, 6, 3), normal(1, 3, 3, 3, 4)
+def without_large_kernels(fn, x, k):
+    """Returns a graph after `pad_images`, in which no kernel is larger than its image, nor is one in what XLA makes."""
     closed = graph_of(fn, x, k)
     assert n_left(pad_images, fn, x, k) == len(convolutions(closed))
     passed = pad_images(closed)
     for eqn in convolutions(passed):
-        spec = eqn.params["dimension_numbers"]
-        sizes, windows = (np.prod([v.aval.shape[i] for i in s[2:]]) for v, s in zip(eqn.invars, spec[:2], strict=True))
-        assert windows <= sizes
-    assert names(passed)["optimization_barrier"] == 1
+        spec, config = eqn.params["dimension_numbers"], padding_config(eqn.params)
+        sizes, windows = ([v.aval.shape[i] for i in s[2:]] for v, s in zip(eqn.invars, spec[:2], strict=True))
+        around = [low + high + (n - 1) * hole for n, (low, high, hole) in zip(sizes, config, strict=True)]
+        assert np.prod(windows) <= np.prod(sizes) or not any(around)
     text = jax.jit(jaxpr_as_fun(passed), compiler_options=keeping_barriers()).lower(x, k).compile().as_text()
     assert "rhs_reversal" not in text
     assert "rhs_reversal" in jax.jit(jaxpr_as_fun(closed)).lower(x, k).compile().as_text()
+    return passed
+
+
+def test_kernels_larger_than_their_image_meet_a_padded_one():
+    fn = lambda x, k: convolve(x, k, padding=((1, 1), (1, 1)))
+    passed = without_large_kernels(fn, normal(0, 2, 2, 2, 3), normal(1, 3, 3, 3, 40))
+    assert names(passed)["optimization_barrier"] == 1
+
+
+def test_gradients_of_transposed_convolutions_hold_no_image_with_holes():
+    up = lambda x, k: lax.conv_transpose(x, k, (2, 2), "SAME", dimension_numbers=NHWC)
+    passed = without_large_kernels(with_gradients(up), normal(0, 2, 6, 6, 8), normal(1, 3, 3, 8, 3))
+    assert not {"optimization_barrier", "pad"} & set(names(passed))
+    assert max(eqn.outvars[0].aval.size for eqn in passed.jaxpr.eqns) == 2 * 12 * 12 * 3  # the result
 
 
 def test_the_gradient_of_what_takes_a_whole_image_is_a_product():

@@ -81,6 +81,15 @@ def test_integers_and_dilated_windows():
     assert n_loops(dilated, normal(0, 2, 8, 9)) == 0
 
 
+@pytest.mark.parametrize("size", [(3, 8, 6, 2), (3, 9, 7, 2)])
+def test_gradient_of_averages_side_by_side_is_one_value_repeated(size):
+    args = "sum", (1, 2, 3, 1), (1, 2, 3, 1), "VALID"
+    fn, given = with_gradient(*args), weighted(normal(0, *size), *args)
+    assert n_loops(fn, *given) == 0
+    _, passed = assert_rewritten(unroll_windows, fn, *given)
+    assert "concatenate" not in {eqn.primitive.name for eqn in passed.eqns}
+
+
 def test_what_stays():
     x = normal(0, 2, 40)
     assert n_loops(lambda x: pool(x, "max", (1, machine().max_taps + 1), (1, 1), "VALID"), x) == 1
