@@ -85,14 +85,14 @@ def vmap(
         leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda leaf: leaf is None)
         dims += [None] * (len(leaves) - len(dims))
         n = _mapped_size(name, in_dims, leaves, dims)
-        whole = _Mapping(func, name, tree, out_dims, randomness)
+        whole = _Mapping(func, name, tree, out_dims, randomness, n)
         if chunk_size is None or chunk_size >= n:
             return whole.run(leaves, dims, 0, n)[0]
         parts, drawn = [], default_generator.get_state()
         for first in range(0, n, chunk_size):
             length = min(chunk_size, n - first)
             cut = [leaf if d is None else _part(leaf, d, first, length) for leaf, d in zip(leaves, dims, strict=True)]
-            if randomness == "same":
+            if randomness != "error":
                 default_generator.set_state(drawn)
             parts.append(whole.run(cut, dims, first, length))
         return _joined(parts)
@@ -226,6 +226,7 @@ class _Mapping:
       tree: Structure of its arguments.
       out_dims: As the user says them.
       randomness: What random operations do.
+      n_indices: The size of the mapped dim.
     """
 
     func: Callable[..., Any]
@@ -233,6 +234,7 @@ class _Mapping:
     tree: Any
     out_dims: Any
     randomness: str
+    n_indices: int
 
     def run(self, leaves: Sequence[Any], dims: Sequence[Dim], first: int, n: int) -> tuple[Any, list[Dim]]:
         """Returns the result, and where the mapped dim is in each of its leaves.
@@ -254,7 +256,7 @@ class _Mapping:
             args, kwargs = jax.tree.unflatten(self.tree, filled)
             finish = functools.partial(self._finish, places, done)
             options = {"randomness": self.randomness, "index": index, "finish": finish}
-            return run_pure(self.func, args, kwargs, transforms=True, maps=True, **options)
+            return run_pure(self.func, args, kwargs, transforms=True, maps=True, n_indices=self.n_indices, **options)
 
         def transformed(arrays: Sequence[Any]) -> Any:
             index = jnp.arange(first, first + n) if self.randomness == "different" else None
