@@ -289,12 +289,13 @@ class _Mapping:
         flat, tree = jax.tree.flatten(result)
         for i, (place, steps) in done[-1].views.items():
             dim, out_dim = dims[place], done[-1].out_dims[i]
-            if dim is not None and out_dim is not None and isinstance(leaves[place], Tensor):
-                if not steps and dim == out_dim:
-                    flat[i] = leaves[place]
-                    continue
-                shown = _batched_view(leaves[place], dim, steps)
-                flat[i] = flat[i] if shown is None else movedim(shown, 0, out_dim)
+            if out_dim is None or not isinstance(leaves[place], Tensor):
+                continue
+            if dim == out_dim and all(step == Permute(()) for step in steps):
+                flat[i] = leaves[place]
+                continue
+            shown = _shared_view(leaves[place], n, steps) if dim is None else _batched_view(leaves[place], dim, steps)
+            flat[i] = flat[i] if shown is None else movedim(shown, 0, out_dim)
         for i, value in done[-1].others.items():
             flat[i] = value
         return jax.tree.unflatten(tree, flat), done[-1].out_dims
@@ -375,6 +376,20 @@ def _batched_view(argument: Tensor, dim: int, steps: ViewChain) -> Tensor | None
         except ViewError:
             return None
     return view_through(shown, tuple(batched), geometry)
+
+
+def _shared_view(argument: Tensor, n: int, steps: ViewChain) -> Tensor | None:
+    """Returns the view that steps make of an argument without a mapped dim, `n` times; None if strides have none."""
+    chain: list[AbstractViewOp] = [Permute(tuple(range(argument.ndim)))]
+    geometry = Geometry(*argument._geometry)
+    try:
+        for step in (*steps, Unsqueeze(0)):
+            geometry = step.geometry(geometry)
+            chain.append(step)
+        expand = Expand((n, *geometry.size[1:]))
+        return view_through(argument, (*chain, expand), expand.geometry(geometry))
+    except ViewError:
+        return None
 
 
 def _batched_step(step: AbstractViewOp, n: int) -> AbstractViewOp | None:

@@ -285,3 +285,18 @@ def test_different_indices_draw_different_numbers_of_every_kind(draw):
     ja.manual_seed(0)
     first, *others = ja.func.vmap(draw, randomness="different")(ja.zeros(4, 5)).tolist()
     assert all(first != other for other in others)
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_views_of_what_is_the_same_for_all_are_views_of_it(way):
+    m = importlib.import_module("torch") if way == "torch" else ja
+    shared, x = m.arange(5.0)[None], m.zeros(4, 3, 5)
+    wide = m.func.vmap(lambda a, b: a.expand_as(b), in_dims=(None, 0))(shared, x)
+    row = m.func.vmap(lambda a, b: a[0], in_dims=(None, 0), out_dims=1)(shared, x)
+    shared.mul_(2)
+    assert wide[3, 2].tolist() == row[:, 1].tolist() == [0, 2, 4, 6, 8]
+
+
+def test_numbers_whose_dims_change_places_are_the_argument_itself():
+    x = ja.zeros(3)
+    assert ja.func.vmap(lambda t: t.transpose(0, 0))(x) is x
