@@ -1383,6 +1383,28 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) 
     See `torch.bincount`.
     """
 
+def binomial(
+    count: Operand,
+    prob: Operand,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Returns random numbers of successes in `count` trials, each with the probability `prob`.
+
+    Args:
+      count: How many trials, for each element.
+      prob: The probability that a trial succeeds.
+      generator: Where random numbers come from; by default `ja.default_generator`.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own.
+
+    The numbers are JAX's, not PyTorch's: equal eagerly and compiled, by `ja.manual_seed` or `generator=`.
+
+    See `torch.binomial`.
+    """
+
 def bitwise_and(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Returns the bits that `input` and `other` have in common; of bools the logical and.
 

@@ -24,7 +24,9 @@ from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax.custom_derivatives import SymbolicZero
 from jax.extend import linear_util, source_info_util
+from jax.extend.random import define_prng_impl as define_prng_impl
 from jax.extend.random import threefry2x32_p as threefry2x32_p
+from jax.extend.random import threefry_2x32 as threefry_2x32
 from jax.extend.random import threefry_prng_impl as threefry_prng_impl
 from jax.interpreters import ad, batching, mlir, partial_eval
 from jax.typing import DTypeLike

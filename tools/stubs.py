@@ -426,7 +426,11 @@ _NOT_OPERATORS = {
 
 def _operator(name: str, value: Any, writer: Writer) -> str:
     names = list(inspect.signature(value).parameters)
-    if name in ("__getitem__", "__setitem__", "__contains__", "__format__") or name in RETURNS or name in _CONVERSIONS:
+    if (
+        name in ("__getitem__", "__setitem__", "__delitem__", "__contains__", "__format__")
+        or name in RETURNS
+        or name in _CONVERSIONS
+    ):
         return writer.by_hand(name, value, "")
     if len(names) == 1 or name in ("__neg__", "__abs__", "__invert__", "__pos__"):
         return writer.define(name, ["self"], "Tensor", "")

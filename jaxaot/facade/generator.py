@@ -143,8 +143,8 @@ class Generator:
             return token  # type: ignore[return-value]
         return self.seed_value, self.offset
 
-    def set_state(self, saved: tuple[int, int]) -> None:
-        """Continues from a state that `get_state` returned.
+    def set_state(self, saved: tuple[int, int]) -> Generator:
+        """Continues from a state that `get_state` returned, and returns the generator.
 
         Raises:
           ArgumentError: If it is none.
@@ -168,6 +168,7 @@ class Generator:
                 "A traced function gives a generator the state of another one. Pass that state to the function: "
                 "`fn(x, other.get_state())`."
             )
+        return self
 
     def offset_word(self) -> np.uint32:
         """Returns the offset of the next draw as a graph takes it."""

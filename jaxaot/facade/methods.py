@@ -426,6 +426,13 @@ def _contains(self: Tensor, item: Any) -> bool:
     return bool((self == item).any().item())
 
 
+def _delete(self: Tensor, index: object) -> None:
+    raise TensorTypeError(
+        "Tensor does not support deleting items: a tensor has as many elements as its shape says. Take the others: "
+        "`ja.cat((x[:i], x[i + 1:]))`."
+    )
+
+
 def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     """Returns the elements of this tensor where a condition holds, and those of another elsewhere.
 
@@ -568,6 +575,8 @@ def _bind() -> None:
         here[name] = old_forms.with_value_second(here[name])
         setattr(Tensor, name, here[name])
         setattr(Tensor, f"{name}_", old_forms.with_value_second(getattr(Tensor, f"{name}_")))
+    here["where"] = old_forms.where_or_places(here["where"])
+    functional.update(sigmoid=here["sigmoid"], tanh=here["tanh"])
     here["batch_norm"] = old_forms.batch_norm_of(functional["batch_norm"])
     here["instance_norm"] = old_forms.instance_norm_of(functional["instance_norm"])
     here.update(queries.FUNCTIONS, allclose=allclose, equal=equal, set_printoptions=set_printoptions)
@@ -588,7 +597,7 @@ def _bind() -> None:
         "__reversed__": _reversed, "where": _where, "type": old_forms.kind_of, "apply_": old_forms.apply_,
         "map_": old_forms.map_, "map2_": old_forms.map_with_both, "__init__": _initialize,
         "__repr__": tensor_repr, "_repr_html_": tensor_html, "__format__": _formatted, "__getitem__": indexing.getitem,
-        "__setitem__": indexing.setitem, 
+        "__setitem__": indexing.setitem, "__delitem__": _delete, 
         "backward": backward, "register_hook": hooks.register_hook,
         "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
         "retain_grad": hooks.retain_grad, "allclose": allclose, "equal": equal,

@@ -13,6 +13,7 @@ from jaxaot._typing import DTypeLike
 from jaxaot.errors import AutogradError, TensorTypeError
 from jaxaot.facade import metadata
 from jaxaot.facade.create import as_dtype, tensor
+from jaxaot.facade.data_dependent import nonzero
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.kernels import DTYPE_NAMES, dtype_name
 from jaxaot.facade.signatures import with_parameters
@@ -128,6 +129,18 @@ def with_value_second(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(input, tensor2, *more, value=tensor1, **kwargs)
 
     return with_parameters(fn, function)
+
+
+def where_or_places(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `where` that also takes a condition alone, and then returns where it holds."""
+
+    @functools.wraps(function)
+    def where(condition: Tensor, *both: Any, **kwargs: Any) -> Any:
+        if both or kwargs:
+            return function(condition, *both, **kwargs)
+        return nonzero(condition, as_tuple=True)
+
+    return with_parameters(where, function)
 
 
 def batch_norm_of(functional: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,6 +22,7 @@ from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import AutogradError, CompilerError, LastingHookError, TraceError
 from jaxaot.facade.generator import Position
+from jaxaot.facade.index_keys import key_of_index
 from jaxaot.facade.source_line import user_line
 from jaxaot.facade.storage import Storage
 from jaxaot.tape.hooks import hook_numbers
@@ -431,9 +432,18 @@ class TraceState:
         seed, offset = self.seeds[generator]
         return jax.random.fold_in(seed, offset + jnp.uint32(n))
 
+    def key_of_all(self, generator: Generator, n: int | Position) -> tuple[Array, Array | None]:
+        """Returns a key that was taken, and which index's part of what it gives is drawn; None if all of it."""
+        return self.key(generator, n), None
+
+    def is_of_an_index(self) -> bool:
+        """Returns whether keys are of one index of a mapped function."""
+        return False
+
     def draw(self, generator: Generator) -> Array:
         """Returns the next key of a generator."""
-        return self.key(generator, self.reserve(generator))
+        words, index = self.key_of_all(generator, self.reserve(generator))
+        return words if index is None else key_of_index(words, index)
 
     def restore(self) -> None:
         """Ends the trace: puts every storage, tensor and history back as it was."""

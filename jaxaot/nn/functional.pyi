@@ -2481,6 +2481,18 @@ def selu_(input: Operand) -> Tensor:
     See `torch.Tensor.selu_`.
     """
 
+def sigmoid(input: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Returns 1 / (1 + exp(-x)) for each element.
+
+    Args:
+      input: The tensor.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own; `Tensor.sigmoid_` writes it to `input`.
+
+    See `torch.sigmoid`.
+    """
+
 def silu(input: Operand, *, inplace: _bool = False) -> Tensor:
     """Returns each element times its sigmoid, also called swish.
 
@@ -2615,6 +2627,18 @@ def softsign(input: Operand) -> Tensor:
     The result has memory of its own.
 
     See `torch.nn.functional.softsign`.
+    """
+
+def tanh(input: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Returns the hyperbolic tangent of each element.
+
+    Args:
+      input: The tensor.
+      out: A tensor, or several, to write the result to, resized if need be; it is returned.
+
+    The result has memory of its own; `Tensor.tanh_` writes it to `input`.
+
+    See `torch.tanh`.
     """
 
 def tanhshrink(input: Operand) -> Tensor:

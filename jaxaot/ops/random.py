@@ -201,9 +201,25 @@ def poisson(key, self, generator):
     return drawn.astype(_need_floating("poisson", self.dtype))
 
 
+@register_op("binomial(Tensor count, Tensor prob, *, Generator? generator=None) -> Tensor", method=False, random=True)
+def binomial(key, count, prob, generator):
+    dtype = _need_floating("binomial", count.dtype)
+    if prob.dtype != dtype:
+        raise DtypeError(f"binomial expects count and prob of one dtype, and got {dtype} and {prob.dtype}")
+    count, prob = lax.stop_gradient(count), lax.stop_gradient(prob)
+    wide = jnp.promote_types(dtype, jnp.float32)
+    size = broadcast_shapes(count.shape, prob.shape)
+    return jax.random.binomial(key, count.astype(wide), prob.astype(wide), size, wide).astype(dtype)
+
+
 def _threefry(key: Array) -> Array:
-    """Returns a raw key as one of the generator that `jax.random.poisson` insists on."""
-    return jax.random.wrap_key_data(key, impl="threefry2x32") if key.dtype == jnp.uint32 else key
+    """Returns a key as one of the generator that `jax.random.poisson` insists on."""
+    if key.dtype == jnp.uint32:
+        return jax.random.wrap_key_data(key, impl="threefry2x32")
+    words = jax.random.key_data(key)
+    if words.shape[-1] == 2:
+        return key
+    return jax.random.wrap_key_data(jax.random.fold_in(words[:2], words[2]), impl="threefry2x32")
 
 
 @register_op(

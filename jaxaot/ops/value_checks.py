@@ -223,6 +223,12 @@ def _rates(self: ArrayLike, **_: object) -> None:
         raise TensorError("invalid Poisson rate, expected rate to be non-negative")
 
 
+@checks("binomial", reads="prob")
+def _success(prob: ArrayLike, **_: object) -> None:
+    if not np.all((np.asarray(prob) >= 0) & (np.asarray(prob) <= 1)):
+        raise TensorError("binomial expects probabilities from 0 to 1")
+
+
 @checks("binary_cross_entropy", reads="input")
 def _likelihoods(input: ArrayLike, **_: object) -> None:
     if not np.all((np.asarray(input) >= 0) & (np.asarray(input) <= 1)):

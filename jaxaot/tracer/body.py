@@ -170,6 +170,15 @@ class _BodyTrace(TraceState):
             self.stream_seeds[generator] = self.lift((2,), np.uint32, ("stream", generator))
         return jax.random.fold_in(self.stream_seeds[generator], jnp.uint32(n))
 
+    def key_of_all(self, generator: Generator, n: int | Position) -> tuple[Array, Array | None]:
+        if isinstance(n, Position) or not self.is_of_an_index():
+            return super().key_of_all(generator, n)
+        words = self.lift((3,), np.uint32, ("key of an index", generator, n))
+        return words[:2], words[2]
+
+    def is_of_an_index(self) -> bool:
+        return not self.has_streams and self.outer is not None and self.outer.is_of_an_index()
+
     def argument(self, symbol: Array, spec: LeafSpec) -> Any:
         """Returns the argument that the body's function gets for a symbol."""
         if not spec.is_tensor:

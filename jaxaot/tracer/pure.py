@@ -61,6 +61,7 @@ class _InlineState(TraceState):
       records_outside: Whether gradients are recorded where it was begun.
       randomness: What random operations do, of `RANDOMNESS`.
       index: With `"different"`, the index that is computed.
+      n_indices: How many there are.
     """
 
     def __init__(self, outer: TraceState | None) -> None:
@@ -72,6 +73,7 @@ class _InlineState(TraceState):
         self.is_transformed = False
         self.randomness = "same"
         self.index: Any = None
+        self.n_indices = 0
 
     def read(self, storage: Storage, history: History | None, records: bool) -> Any:
         if history is None or not history.requires_grad:
@@ -126,13 +128,25 @@ class _InlineState(TraceState):
         super().move(generator, position) if self.outer is None else self.outer.move(generator, position)
 
     def key(self, generator: Generator, n: int | Position) -> Any:
+        words, index = self.key_of_all(generator, n)
+        return words if index is None else jax.random.fold_in(words, index)
+
+    def key_of_all(self, generator: Generator, n: int | Position) -> tuple[Any, Any]:
         if self.randomness == "error":
             raise TensorError(
                 "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
                 "'different' randomness flags on vmap or perform the randomness operation out of vmap"
             )
-        key = super().key(generator, n) if self.outer is None else self.outer.key(generator, n)
-        return key if self.index is None else jax.random.fold_in(key, self.index)
+        if self.outer is None:
+            words, index = super().key(generator, n), None
+        else:
+            words, index = self.outer.key_of_all(generator, n)
+        if self.index is None:
+            return words, index
+        return words, self.index if index is None else index * self.n_indices + self.index
+
+    def is_of_an_index(self) -> bool:
+        return self.index is not None or (self.outer is not None and self.outer.is_of_an_index())
 
     def lift(self, shape: object, dtype: DTypeLike | None, origin: tuple[Any, ...], weak_type: bool = False) -> Any:
         self.lifted.append(origin)
@@ -254,6 +268,7 @@ def run_pure(
     is_functionalized: bool = False,
     randomness: str | None = None,
     index: Any = None,
+    n_indices: int = 0,
     finish: Callable[[Sequence[Argument | None], Any], Any] | None = None,
 ) -> Any:
     """Returns `fn(*args, **kwargs)` with arrays in place of tensors, changing nothing outside.
@@ -268,6 +283,7 @@ def run_pure(
       is_functionalized: Whether `ja.functionalize` made it pure.
       randomness: What random operations do, of `RANDOMNESS`; by default draw as they would outside.
       index: With `"different"`, the index that is computed.
+      n_indices: How many there are.
       finish: Takes the leaves of the arguments, None for those that are no arrays, and the result; returns what is
         returned instead.
 
@@ -299,7 +315,7 @@ def run_pure(
         trace.is_mapped, trace.is_transformed = trace.is_mapped or maps, transforms
         trace.is_functionalized = is_functionalized
         state.grad_enabled = state.grad_enabled or differentiates
-        trace.randomness, trace.index = randomness or "same", index
+        trace.randomness, trace.index, trace.n_indices = randomness or "same", index, n_indices
         given = [shown(leaf, trace) for leaf in leaves]
         arguments = [Argument(x) if x is not leaf else None for x, leaf in zip(given, leaves, strict=True)]
         call_args, call_kwargs = jax.tree.unflatten(tree, given)

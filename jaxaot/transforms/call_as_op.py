@@ -159,6 +159,9 @@ class _Operands:
                     self._add(storage, body.owners.get(id(storage)), True)
                 case ("ghost", history, storage):
                     self._add(storage, history, False)
+                case ("key of an index", generator, n):
+                    self.sources.append(None)
+                    self.values.append(from_jax(_key_of_index(generator, n)))
                 case (_, generator, n):
                     self.sources.append(None)
                     self.values.append(from_jax(_key(generator, n)))
@@ -196,6 +199,12 @@ def _key(generator: Generator, n: int) -> Any:
     if state.trace is not None:
         return state.trace.key(generator, n)
     return jax.random.fold_in(jnp.asarray(generator._words), jnp.uint32(generator.offset + n))
+
+
+def _key_of_index(generator: Generator, n: int) -> Any:
+    """Returns the key that a body took, with the index that it is for as a third word."""
+    words, index = state.trace.key_of_all(generator, n)
+    return jnp.concatenate([words, jnp.atleast_1d(index).astype(jnp.uint32)])
 
 
 def _row(name: str, graph: ClosedJaxpr, sources: Sequence[_Source | None]) -> OpSpec:

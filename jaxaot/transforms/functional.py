@@ -21,7 +21,7 @@ from jaxaot.facade.trees import to_arrays, to_tensors
 from jaxaot.facade.views import detached, reshape, view_as
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
-from jaxaot.tracer.pure import run_pure
+from jaxaot.tracer.pure import is_transformed, run_pure
 
 _OUTPUTS = "outputs of the user-provided function"
 _REVERSE, _FORWARD = "reverse-mode", "forward-mode"
@@ -55,8 +55,24 @@ def _unlisted(values: Sequence[Any], is_tuple: bool) -> Any:
     return tuple(values) if is_tuple else values[0]
 
 
+def _refuse_lost_gradients(inputs: Tensors) -> None:
+    """Raises where `ja.func` would differentiate a result that has no graph, and find zeros.
+
+    Raises:
+      AutogradError: If one of the inputs is differentiated.
+    """
+    if is_transformed() and state.grad_enabled and any(x.requires_grad for x in inputs):
+        raise AutogradError(
+            "A function that `ja.func` differentiates calls one of torch.autograd.functional "
+            "without `create_graph=True`: its result would count as a constant. Compute it by `ja.func.jacrev`, "
+            "`ja.func.vjp` or `ja.func.jvp`, or pass `create_graph=True`."
+        )
+
+
 def _inputs_anew(inputs: Tensors, create_graph: bool, needs_graph: bool = True) -> Tensors:
     """Returns inputs as tensors of their own, apart from those that the function reaches by itself."""
+    if not create_graph:
+        _refuse_lost_gradients(inputs)
     return tuple(
         view_as(x, x) if create_graph and x.requires_grad else detached(x).requires_grad_(needs_graph) for x in inputs
     )
@@ -428,6 +444,7 @@ def _by_columns(func: Callable[..., Any], inputs: Any, create_graph: bool, stric
             "`vectorize=True`."
         )
     several, inputs = _listed(inputs, "inputs", "jacobian")
+    _refuse_lost_gradients(inputs)
     form: list[bool] = []
 
     def outputs_of(*values: Tensor) -> tuple[Any, ...]:

@@ -85,14 +85,14 @@ def vmap(
         leaves, tree = jax.tree.flatten((args, kwargs), is_leaf=lambda leaf: leaf is None)
         dims += [None] * (len(leaves) - len(dims))
         n = _mapped_size(name, in_dims, leaves, dims)
-        whole = _Mapping(func, name, tree, out_dims, randomness)
+        whole = _Mapping(func, name, tree, out_dims, randomness, n)
         if chunk_size is None or chunk_size >= n:
             return whole.run(leaves, dims, 0, n)[0]
         parts, drawn = [], default_generator.get_state()
         for first in range(0, n, chunk_size):
             length = min(chunk_size, n - first)
             cut = [leaf if d is None else _part(leaf, d, first, length) for leaf, d in zip(leaves, dims, strict=True)]
-            if randomness == "same":
+            if randomness != "error":
                 default_generator.set_state(drawn)
             parts.append(whole.run(cut, dims, first, length))
         return _joined(parts)
@@ -226,6 +226,7 @@ class _Mapping:
       tree: Structure of its arguments.
       out_dims: As the user says them.
       randomness: What random operations do.
+      n_indices: The size of the mapped dim.
     """
 
     func: Callable[..., Any]
@@ -233,6 +234,7 @@ class _Mapping:
     tree: Any
     out_dims: Any
     randomness: str
+    n_indices: int
 
     def run(self, leaves: Sequence[Any], dims: Sequence[Dim], first: int, n: int) -> tuple[Any, list[Dim]]:
         """Returns the result, and where the mapped dim is in each of its leaves.
@@ -254,7 +256,7 @@ class _Mapping:
             args, kwargs = jax.tree.unflatten(self.tree, filled)
             finish = functools.partial(self._finish, places, done)
             options = {"randomness": self.randomness, "index": index, "finish": finish}
-            return run_pure(self.func, args, kwargs, transforms=True, maps=True, **options)
+            return run_pure(self.func, args, kwargs, transforms=True, maps=True, n_indices=self.n_indices, **options)
 
         def transformed(arrays: Sequence[Any]) -> Any:
             index = jnp.arange(first, first + n) if self.randomness == "different" else None
@@ -287,12 +289,13 @@ class _Mapping:
         flat, tree = jax.tree.flatten(result)
         for i, (place, steps) in done[-1].views.items():
             dim, out_dim = dims[place], done[-1].out_dims[i]
-            if dim is not None and out_dim is not None and isinstance(leaves[place], Tensor):
-                if not steps and dim == out_dim:
-                    flat[i] = leaves[place]
-                    continue
-                shown = _batched_view(leaves[place], dim, steps)
-                flat[i] = flat[i] if shown is None else movedim(shown, 0, out_dim)
+            if out_dim is None or not isinstance(leaves[place], Tensor):
+                continue
+            if dim == out_dim and all(step == Permute(()) for step in steps):
+                flat[i] = leaves[place]
+                continue
+            shown = _shared_view(leaves[place], n, steps) if dim is None else _batched_view(leaves[place], dim, steps)
+            flat[i] = flat[i] if shown is None else movedim(shown, 0, out_dim)
         for i, value in done[-1].others.items():
             flat[i] = value
         return jax.tree.unflatten(tree, flat), done[-1].out_dims
@@ -373,6 +376,20 @@ def _batched_view(argument: Tensor, dim: int, steps: ViewChain) -> Tensor | None
         except ViewError:
             return None
     return view_through(shown, tuple(batched), geometry)
+
+
+def _shared_view(argument: Tensor, n: int, steps: ViewChain) -> Tensor | None:
+    """Returns the view that steps make of an argument without a mapped dim, `n` times; None if strides have none."""
+    chain: list[AbstractViewOp] = [Permute(tuple(range(argument.ndim)))]
+    geometry = Geometry(*argument._geometry)
+    try:
+        for step in (*steps, Unsqueeze(0)):
+            geometry = step.geometry(geometry)
+            chain.append(step)
+        expand = Expand((n, *geometry.size[1:]))
+        return view_through(argument, (*chain, expand), expand.geometry(geometry))
+    except ViewError:
+        return None
 
 
 def _batched_step(step: AbstractViewOp, n: int) -> AbstractViewOp | None:

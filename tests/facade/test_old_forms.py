@@ -133,3 +133,34 @@ def test_sizes_and_starts_that_are_arrays():
         x.narrow(0, ja.tensor([0]), 1)
     assert x.new(size=(2,)).shape == (2,) and x.new(x.storage()).data_ptr() == x.data_ptr()
     assert (ja.ones(1, requires_grad=True) * 2).numpy(force=True).tolist() == [2]
+
+
+def test_where_takes_a_condition_alone_and_says_where_it_holds():
+    rows, columns = ja.where(ja.tensor([[1.0, 0.0], [2.0, 3.0]]))
+    assert (rows.tolist(), columns.tolist()) == ([0, 1, 1], [0, 0, 1])
+
+
+def test_names_of_the_functions_of_networks_that_are_elementwise():
+    x = ja.tensor([-1.0, 2.0])
+    assert ja.nn.functional.sigmoid(x).tolist() == x.sigmoid().tolist()
+    assert ja.nn.functional.tanh(x).tolist() == x.tanh().tolist()
+
+
+def test_items_of_tensors_cannot_be_deleted():
+    x = ja.zeros(3)
+    with pytest.raises(TypeError, match="does not support deleting items"):
+        del x[0]
+
+
+def test_set_state_returns_the_generator():
+    generator = ja.Generator()
+    assert generator.set_state(generator.get_state()) is generator
+
+
+def test_binomial_counts_successes():
+    count, prob = ja.full((2, 500), 10.0), ja.tensor([[0.0], [0.5]])
+    never, often = ja.binomial(count, prob.requires_grad_())
+    assert never.sum().item() == 0
+    assert 4.5 < often.mean().item() < 5.5
+    with pytest.raises(RuntimeError, match="probabilities from 0 to 1"):
+        ja.binomial(count, prob.detach() + 1)

@@ -141,6 +141,7 @@ DRAWS = [
     ("normal_size", [], [2.0, 3.0, (N,), None, None], 2, 9),
     ("bernoulli", [jnp.full(N, 0.25)], [None, None], 0.25, 3 / 16),
     ("poisson", [jnp.full(N, 3.0)], [None], 3, 3),
+    ("binomial", [jnp.full(N, 10.0), jnp.full(N, 0.25)], [None], 2.5, 1.875),
     ("uniform", [jnp.zeros(N)], [-1, 1, None], 0, 1 / 3),
     ("normal_fill", [jnp.zeros(N)], [1, 2, None], 1, 4),
     ("bernoulli_fill", [jnp.zeros(N)], [0.25, None], 0.25, 3 / 16),

@@ -212,3 +212,14 @@ def test_in_a_compiled_function(name):
     v = tuple(y.cos() for y in of_two(x, w)) if name == "vjp" else (x.cos(), w.cos())
     for ours, expected in zip(leaves(ja.compile(run)(x, w, v)), leaves(run(x, w, v)), strict=True):
         np.testing.assert_allclose(ours.numpy(), expected.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_derivative_without_a_graph_is_not_differentiated_to_zeros():
+    x = ja.tensor(0.5)
+    sine = lambda x: x.sin()
+    for derivative in (ja.autograd.functional.jacobian, lambda f, x: ja.autograd.functional.vjp(f, x)[1]):
+        with pytest.raises(RuntimeError, match="create_graph=True"):
+            ja.func.grad(lambda x, derivative=derivative: derivative(sine, x))(x)
+        assert ja.func.vmap(lambda x, derivative=derivative: derivative(sine, x))(x[None]).item() == x.cos().item()
+    kept = ja.func.grad(lambda x: ja.autograd.functional.jacobian(sine, x, create_graph=True))(x)
+    assert kept.item() == pytest.approx(-x.sin().item())

@@ -234,3 +234,69 @@ def test_an_argument_comes_back_as_itself(way):
 def test_dims_in_lists(way):
     added = lambda m: m.func.vmap(lambda z: z[0] + z[1], in_dims=([0, None],))([m.ones(2), m.ones(1)])
     assert run(way, added) == [[2], [2]]
+
+
+WHOLE_DRAWS = {
+    "rand_like": lambda t: ja.rand_like(t),
+    "normal in float16": lambda t: ja.randn_like(t, dtype=ja.float16),
+    "integers": lambda t: ja.randint_like(t, 20),
+    "bernoulli": lambda t: ja.bernoulli(t + 0.4),
+    "dropout": lambda t: ja.nn.functional.dropout(t + 1),
+    "binomial": lambda t: ja.binomial(t + 10, t + 0.5),
+    "in place": lambda t: t.clone().exponential_(),
+    "by a gradient": lambda t: ja.func.grad(lambda u: ja.nn.functional.dropout(u).sum())(t),
+    "by a map": lambda t: ja.func.vmap(lambda u: ja.randn_like(u), randomness="different")(t),
+}
+
+
+def drawn_from_seed_5(fn, x):
+    ja.manual_seed(5)
+    return fn(x).tolist()
+
+
+@pytest.mark.parametrize("chunk_size", [None, 3])
+@pytest.mark.parametrize("name", WHOLE_DRAWS)
+def test_different_indices_draw_their_parts_of_what_the_whole_draws(name, chunk_size):
+    draw, x = WHOLE_DRAWS[name], ja.zeros(4, 3, 5)
+    by_index = ja.func.vmap(draw, randomness="different", chunk_size=chunk_size)
+    assert drawn_from_seed_5(by_index, x) == drawn_from_seed_5(draw, x)
+
+
+def test_compiled_maps_in_maps_draw_as_eagerly():
+    def rows(x):
+        inner = ja.func.vmap(lambda t: t + ja.rand(()), randomness="different")
+        return ja.func.vmap(inner, randomness="different")(x)
+
+    x = ja.zeros(2, 3)
+    assert drawn_from_seed_5(ja.compile(rows), x) == drawn_from_seed_5(rows, x) == drawn_from_seed_5(ja.rand_like, x)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda t: ja.poisson(t + 3),
+        lambda t: ja.randperm(20),
+        lambda t: ja.multinomial(t + 1, 4),
+        lambda t: ja.cond(t.sum() < 1, lambda u: u + ja.rand(5), lambda u: u, (t,)),
+        lambda t: ja.checkpoint(lambda u: ja.nn.functional.dropout(u + 1), t),
+    ],
+)
+def test_different_indices_draw_different_numbers_of_every_kind(draw):
+    ja.manual_seed(0)
+    first, *others = ja.func.vmap(draw, randomness="different")(ja.zeros(4, 5)).tolist()
+    assert all(first != other for other in others)
+
+
+@pytest.mark.parametrize("way", BOTH)
+def test_views_of_what_is_the_same_for_all_are_views_of_it(way):
+    m = importlib.import_module("torch") if way == "torch" else ja
+    shared, x = m.arange(5.0)[None], m.zeros(4, 3, 5)
+    wide = m.func.vmap(lambda a, b: a.expand_as(b), in_dims=(None, 0))(shared, x)
+    row = m.func.vmap(lambda a, b: a[0], in_dims=(None, 0), out_dims=1)(shared, x)
+    shared.mul_(2)
+    assert wide[3, 2].tolist() == row[:, 1].tolist() == [0, 2, 4, 6, 8]
+
+
+def test_numbers_whose_dims_change_places_are_the_argument_itself():
+    x = ja.zeros(3)
+    assert ja.func.vmap(lambda t: t.transpose(0, 0))(x) is x

@@ -82,6 +82,7 @@ SENTENCES: dict[str, str] = {
     "normal": "Returns random numbers of normal distributions with given means and deviations.",
     "bernoulli": "Returns random zeros and ones, a one with the probability that the element, or `p`, says.",
     "poisson": "Returns random numbers of Poisson distributions whose rates are the elements.",
+    "binomial": "Returns random numbers of successes in `count` trials, each with the probability `prob`.",
     "multinomial": "Returns `num_samples` random indices of each row, with its elements as probabilities.",
     "uniform": "Fills the tensor with random numbers, uniform from `low` to `to`.",
     "normal_fill": "Fills the tensor with random numbers of a normal distribution.",
