@@ -263,7 +263,7 @@ def version_of(tensor: Tensor, is_result: bool = False) -> Version:
       is_result: Whether the node that saves it made it; then it may be detached in place.
     """
     text = f"[jaxaot.{dtype_name(tensor.dtype)}Tensor {list(tensor.shape)}]"
-    node = tensor.grad_fn
+    node = tensor.grad_fn if tensor.requires_grad else None
     if node is not None:
         text += f", which is output {tensor.output_nr} of {node.name().removesuffix('Backward0')},"
     counter, storage = counter_of(tensor), tensor._storage
@@ -351,7 +351,12 @@ class SavedTensor:
 
     __slots__ = ("_node", "_place")
 
-    def __init__(self, node: Any, place: int | None):
+    def __init__(self, node: Any = None, place: int | None = None):
+        if node is None:
+            raise AutogradError(
+                "Trying to create a SavedTensor object from Python is forbidden. A node makes those of what it saved: "
+                "`y.grad_fn._raw_saved_self`."
+            )
         self._node = node
         self._place = place
 

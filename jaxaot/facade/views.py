@@ -97,7 +97,8 @@ def view_through(
         return view
     if not state.grad_enabled:
         # no gradient flows through a view made here: it has a history of its own
-        view._creation = "no_grad"
+        view._creation = "unrecorded inference" if state.infers else "no_grad"
+        view._view_parent = None if view._counter is None else view._counter.n
         return view
     view._creation = creation or parent._creation
     last = steps[-1]
