@@ -115,7 +115,7 @@ class CompiledGraph:
           CompilerResultError: If the compiler returns no function.
         """
         with self._lock:
-            run = self._run
+            run: Any = self._run
             if run is None:
                 avals = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self.jaxpr.in_avals]
                 made = _as_function(self._compiler(self.jaxpr, avals))

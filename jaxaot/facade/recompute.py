@@ -38,6 +38,7 @@ from jaxaot.views.layout import dense_like
 
 _STORAGE_FIELDS = ("array", "layout", "is_shared", "n_written")
 _TAKEN = object()
+_freed: Callable[[], None] = lambda: None
 
 
 class Journal:
@@ -99,7 +100,7 @@ def _has(entries: dict[int, Any], thing: object) -> bool:
 class Dropped:
     """Stands for what a node saved, until it is computed again."""
 
-    __slots__ = ("_index", "_region")
+    __slots__ = ("__weakref__", "_index", "_region")
 
     def __init__(self, region: Region, index: int):
         self._region = region
@@ -182,19 +183,31 @@ class _SecondRun(_Run):
 
     def add(self, holder: Any) -> None:
         self.settle()
-        wanted = self._n_wanted
-        if wanted is not None and len(self.made) >= wanted:
-            raise _Complete
-        self._last = holder
-        is_settled = isinstance(holder, (OpNode, Region)) or holder.runs_user_code
-        if is_settled and state.saved_hooks is None and len(self.made) + _saves(holder) == wanted:
-            raise _Complete
+        if not _is_settled(holder):
+            self._check_complete()
+            self._last = holder
+        elif _saves(holder):
+            self._check_complete()
+            self._note(holder)
+            self._check_complete()
 
     def settle(self) -> None:
-        """Notes what the last one holds."""
-        if self._last is not None and _saves(self._last):
-            self.made.append((self._last, self._last.inputs if isinstance(self._last, Region) else self._last.held))
-        self._last = None
+        """Notes what the last one holds, if that was not known when it came."""
+        last, self._last = self._last, None
+        if last is not None and _saves(last):
+            self._note(last)
+
+    def _note(self, holder: Any) -> None:
+        self.made.append((holder, holder.inputs if isinstance(holder, Region) else holder.held))
+
+    def _check_complete(self) -> None:
+        if self._n_wanted is not None and len(self.made) >= self._n_wanted:
+            raise _Complete
+
+
+def _is_settled(holder: Any) -> bool:
+    """Returns whether a node that has just come holds all that it will: a backward may free it before the next one."""
+    return state.saved_hooks is None and (isinstance(holder, (OpNode, Region)) or holder.runs_user_code)
 
 
 def _saves(holder: Any) -> bool:
@@ -246,6 +259,8 @@ class Region(_Run):
         self._names: list[Any] = []
         self._stops_early = state.stops_recomputing
         self._last: Any = None
+        self._is_named = False
+        self._stand_ins: list[Callable[[], Dropped | None]] = []
         self._held: list[Any] | None = None
         self._is_running = True
 
@@ -283,13 +298,30 @@ class Region(_Run):
     def add(self, holder: Any) -> None:
         self._drop_last()
         self.watch(tuple(_leaves_of(holder)))
-        self._last = holder
+        if not _is_settled(holder):
+            self._last = holder
+        elif _saves(holder):
+            self._last = holder
+            self._name(holder)
+
+    def _name(self, holder: Any) -> None:
+        self._names.append(_name_of(holder, holder.inputs if isinstance(holder, Region) else holder.held))
+        self._is_named = True
 
     def _drop_last(self) -> None:
-        if self._last is not None and _saves(self._last):
-            held = self._last.swap_held(Dropped(self, len(self._names)))
-            self._names.append(_name_of(self._last, held))
-        self._last = None
+        """Drops what the last node saved, which the next one may have been computed with."""
+        last, self._last = self._last, None
+        if last is None:
+            return
+        if _saves(last):
+            if not self._is_named:
+                self._name(last)
+            stand_in = Dropped(self, len(self._names) - 1)
+            self._stand_ins.append(weakref.ref(stand_in))
+            last.swap_held(stand_in)
+        elif self._is_named:
+            self._stand_ins.append(_freed)  # by a backward inside
+        self._is_named = False
 
     def _finish(self, results: Any) -> None:
         """Notes what the function read, and others still hold; of the rest nothing is kept."""
@@ -317,7 +349,7 @@ class Region(_Run):
         if self._held is None or index >= len(self._held) or self._held[index] is _TAKEN:
             self._held = self._run_again()
         held, self._held[index] = self._held[index], _TAKEN
-        if all(one is _TAKEN for one in self._held):
+        if state.backward_pass is None or all(one is _TAKEN for one in self._held):
             self._held = None
         return held
 
@@ -346,7 +378,7 @@ class Region(_Run):
             state.region, state.streams, state.trace, state.grad_enabled, state.autocast = before
         run.settle()
         self._check([_name_of(*pair) for pair in run.made])
-        return [held for _, held in run.made]
+        return [_TAKEN if ref() is None else held for ref, (_, held) in zip(self._stand_ins, run.made, strict=False)]
 
     def _check(self, names: Sequence[Any]) -> None:
         """Raises unless a second run saved what the first one did.

@@ -354,6 +354,44 @@ def test_a_backward_inside(stops_early):
     np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("stops_early", [True, False])
+def test_gradients_inside_that_free_what_was_made_last(stops_early):
+    def block(x):
+        a, b = x.sin().exp().sin(), x.cos().exp().sin()
+        (ga,) = ja.autograd.grad(a, x)
+        (gb,) = ja.autograd.grad(b, x)  # frees `sin`, the last operation, before another one comes
+        return (x * ga * gb).sin()
+
+    def derivative(fn):
+        return lambda x: ja.autograd.grad(fn(x), x, create_graph=True)[0]
+
+    kept_little = lambda fn: lambda x: ja.checkpoint(fn, x)
+    x = ja.tensor(0.3, requires_grad=True)
+    with ja.set_checkpoint_early_stop(stops_early):
+        for wanted, *others in [
+            (block, kept_little(block), kept_little(kept_little(block))),
+            (derivative(block), derivative(kept_little(block)), kept_little(derivative(kept_little(block)))),
+            (derivative(derivative(block)), derivative(kept_little(derivative(kept_little(block))))),
+        ]:
+            for fn in others:
+                np.testing.assert_allclose(fn(x).item(), wanted(x).item(), rtol=1e-5)
+
+
+def test_values_read_outside_of_a_backward_are_not_kept():
+    calls = []
+
+    def block(x):
+        calls.append(1)
+        return (x * x * x).exp()
+
+    y = ja.checkpoint(block, ja.ones(2, requires_grad=True))
+    for n in (2, 3):
+        np.testing.assert_allclose(y.grad_fn._saved_result.tolist(), np.e, rtol=1e-6)
+        assert len(calls) == n
+    y.sum().backward()
+    assert len(calls) == 4
+
+
 def test_a_second_run_ends_when_all_is_there_that_the_backward_needs():
     calls = []
 
