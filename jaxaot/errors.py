@@ -188,10 +188,7 @@ class LeafWriteError(AutogradError):
 
 
 class NoInputsError(AutogradError, ValueError):
-    """`ja.autograd.grad(y, [])`: gradients with respect to nothing.
-
-    Pass the tensors whose gradients are wanted, `ja.autograd.grad(y, [w, b])`.
-    """
+    """`ja.autograd.grad(y, [])`: gradients with respect to nothing. Pass the tensors, `ja.autograd.grad(y, [w])`."""
 
 
 class NoGradPathError(AutogradError):

@@ -197,7 +197,7 @@ class _SecondRun(_Run):
         if last is not None and _saves(last):
             self._note(last)
 
-    def _note(self, holder: Any) -> None:
+    def _note(self, holder: Node | Region) -> None:
         self.made.append((holder, holder.inputs if isinstance(holder, Region) else holder.held))
 
     def _check_complete(self) -> None:
@@ -205,12 +205,12 @@ class _SecondRun(_Run):
             raise _Complete
 
 
-def _is_settled(holder: Any) -> bool:
+def _is_settled(holder: Node | Region) -> bool:
     """Returns whether a node that has just come holds all that it will: a backward may free it before the next one."""
     return state.saved_hooks is None and (isinstance(holder, (OpNode, Region)) or holder.runs_user_code)
 
 
-def _saves(holder: Any) -> bool:
+def _saves(holder: Node | Region) -> bool:
     """Returns whether a node holds values that are to be dropped, or is a region."""
     if isinstance(holder, Region):
         return True
@@ -304,7 +304,7 @@ class Region(_Run):
             self._last = holder
             self._name(holder)
 
-    def _name(self, holder: Any) -> None:
+    def _name(self, holder: Node | Region) -> None:
         self._names.append(_name_of(holder, holder.inputs if isinstance(holder, Region) else holder.held))
         self._is_named = True
 

@@ -55,6 +55,9 @@ UNRECORDED = {"no_grad": "no_grad", "unrecorded inference": "inference"}
 What `_view_parent` of such a view holds is the version that the memory had then.
 """
 
+UNRECORDED_IN = ("no_grad", "unrecorded inference")
+"""Their `_creation` outside and inside of `inference_mode`."""
+
 NODES: dict[str, Callable[..., Node]] = {}
 """The nodes of the tape that a tensor makes by itself: `nodes.py` puts `view` here, `leaves.py` puts `leaf`."""
 
