@@ -17,6 +17,7 @@
     ├── AutogradError                     gradients
     │   ├── LeafWriteError                a leaf that requires grad, written in place
     │   ├── NoGradPathError               backward from what does not require grad
+    │   ├── NoInputsError                 a gradient with respect to nothing
     │   ├── BackwardTwiceError            residuals already freed
     │   ├── RecomputeMismatchError        a checkpointed function that does something else the second time
     │   ├── SavedTensorWrittenError       what a backward saved was written since, where that is checked
@@ -72,6 +73,7 @@
     ├── DuplicateOpError, SchemaError     the op table
     ├── ControlFlowMismatchError          branches, or what a loop carries, that do not agree
     └── UnknownSettingError, UsageError   settings and the command line
+        └── NothingToCheckError           a gradcheck that is to compare nothing
 
     RecompileWarning                      one argument makes a function compile again and again
     TracedPrintWarning                    a compiled function prints only when it is traced
@@ -183,6 +185,10 @@ class LeafWriteError(AutogradError):
 
     `w = ja.ones(3, requires_grad=True); w.add_(1)`. Write inside `with ja.no_grad():`, or out of place.
     """
+
+
+class NoInputsError(AutogradError, ValueError):
+    """`ja.autograd.grad(y, [])`: gradients with respect to nothing. Pass the tensors, `ja.autograd.grad(y, [w])`."""
 
 
 class NoGradPathError(AutogradError):
@@ -597,6 +603,13 @@ class UnknownSettingError(JaxaotError, TypeError):
 
 class UsageError(JaxaotError, ValueError):
     """The command line was given something it cannot use."""
+
+
+class NothingToCheckError(UsageError, AssertionError):
+    """`ja.autograd.gradcheck` was told to compare nothing.
+
+    `ja.autograd.gradcheck(f, x, check_backward_ad=False)`. Pass `check_forward_ad=True`, or leave `check_backward_ad`.
+    """
 
 
 class RecompileWarning(UserWarning):

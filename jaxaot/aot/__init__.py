@@ -1,6 +1,8 @@
 """The entry points of functorch.compile, on the stages of jaxaot."""
 
 from jaxaot._util import show_only_public as _show_only_public
+from jaxaot.aot.compilers import make_boxed_compiler as make_boxed_compiler
+from jaxaot.aot.compilers import make_boxed_func as make_boxed_func
 from jaxaot.aot.compilers import nop as nop
 from jaxaot.aot.compilers import print_compile as print_compile
 from jaxaot.aot.drawing import draw_graph as draw_graph

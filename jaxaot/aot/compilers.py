@@ -1,7 +1,8 @@
 """Compilers: what makes a callable of a graph.
 
 A *compiler* takes a ClosedJaxpr and the types of its inputs, and returns a function of flat arrays that returns a list
-of arrays. In place of one, the name of a backend (`"xla"`, `"interpret"`) may be given.
+of arrays; or a function of a list of them, marked as `make_boxed_func` does; or a graph, which runs as it is. In place
+of one, the name of a backend (`"xla"`, `"interpret"`) may be given.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from jaxaot.ir.text import to_text
 from jaxaot.ir.walk import short_aval
 from jaxaot.lower.backends import Backend, get_backend
 
-Compiler = Callable[[Any, Sequence[jax.ShapeDtypeStruct]], Callable[..., Sequence[Any]]]
+Compiler = Callable[[Any, Sequence[jax.ShapeDtypeStruct]], Any]
 
 
 def nop(jaxpr: ClosedJaxpr, example_avals: Sequence[Any] = ()) -> Callable[..., list[Any]]:
@@ -33,6 +34,32 @@ def print_compile(jaxpr: ClosedJaxpr, example_avals: Sequence[Any] = ()) -> Call
     """Prints a graph, and returns what `nop` returns for it."""
     print(to_text(jaxpr))
     return nop(jaxpr)
+
+
+def make_boxed_func(fn: Callable[..., Sequence[Any]]) -> Callable[[list[Any]], Sequence[Any]]:
+    """Returns a function that takes the list of what `fn` takes one by one, as compilers of PyTorch return it."""
+
+    def boxed(args: list[Any]) -> Sequence[Any]:
+        return fn(*args)
+
+    vars(boxed)["_boxed_call"] = True
+    return boxed
+
+
+def make_boxed_compiler(compiler: Compiler) -> Compiler:
+    """Returns a compiler whose functions take a list, see `make_boxed_func`."""
+
+    def compile_boxed(jaxpr: ClosedJaxpr, example_avals: Sequence[Any] = ()) -> Callable[..., Sequence[Any]]:
+        return make_boxed_func(_as_function(compiler(jaxpr, example_avals)))
+
+    return compile_boxed
+
+
+def _as_function(made: Any) -> Any:
+    """Returns what a compiler made as a function of arrays: it may be one, or of a list, or a graph."""
+    if isinstance(made, ClosedJaxpr):
+        return jaxpr_as_fun(made)
+    return (lambda *args: made(list(args))) if getattr(made, "_boxed_call", False) else made
 
 
 def as_backend(compiler: Compiler | str, label: str, is_lazy: bool = False) -> Backend:
@@ -88,17 +115,18 @@ class CompiledGraph:
           CompilerResultError: If the compiler returns no function.
         """
         with self._lock:
-            if self._run is None:
+            run: Any = self._run
+            if run is None:
                 avals = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in self.jaxpr.in_avals]
-                made = self._compiler(self.jaxpr, avals)
+                made = _as_function(self._compiler(self.jaxpr, avals))
                 if not callable(made):
                     raise CompilerResultError(
                         f"`{self._label}` returned a {type(made).__name__} for a graph of {len(avals)} inputs. A "
                         "compiler returns a function of flat arrays, for instance "
                         "`jax.jit(jax.extend.core.jaxpr_as_fun(jaxpr))`."
                     )
-                self._run = made
-        return self._run
+                run = self._run = made
+        return run
 
     def call(self, *args: object) -> list[Any]:
         """Returns the outputs of the graph.

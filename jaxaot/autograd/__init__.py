@@ -14,6 +14,7 @@ from jaxaot.facade.grad import backward as backward
 from jaxaot.facade.grad import grad as grad
 from jaxaot.facade.gradcheck import gradcheck as gradcheck
 from jaxaot.facade.gradcheck import gradgradcheck as gradgradcheck
+from jaxaot.facade.saved import SavedTensor as SavedTensor
 from jaxaot.tape.modes import enable_grad as enable_grad
 from jaxaot.tape.modes import inference_mode as inference_mode
 from jaxaot.tape.modes import is_multithreading_enabled as is_multithreading_enabled

@@ -83,6 +83,12 @@ class FunctionCtx:
             return self._pushing
         return () if self._saved is None else self._saved.tensors()
 
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The same, by an older name."""
+        warn_user("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self.saved_tensors
+
 
 def _saveable(method: str, tensors: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
     for tensor in tensors:

@@ -10,12 +10,15 @@ import numpy as np
 
 from jaxaot.errors import ArgumentError, DimError, DtypeError, ShapeMismatchError, TensorValueError
 from jaxaot.facade.dispatch import call, call_out
+from jaxaot.facade.history import History
 from jaxaot.facade.indexing import getitem
+from jaxaot.facade.nodes import UnderivedNode
 from jaxaot.facade.nonzero import true_places
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.promotion import default_float, default_int, is_bool, is_complex, is_inexact, is_integral
 from jaxaot.ops.table import lookup
+from jaxaot.tape.modes import state
 
 
 def _indices(values: Any) -> Tensor:
@@ -59,7 +62,9 @@ def unique(
     """Returns the distinct elements, or slices along `dim`, in ascending order; with where and how often if asked."""
     values, axis = _comparable("unique", input, dim)
     found, inverse, counts = np.unique(values, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
-    return _distinct(input, found, inverse, counts, dim, return_inverse, return_counts)
+    return _distinct(
+        "_unique2" if dim is None else "unique_dim", input, found, inverse, counts, dim, return_inverse, return_counts
+    )
 
 
 def unique_consecutive(
@@ -73,7 +78,8 @@ def unique_consecutive(
     starts = np.nonzero(begins)[0]
     counts = np.diff(np.append(starts, len(rows)))
     found = np.take(values.reshape(-1) if axis is None else values, starts, axis=axis or 0)
-    return _distinct(input, found, np.cumsum(begins) - 1, counts, dim, return_inverse, return_counts)
+    op = "unique_consecutive" if dim is None else "unique_dim_consecutive"
+    return _distinct(op, input, found, np.cumsum(begins) - 1, counts, dim, return_inverse, return_counts)
 
 
 def _comparable(name: str, input: Tensor, dim: int | None) -> tuple[np.ndarray, int | None]:
@@ -97,9 +103,19 @@ def _comparable(name: str, input: Tensor, dim: int | None) -> tuple[np.ndarray, 
 
 
 def _distinct(
-    input: Tensor, found: Any, inverse: Any, counts: Any, dim: int | None, return_inverse: bool, return_counts: bool
+    op: str,
+    input: Tensor,
+    found: Any,
+    inverse: Any,
+    counts: Any,
+    dim: int | None,
+    return_inverse: bool,
+    return_counts: bool,
 ) -> Any:
     results = [wrap_array(jnp.asarray(found, input.dtype))]
+    if input.requires_grad and state.grad_enabled and state.trace is None:
+        node = UnderivedNode(op, input._gradient_edge())
+        results[0]._history = History(results[0]._layout, 0, True, node)
     if return_inverse:
         results.append(_indices(inverse.reshape(tuple(input.shape) if dim is None else -1)))
     if return_counts:

@@ -191,9 +191,12 @@ class DualLevel:
     def hold(self, tensor: Tensor, tangent: Tensor) -> None:
         """Makes a tangent that of a tensor that owns its tangent, as it is or in memory of the tensor's strides."""
         layout = tensor._layout
-        if tangent._layout.stride != layout.stride or tangent._layout.is_conj != layout.is_conj:
+        is_alike = tangent._layout.stride == layout.stride and tangent._layout.is_conj == layout.is_conj
+        # of part of a memory: views that show more of it can be made of both
+        is_part = tangent._storage.nbytes() < tensor._storage.nbytes() and layout.dtype == tensor._storage.dtype
+        if not is_alike or is_part:
             with _paused():
-                tangent, given = _zeros(tensor, tangent.dtype), tangent
+                tangent, given = _zeros(tensor, tangent.dtype, is_part), tangent
                 call_inplace(lookup("copy"), (tangent, given), (False,))
         key, all_held = id(tensor), self._held
         ref = weakref.ref(tensor, lambda _: all_held.pop(key, None))
@@ -441,12 +444,15 @@ def _frozen(tensor: Tensor) -> Tensor:
     return standing(value, tensor._gradient_edge())
 
 
-def _zeros(tensor: Tensor, dtype: DTypeLike | None) -> Tensor:
-    """Returns zeros that lie in memory as a tensor does."""
+def _zeros(tensor: Tensor, dtype: DTypeLike | None, on_all: bool = False) -> Tensor:
+    """Returns zeros that lie in memory as a tensor does, if asked for as part of a memory as large as its own."""
     layout = tensor._layout
     dense = dense_like(layout, np.dtype(dtype))
     with _paused():
-        if dense.stride == layout.stride:
+        if on_all:
+            whole = wrap_array(jnp.zeros((tensor._storage.layout.numel,), dtype))
+            made = as_strided(whole, layout.size, layout.stride, tensor._offset)
+        elif dense.stride == layout.stride:
             made = wrap_array(jnp.zeros(layout.size, dtype), dense)
         else:
             made = as_strided(wrap_array(jnp.zeros((layout.reach,), dtype)), layout.size, layout.stride, 0)

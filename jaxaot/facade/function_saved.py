@@ -47,6 +47,14 @@ class _Memory:
         self._array: Any = None if array is None else (lambda: array) if is_tracer(array) else weakref.ref(array)
         self._counter, self._tensor = counter_of(tensor), weakref.ref(tensor)
 
+    def original(self, edge: Edge | None) -> Tensor | None:
+        """Returns the tensor itself, if it lives, shows what it showed, and its gradients go where they went."""
+        tensor = self._tensor()
+        if tensor is None or state.trace is not None:
+            return None
+        shows = tensor._storage is self._storage() and (tensor._layout, tensor._offset) == (self._layout, self._offset)
+        return tensor if shows and tensor._gradient_edge() == edge else None
+
     def tensor(self) -> Tensor | None:
         """Returns a tensor there; None if the memory is gone, or was written since."""
         storage = self._storage()
@@ -163,6 +171,9 @@ class FunctionSaved:
         if memory is not None and shows_memory and type(self.held[i]) is not Packed:
             tensor = memory.tensor()
             if tensor is not None:
+                original = memory.original(edge)
+                if original is not None:
+                    return original
                 if edge is not None and is_inexact(tensor.dtype) and state.trace is None:
                     tensor._history = History(tensor._layout, tensor._offset, True, edge.node, edge.index)
                 return tensor

@@ -16,6 +16,7 @@ from jaxaot.errors import (
     ArgumentError,
     AutogradError,
     NoGradPathError,
+    NoInputsError,
     ShapeMismatchError,
     TensorTypeError,
     TensorValueError,
@@ -332,12 +333,16 @@ def grad(
 
     Raises:
       UnusedInputError: If an input is not used and neither `allow_unused` nor `materialize_grads` is set.
+      NoInputsError: If there are no inputs.
     """
     outputs, inputs = _listed(outputs), _listed(inputs)
     if not inputs:
-        raise AutogradError("`inputs` argument to `grad()` cannot be empty.")
-    if materialize_grads:
-        _check_materializes(inputs, allow_unused)
+        raise NoInputsError("`inputs` argument to `grad()` cannot be empty: grad requires non-empty inputs.")
+    if materialize_grads and allow_unused is False:
+        raise TensorValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False. "
+            "Zeros are the gradients of inputs that are not used."
+        )
     if grad_outputs is not None and isinstance(grad_outputs, Tensor):
         grad_outputs = [grad_outputs]
     if is_grads_batched:
@@ -356,6 +361,11 @@ def grad(
         for tensor, edge in zip(inputs, edges, strict=True):
             gradient = found.get(edge)
             if gradient is None and materialize_grads:
+                if not isinstance(tensor, Tensor):
+                    raise AutogradError(
+                        "materialize_grads cannot be used when the given input is a GradientEdge, which has no shape, "
+                        "and is not used in the graph. Pass the tensor itself."
+                    )
                 zeros = wrap_gradient(jnp.zeros(tensor._layout.size, tensor.dtype), tensor)
                 results.append(zeros.requires_grad_() if create_graph else zeros)
                 continue
@@ -368,25 +378,6 @@ def grad(
                 None if gradient is None else wrap_gradient(gradient, tensor if isinstance(tensor, Tensor) else None)
             )
     return tuple(results)
-
-
-def _check_materializes(inputs: Sequence[Any], allow_unused: bool | None) -> None:
-    """Raises if there are inputs whose gradients cannot be zeros, or that must be used.
-
-    Raises:
-      TensorValueError: If `allow_unused` is False.
-      AutogradError: If an input is a `GradientEdge`.
-    """
-    if allow_unused is False:
-        raise TensorValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False. "
-            "Zeros are the gradients of inputs that are not used."
-        )
-    if not all(isinstance(tensor, Tensor) for tensor in inputs):
-        raise AutogradError(
-            "materialize_grads cannot be used when the given input is a GradientEdge, which has no shape. Pass the "
-            "tensor itself."
-        )
 
 
 def _batched(

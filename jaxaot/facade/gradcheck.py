@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxaot.errors import GradientMismatchError, JaxaotError, UsageError
+from jaxaot.errors import GradientMismatchError, JaxaotError, NothingToCheckError, UsageError
 from jaxaot.facade.create import from_numpy
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.forward import dual_level, make_dual, unpack_dual
@@ -90,10 +90,11 @@ def gradcheck(
 
     Raises:
       GradientMismatchError: If they do not agree, unless `raise_exception` is false.
-      UsageError: If no input requires grad, or nothing is to be compared.
+      NothingToCheckError: If nothing is to be compared.
+      UsageError: If no input requires grad, or what is asked for does not go together.
     """
     if not (check_forward_ad or check_backward_ad):
-        raise UsageError(
+        raise NothingToCheckError(
             "Expected at least one of check_forward_ad or check_backward_ad to be True: else nothing is compared."
         )
     if check_batched_grad and not check_backward_ad:
@@ -162,10 +163,10 @@ def gradgradcheck(
 
     Raises:
       GradientMismatchError: If they do not agree, unless `raise_exception` is false.
-      UsageError: If nothing is to be compared.
+      NothingToCheckError: If nothing is to be compared.
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
-        raise UsageError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True.")
+        raise NothingToCheckError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True.")
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     with enable_grad():
         outputs = _outputs(func, given)

@@ -32,7 +32,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.facade.typed_storage import TypedStorage
 from jaxaot.facade.typed_storage import storage as typed_storage
-from jaxaot.facade.write import check_no_inference
+from jaxaot.facade.write import check_no_inference, check_view_writable
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import (
@@ -60,6 +60,8 @@ def _check_leaf(tensor: Tensor) -> None:
 def become(tensor: Tensor, view: Tensor) -> Tensor:
     """Turns a tensor into a view of itself, in place."""
     _check_leaf(tensor)
+    if state.grad_enabled:
+        check_view_writable(tensor, tensor.requires_grad)
     if view is tensor:
         return tensor
     tensor._touch()
@@ -270,6 +272,15 @@ def set_data(self: Tensor, value: Tensor) -> None:
     if state.trace is not None:
         state.trace.note(value)
     _show(self, value._storage, value._layout, value._offset)
+
+
+def delete_data(self: Tensor) -> None:
+    """Refuses `del x.data`.
+
+    Raises:
+      AutogradError: Always.
+    """
+    raise AutogradError("Deleting tensor data is not allowed. Delete tensor instead! Write `del x`.")
 
 
 def detach_(self: Tensor) -> Tensor:

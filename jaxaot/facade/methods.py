@@ -603,7 +603,7 @@ def _bind() -> None:
         "retain_grad": hooks.retain_grad, "allclose": allclose, "equal": equal,
         "as_strided_scatter": strided.as_strided_scatter, "uniform_": _with_from(Tensor.uniform_),
         "new_empty_strided": _finished(strided.new_empty_strided), "random_": _with_from(Tensor.random_),
-        "repeat": repeat, "data": property(metadata.get_data, metadata.set_data),
+        "repeat": repeat, "data": property(metadata.get_data, metadata.set_data, metadata.delete_data),
         "T": property(lambda self: views.permute(self, *reversed(range(self.ndim)))),
         "mT": property(views.matrix_transpose), "mH": property(views.adjoint), "H": property(views.matrix_adjoint),
         "real": property(views.real, _write_real), "imag": property(views.imag, _write_imag), "new_tensor": _new_tensor,

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import AutogradError, BackwardTwiceError
+from jaxaot.errors import AutogradError, BackwardTwiceError, NoDerivativeError
 from jaxaot.facade.kernels import (
     GradKernel,
     backward_name,
@@ -324,6 +324,26 @@ class WriteNode(Node):
             return split_write(self.chain, cotangent, None)
         starts = chain_starts(self.chain)
         return split_write_kernel(chain_template(self.chain), cotangent, starts)
+
+
+class UnderivedNode(Node):
+    """An operation without a derivative, of what requires grad: a backward through it is refused.
+
+    Attributes:
+      op: What the operation is called.
+    """
+
+    __slots__ = ("op",)
+
+    def __init__(self, op: str, edge: Edge | None):
+        super().__init__(backward_name(op), (edge,))
+        self.op = op
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        raise NoDerivativeError(
+            f"the derivative for '{self.op}' is not implemented, as it is not in PyTorch. Detach the operand, "
+            "`x.detach()`, if it is to count as a constant."
+        )
 
 
 class GraphInput(Node):

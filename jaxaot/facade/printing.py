@@ -98,6 +98,8 @@ def tensor_repr(tensor: Tensor) -> str:
     if tensor.requires_grad:
         node = tensor.grad_fn
         notes.append("requires_grad=True" if node is None else f"grad_fn={node!r}")
+    elif tensor._is_moved_unrecorded:
+        notes.append("grad_fn=<Invalid>")
     tangent = None if state.dual is None else state.dual.tangent(tensor)
     if tangent is not None:
         notes.append(f"tangent={tensor_repr(tangent)}")

@@ -6,6 +6,9 @@ began and with the same random numbers; each node then takes the residuals of th
 the function does to tensors it does again to what they were, and then a `Journal` puts back how they are. So hooks,
 gradients of tensors that the function reaches, several backwards and nested regions are those of the tape.
 
+A second run ends as soon as all is there that nodes saved, unless `set_checkpoint_early_stop(False)` was in force. So
+a backward inside of the function, while it runs for the first time, has what was made up to then made again.
+
 Hooks on saved tensors that are around the call pack the tensors that are passed by position, which the second run
 needs; there is nothing else to pack. What is saved under hooks that the function sets up is packed by them, and not
 dropped.
@@ -13,16 +16,17 @@ dropped.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
 
-from jaxaot.errors import AutogradError, RecomputeMismatchError
+from jaxaot.errors import RecomputeMismatchError
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.leaves import AccumulateGrad
-from jaxaot.facade.nodes import ViewNode, materialize
+from jaxaot.facade.nodes import OpNode, ViewNode, materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.saved import Packed, is_packed, pack
 from jaxaot.facade.storage import Storage
@@ -34,6 +38,7 @@ from jaxaot.views.layout import dense_like
 
 _STORAGE_FIELDS = ("array", "layout", "is_shared", "n_written")
 _TAKEN = object()
+_freed: Callable[[], None] = lambda: None
 
 
 class Journal:
@@ -95,7 +100,7 @@ def _has(entries: dict[int, Any], thing: object) -> bool:
 class Dropped:
     """Stands for what a node saved, until it is computed again."""
 
-    __slots__ = ("_index", "_region")
+    __slots__ = ("__weakref__", "_index", "_region")
 
     def __init__(self, region: Region, index: int):
         self._region = region
@@ -159,19 +164,58 @@ class _Run:
         raise NotImplementedError  # every run is a first one or a second one
 
 
+class _Complete(BaseException):
+    """Ends a second run: no user code is meant to catch it."""
+
+
 class _SecondRun(_Run):
     """A run that makes again what was dropped.
 
     Attributes:
-      holders: The nodes and regions made.
+      made: What was saved: the nodes and regions, and what each held when the next one came.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, n_wanted: int | None) -> None:
         super().__init__(None)
-        self.holders: list[Any] = []
+        self.made: list[tuple[Any, Any]] = []
+        self._n_wanted = n_wanted
+        self._last: Any = None
 
     def add(self, holder: Any) -> None:
-        self.holders.append(holder)
+        self.settle()
+        if not _is_settled(holder):
+            self._check_complete()
+            self._last = holder
+        elif _saves(holder):
+            self._check_complete()
+            self._note(holder)
+            self._check_complete()
+
+    def settle(self) -> None:
+        """Notes what the last one holds, if that was not known when it came."""
+        last, self._last = self._last, None
+        if last is not None and _saves(last):
+            self._note(last)
+
+    def _note(self, holder: Node | Region) -> None:
+        self.made.append((holder, holder.inputs if isinstance(holder, Region) else holder.held))
+
+    def _check_complete(self) -> None:
+        if self._n_wanted is not None and len(self.made) >= self._n_wanted:
+            raise _Complete
+
+
+def _is_settled(holder: Node | Region) -> bool:
+    """Returns whether a node that has just come holds all that it will: a backward may free it before the next one."""
+    return state.saved_hooks is None and (isinstance(holder, (OpNode, Region)) or holder.runs_user_code)
+
+
+def _saves(holder: Node | Region) -> bool:
+    """Returns whether a node holds values that are to be dropped, or is a region."""
+    if isinstance(holder, Region):
+        return True
+    held = holder.held
+    return bool(held) and not is_packed(held)
 
 
 class _PackedArgument(NamedTuple):
@@ -213,7 +257,10 @@ class Region(_Run):
         self._draws = _Draws()
         self._grad_enabled, self._autocast = state.grad_enabled, state.autocast
         self._names: list[Any] = []
+        self._stops_early = state.stops_recomputing
         self._last: Any = None
+        self._is_named = False
+        self._stand_ins: list[Callable[[], Dropped | None]] = []
         self._held: list[Any] | None = None
         self._is_running = True
 
@@ -231,11 +278,11 @@ class Region(_Run):
         finally:
             state.region, state.streams = self.outer, streams
         self._drop_last()
-        self._is_running = False
+        self._is_running, self._held = False, None
         self._finish(results)
-        if self.outer is not None:
-            self.outer.add(self)
-            self.outer = None
+        outer, self.outer = self.outer, None
+        if outer is not None:
+            outer.add(self)
         return results
 
     def watch(self, values: Iterable[Any]) -> None:
@@ -251,16 +298,30 @@ class Region(_Run):
     def add(self, holder: Any) -> None:
         self._drop_last()
         self.watch(tuple(_leaves_of(holder)))
-        self._last = holder
+        if not _is_settled(holder):
+            self._last = holder
+        elif _saves(holder):
+            self._last = holder
+            self._name(holder)
+
+    def _name(self, holder: Node | Region) -> None:
+        self._names.append(_name_of(holder, holder.inputs if isinstance(holder, Region) else holder.held))
+        self._is_named = True
 
     def _drop_last(self) -> None:
-        if self._last is not None:
-            held = self._last.swap_held(Dropped(self, len(self._names)))
-            if is_packed(held):
-                self._last.swap_held(held)
-            else:
-                self._names.append(_name_of(self._last, held))
-            self._last = None
+        """Drops what the last node saved, which the next one may have been computed with."""
+        last, self._last = self._last, None
+        if last is None:
+            return
+        if _saves(last):
+            if not self._is_named:
+                self._name(last)
+            stand_in = Dropped(self, len(self._names) - 1)
+            self._stand_ins.append(weakref.ref(stand_in))
+            last.swap_held(stand_in)
+        elif self._is_named:
+            self._stand_ins.append(_freed)  # by a backward inside
+        self._is_named = False
 
     def _finish(self, results: Any) -> None:
         """Notes what the function read, and others still hold; of the rest nothing is kept."""
@@ -283,18 +344,12 @@ class Region(_Run):
         """Returns the values that a node saved, computed again.
 
         Raises:
-          AutogradError: If the function is still running.
           RecomputeMismatchError: If it does something else when it runs again.
         """
-        if self._is_running:
-            raise AutogradError(
-                "A backward inside a function that is run by `ja.checkpoint` needs what that function does not keep. "
-                "Call `backward` or `ja.autograd.grad` after it, on what it returns, or without `ja.checkpoint`."
-            )
-        if self._held is None or self._held[index] is _TAKEN:
+        if self._held is None or index >= len(self._held) or self._held[index] is _TAKEN:
             self._held = self._run_again()
         held, self._held[index] = self._held[index], _TAKEN
-        if all(one is _TAKEN for one in self._held):
+        if state.backward_pass is None or all(one is _TAKEN for one in self._held):
             self._held = None
         return held
 
@@ -304,7 +359,8 @@ class Region(_Run):
         fn, args, kwargs, journal = self.inputs
         args = tuple(value.unpack() if isinstance(value, _PackedArgument) else value for value in args)
         before = state.region, state.streams, state.trace, state.grad_enabled, state.autocast
-        run = _SecondRun()
+        n_wanted = len(self._names) if self._stops_early or self._is_running else None
+        run = _SecondRun(n_wanted)
         positions = {generator: generator.position for generator in self._draws.began}
         present = journal.restore()
         state.region, state.streams, state.trace = run, None, None
@@ -312,7 +368,7 @@ class Region(_Run):
         try:
             for generator, position in self._draws.began.items():
                 generator.position = position
-            with without_saved_hooks():
+            with without_saved_hooks(), contextlib.suppress(_Complete):
                 fn(*args, **kwargs)
         finally:
             run.journal.restore()
@@ -320,12 +376,16 @@ class Region(_Run):
             for generator, position in positions.items():
                 generator.position = position
             state.region, state.streams, state.trace, state.grad_enabled, state.autocast = before
-        made = [(holder, holder.swap_held(None)) for holder in run.holders]
-        made = [(holder, held) for holder, held in made if not is_packed(held)]
-        self._check([_name_of(*pair) for pair in made])
-        return [held for _, held in made]
+        run.settle()
+        self._check([_name_of(*pair) for pair in run.made])
+        return [_TAKEN if ref() is None else held for ref, (_, held) in zip(self._stand_ins, run.made, strict=False)]
 
     def _check(self, names: Sequence[Any]) -> None:
+        """Raises unless a second run saved what the first one did.
+
+        Raises:
+          RecomputeMismatchError: If it saved something else.
+        """
         pick = (lambda name: name) if self._is_strict else (lambda name: name[0])
         if list(map(pick, names)) == list(map(pick, self._names)):
             return

@@ -263,7 +263,7 @@ def version_of(tensor: Tensor, is_result: bool = False) -> Version:
       is_result: Whether the node that saves it made it; then it may be detached in place.
     """
     text = f"[jaxaot.{dtype_name(tensor.dtype)}Tensor {list(tensor.shape)}]"
-    node = tensor.grad_fn
+    node = tensor.grad_fn if tensor.requires_grad else None
     if node is not None:
         text += f", which is output {tensor.output_nr} of {node.name().removesuffix('Backward0')},"
     counter, storage = counter_of(tensor), tensor._storage
@@ -351,7 +351,12 @@ class SavedTensor:
 
     __slots__ = ("_node", "_place")
 
-    def __init__(self, node: Any, place: int | None):
+    def __init__(self, node: Any = None, place: int | None = None):
+        if node is None:
+            raise AutogradError(
+                "Trying to create a SavedTensor object from Python is forbidden. A node makes those of what it saved: "
+                "`y.grad_fn._raw_saved_self`."
+            )
         self._node = node
         self._place = place
 
@@ -406,7 +411,7 @@ class SavedTensor:
         item = held_items(node)[place]
         if type(item) is Packed:
             return item.value
-        made = wrap_array(jnp.asarray(item), self._layout(place))
+        made = wrap_array(jnp.asarray(item), self._layout(place, item))
         made._storage.is_shared = True
         return made
 
@@ -431,7 +436,7 @@ class SavedTensor:
         node, place, hooks = self._node, self._place, HookPair(pack_hook, unpack_hook)
         is_freed = node.leaves is None
         items = [] if is_freed else held_items(node)
-        layout = None if place is None or is_freed else self._layout(place)
+        layout = None if place is None or is_freed else self._layout(place, items[place])
         check_takes_hooks(is_freed, None if place is None or layout is None else items[place])
         assert place is not None and layout is not None, "it is a tensor"
         items[place] = pack(hooks, items[place], layout)
@@ -452,7 +457,7 @@ class SavedTensor:
             version.check()
         origin, index = node.kernel.sources[place]
         item, original = held_items(node)[place], node.original(place)
-        layout = self._layout(place)
+        layout = self._layout(place, item)
         if layout is None:
             return wrap_array(jnp.asarray(item))
         if type(item) is not Packed:
@@ -492,10 +497,9 @@ class SavedTensor:
             level.hold(made, tangent)
         return made
 
-    def _layout(self, place: int) -> Layout | None:
-        """Returns the layout of the tensor; None for a number or a key."""
+    def _layout(self, place: int, item: Any) -> Layout | None:
+        """Returns the layout of the tensor that an item is; None for a number or a key."""
         node = self._node
-        item = held_items(node)[place]
         if type(item) is Packed:
             return item.layout
         origin, index = node.kernel.sources[place]

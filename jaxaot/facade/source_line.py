@@ -33,12 +33,12 @@ def user_line() -> str:
     return "<unknown line>"
 
 
-def warn_user(message: str) -> None:
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warns, as of the user's line that is running."""
     frame, level = sys._getframe(1), 2
     while frame is not None and not is_users_file(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def is_users_file(path: str) -> bool:

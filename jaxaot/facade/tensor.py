@@ -49,6 +49,15 @@ else:
 INFERENCE = "inference"
 """`_creation` of a tensor that was made in `inference_mode`, and of its views."""
 
+UNRECORDED = {"no_grad": "no_grad", "unrecorded inference": "inference"}
+"""`_creation` of views that were made where nothing is recorded, of tensors made where it is, and the name of the mode.
+
+What `_view_parent` of such a view holds is the version that the memory had then.
+"""
+
+UNRECORDED_IN = ("no_grad", "unrecorded inference")
+"""Their `_creation` outside and inside of `inference_mode`."""
+
 NODES: dict[str, Callable[..., Node]] = {}
 """The nodes of the tape that a tensor makes by itself: `nodes.py` puts `view` here, `leaves.py` puts `leaf`."""
 
@@ -365,6 +374,10 @@ class Tensor(Bound):
     def requires_grad(self, value: bool) -> None:
         self.requires_grad_(value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise AutogradError("requires_grad cannot be deleted: write `x.requires_grad_(False)`.")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Says whether gradients of this leaf are wanted, in place."""
         if not isinstance(requires_grad, (bool, np.bool_)):
@@ -409,8 +422,23 @@ class Tensor(Bound):
         """The node that produced this tensor; None for a leaf."""
         history = self._history
         if history is None or not history.requires_grad:
+            if self._is_moved_unrecorded:
+                raise AutogradError(
+                    f"A view was created in {UNRECORDED[self._creation or '']} mode and its base or another view of "
+                    "its base has been modified inplace with grad mode enabled. Given that this use case is ambiguous "
+                    "and error-prone, it is forbidden. Make the view and write to its base both inside of the mode, or "
+                    "both outside; or take `view.detach()`."
+                )
             return None
         return self._view_edge(history).node if self._chain else history.node
+
+    @property
+    def _is_moved_unrecorded(self) -> bool:
+        """Whether it is a view that is not recorded, and its memory was written since; its base requires grad."""
+        base = self._base_tensor
+        if self._creation not in UNRECORDED or base is None or not base.requires_grad:
+            return False
+        return self._view_parent is not None and self._view_parent != self._version
 
     def _view_edge(self, history: History) -> Edge:
         """Returns the edge of a view, made anew after a recorded write moved the history on."""
@@ -460,6 +488,8 @@ class Tensor(Bound):
                 raise TensorTypeError(
                     f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
                 )
+            if value is self:
+                raise AutogradError("can't assign Variable as its own grad. Assign a copy of it: `x.grad = x.clone()`.")
             if value._layout.size != self._layout.size:
                 raise StorageSizeError(
                     f"assigned grad has data of a different size: {list(value.shape)} for a tensor of "

@@ -25,7 +25,7 @@ from jaxaot.facade.create import as_dtype
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import ViewNode
-from jaxaot.facade.tensor import INFERENCE, Tensor, wrap
+from jaxaot.facade.tensor import INFERENCE, UNRECORDED_IN, Tensor, wrap
 from jaxaot.ops.dims import broadcast_shapes, normalize_dim
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
@@ -97,7 +97,7 @@ def view_through(
         return view
     if not state.grad_enabled:
         # no gradient flows through a view made here: it has a history of its own
-        view._creation = "no_grad"
+        view._creation, view._view_parent = UNRECORDED_IN[state.infers], counter_of(parent).n
         return view
     view._creation = creation or parent._creation
     last = steps[-1]

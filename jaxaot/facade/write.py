@@ -16,7 +16,7 @@ from jaxaot.facade.history import History
 from jaxaot.facade.kernels import storing_through
 from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import ViewNode, WriteNode
-from jaxaot.facade.tensor import INFERENCE, history_edge, wrap
+from jaxaot.facade.tensor import INFERENCE, UNRECORDED, history_edge, wrap
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.lower.entry import run_into
 from jaxaot.tape.modes import state
@@ -71,6 +71,21 @@ def check_writable(target: Any, records: bool) -> None:
                 "a view of a leaf Variable that requires grad is being used in an in-place operation. Write inside "
                 "`with ja.no_grad():`, or out of place."
             )
+    check_view_writable(target, records)
+
+
+def check_view_writable(target: Any, records: bool) -> None:
+    """Raises unless a view may be changed in place, by how it was made, while operations are recorded.
+
+    Args:
+      target: The view, or a tensor that is none.
+      records: Whether the change is recorded.
+
+    Raises:
+      LeafWriteError: If it is a view of a leaf that requires grad.
+      AutogradError: If it is one of several views that one function returned, or was made under `no_grad`, in
+        `inference_mode` or by a custom Function.
+    """
     base = target._base_tensor
     if target._creation is None:
         if base is not None and base.requires_grad and base._history.node is None and not base._chain:
@@ -94,11 +109,12 @@ def check_writable(target: Any, records: bool) -> None:
             "would override the custom backward associated with the custom Function, leading to incorrect gradients. "
             "This behavior is forbidden. You can fix this by cloning the output of the custom Function."
         )
-    if target._creation == "no_grad":
+    if target._creation in UNRECORDED:
+        mode = UNRECORDED[target._creation]
         raise AutogradError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
+            f"A view was created in {mode} mode and is being modified inplace with grad mode enabled. Given that this "
             "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view "
-            "and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or "
+            f"and the inplace either both inside the {mode} block (if you don't want the inplace to be tracked) or "
             "both outside (if you want the inplace to be tracked)."
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -19,6 +20,7 @@ class _State(threading.local):
       grad_enabled: Whether operations are recorded.
       trace: The trace in progress, or None.
       region: The run of a checkpointed function in progress, or None.
+      stops_recomputing: Whether a checkpointed function that runs again ends once all is there that was saved.
       streams: What generators draw from while a branch or a loop runs eagerly; None outside of them.
       inlines: Whether compiled functions run as the functions themselves, because one that calls them gave up.
       checks_versions: Whether a backward refuses when what it saved was written since.
@@ -42,6 +44,7 @@ class _State(threading.local):
     grad_enabled: bool = True
     trace: Any = None
     region: Any = None
+    stops_recomputing: bool = True
     streams: Any = None
     inlines: bool = False
     checks_versions: bool = False
@@ -93,6 +96,13 @@ class set_grad_enabled:
 
 def _within(mode: Callable[[], Any], fn: Callable[..., Any]) -> Any:
     """Returns a function that runs in a mode; a generator or coroutine is in it while it runs, not its caller."""
+    if isinstance(fn, type):
+        warnings.warn(
+            f"Decorating classes is deprecated: only `{fn.__name__}(...)` would run in the mode, and its methods would "
+            "not. Decorate `__init__` and the methods that are meant.",
+            FutureWarning,
+            stacklevel=3,
+        )
     if inspect.isgeneratorfunction(fn):
 
         @functools.wraps(fn)

@@ -150,22 +150,24 @@ def checkpoint_sequential(
 
 
 class set_checkpoint_early_stop:
-    """Says whether a checkpointed function that runs again may end as soon as all is there that the backward needs.
+    """Inside, says whether a checkpointed function that runs again ends as soon as all is there that a backward needs.
 
-    PyTorch's switch. Here the function runs to its end, and what it computes beyond is not kept, whatever it says.
+    By default it does. It holds for the functions that are called inside, whenever their backward is.
 
     Args:
-      enable: Whether it may.
+      enable: Whether it does.
     """
 
     def __init__(self, enable: bool):
-        del enable
+        self._enable = bool(enable)
+        self._before: list[bool] = []
 
     def __enter__(self) -> None:
-        """Enters the block."""
+        self._before.append(state.stops_recomputing)
+        state.stops_recomputing = self._enable
 
     def __exit__(self, *_: object) -> None:
-        """Leaves the block."""
+        state.stops_recomputing = self._before.pop()
 
 
 @contextlib.contextmanager

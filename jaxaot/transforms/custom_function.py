@@ -27,6 +27,7 @@ from jaxaot.facade.dispatch import call
 from jaxaot.facade.grad import recording
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import conjugate
+from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.trees import to_tensors
 from jaxaot.ops.promotion import strong
@@ -79,9 +80,16 @@ class Function:
         )
 
     def __init__(self, *_: object, **__: object):
-        raise AutogradError(
+        warn_user(
             f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static, so you "
-            f"should invoke them on the class itself: `{type(self).__name__}.apply(x)`."
+            f"should invoke them on the class itself: `{type(self).__name__}.apply(x)`.",
+            DeprecationWarning,
+        )
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        raise AutogradError(
+            "Legacy autograd function with non-static forward method is deprecated. Write static methods, and "
+            f"`{type(self).__name__}.apply(x)` in place of `{type(self).__name__}()(x)`."
         )
 
     @classmethod

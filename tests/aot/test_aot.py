@@ -618,3 +618,26 @@ def test_a_storage_that_is_freed_in_the_forward(partition):
     w, y = shard.jax(), x.detach().jax()
     wanted = jax.grad(lambda w, y: jnp.tanh(y @ w).sum(), (0, 1))(w, y)
     assert_equal([p.grad.jax(), x.grad.jax()], wanted)
+
+
+def test_compilers_that_return_a_graph_or_a_function_of_a_list():
+    seen = []
+
+    def of_a_list(jaxpr, avals):
+        def run(args):
+            seen.append(len(args))
+            return jax.extend.core.jaxpr_as_fun(jaxpr)(*args)
+
+        run._boxed_call = True
+        return run
+
+    as_it_is = lambda jaxpr, avals: jaxpr
+    for forward, backward in [
+        (of_a_list, as_it_is),
+        (ja.aot.make_boxed_compiler(as_it_is), ja.aot.make_boxed_compiler(of_a_list)),
+        (lambda jaxpr, avals: ja.aot.make_boxed_func(jax.extend.core.jaxpr_as_fun(jaxpr)), of_a_list),
+    ]:
+        x = ja.ones(3, requires_grad=True)
+        ja.aot.aot_function(lambda x, y: (x.sin() * y).sum(), forward, backward)(x, ja.full((3,), 2.0)).backward()
+        np.testing.assert_allclose(x.grad.numpy(), 2 * np.cos(1), rtol=1e-6)
+    assert len(seen) == 3

@@ -588,3 +588,120 @@ def test_ops_without_a_derivative(m):
     y = m.igamma(x.clone().requires_grad_(), x)
     with pytest.raises(NotImplementedError, match="not implemented"):
         y.backward()
+
+
+# -- what is refused, and what is warned of -------------------------------------------------------------------------
+
+
+def test_a_class_is_not_decorated_with_a_mode(m):
+    with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
+        made = m.no_grad()(type("Plain", (), {"mode": lambda self: m.is_grad_enabled()}))
+    assert made().mode()
+
+
+def test_attributes_that_cannot_be_deleted_or_set(m):
+    x = m.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Deleting tensor data is not allowed"):
+        del x.data
+    with pytest.raises(RuntimeError):
+        del x.requires_grad
+    with pytest.raises(RuntimeError, match="can't assign Variable as its own grad"):
+        x.grad = x
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        m.autograd.grad(x.sum(), [])
+
+
+def test_zeros_for_an_edge_are_refused_only_where_they_are_needed(m):
+    x, y = m.ones(2, requires_grad=True).clone(), m.ones(2, requires_grad=True).clone()
+    edges = [m.autograd.graph.get_gradient_edge(t) for t in (x, y)]
+    loss = x.clone().sum()
+    found = m.autograd.grad(loss, (edges[0], y), materialize_grads=True)
+    assert [g.tolist() for g in found] == [[1.0, 1.0], [0.0, 0.0]]
+    with pytest.raises(RuntimeError, match="GradientEdge"):
+        m.autograd.grad(x.clone().sum(), (x, edges[1]), materialize_grads=True)
+
+
+def test_the_older_name_of_saved_tensors(m):
+    class Doubled(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            assert ctx.saved_variables[0].tolist() == [1.0]
+            return gradient * 2
+
+    with pytest.warns(DeprecationWarning, match="saved_variables"):
+        Doubled.apply(m.ones(1, requires_grad=True)).backward()
+
+
+def test_a_backward_gets_the_very_tensor_that_was_saved(m):
+    seen = []
+
+    class Kept(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            seen.extend(ctx.saved_tensors)
+            return gradient, gradient
+
+    leaf, other = m.ones(2, requires_grad=True), m.ones(2)
+    inner = leaf * 3
+    Kept.apply(inner, other).sum().backward()
+    assert seen[0] is inner and seen[1] is other
+    if m is ja:  # values are kept: what was written since comes back as it was
+        y = Kept.apply(leaf * 3, other)
+        other.add_(1)
+        y.sum().backward()
+        assert seen[3] is not other and seen[3].tolist() == [1.0, 1.0]
+
+
+def test_unique_of_what_requires_grad_has_no_derivative(m):
+    x = m.tensor([1.0, 2.0, 1.0], requires_grad=True)
+    for found in (m.unique(x), m.unique_consecutive(x), m.unique(x, return_counts=True)[0], m.unique(x, dim=0)):
+        assert found.requires_grad
+        with pytest.raises(NotImplementedError, match=r"derivative for '_?unique"):
+            found.sum().backward()
+    assert not m.unique(x, return_inverse=True)[1].requires_grad and not m.unique(x.detach()).requires_grad
+
+
+@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+def test_views_made_where_nothing_is_recorded(m, mode):
+    name = {"no_grad": "no_grad", "inference_mode": "inference"}[mode]
+    for change in (lambda t: t.add_(2), lambda t: t.transpose_(0, 1)):
+        base = m.ones(2, 2, requires_grad=True).clone()
+        with getattr(m, mode)():
+            view = base.view_as(base)
+        with pytest.raises(RuntimeError, match=f"A view was created in {name} mode and is being modified inplace"):
+            change(view)
+        change(base)
+        with pytest.raises(RuntimeError, match=f"A view was created in {name} mode and its base or another view"):
+            view.grad_fn  # noqa: B018
+        assert "<Invalid>" in repr(view)
+    base = m.ones(2, 2)
+    with getattr(m, mode)():
+        view = base.view_as(base)
+    assert view.add_(1).grad_fn is None
+
+
+def test_a_tangent_of_part_of_a_memory_can_be_seen_beyond_it(m):
+    ad = importlib.import_module("torch.autograd.forward_ad") if m is not ja else ja.autograd.forward_ad
+    primal, tangent = m.arange(5.0)[1:4].detach(), m.ones(3)
+    with ad.dual_level():
+        dual = ad.make_dual(primal, tangent)
+        shown = ad.unpack_dual(dual).tangent
+        shown *= 2
+        assert tangent.tolist() == [1.0] * 3
+        assert ad.unpack_dual(dual.as_strided((5,), (1,), 0)).tangent.tolist() == [0.0, 2.0, 2.0, 2.0, 0.0]
+
+
+def test_a_saved_tensor_is_not_made_by_hand():
+    for made in (ja.autograd.SavedTensor, ja.autograd.graph.SavedTensor):
+        with pytest.raises(errors.AutogradError, match="from Python is forbidden"):
+            made()
