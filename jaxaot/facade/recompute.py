@@ -349,7 +349,8 @@ class Region(_Run):
         if self._held is None or index >= len(self._held) or self._held[index] is _TAKEN:
             self._held = self._run_again()
         held, self._held[index] = self._held[index], _TAKEN
-        if state.backward_pass is None or all(one is _TAKEN for one in self._held):
+        is_backward = state.backward_pass is not None or state.compiles_tape is not None
+        if not is_backward or all(one is _TAKEN for one in self._held):
             self._held = None
         return held
 
