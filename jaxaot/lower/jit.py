@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxaot import settings as config
-from jaxaot._jax import as_one_call, is_outermost, is_tracer, needs_lowering
+from jaxaot._jax import as_one_call, is_outermost, is_tracer, jaxpr_as_fun, needs_lowering
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
@@ -143,6 +143,11 @@ class _Chooser:
         self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None  # one about to be traced again, and what runs then
         self.asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
 
+    @property
+    def changes_graphs(self) -> bool:
+        """Whether graphs may be changed before JAX compiles them: by the passes, or by repairs."""
+        return bool(self.passes) or self.platform == "cpu"
+
     def trace(self, traced: Any, args: Any, kwargs: Any) -> tuple[Any, Asked | None]:
         """Returns a jitted function as it is traced, and what is asked of its program if that is to be measured."""
         if not self.measures:
@@ -198,6 +203,10 @@ class _TunedFunction:
             return jax.tree.unflatten(traced.out_tree, call(*leaves))
         if asked is not None and not self._is_one_program:
             raise _IsMeasured(asked)
+        if not self._chooser.changes_graphs:  # the very graph of `jax.jit`, from the one trace if it can be
+            if len(traced.jaxpr.in_avals) > len(leaves) or needs_lowering(traced.jaxpr):
+                return self._fn(*args, **kwargs)
+            return jax.tree.unflatten(traced.out_tree, jaxpr_as_fun(traced.jaxpr)(*leaves))
         way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program)
         if way is None:
             return self._fn(*args, **kwargs)
@@ -306,7 +315,7 @@ class _Version:
     @property
     def _looks_at_graphs(self) -> bool:
         """Whether graphs are looked at before JAX compiles them: for the passes, for repairs, and to be measured."""
-        return bool(self._chooser.passes) or self._chooser.platform == "cpu" or self._chooser.measures
+        return self._chooser.changes_graphs or self._chooser.measures
 
     def _jit(self, compiler_options: Any, is_one_program: bool = False) -> Any:
         """Returns the function as one program, whose tracing may end with `_AnotherWay` unless it has to be one."""
