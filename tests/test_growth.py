@@ -67,7 +67,7 @@ def test_a_joint_graph_takes_at_most_twice_what_its_vjp_takes(joints):
 def test_a_cut_takes_work_in_proportion(joints, budget):
     (small, _), (large, _) = joints
     few, many = (n_calls(lambda: partition(joint, memory_budget=budget)) for joint in (small, large))
-    assert many <= 5 * few
+    assert many <= 7 * few  # four times the equations, and some more prices tried
 
 
 def largest_kernel(closed):

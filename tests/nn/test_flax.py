@@ -43,7 +43,7 @@ class Block(nnx.Module):
     """Everything that changes: statistics, dropout counters, containers."""
 
     def __init__(self, rngs, n_features=8):
-        self.first = nnx.Linear(4, n_features, rngs=rngs)
+        self.first = nnx.Linear(4, n_features, use_bias=False, rngs=rngs)  # the gradient of a bias would be noise
         self.norm = nnx.BatchNorm(n_features, rngs=rngs)
         self.drop = nnx.Dropout(0.5, rngs=rngs)
         self.layers = nnx.List([nnx.Linear(n_features, n_features, rngs=rngs) for _ in range(2)])

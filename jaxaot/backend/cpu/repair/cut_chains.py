@@ -20,7 +20,7 @@ from jaxaot.ir.build import barrier
 from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, is_rewritable, users, variables
 
-MOST_SHARED = 6
+MOST_SHARED = 12
 """How many equations with several readers may be in a row."""
 
 MOST_TOGETHER = 64
