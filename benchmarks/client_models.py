@@ -307,7 +307,7 @@ def equinox_rnn() -> Client:
     return _of_equinox(model, run, _normal(64, 32, 2), _classes(64, n=2).astype(jnp.float32))
 
 
-# -- flaxmodels
+# -- flaxmodels: no part of the extra `clients`, as some of its models have licences of their own
 
 
 @_named("flaxmodels ResNet18")

@@ -55,7 +55,7 @@ UNRECORDED = {"no_grad": "no_grad", "unrecorded inference": "inference"}
 What `_view_parent` of such a view holds is the version that the memory had then.
 """
 
-UNRECORDED_IN = ("no_grad", "unrecorded inference")
+UNRECORDED_IN = tuple(UNRECORDED)
 """Their `_creation` outside and inside of `inference_mode`."""
 
 NODES: dict[str, Callable[..., Node]] = {}

@@ -198,12 +198,13 @@ class Budgets:
                 f"be saved, because it cannot be recomputed. Write `memory_budget='{least}B'` or more."
             )
         below, above, bound = self._corners(limit)
-        if below.cost > bound and len(self.problem.weights) <= _MAX_EXACT:
+        solution = below if below.cost <= bound else None
+        if solution is None and len(self.problem.weights) <= _MAX_EXACT:
             solution = least_cost(self.problem, limit)
-            if solution is not None:
-                self._found.append(solution)
-                return Answer(solution, solution.cost)
-        self._found.append(self._between(below, above, limit) if below.cost > bound else below)
+        if solution is not None:
+            self._found.append(solution)
+            return Answer(solution, solution.cost)
+        self._found.append(self._between(below, above, limit))
         best = min((s for s in (self.leanest, *self._found) if s.weight <= limit), key=lambda s: (s.cost, s.weight))
         return Answer(best, min(bound, best.cost))
 

@@ -75,11 +75,11 @@ class Pareto:
         Args:
           max_points: How many points to show at most, besides those of policies: of more, some at even distances.
         """
-        n = min(max_points, len(self.points))
-        shown = [self.points[i * (len(self.points) - 1) // max(1, n - 1)] for i in range(n)]
-        from rich.console import Console  # only for pictures
+        from rich.console import Console  # takes long to import
         from rich.table import Table
 
+        n = min(max_points, len(self.points))
+        shown = [self.points[i * (len(self.points) - 1) // max(1, n - 1)] for i in range(n)]
         table = Table("saved", "recomputing", "of a step", "peak memory", "values", "")
         for column in table.columns[:-1]:
             column.justify = "right"
