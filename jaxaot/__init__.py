@@ -56,6 +56,7 @@ from jaxaot.facade.create import from_dlpack as from_dlpack
 from jaxaot.facade.create import from_jax as from_jax
 from jaxaot.facade.create import from_numpy as from_numpy
 from jaxaot.facade.create import tensor as tensor
+from jaxaot.facade.devices import device as device
 from jaxaot.facade.foreach import FOREACH as _FOREACH
 from jaxaot.facade.generator import Generator as Generator
 from jaxaot.facade.generator import default_generator as default_generator

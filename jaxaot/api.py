@@ -13,6 +13,7 @@ from jaxaot import settings as config
 from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.tracing import require_values
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.budget import check_budget, parse_fit
@@ -192,7 +193,7 @@ def trace_for_call(
       DeletedArrayError: If an argument was donated or deleted.
       SignatureMismatchError: If an argument is a type without a value.
     """
-    traced = trace_call(fn, *read_iterators(args, kwargs), numbers=numbers)
+    traced = require_values(trace_call(fn, *read_iterators(args, kwargs), numbers=numbers))
     return traced, key_for_call(traced, fn, args, kwargs)
 
 

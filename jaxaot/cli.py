@@ -17,7 +17,7 @@ from jaxaot.api import compile
 from jaxaot.demo.model import Shape
 from jaxaot.demo.text import load_text
 from jaxaot.errors import JaxaotError, UsageError
-from jaxaot.facade.create import find_device
+from jaxaot.facade.devices import find_device
 from jaxaot.partition.budget import check_budget
 
 

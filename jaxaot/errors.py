@@ -12,6 +12,7 @@
     │   ├── TensorTypeError               a value of a kind that cannot be used there
     │   ├── TensorValueError              a value that has no meaning there
     │   ├── SingularMatrixError           a matrix without an inverse or factor
+    │   ├── NoValueError                  the value of a tensor that has none, on the device "meta"
     │   ├── DeletedArrayError             a jax array whose buffer was donated or deleted
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
@@ -135,6 +136,14 @@ class TensorTypeError(TensorError, TypeError):
 
 class TensorValueError(TensorError, ValueError):
     """A value that has no meaning there, such as an element of an empty tensor."""
+
+
+class NoValueError(TensorError, NotImplementedError):
+    """The value of a tensor on the device "meta" is needed, and such a tensor has a shape and a dtype only.
+
+    Run the program on tensors with values, or do without the value: an `if` on a tensor, `x[mask]`, `.item()` and
+    `print` of elements need it. `ja.empty_like(x, device="cpu")` makes memory of that shape, to be filled.
+    """
 
 
 class DeletedArrayError(TensorError):

@@ -11,9 +11,12 @@ import numpy as np
 
 from jaxaot._typing import DTypeLike
 from jaxaot.facade import views
-from jaxaot.facade.create import as_dtype, find_device
-from jaxaot.facade.dispatch import call
+from jaxaot.facade.create import as_dtype
+from jaxaot.facade.devices import device as Device
+from jaxaot.facade.devices import find_device, is_meta
+from jaxaot.facade.dispatch import call, call_on_meta
 from jaxaot.facade.tensor import Tensor
+from jaxaot.lower.abstract import refuse_value
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
 from jaxaot.views.memory_format import MemoryFormat
@@ -39,7 +42,7 @@ def to(
             continue
         if isinstance(arg, Tensor):
             dtype = arg.dtype
-        elif isinstance(arg, jax.Device):
+        elif isinstance(arg, (jax.Device, Device)):
             device = arg
         elif isinstance(arg, str):
             try:
@@ -56,7 +59,12 @@ def to(
         result = views.clone(self, memory_format=memory_format)
     else:
         result = laid_out(self, memory_format)
+    is_abstract = result._storage.layout.is_abstract
+    if device is not None and is_meta(device):
+        return result if is_abstract or state.trace is not None else call_on_meta(lookup("copy_of"), (result,), ())
     if device is not None:
+        if is_abstract:
+            refuse_value(f"`.to({str(device)!r})`", result._layout.size, result._layout.dtype)
         target = find_device(device)
         if state.trace is None and target != result.device:
             result = views.clone(result) if result is self else result

@@ -12,7 +12,9 @@ import numpy as np
 from jaxaot._jax import is_tracer
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import DeletedArrayError, DtypeError, TensorTypeError, TensorValueError
+from jaxaot.facade.devices import find_device, is_meta
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap_array
+from jaxaot.lower.abstract import AbstractArray, abstract_like, refuse_value
 from jaxaot.ops.promotion import (
     canonical_dtype,
     default_float,
@@ -81,6 +83,8 @@ def tensor(data: object, dtype: DTypeLike | None = None, device: object = None, 
       TensorValueError: If numbers do not fit the dtype, or lists are of unlike lengths.
     """
     wanted = as_dtype(dtype)
+    if isinstance(data, jax.ShapeDtypeStruct) or (isinstance(data, Tensor) and data._storage.layout.is_abstract):
+        return _leaf(_abstract(data, wanted, device), requires_grad)
     values = _data_array(data)
     if isinstance(values, (np.ndarray, np.generic)):
         values = _numbers(values, dtype, wanted)
@@ -89,8 +93,15 @@ def tensor(data: object, dtype: DTypeLike | None = None, device: object = None, 
         array = jax.lax.convert_element_type(array, array.dtype) if array.weak_type else array
     else:
         array = _array_of_lists(values, wanted, data)
-    array = _placed(array, device)
+    array = abstract_like(array) if is_meta(device) and state.trace is None else _placed(array, device)
     return _leaf(wrap_array(array), requires_grad)
+
+
+def _abstract(data: Any, wanted: np.dtype | None, device: object) -> Tensor:
+    """Returns a tensor without values, of the shape of something."""
+    if device is not None and not is_meta(device):
+        refuse_value(f"A tensor on the device `{device}`", tuple(data.shape), data.dtype)
+    return wrap_array(AbstractArray(tuple(data.shape), as_dtype(data.dtype) if wanted is None else wanted))
 
 
 def _numbers(values: Any, dtype: DTypeLike | None, wanted: np.dtype | None) -> Any:
@@ -202,34 +213,21 @@ def _leaf(made: Tensor, requires_grad: bool) -> Tensor:
 
 
 def _placed(array: Any, device: object) -> Any:
-    if device is None or (isinstance(device, str) and device in ("cpu", "meta") and jax.default_backend() == "cpu"):
+    if device is None or (isinstance(device, str) and device == "cpu" and jax.default_backend() == "cpu"):
         return array
     return jax.device_put(array, find_device(device))
-
-
-def find_device(device: object) -> Any:
-    """Returns the jax device that `device` names: `"cpu"`, `"cuda:0"`, `"tpu"`, or one itself.
-
-    Raises:
-      TensorTypeError: If there is none.
-    """
-    if not isinstance(device, str):
-        return device
-    name, _, index = device.partition(":")
-    try:
-        found = jax.devices({"cuda": "gpu"}.get(name, name))
-        return found[int(index or 0)]
-    except (RuntimeError, ValueError, IndexError) as error:
-        here = sorted({f"{d.platform}:{d.id}" for d in jax.devices()})
-        raise TensorTypeError(f"there is no device `{device}`; here are: {', '.join(here)}") from error
 
 
 def from_jax(array: Any) -> Tensor:
     """Returns a tensor on a jax array, without a copy; the array itself is never changed or donated.
 
+    A `jax.ShapeDtypeStruct` gives a tensor without values, on the device `"meta"`.
+
     Raises:
       DeletedArrayError: If the array was donated or deleted.
     """
+    if isinstance(array, jax.ShapeDtypeStruct):
+        return _abstract(array, None, None)
     array = jnp.asarray(array)
     if not is_tracer(array) and array.is_deleted():
         raise DeletedArrayError(
@@ -248,6 +246,8 @@ def as_tensor(data: object, dtype: DTypeLike | None = None, device: object = Non
     wanted = as_dtype(dtype)
     if isinstance(data, Tensor):
         return data if wanted is None or wanted == data.dtype else data.to(wanted)
+    if isinstance(data, jax.Array) and is_meta(device):
+        return tensor(data, dtype=dtype, device="meta")
     if isinstance(data, jax.Array) and (wanted is None or wanted == data.dtype):
         return from_jax(data)
     return tensor(data, dtype=dtype, device=device)

@@ -14,12 +14,13 @@ from weakref import ref
 import jax
 import numpy as np
 
-from jaxaot._jax import is_outermost, is_tracer
+from jaxaot._jax import is_outermost
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
 from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, check_fits, converted, flatten, is_beyond_float
 from jaxaot.facade.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.counter import count_write, counter_of
+from jaxaot.facade.devices import META, is_meta
 from jaxaot.facade.fused_backward import clear_fused
 from jaxaot.facade.generator import draw_from
 from jaxaot.facade.history import History
@@ -32,14 +33,15 @@ from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
 from jaxaot.facade.tracing import refuses_unrecorded
-from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, write_array, write_value
+from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, refuse_write, write_array, write_value
+from jaxaot.lower.abstract import AbstractArray
 from jaxaot.lower.entry import run_into
 from jaxaot.ops.promotion import fits_default_int, is_inexact
 from jaxaot.ops.table import OpSpec, lookup
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
-from jaxaot.views.layout import Layout, contiguous, indexed_operands
+from jaxaot.views.layout import AbstractLayout, Layout, contiguous, indexed_operands
 from jaxaot.views.window import AbstractWindow, find_window
 
 _kernels: dict[Any, Kernel] = {}
@@ -97,11 +99,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     cache_key = tuple(key)
     kernel = _kernels.get(cache_key)
     if kernel is None:
-        recipe = _recipe(spec, flat, lengths)
-        kernel = Kernel(spec, static, recipe)
-        results = kernel.run(*operands)
-        kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
-        remember(_kernels, cache_key, kernel, MAX_KERNELS)
+        kernel, results = _first_run(spec, flat, static, lengths, cache_key, operands)
     else:
         results = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     if len(results) == 1 and spec.schema.n_results == 1:
@@ -116,6 +114,70 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
 CALLS.append(call)
 
 
+def _first_run(
+    spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, cache_key: Any, operands: Sequence[Any]
+) -> tuple[Kernel, Any]:
+    """Returns a kernel, which is kept from now on, and the results of its first run."""
+    recipe = _recipe(spec, flat, lengths)
+    is_abstract = _is_abstract(cache_key)
+    kernel = Kernel(spec, static, recipe, is_abstract)
+    results = kernel.run(*operands)
+    kernel.layouts = _layouts_of(spec, results, recipe, static, is_abstract)
+    remember(_kernels, cache_key, kernel, MAX_KERNELS)
+    return kernel, results
+
+
+def _is_abstract(key: Sequence[Any]) -> bool:
+    """Returns whether a kernel with some key has an operand without values."""
+    return any(type(item) is AbstractLayout or item is META for item in key)
+
+
+def _layouts_of(
+    spec: OpSpec, results: Sequence[Any], recipe: Recipe, static: tuple[Any, ...], is_abstract: bool
+) -> tuple[Layout | None, ...]:
+    layouts = result_layouts(spec, results, recipe.layouts, static)
+    return tuple(None if layout is None else layout.abstract if is_abstract else layout for layout in layouts)
+
+
+def call_on_meta(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
+    """Runs an op out of place on shapes alone: its results have no values, whatever its arguments have."""
+    if state.trace is not None or state.dual is not None:
+        return call(spec, dynamic, static, generator)
+    dynamic = converted(spec, dynamic, static)
+    flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
+    key: list[Any] = [spec, static, lengths, META, tuple(map(type, static))]
+    operands: list[Any] = []
+    mask = _gather(spec, flat, key, operands)
+    if spec.is_random:
+        operands.append(draw_from(generator))
+    if mask and spec.is_differentiable and state.grad_enabled:
+        key.append(mask)
+        return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
+    kernel = _kernels.get(tuple(key))
+    if kernel is None:
+        kernel, results = _first_run(spec, flat, static, lengths, tuple(key), operands)
+    else:
+        results = kernel.run(*operands)
+    return _wrap_results(spec, flat, results, kernel.layouts)
+
+
+def make(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any, device: object) -> Any:
+    """Runs an op that makes tensors, on the device that is asked for."""
+    if is_meta(device):
+        return call_on_meta(spec, dynamic, static, generator)
+    if device is not None and spec.is_factory:
+        dynamic = [allocated(v) if isinstance(v, Tensor) else v for v in dynamic]
+    return call(spec, dynamic, static, generator)
+
+
+def allocated(tensor: Tensor) -> Tensor:
+    """Returns a tensor, or zeros laid out alike in place of one without values."""
+    layout = tensor._layout
+    if not tensor._storage.layout.is_abstract:
+        return tensor
+    return wrap_array(jax.numpy.zeros(layout.size, layout.dtype), layout.dense.plain)
+
+
 def _call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
     """Runs an op out of place, for a form of it that autocast leaves alone: in place and with `out=`."""
     if state.autocast is None:
@@ -128,7 +190,7 @@ def _call_checked(run: Callable[..., Any], spec: OpSpec, dynamic: Sequence[Any],
     """Runs an op out of place or in place, with its check of values where the values are at hand."""
     check = spec.check
     tensors = [v for value in dynamic for v in (value if isinstance(value, (list, tuple)) else (value,))]
-    if jax.default_backend() != "cpu" or any(isinstance(t, Tensor) and is_tracer(t._storage.array) for t in tensors):
+    if jax.default_backend() != "cpu" or any(isinstance(t, Tensor) and t._is_without_values for t in tensors):
         return run(spec.unchecked, dynamic, static, generator)
     assert check is not None
 
@@ -155,9 +217,11 @@ def _call_recorded(
     if kernel is None:
         recipe = _recipe(spec, flat, lengths)
         wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
-        kernel = GradKernel(spec, static, recipe, wanted)
+        is_abstract = _is_abstract(cache_key)
+        kernel = GradKernel(spec, static, recipe, wanted, is_abstract)
         outputs = kernel.run(*operands)
-        kernel.layouts = result_layouts(spec, outputs[: len(kernel.differentiable)], recipe.layouts, static)
+        results = outputs[: len(kernel.differentiable)]
+        kernel.layouts = _layouts_of(spec, results, recipe, static, is_abstract)
         kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
         remember(_grad_kernels, cache_key, kernel, MAX_KERNELS)
     else:
@@ -207,6 +271,14 @@ def _originals(kernel: GradKernel, flat: Sequence[Any], result: Any) -> list[Any
     if kernel.held_results:
         originals.append(ref(result))
     return originals
+
+
+def _blank(tensor: Tensor) -> Any:
+    """Returns what stands for the values of a tensor that is about to be written."""
+    layout = tensor._layout
+    if tensor._storage.layout.is_abstract:
+        return AbstractArray(layout.size, layout.dtype)
+    return jax.numpy.zeros(layout.size, layout.dtype)
 
 
 _READ, _BASE, _TARGET, _DEFAULT = "read", "base", "target", "default"  # marks in the keys of kernels
@@ -259,8 +331,13 @@ def _gather(
             elif array is None or storage.n_written is not None or layout.numel == 0:
                 # an empty view, or memory that is not all there: rare, so read at once
                 key.append(_READ)
+                key.append(storage.layout)
                 is_read = position or not spec.overwrites  # else only its shape and dtype matter
-                operands.append(value._read() if is_read else jax.numpy.zeros(layout.size, layout.dtype))
+                operands.append(value._read() if is_read else _blank(value))
+            elif type(array) is AbstractArray:
+                storage.check_reach(layout, value._offset, is_write=False)
+                key.append(storage.layout)
+                operands.append(AbstractArray(layout.size, layout.dtype))
             elif value is target:
                 key.append(_TARGET)
                 step = ("window", 0, window, 1)
@@ -467,9 +544,9 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         return _call_inplace_recorded(spec, target, flat, lengths, static, generator)
     storage, layout = target._storage, target._layout
     array = storage.array
-    if array is None or storage.n_written is not None or layout.numel == 0:
+    if array is None or storage.n_written is not None or layout.numel == 0 or type(array) is AbstractArray:
         if spec.overwrites:
-            dynamic = [wrap_array(jax.numpy.zeros(layout.size, layout.dtype)), *dynamic[1:]]
+            dynamic = [wrap_array(_blank(target)), *dynamic[1:]]
         result = _detached_result(spec, dynamic, static, generator)
         write_value(target, fit_into(result, layout.size, layout.dtype))
         return target
@@ -491,6 +568,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     kernel = _write_kernels.get(cache_key)
     fresh = kernel is None
     if fresh:
+        if _is_abstract(cache_key):
+            refuse_write(target)
         recipe = _recipe(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
     lock = hold_alive(storage) if threads.are_several else None

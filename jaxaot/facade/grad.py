@@ -33,10 +33,11 @@ from jaxaot.facade.hooks import (
     retain_grad,
     wrap_gradient,
 )
-from jaxaot.facade.kernels import add_kernel
+from jaxaot.facade.kernels import add_arrays
 from jaxaot.facade.nodes import materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.tensor import Tensor
+from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import is_complex
 from jaxaot.ops.table import lookup
 from jaxaot.tape.deep import in_thread_of_its_own
@@ -63,7 +64,7 @@ class recording:
 def _add(a: Array, b: Array) -> Any:
     if is_tracer(a) or is_tracer(b) or isinstance(a, Tensor):
         return a + b
-    return add_kernel(a, b)
+    return add_arrays(a, b)
 
 
 _ONE_BY_ONE = Calls(_add, call_node_hooks, call_prehooks, call_post_hooks)
@@ -171,6 +172,8 @@ def _ones(layout: Layout) -> Array:
     """Returns ones, which as an immutable array may be shared by all backward passes."""
     if state.trace is not None:
         return jnp.ones(layout.size, layout.dtype)
+    if layout.is_abstract:
+        return AbstractArray(layout.size, layout.dtype)  # type: ignore[return-value]
     ones = _ones_of.get(layout)
     if ones is None:
         ones = jnp.ones(layout.size, layout.dtype)

@@ -158,7 +158,7 @@ def _basic(tensor: Tensor, parts: Sequence[Any]) -> tuple[Tensor, list[Tensor | 
                 _check_mask(part, geometry.size, dim)
                 if part.ndim == 0:
                     take(Unsqueeze(dim))
-                    part = wrap_array(part._read().reshape(1))
+                    part = wrap_array(part._read().reshape((1,)))
                 for piece in _nonzero(part):
                     place(piece)
                     dim += 1
@@ -218,7 +218,7 @@ def _nonzero(mask: Tensor) -> list[Tensor]:
 
 def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
     for dim, index in enumerate(indices):
-        if index is None or is_tracer(index._storage.array) or index.numel() == 0:
+        if index is None or index._is_without_values or index.numel() == 0:
             continue
         values = np.asarray(index._read())
         n = view._layout.size[dim]

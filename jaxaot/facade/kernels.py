@@ -22,6 +22,7 @@ from jaxaot._jax import is_tracer
 from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.facade.residuals import ARGUMENT, choose_residuals
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
+from jaxaot.lower.abstract import AbstractArray, AbstractRun, abstract_like, has_abstract, struct_of
 from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.lower.entry import Entry
 from jaxaot.ops.half_precision import HALVES
@@ -125,6 +126,10 @@ def backward_name(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_")) + "Backward0"
 
 
+KEY = jax.ShapeDtypeStruct((2,), np.uint32)
+"""What stands for a key."""
+
+
 def fold_key(words: Any) -> Any:
     """Returns the key of (seed, seed, offset), the words of an eager draw."""
     return jax.random.fold_in(words[:2], words[2])
@@ -169,12 +174,12 @@ class Kernel:
 
     __slots__ = ("layouts", "run")
 
-    def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe):
+    def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, is_abstract: bool = False):
         def run(*operands: Any) -> tuple[Any, ...]:
             return spec.evaluate(recipe.nest(recipe.unpack(operands)), static, recipe.key(operands))
 
         run.__name__ = spec.name
-        self.run = EagerKernel(run)
+        self.run: Any = AbstractRun(run) if is_abstract else EagerKernel(run)
         self.layouts: tuple[Layout | None, ...] = ()
 
 
@@ -253,7 +258,9 @@ class GradKernel:
         "tensor_parameters",
     )  # fmt: skip
 
-    def __init__(self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: Sequence[bool]):
+    def __init__(
+        self, spec: OpSpec, static: tuple[Any, ...], recipe: Recipe, mask: Sequence[bool], is_abstract: bool = False
+    ):
         n_declared = spec.schema.n_results
         self._has_one_result = n_declared == 1 and not spec.schema.written
         self.parameter_names = parameter_names(spec, recipe.lengths)
@@ -279,6 +286,7 @@ class GradKernel:
         tree: Any = None
         avals: Any = None
         residuals: Any = None
+        differentiated: list[AbstractArray] = []
 
         def graph(values: Sequence[Any], key: Any) -> tuple[list[Any], list[Any]]:
             """Returns the results and what the pullback holds."""
@@ -303,11 +311,10 @@ class GradKernel:
             leaves, tree = jax.tree.flatten(pullback)
             return results, leaves
 
-        def run(*operands: Any) -> Any:
-            nonlocal residuals
-            values, key = recipe.unpack(operands), recipe.key(operands)
-            traced = [i for i, value in enumerate(values) if is_tracer(value)]
-            given = [values[i] for i in traced] + ([] if key is None else [key])
+        def choose(values: Sequence[Any], key: Any, traced: Sequence[int], given: Sequence[Any]) -> Any:
+            """Returns the types of the results, and which of them there are; sets what is saved."""
+            nonlocal residuals, differentiated
+            differentiated = [abstract_like(values[i]) for i in places] if is_abstract else []
 
             def filled(given: Sequence[Any]) -> tuple[list[Any], Any]:
                 full = list(values)
@@ -327,30 +334,63 @@ class GradKernel:
             if len(present) > 1 or spec.is_backward:
                 reached = reached_inputs(jax.make_jaxpr(plain)(*given))
                 self._note_reached(spec.is_backward, dict(zip(present, reached, strict=True)), traced)
-            made = residuals.forward(*given)
-            outputs: list[Any] = [None] * len(shapes[0])
-            for i, value in zip(present, made, strict=False):
-                outputs[i] = value
-            outputs += made[len(present) :]
+            return shapes[0], present
+
+        def route(
+            given: Sequence[Any],
+            operands: Sequence[Any],
+            outputs: list[Any],
+            traced: Sequence[int],
+            present: Sequence[int],
+        ) -> None:
+            """Notes where each saved value is; appends those to the outputs that are neither operands nor results."""
             routes, sources = [], []
+            n = len(outputs) - len(residuals.further)
             for origin, i in residuals.sources:
                 match origin:
                     case "argument":
-                        route = _find(given[i], operands)
-                        if route is None:  # a part of an operand, cut out by its window; or a key
-                            route = (1, len(outputs))
+                        place = _find(given[i], operands)
+                        if place is None:  # a part of an operand, cut out by its window; or a key
+                            place = (1, len(outputs))
                             outputs.append(given[i])
                         sources.append((origin, traced[i] if i < len(traced) else -1))
                     case "result":
-                        route = (1, present[i])
+                        place = (1, present[i])
                         sources.append((origin, present[i]))
                     case _:
-                        route = (1, len(shapes[0]) + i)
+                        place = (1, n + i)
                         sources.append((origin, i))
-                routes.append(route)
+                routes.append(place)
             self.routes, self.sources = tuple(routes), tuple(sources)
             self.saved_arguments = tuple(traced[i] for i in residuals.arguments if i < len(traced))
+
+        def run(*operands: Any) -> Any:
+            values, key = recipe.unpack(operands), recipe.key(operands)
+            traced = [i for i, value in enumerate(values) if is_tracer(value)]
+            given = [values[i] for i in traced] + ([] if key is None else [key])
+            shapes, present = choose(values, key, traced, given)
+            made = residuals.forward(*given)
+            outputs: list[Any] = [None] * len(shapes)
+            for i, value in zip(present, made, strict=False):
+                outputs[i] = value
+            outputs += made[len(present) :]
+            route(given, operands, outputs, traced, present)
             return tuple(outputs)
+
+        def look(*operands: Any) -> Any:
+            """Returns what stands for the outputs of `run`; nothing is computed."""
+            values, key = recipe.unpack(operands), KEY if recipe.has_key else None
+            traced = [i for i, step in enumerate(recipe.steps) if step[0] == "operand"]
+            given = [values[i] for i in traced] + ([] if key is None else [key])
+            shapes, present = choose(values, key, traced, [struct_of(value) for value in given])
+            outputs = [None if shape is None else abstract_like(shape) for shape in shapes]
+            outputs += map(abstract_like, residuals.further)
+            route(given, operands, outputs, traced, present)
+            return tuple(outputs)
+
+        def look_back(saved: Any, cotangents: Any) -> list[Any]:
+            """Returns what stands for gradients, which are of the types of what is differentiated."""
+            return [abstract_like(value) for value in differentiated]
 
         def pull(saved: Any, cotangents: Any) -> Any:
             return pull_back(residuals.leaves(*saved[: residuals.n_plain]), cotangents)
@@ -364,8 +404,8 @@ class GradKernel:
 
         run.__name__ = spec.name
         pull.__name__ = f"{spec.name}_backward"
-        self.run = EagerKernel(run)
-        self.pull = EagerKernel(pull)
+        self.run: Any = AbstractRun(run, look) if is_abstract else EagerKernel(run)
+        self.pull: Any = AbstractRun(pull, look_back) if is_abstract else EagerKernel(pull)
         self._pull_again = lambda saved, cotangents: pull_back(residuals.leaves_again(*saved), cotangents)
 
     def _note_reached(self, is_backward: bool, reached: Mapping[int, frozenset[int]], traced: Sequence[int]) -> None:
@@ -396,8 +436,8 @@ class GradKernel:
         return without_unreached(self.pull(leaves, cotangents), cotangents, self.apart)
 
     def _find_pass_through(self, leaves: Sequence[Any], cotangents: Sequence[Any]) -> Any:
-        if not self.is_plain:
-            return False
+        if not self.is_plain or self.pull.is_abstract or has_abstract(cotangents):
+            return None if self.is_plain and not self.pull.is_abstract else False
         graph = self.pull.inside.trace(leaves, cotangents).jaxpr.jaxpr
         is_same = all(var is graph.invars[-1] for var in graph.outvars)
         return cotangents[0].dtype if is_same else False
@@ -421,7 +461,8 @@ class GradKernel:
         self.n_outputs = len(self.differentiable)
         self.is_plain = self.is_recorded and n == 1 and self._has_one_result
         touched = (*self.recipe.layouts, *self.layouts)
-        self.is_link = self.is_plain and sum(layout.nbytes for layout in touched if layout is not None) <= SMALL
+        n_bytes = sum(layout.nbytes for layout in touched if layout is not None)
+        self.is_link = self.is_plain and not self.run.is_abstract and n_bytes <= SMALL
         self.held_results = tuple(sorted({p for source, p in self.routes if source == 1 and p < n}))
         self.saved_arguments = tuple(i for i in self.saved_arguments if is_tensor[i])
         self.is_tensor = tuple(is_tensor)
@@ -488,6 +529,8 @@ def fit_into(result: Any, size: tuple[int, ...], dtype: Any) -> Any:
         raise DtypeError(
             f"result type {dtype_name(result.dtype)} can't be cast to the desired output type {dtype_name(dtype)}"
         )
+    if type(result) is AbstractArray:
+        return result.astype(dtype)
     return strong(result, dtype) if result.dtype != dtype or getattr(result, "weak_type", False) else result
 
 
@@ -585,4 +628,11 @@ def split_write(chain: ViewChain, cotangent: Any, starts: Any) -> tuple[Any, Any
 
 pull_view_kernel = jax.jit(pull_view, static_argnums=(0, 1, 2))
 split_write_kernel = jax.jit(split_write, static_argnums=0)
-add_kernel = jax.jit(lambda a, b: a + b)
+_add_kernel = jax.jit(lambda a, b: a + b)
+
+
+def add_arrays(a: Any, b: Any) -> Any:
+    """Returns the sum of two gradients of one tensor, eagerly."""
+    if type(a) is AbstractArray or type(b) is AbstractArray:
+        return abstract_like(a)
+    return _add_kernel(a, b)

@@ -10,10 +10,11 @@ from typing import Any
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot.facade.hooks import call_hooks, call_on_leaf, call_post_hooks, call_prehooks
-from jaxaot.facade.kernels import add_kernel
+from jaxaot.facade.kernels import add_arrays
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import NODES, Tensor, wrap, wrap_array
 from jaxaot.facade.write import write_value
+from jaxaot.lower.abstract import AbstractArray
 from jaxaot.tape.hooks import LeafHooks, NodeHooks
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Node, next_number
@@ -120,6 +121,10 @@ class AccumulateGrad(Node):
             leaf.grad = wrap_array(gradient, layout)
             leaf.grad._storage.is_shared = not is_tracer(gradient)
             return
+        if type(gradient) is AbstractArray:
+            layout = layout.abstract
+        elif layout.is_abstract:
+            layout = layout.plain
         storage = Storage(gradient, layout)
         storage.is_shared = not is_tracer(gradient)
         leaf._grad = wrap(storage, layout)
@@ -131,5 +136,5 @@ NODES["leaf"] = AccumulateGrad
 def accumulate(grad: Any, gradient: Array) -> None:
     """Adds an array to a gradient in place."""
     present = grad._read()
-    total = present + gradient if is_tracer(present) or is_tracer(gradient) else add_kernel(present, gradient)
+    total = present + gradient if is_tracer(present) or is_tracer(gradient) else add_arrays(present, gradient)
     write_value(grad, total)

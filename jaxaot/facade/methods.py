@@ -35,7 +35,8 @@ from jaxaot.facade import (
     views,
 )
 from jaxaot.facade.create import as_dtype, tensor
-from jaxaot.facade.dispatch import call, call_inplace, call_out
+from jaxaot.facade.devices import is_meta
+from jaxaot.facade.dispatch import call, call_inplace, call_out, make
 from jaxaot.facade.help import document, help_in_place, help_of, parameters_of, sentence_of
 from jaxaot.facade.printing import set_printoptions, tensor_html, tensor_repr
 from jaxaot.facade.signatures import SameAs, overloads_of, with_parameters
@@ -135,7 +136,7 @@ def _arguments(spec: OpSpec) -> tuple[str, str, str]:
 
 def _compile(name: str, source: str, spec: OpSpec) -> Callable[..., Any]:
     scope: dict[str, Any] = {
-        "_call": call, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
+        "_call": call, "_make": make, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
         "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
         "_required": REQUIRED, **{f"_same_{name}": same for name, same in _SAME.items()},
     }  # fmt: skip
@@ -178,7 +179,8 @@ def _factory_of(spec: OpSpec, dynamic: str, static: str, generator: str) -> Call
     extra, order = "device=None, requires_grad=False, layout=None, pin_memory=False", ""
     if spec.name == "empty" or spec.name.endswith("_like"):
         extra, order = f"{extra}, memory_format=None", ", memory_format"
-    body = f"    return _finish(_call(_spec, {dynamic}, {static}, {generator}), device, requires_grad{order})\n"
+    run = f"_make(_spec, {dynamic}, {static}, {generator}, device)"
+    body = f"    return _finish({run}, device, requires_grad{order})\n"
     if not any(p.type == "Tensor" for p in spec.schema.dynamic):
         extra += ", out=None"
         body = (
@@ -202,7 +204,7 @@ def _varargs(size: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _finish_factory(made: Tensor, device: object, requires_grad: bool, memory_format: Any = None) -> Tensor:
-    if device is not None and not (device == "cpu" and jax.default_backend() == "cpu"):
+    if device is not None and not (device == "cpu" and jax.default_backend() == "cpu") and not is_meta(device):
         made = conversions.to(made, device)
     if memory_format is not None:
         made = conversions.laid_out(made, memory_format)

@@ -28,11 +28,12 @@ from jaxaot.facade.pulls import pull_by, pull_view_by, split_write_by
 from jaxaot.facade.saved import FREED, SavedTensor, Version, saved_tensor
 from jaxaot.facade.tensor import NODES
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
+from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node, next_number
-from jaxaot.views.chain import ViewChain, chain_dtype, chain_starts, chain_template
+from jaxaot.views.chain import ViewChain, chain_dtype, chain_size, chain_starts, chain_template
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import find_window
 
@@ -292,6 +293,8 @@ class ViewNode(Node):
             return (pull_view_by(self.chain, self.parent.size, dtype, cotangent),)
         if cotangent.dtype != shown:
             cotangent = cotangent.astype(shown)
+        if type(cotangent) is AbstractArray:
+            return (AbstractArray(self.parent.size, dtype),)
         if is_tracer(cotangent):
             return (pull_view(self.chain, self.parent.size, dtype, cotangent, None),)
         if self.template is None:
@@ -320,6 +323,8 @@ class WriteNode(Node):
         (cotangent,) = cotangents
         if create_graph:
             return split_write_by(self.chain, cotangent)
+        if type(cotangent) is AbstractArray:
+            return cotangent, AbstractArray(chain_size(self.chain, cotangent.shape), cotangent.dtype)
         if is_tracer(cotangent):
             return split_write(self.chain, cotangent, None)
         starts = chain_starts(self.chain)
@@ -375,7 +380,7 @@ def materialize(tensor: Tensor) -> Array:
     storage = tensor._storage
     if tensor._layout is storage.layout and storage.array is not None:
         return tensor._read()
-    if is_tracer(storage.array) or storage.array is None:
+    if is_tracer(storage.array) or storage.array is None or storage.layout.is_abstract:
         return tensor._read()
     storage.check_reach(tensor._layout, tensor._offset, is_write=False)
     window, starts = find_window(storage.layout, tensor._layout, tensor._offset)

@@ -32,4 +32,4 @@ def true_places(tensor: Tensor, what: str) -> tuple[Any, ...]:
         number = state.trace.ask(jnp.count_nonzero(array))
         if number is not None:
             return jnp.nonzero(array, size=int(number))
-    return np.nonzero(tensor._concrete(what) if is_tracer(array) else np.asarray(array))
+    return np.nonzero(tensor._concrete(what) if tensor._is_without_values else np.asarray(array))

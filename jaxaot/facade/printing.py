@@ -87,7 +87,9 @@ def tensor_repr(tensor: Tensor) -> str:
     """Returns a text as readable as PyTorch's: values, and what is not the default."""
     notes = []
     values = _values(tensor)
-    if isinstance(values, str):
+    if tensor.is_meta:
+        body = f"..., device='meta', size={tuple(tensor.shape)}"
+    elif isinstance(values, str):
         body = values
     else:
         if tensor.numel() == 0 and tensor.ndim != 1:
@@ -118,6 +120,8 @@ def tensor_repr(tensor: Tensor) -> str:
 def _values(tensor: Tensor) -> np.ndarray | str:
     """Returns the values of a tensor, or why there are none."""
     storage = tensor._storage
+    if storage.layout.is_abstract and storage.trace is None:
+        return "no values"
     if is_tracer(storage.array) or storage.trace is not None:
         return f"<traced {tensor.dtype}{list(tensor.shape)}>"
     try:

@@ -16,6 +16,7 @@ from jaxaot._typing import DTypeLike
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import pull_view, split_write
 from jaxaot.facade.tensor import Tensor, wrap_array
+from jaxaot.lower.abstract import as_array
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec, op_of
 from jaxaot.tape.modes import state
@@ -38,7 +39,7 @@ def standing(value: object, edge: Edge | None, layout: Layout | None = None) -> 
     """
     if value is None or not hasattr(value, "dtype"):
         return value
-    tensor = wrap_array(jnp.asarray(value), layout)
+    tensor = wrap_array(as_array(value), layout)
     storage = tensor._storage
     storage.is_shared = True
     if edge is not None and is_inexact(tensor.dtype):

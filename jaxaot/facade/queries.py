@@ -11,6 +11,7 @@ import numpy as np
 from jaxaot._typing import DTypeLike
 from jaxaot.errors import ArgumentError, ShapeMismatchError, TensorValueError
 from jaxaot.facade.create import as_dtype, from_jax, tensor
+from jaxaot.facade.devices import META
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Size, Tensor
 from jaxaot.facade.typed_storage import TypedStorage
@@ -88,6 +89,8 @@ def numel(input: Tensor) -> int:
 def get_device(input: Tensor) -> int:
     """Returns the number of the accelerator that holds the tensor, or -1 on the CPU."""
     device = input.device
+    if device == META:
+        return -1
     return -1 if getattr(device, "platform", "cpu") == "cpu" else int(device.id)
 
 
@@ -186,9 +189,9 @@ FUNCTIONS = BOTH | {fn.__name__: fn for fn in (
 )}  # fmt: skip
 
 PROPERTIES = {
-    "is_cpu": lambda self: get_device(self) < 0,
+    "is_cpu": lambda self: getattr(self.device, "platform", None) == "cpu",
     "is_cuda": lambda self: getattr(self.device, "platform", "cpu") in ("gpu", "cuda", "rocm"),
-    "is_meta": lambda self: False,
+    "is_meta": lambda self: self._storage.layout.is_abstract,
     "is_sparse": lambda self: False,
     "is_quantized": lambda self: False,
     "is_nested": lambda self: False,

@@ -46,6 +46,7 @@ class Residuals:
       leaves: Takes what is kept to what the pullback holds.
       n_plain: How many of `sources` it takes; the others are kept for the derivative of the backward alone.
       leaves_again: Takes all of them to the same, from arguments and results as far as it depends on these.
+      further: The types of the further outputs of the forward.
     """
 
     sources: tuple[tuple[str, int], ...]
@@ -54,6 +55,7 @@ class Residuals:
     leaves: Any
     n_plain: int
     leaves_again: Any
+    further: tuple[Any, ...]
 
 
 def choose_residuals(closed: ClosedJaxpr, n_results: int, differentiated: Sequence[int]) -> Residuals:
@@ -106,6 +108,7 @@ def choose_residuals(closed: ClosedJaxpr, n_results: int, differentiated: Sequen
         jaxpr_as_fun(extract(backward, list(kept), leaves, constants)),
         len(kept),
         _recomputing(second, [*kept, *besides], again, leaves, constants),
+        tuple(var.aval for var in further),
     )
 
 

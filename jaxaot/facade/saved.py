@@ -18,7 +18,6 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
-import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import is_tracer
@@ -39,6 +38,7 @@ from jaxaot.facade.history import History
 from jaxaot.facade.kernels import dtype_name
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
+from jaxaot.lower.abstract import as_array
 from jaxaot.tape.modes import state
 from jaxaot.tape.saved_hooks import HookPair
 from jaxaot.views.layout import Layout, contiguous, dense_like
@@ -411,7 +411,7 @@ class SavedTensor:
         item = held_items(node)[place]
         if type(item) is Packed:
             return item.value
-        made = wrap_array(jnp.asarray(item), self._layout(place, item))
+        made = wrap_array(as_array(item), self._layout(place, item))
         made._storage.is_shared = True
         return made
 
@@ -459,7 +459,7 @@ class SavedTensor:
         item, original = held_items(node)[place], node.original(place)
         layout = self._layout(place, item)
         if layout is None:
-            return wrap_array(jnp.asarray(item))
+            return wrap_array(as_array(item))
         if type(item) is not Packed:
             if original is not None and _shows(original, item):
                 if origin == "argument":
@@ -543,7 +543,7 @@ def _shows(tensor: Tensor, array: Any) -> bool:
     """Returns whether a tensor still shows the values that were saved of it."""
     if tensor._layout is tensor._storage.layout:
         return tensor._storage.array is array
-    if is_tracer(array) or is_tracer(tensor._storage.array):
+    if is_tracer(array) or is_tracer(tensor._storage.array) or tensor._storage.layout.is_abstract:
         return False
     return np.asarray(tensor._read()).tobytes() == np.asarray(array).tobytes()
 

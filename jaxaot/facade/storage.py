@@ -18,6 +18,7 @@ import numpy as np
 from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.errors import LeakedTensorError, StorageSizeError
+from jaxaot.lower.abstract import AbstractArray
 from jaxaot.tape.modes import state
 from jaxaot.views.layout import Layout, check_addressable, contiguous
 
@@ -94,7 +95,8 @@ class Storage:
         """
         if int(nbytes) < 0:
             raise StorageSizeError(f"A storage cannot have {int(nbytes)} bytes; `resize_(0)` frees it.")
-        check_addressable((int(nbytes),), 1)
+        if not self.layout.is_abstract:
+            check_addressable((int(nbytes),), 1)
         if state.trace is not None:
             state.trace.adopt(self)
         n = -(-int(nbytes) // self.dtype.itemsize)
@@ -107,11 +109,16 @@ class Storage:
         kept = min(n, written)
         if n == 0 and state.trace is not None:
             state.trace.free(self)
-        flat = None if kept == 0 else self.flat()[:kept]
-        if flat is not None and n > kept:
-            flat = jnp.concatenate([flat, jnp.zeros(n - kept, self.dtype)])
         is_filled = kept == n
         layout = contiguous((n,), self.dtype) if is_filled else unwritten_layout(n, self.dtype, kept)
+        flat: Any = None
+        if self.layout.is_abstract:
+            layout = layout.abstract
+            flat = None if kept == 0 or self.trace is not None else AbstractArray((n,), self.dtype)
+        if flat is None and kept:
+            flat = self.flat()[:kept]
+            if n > kept:
+                flat = jnp.concatenate([flat, jnp.zeros(n - kept, self.dtype)])
         n_written = None if is_filled else kept
         set_together([(self, "layout", layout), (self, "n_written", n_written), (self, "array", flat)])
         self.is_shared = False
@@ -119,6 +126,8 @@ class Storage:
 
     def flat(self) -> Array:
         """Returns the value in the order of memory."""
+        if type(self.array) is AbstractArray:
+            return AbstractArray((self.layout.numel,), self.dtype)  # type: ignore[return-value]
         if self.array is None:
             return jnp.zeros((self.layout.numel,), self.dtype)
         order = self.layout.memory_order
@@ -162,6 +171,7 @@ class Storage:
                 n, layout = None, contiguous(self.layout.size, self.dtype)
             else:
                 layout = unwritten_layout(self.layout.numel, self.dtype, n)
+            layout = layout.abstract if self.layout.is_abstract else layout
             set_together([(self, "n_written", n), (self, "layout", layout)])
 
     def may_donate(self) -> bool:

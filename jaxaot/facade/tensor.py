@@ -28,9 +28,11 @@ from jaxaot.errors import (
     TensorValueError,
 )
 from jaxaot.facade.counter import WriteCounter
+from jaxaot.facade.devices import META
 from jaxaot.facade.history import History
 from jaxaot.facade.source_line import user_line, warn_user
 from jaxaot.facade.storage import Storage
+from jaxaot.lower.abstract import AbstractArray, refuse_value
 from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.tape.hooks import carry_retained
@@ -232,8 +234,10 @@ class Tensor(Bound):
 
     @property
     def device(self) -> Any:
-        """The jax device that holds the values, or its platform's name in a trace."""
+        """The jax device that holds the values; `ja.device("meta")` of a tensor without any."""
         array = self._storage.array
+        if self._storage.layout.is_abstract:
+            return META
         if is_tracer(array) or array is None:
             return jax.devices()[0]
         devices = array.devices()  # type: ignore[union-attr]
@@ -264,6 +268,11 @@ class Tensor(Bound):
     def _is_view(self) -> bool:
         return self._base_tensor is not None
 
+    @property
+    def _is_without_values(self) -> bool:
+        """Whether no values are known: on the device "meta", and in a trace."""
+        return self._storage.layout.is_abstract or is_tracer(self._storage.array)
+
     def untyped_storage(self) -> Storage:
         """Returns the storage: one object for all tensors that share memory."""
         return self._storage
@@ -289,6 +298,8 @@ class Tensor(Bound):
         if self._layout is storage.layout and array is not None:
             return array
         storage.check_reach(self._layout, self._offset, is_write=False)
+        if type(array) is AbstractArray or (array is None and storage.layout.is_abstract and trace is None):
+            return AbstractArray(self._layout.size, self._layout.dtype)  # type: ignore[return-value]
         if array is None:
             return jax.numpy.zeros(self._layout.size, self._layout.dtype)
         window, starts = find_window(storage.layout, self._layout, self._offset)
@@ -297,6 +308,8 @@ class Tensor(Bound):
     def jax(self) -> Array:
         """Returns the values as a jax array (in a trace: a tracer)."""
         array = self._read()
+        if type(array) is AbstractArray:
+            refuse_value("`.jax()`", self._layout.size, self._layout.dtype)
         if array is self._storage.array:
             self._storage.is_shared = True
         return array
@@ -306,6 +319,8 @@ class Tensor(Bound):
 
     def _concrete(self, what: str) -> np.ndarray:
         array = self._read()
+        if type(array) is AbstractArray:
+            refuse_value(what, self._layout.size, self._layout.dtype)
         if is_tracer(array):
             known = None if state.trace is None else state.trace.ask(array)
             if known is not None:
@@ -544,10 +559,13 @@ def wrap(storage: Storage, layout: Layout, offset: int = 0, trace: Any = None) -
     return tensor
 
 
-def wrap_array(array: Array, layout: Layout | None = None) -> Tensor:
+def wrap_array(array: Any, layout: Layout | None = None) -> Tensor:
     """Returns a tensor that owns a fresh array, on a storage of its own."""
     if layout is None:
         layout = contiguous(tuple(array.shape), np.dtype(array.dtype))
+    if type(array) is AbstractArray:
+        layout = layout.abstract
+        return wrap(Storage(array, layout), layout)
     trace = state.trace
     if trace is not None:
         return wrap(trace.new_storage(array, layout), layout, 0, trace)

@@ -103,6 +103,21 @@ def _graft_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     return graft(*primals), tangents[1]
 
 
+class OnMeta(Exception):
+    """A call reaches tensors without values: there is nothing to compile for it, and the function itself is run."""
+
+
+def require_values(traced: Any) -> Any:
+    """Returns a traced call, all of whose tensors have values.
+
+    Raises:
+      OnMeta: If some have none.
+    """
+    if traced.is_abstract:
+        raise OnMeta
+    return traced
+
+
 class TraceState:
     """The state of one trace.
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxaot._jax import is_tracer
 from jaxaot._typing import Array
 from jaxaot._util import set_together
-from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, OverlappingWriteError
+from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, NoValueError, OverlappingWriteError
 from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import storing_through
@@ -18,6 +18,7 @@ from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import ViewNode, WriteNode
 from jaxaot.facade.tensor import INFERENCE, UNRECORDED, history_edge, wrap
 from jaxaot.facade.tracing import refuses_unrecorded
+from jaxaot.lower.abstract import AbstractArray
 from jaxaot.lower.entry import run_into
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
@@ -148,6 +149,31 @@ def apart_from_hooks(target: Any) -> Any:
     return target
 
 
+def refuse_write(target: Any) -> None:
+    """Raises because a tensor with values would lose them to one that has none.
+
+    Raises:
+      NoValueError: Always.
+    """
+    layout = target._layout
+    raise NoValueError(
+        f"A tensor of shape {list(layout.size)} and dtype {layout.dtype} is written with what comes from a tensor on "
+        'the device `meta`, which has no values. Make both on one device: `x.to("meta")` of the tensor that is written.'
+    )
+
+
+def _on_meta(target: Any, value: Any) -> Any:
+    """Returns what a storage without values holds once a value was written to it.
+
+    Raises:
+      NoValueError: If the value has none and the storage has.
+    """
+    layout = target._storage.layout
+    if not layout.is_abstract:
+        refuse_write(target)
+    return AbstractArray(layout.size, layout.dtype)
+
+
 def write_value(target: Any, value: Array) -> None:
     """Stores a value that no gradient flows through."""
     write_array(target, value, None)
@@ -190,6 +216,8 @@ def write_array(target: Any, value: Array, edge: Edge | None, is_shared: bool = 
 def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_donate: Callable[[], bool]) -> None:
     """Stores a value eagerly, see `write_array`."""
     storage = target._storage
+    is_abstract = type(value) is AbstractArray or storage.layout.is_abstract
+    base = _on_meta(target, value) if is_abstract else None
     moves: Sequence[Any] = ()
     if edge is not None:
         history, node, index = _next_node(target, edge)
@@ -197,7 +225,10 @@ def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_do
         moves = history.moves(node, index)
     counter = counter_of(target)
     is_whole, is_symbol = target._layout is storage.layout, is_tracer(value)
-    if is_whole or (is_symbol and target._layout.numel):
+    if is_abstract:
+        counter.n += 1
+        set_together(((storage, "array", base), *moves))
+    elif is_whole or (is_symbol and target._layout.numel):
         counter.n += 1  # first: a count that is behind would hide the write
         storage.is_shared = True
         set_together(((storage, "array", value if is_whole else _scattered(target, storage.array, value)), *moves))

@@ -16,8 +16,10 @@ from jaxaot.backend.cpu.machine import machine
 from jaxaot.backend.cpu.options import compiling_quickly
 from jaxaot.backend.cpu.run import choose_way
 from jaxaot.backend.cpu.tune import Tuned
+from jaxaot.errors import NoValueError
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
+from jaxaot.lower.abstract import has_abstract, on_abstract
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.entry import Entry, compile_for
 from jaxaot.passes.declared import On
@@ -51,9 +53,16 @@ class EagerKernel:
         _kernels.add(self)
 
     def __call__(self, *args: Any) -> Any:
-        return (self.alone if is_outermost() else self.inside)(*args)
+        try:
+            return (self.alone if is_outermost() else self.inside)(*args)
+        except (TypeError, NoValueError):
+            if not has_abstract(args):
+                raise
+        return on_abstract(self._fn, *args)
 
     call = __call__
+
+    is_abstract = False
 
     @property
     def is_anywhere(self) -> bool:

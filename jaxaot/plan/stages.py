@@ -85,6 +85,7 @@ class Traced:
       out_tree: Tree of the result.
       events: What the trace relied on of Python, in the order in which it was met; noted under
         `ja.config(validate_guards=True)` alone.
+      is_abstract: Whether tensors that it reached have no values.
     """
 
     jaxpr: Any
@@ -97,6 +98,7 @@ class Traced:
     break_values: tuple[BreakValue, ...] = ()
     world: WorldPlan = dataclasses.field(default_factory=WorldPlan)
     events: tuple[Event, ...] = ()
+    is_abstract: bool = False
 
     @functools.cached_property
     def signature(self) -> Signature:

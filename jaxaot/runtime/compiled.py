@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 from jaxaot._util import collector, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
-from jaxaot.facade.tracing import RUNNING, TRACING, is_of_function
+from jaxaot.facade.tracing import RUNNING, TRACING, OnMeta, is_of_function
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
 from jaxaot.runtime.call import MISS
@@ -137,10 +137,13 @@ class CompiledFunction(Generic[P, R]):
     def _built(self, args: Any, kwargs: Any, *walk: Any, **numbers: Any) -> Program | None:
         """Returns a program for a call; None if the function has to run eagerly.
 
-        That is so where it reads what is another thing at each call, and where it raises: what it did before is done.
+        That is so where it reads what is another thing at each call, where its tensors have no values, and where it
+        raises: what it did before is done.
         """
         try:
             return self._build(self.fn, args, kwargs, self._writing, *walk, **numbers)
+        except OnMeta:
+            pass
         except VolatileError as error:
             if self._is_one_graph or not self.runs_eagerly:
                 raise

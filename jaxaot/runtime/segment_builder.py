@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxaot import settings as config
 from jaxaot.facade.iterated import read_iterators
+from jaxaot.facade.tracing import require_values
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.runtime.call import generate
@@ -85,7 +86,7 @@ class SegmentBuilder:
         def run(traced: Traced) -> np.ndarray:
             return ask(traced, key_for_call(traced, *call), call, self.make, writing)
 
-        trace = lambda known: self.trace_known(fn, args, kwargs, known, numbers)
+        trace = lambda known: require_values(self.trace_known(fn, args, kwargs, known, numbers))
         return trace_through(trace, run, known, config.get().max_breaks)
 
     def trace(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:

@@ -37,6 +37,7 @@ class _State(threading.local):
       autocast_before: What `autocast` was outside of each context that was entered.
       dual: The level of forward mode, whose tangents are computed; None outside of it.
       uses_threads: What `set_multithreading_enabled` said.
+      makes_abstract: Whether tensors that say no device are made without values, by `with ja.device("meta")`.
       may_write_saved: Whether `allow_mutation_on_saved_tensors` is entered.
       casts: Weights that were cast in the outermost of these contexts; see `facade/autocast_operands.py`.
     """
@@ -61,6 +62,7 @@ class _State(threading.local):
     dual: Any = None
     uses_threads: bool = True
     may_write_saved: bool = False
+    makes_abstract: bool = False
 
     def __init__(self) -> None:  # runs once in each thread
         threads.note()

@@ -190,7 +190,7 @@ def plan_aliases(
         if storage.array is None and was["array"] is None and storage.layout is was["layout"]:
             continue
         place = None if storage.array is None else output(storage.array)
-        writes.append((storage, place, storage.layout, storage.n_written, is_written, is_resized))
+        writes.append((storage, place, storage.layout.plain, storage.n_written, is_written, is_resized))
     fresh = [FreshStorage(None if s.array is None else output(s.array), s.layout, s.n_written) for s in escapes.fresh]
     # histories of everything that escapes, and of everything from outside that a recorded write moved on
     histories: list[Any] = []
@@ -226,7 +226,7 @@ def plan_aliases(
     specs = {
         id(t): (
             t._storage,
-            t._layout,
+            t._layout.plain,
             t._offset,
             index.get(id(t._history)),
             t._base_tensor,
@@ -254,7 +254,7 @@ def plan_aliases(
             continue
         content, layout = trace.freed[id(storage)]
         is_filled = id(content) in trace.filled
-        freed.append((storage, len(outputs) if is_filled else None, layout))
+        freed.append((storage, len(outputs) if is_filled else None, layout.plain))
         if is_filled:
             outputs.append(content)  # an output of its own, even if another one has the same value
     read = set(trace.reads)

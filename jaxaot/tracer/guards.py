@@ -379,7 +379,7 @@ class _Walk:
             self._guard(path, IsAlsoAt(first))
         elif id(value) not in self._reached.tensors:  # whether there is one, and its shape, may have been looked at
             self._guard(path, HasType(type(value)))
-            self._guard(path, HasLayout(value._layout, value.requires_grad))
+            self._guard(path, HasLayout(value._layout.plain, value.requires_grad))
         elif path not in self._reached.tensor_paths:
             self._guard(path, IsTensor(self._reached.tensors[id(value)]))
 

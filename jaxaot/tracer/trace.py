@@ -382,7 +382,7 @@ def _finish(
             None if base is None else number.get(id(base), -1) if storage in shown else -1,
             was["_chain"],
             was["_creation"],
-            None if history is None else history.layout,
+            None if history is None else history.layout.plain,
             0 if history is None else history.offset,
         )
 
@@ -395,7 +395,7 @@ def _finish(
         return TensorInput(
             path=paths[id(tensor)],
             storage=storage_number.get(id(was["_storage"]), -1),
-            layout=was["_layout"],
+            layout=was["_layout"].plain,
             offset=was["_offset"],
             requires_grad=requires,
             is_leaf=not requires or (node is None and not was["_chain"]),
@@ -410,7 +410,7 @@ def _finish(
 
     storages = tuple(
         StorageInput(
-            trace.storages[s][1]["layout"],
+            trace.storages[s][1]["layout"].plain,
             first[s],
             position[of_storage[s]] if s in of_storage else None,
             trace.storages[s][1]["n_written"],
@@ -459,7 +459,10 @@ def _finish(
     rng, seeded = _generators(trace, starts)
     done = dataclasses.replace(done, writes=(*done.writes, *seeded))
     break_values = _break_values(trace, escapes, jaxpr)
-    return Traced(jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events)
+    is_abstract = any(was["layout"].is_abstract for _, was in trace.storages.values())
+    return Traced(
+        jaxpr, call, alias, rng, in_tree, escapes.out_tree, place_plan, break_values, done, events, is_abstract
+    )
 
 
 def _break_values(trace: TraceState, escapes: Escapes, jaxpr: ClosedJaxpr) -> tuple[BreakValue, ...]:

@@ -449,6 +449,14 @@ def chain_dtype(chain: ViewChain, dtype: np.dtype) -> np.dtype:
     return dtype
 
 
+def chain_size(chain: ViewChain, size: Shape) -> Shape:
+    """Returns the shape at the end of a chain from a base of that shape."""
+    geometry = Geometry(size, contiguous_stride(size), 0)
+    for step in chain:
+        geometry = step.geometry(geometry)
+    return geometry.size
+
+
 def chain_template(chain: ViewChain) -> ViewChain:
     """Returns a chain without its numbers."""
     return tuple(step.template for step in chain)

@@ -46,9 +46,12 @@ class Layout:
       dtype: Of the elements.
       is_conj: Whether the elements are the conjugates of what memory holds; of real numbers, the negatives.
       numel: Number of elements shown.
+      is_abstract: Whether the memory has no values.
     """
 
     __slots__ = ("__dict__", "dtype", "is_conj", "numel", "size", "stride")
+
+    is_abstract = False
 
     def __init__(self, size: Shape, stride: Shape, dtype: np.dtype, is_conj: bool = False):
         self.size = size
@@ -62,6 +65,16 @@ class Layout:
 
     def __reduce__(self) -> Any:
         return layout_of, (self.size, self.stride, self.dtype, self.is_conj)
+
+    @functools.cached_property
+    def abstract(self) -> Layout:
+        """This layout, of memory without values."""
+        return AbstractLayout(self.size, self.stride, self.dtype, self.is_conj)
+
+    @property
+    def plain(self) -> Layout:
+        """This layout, of memory with values."""
+        return self
 
     @functools.cached_property
     def is_contiguous(self) -> bool:
@@ -156,6 +169,29 @@ class Layout:
     def nbytes(self) -> int:
         """Bytes of the elements shown."""
         return self.numel * self.dtype.itemsize
+
+
+class AbstractLayout(Layout):
+    """The layout of a storage without values: such a storage is told apart in kernel keys by it."""
+
+    __slots__ = ()
+
+    is_abstract = True
+
+    @property
+    def abstract(self) -> Layout:
+        return self
+
+    @property
+    def plain(self) -> Layout:
+        return layout_of(self.size, self.stride, self.dtype, self.is_conj)
+
+    def __reduce__(self) -> Any:
+        return _abstract, (self.size, self.stride, self.dtype, self.is_conj)
+
+
+def _abstract(*fields: Any) -> Layout:
+    return layout_of(*fields).abstract
 
 
 _layouts: dict[tuple[Shape, Shape, np.dtype, bool], Layout] = {}

@@ -229,13 +229,18 @@ def find_window(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWin
         return _interned(ConjWindow, inner), starts
     if view.dtype != storage.dtype:
         memory = contiguous((storage.nbytes // view.dtype.itemsize,), view.dtype)
+        memory = memory.abstract if storage.is_abstract else memory
         inner, starts = find_window(memory, view, offset)
         return _interned(CastWindow, storage.memory_order, view.dtype, inner), starts
     box = _find_box(storage, view, offset)
     if box is not None:
         return box
     window = _interned(IndexWindow, storage.memory_order, view.size, view.stride)
-    return window, place_numbers([offset], storage.numel)
+    return window, _places([offset], storage)
+
+
+def _places(numbers: Sequence[int], storage: Layout) -> np.ndarray:
+    return np.array(numbers, np.int64) if storage.is_abstract else place_numbers(numbers, storage.numel)
 
 
 def _find_box(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWindow, np.ndarray] | None:
@@ -270,7 +275,7 @@ def _find_box(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWindo
     order = tuple(sorted(range(len(shown)), key=lambda i: shown[i]))
     placed = tuple(n if d in shown else 1 for d, n in enumerate(view.size))
     window = _interned(BoxWindow, storage.memory_order, axes, lengths, kept, order, placed, view.size)
-    return window, place_numbers(starts, storage.numel)
+    return window, _places(starts, storage)
 
 
 def _fit(numel: int, steps: list[int], dims: list[tuple[int, int]], offset: int) -> Any:

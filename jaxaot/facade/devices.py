@@ -1,0 +1,98 @@
+"""Devices by PyTorch's names, and the one on which tensors have no values: "meta"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from jaxaot.errors import TensorTypeError
+from jaxaot.tape.modes import state
+
+
+class device:
+    """Names a device; as a context manager, where tensors are made that say no device of their own.
+
+    On `"meta"` a tensor has a shape, a dtype, strides and a history, and no values: a program runs on its shapes alone
+    and needs no memory for them.
+
+    Args:
+      type: `"cpu"`, `"cuda"`, `"tpu"` or `"meta"`, also with a number, `"cuda:1"`.
+      index: The number.
+
+    Raises:
+      TensorTypeError: If there is no such device here.
+    """
+
+    __slots__ = ("_entered", "index", "type")
+
+    def __init__(self, type: str | device, index: int | None = None):
+        if isinstance(type, device):
+            self.type, self.index = type.type, type.index if index is None else index
+        else:
+            if not isinstance(type, str):
+                raise TensorTypeError(
+                    f"a device is named by a string, such as 'cpu', 'cuda:0' or 'meta', and {type!r} was given."
+                )
+            self.type, _, number = type.partition(":")
+            self.index = int(number) if number.isdecimal() else index
+        self._entered: list[Any] = []
+        if self.type != "meta":
+            find_device(self)
+
+    def __repr__(self) -> str:
+        return f"ja.device({str(self)!r})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, device):
+            return NotImplemented
+        return (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __enter__(self) -> device:
+        placing = None
+        if self.type != "meta":
+            placing = jax.default_device(find_device(self))
+            placing.__enter__()
+        self._entered.append((state.makes_abstract, placing))
+        state.makes_abstract = self.type == "meta"
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        state.makes_abstract, placing = self._entered.pop()
+        if placing is not None:
+            placing.__exit__(*error)
+
+
+META = device("meta")
+
+
+def is_meta(name: object) -> bool:
+    """Returns whether something names the device without values; None does where that is the default."""
+    if name is None:
+        return state.makes_abstract
+    return name == META if isinstance(name, device) else isinstance(name, str) and name.partition(":")[0] == "meta"
+
+
+def find_device(name: object) -> Any:
+    """Returns the jax device that `name` names: `"cpu"`, `"cuda:0"`, `"tpu"`, a `ja.device`, or one itself.
+
+    Raises:
+      TensorTypeError: If there is none.
+    """
+    if isinstance(name, device):
+        name = str(name)
+    if not isinstance(name, str):
+        return name
+    kind, _, index = name.partition(":")
+    try:
+        found = jax.devices({"cuda": "gpu"}.get(kind, kind))
+        return found[int(index or 0)]
+    except (RuntimeError, ValueError, IndexError) as error:
+        here = sorted({f"{d.platform}:{d.id}" for d in jax.devices()})
+        raise TensorTypeError(f"there is no device `{name}`; here are: {', '.join(here)}, and `meta`") from error
