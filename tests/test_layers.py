@@ -11,7 +11,7 @@ import jaxaot
 ROOT = pathlib.Path(jaxaot.__file__).parent
 
 LAYERS = [
-    ("errors", "settings", "_typing", "_util", "_signals", "_jax", "_versions"),
+    ("errors", "settings", "_typing", "_util", "_signals", "_jax", "_versions", "_warnings"),
     ("views",),
     ("ir", "ops"),
     ("plan", "tape"),
@@ -35,6 +35,7 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
     ("_typing", "_jax"),  # types of graphs
+    ("errors", "_warnings"),  # where users find them
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
     ("rematerialize", "tracer"),  # hooks on saved tensors are traced

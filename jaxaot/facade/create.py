@@ -97,7 +97,7 @@ def tensor(data: object, dtype: DTypeLike | None = None, device: object = None, 
     return _leaf(wrap_array(array), requires_grad)
 
 
-def _abstract(data: Any, wanted: np.dtype | None, device: object) -> Tensor:
+def _abstract(data: Tensor | jax.ShapeDtypeStruct, wanted: np.dtype | None, device: object) -> Tensor:
     """Returns a tensor without values, of the shape of something."""
     if device is not None and not is_meta(device):
         refuse_value(f"A tensor on the device `{device}`", tuple(data.shape), data.dtype)

@@ -63,7 +63,7 @@ class device:
         state.makes_abstract = self.type == "meta"
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         state.makes_abstract, placing = self._entered.pop()
         if placing is not None:
             placing.__exit__(*error)

@@ -17,11 +17,12 @@ import numpy as np
 from jaxaot._jax import is_outermost
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
-from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, check_fits, converted, flatten, is_beyond_float
+from jaxaot.facade.arguments import STAND_INS, check_fits, converted, flatten
 from jaxaot.facade.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.devices import META, is_meta
 from jaxaot.facade.fused_backward import clear_fused
+from jaxaot.facade.gather import allocated, blank, gather, is_abstract_key, operand_layouts, recipe_of
 from jaxaot.facade.generator import draw_from
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
@@ -36,12 +37,12 @@ from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, refuse_write, write_array, write_value
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.lower.entry import run_into
-from jaxaot.ops.promotion import fits_default_int, is_inexact
+from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec, lookup
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
-from jaxaot.views.layout import AbstractLayout, Layout, contiguous, indexed_operands
+from jaxaot.views.layout import Layout
 from jaxaot.views.window import AbstractWindow, find_window
 
 _kernels: dict[Any, Kernel] = {}
@@ -88,7 +89,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     if spec.has_any:
         key.append(tuple(map(type, static)))
     operands: list[Any] = []
-    mask = _gather(spec, flat, key, operands)
+    mask = gather(spec, flat, key, operands)
     if mask < 0:
         return call(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
@@ -118,18 +119,13 @@ def _first_run(
     spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, cache_key: Any, operands: Sequence[Any]
 ) -> tuple[Kernel, Any]:
     """Returns a kernel, which is kept from now on, and the results of its first run."""
-    recipe = _recipe(spec, flat, lengths)
-    is_abstract = _is_abstract(cache_key)
+    recipe = recipe_of(spec, flat, lengths)
+    is_abstract = is_abstract_key(cache_key)
     kernel = Kernel(spec, static, recipe, is_abstract)
     results = kernel.run(*operands)
     kernel.layouts = _layouts_of(spec, results, recipe, static, is_abstract)
     remember(_kernels, cache_key, kernel, MAX_KERNELS)
     return kernel, results
-
-
-def _is_abstract(key: Sequence[Any]) -> bool:
-    """Returns whether a kernel with some key has an operand without values."""
-    return any(type(item) is AbstractLayout or item is META for item in key)
 
 
 def _layouts_of(
@@ -147,7 +143,7 @@ def call_on_meta(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
     key: list[Any] = [spec, static, lengths, META, tuple(map(type, static))]
     operands: list[Any] = []
-    mask = _gather(spec, flat, key, operands)
+    mask = gather(spec, flat, key, operands)
     if spec.is_random:
         operands.append(draw_from(generator))
     if mask and spec.is_differentiable and state.grad_enabled:
@@ -168,14 +164,6 @@ def make(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     if device is not None and spec.is_factory:
         dynamic = [allocated(v) if isinstance(v, Tensor) else v for v in dynamic]
     return call(spec, dynamic, static, generator)
-
-
-def allocated(tensor: Tensor) -> Tensor:
-    """Returns a tensor, or zeros laid out alike in place of one without values."""
-    layout = tensor._layout
-    if not tensor._storage.layout.is_abstract:
-        return tensor
-    return wrap_array(jax.numpy.zeros(layout.size, layout.dtype), layout.dense.plain)
 
 
 def _call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
@@ -215,9 +203,9 @@ def _call_recorded(
 ) -> Any:
     kernel = _grad_kernels.get(cache_key)
     if kernel is None:
-        recipe = _recipe(spec, flat, lengths)
+        recipe = recipe_of(spec, flat, lengths)
         wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
-        is_abstract = _is_abstract(cache_key)
+        is_abstract = is_abstract_key(cache_key)
         kernel = GradKernel(spec, static, recipe, wanted, is_abstract)
         outputs = kernel.run(*operands)
         results = outputs[: len(kernel.differentiable)]
@@ -273,138 +261,6 @@ def _originals(kernel: GradKernel, flat: Sequence[Any], result: Any) -> list[Any
     return originals
 
 
-def _blank(tensor: Tensor) -> Any:
-    """Returns what stands for the values of a tensor that is about to be written."""
-    layout = tensor._layout
-    if tensor._storage.layout.is_abstract:
-        return AbstractArray(layout.size, layout.dtype)
-    return jax.numpy.zeros(layout.size, layout.dtype)
-
-
-_READ, _BASE, _TARGET, _DEFAULT = "read", "base", "target", "default"  # marks in the keys of kernels
-
-
-def _gather(
-    spec: OpSpec,
-    flat: Sequence[Any],
-    key: list[Any],
-    operands: list[Any],
-    target: Tensor | None = None,
-    window: AbstractWindow | None = None,
-    steps: list[tuple[Any, ...]] | None = None,
-) -> int:
-    """Appends what a kernel is compiled for to `key`, and what it is called with to `operands`.
-
-    Args:
-      spec: The row.
-      flat: Its dynamic arguments.
-      key: Gets layouts, windows and kinds of number.
-      operands: Gets arrays, starts of windows and numbers. In place they begin with the array of the target's storage
-        and, if the target shows a part of it, with the starts of its window.
-      target: The tensor that is written in place.
-      window: Of the target; None if it shows all of its storage.
-      steps: If given, gets the steps of a `Recipe`, by which the kernel finds its arguments in the operands.
-
-    Returns:
-      A bit for each argument that requires grad; -1 if one has to be converted first.
-    """
-    base = None if target is None else target._storage
-    defaults = () if spec.has_lists else spec.dynamic_defaults
-    mask, bit = 0, 1
-    for position, value in enumerate(flat):
-        kind = type(value)
-        step: tuple[Any, ...] | None = None  # the last operand
-        if kind is Tensor:
-            storage = value._storage
-            layout = value._layout
-            is_settled = storage.trace is None  # asked before and after: a trace in another thread may end between
-            array = storage.array
-            if not is_settled or storage.trace is not None:
-                array = storage.settled()
-            key.append(layout)
-            if layout is storage.layout and array is not None:
-                if storage is base:
-                    key.append(_BASE)
-                    step = ("operand", 0)
-                else:
-                    operands.append(array)
-            elif array is None or storage.n_written is not None or layout.numel == 0:
-                # an empty view, or memory that is not all there: rare, so read at once
-                key.append(_READ)
-                key.append(storage.layout)
-                is_read = position or not spec.overwrites  # else only its shape and dtype matter
-                operands.append(value._read() if is_read else _blank(value))
-            elif type(array) is AbstractArray:
-                storage.check_reach(layout, value._offset, is_write=False)
-                key.append(storage.layout)
-                operands.append(AbstractArray(layout.size, layout.dtype))
-            elif value is target:
-                key.append(_TARGET)
-                step = ("window", 0, window, 1)
-            else:
-                storage.check_reach(layout, value._offset, is_write=False)
-                shown, starts = find_window(storage.layout, layout, value._offset)
-                key.append(shown)
-                key.append(storage.layout)
-                if storage is base:
-                    key.append(_BASE)
-                    step = ("window", 0, shown, len(operands))
-                else:
-                    step = ("window", len(operands), shown, len(operands) + 1)
-                    operands.append(array)
-                operands.append(starts)
-            history = value._history
-            if history is not None and history.requires_grad:
-                mask |= bit
-        elif value is None:
-            key.append(None)
-            step = ("none",)
-        elif kind in NUMBERS:
-            if defaults and value is defaults[position]:
-                key.append(_DEFAULT)
-                step = ("constant", value)
-            elif (kind is int and not -SURELY_INT <= value < SURELY_INT and not fits_default_int(value)) or (
-                kind is float and is_beyond_float(value)
-            ):
-                return -1
-            else:
-                key.append(kind)
-                operands.append(value)
-        else:
-            return -1
-        bit <<= 1
-        if steps is not None:
-            steps.append(step or ("operand", len(operands) - 1))
-    return mask
-
-
-def _recipe(
-    spec: OpSpec,
-    flat: Sequence[Any],
-    lengths: Any,
-    target: Tensor | None = None,
-    window: AbstractWindow | None = None,
-) -> Recipe:
-    """Returns how the operands that `_gather` finds become arguments again."""
-    steps: list[tuple[Any, ...]] = []
-    before = [] if target is None else [None] if window is None else [None, None]
-    _gather(spec, flat, [], before, target, window, steps)
-    return Recipe(steps, lengths, _operand_layouts(spec, flat), spec.is_random)
-
-
-def _operand_layouts(spec: OpSpec, flat: Sequence[Any]) -> list[Layout]:
-    """Returns the layouts of an op's tensor operands; a number in place of a tensor counts as a 0-d one."""
-    if spec.layout == "indexed":
-        source, *indices = (None if value is None else value._layout for value in flat)
-        return list(indexed_operands(source, tuple(indices)))
-    layouts = [value._layout for value in flat if isinstance(value, Tensor)]
-    if layouts and not spec.has_lists and len(layouts) < len(flat):
-        for value, parameter in zip(flat, spec.schema.dynamic, strict=True):
-            if parameter.type == "Tensor" and isinstance(value, NUMBERS):
-                layouts.append(contiguous((), layouts[0].dtype))
-    return layouts
-
-
 def _wrap_results(
     spec: OpSpec, flat: Sequence[Any], results: Sequence[Any], layouts: Sequence[Any], as_tuple: bool = False
 ) -> Any:
@@ -447,7 +303,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     results, node = _evaluate_traced(spec, flat, values, lengths, static, records, key)
     trace = state.trace
     n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
-    layouts: Any = result_layouts(spec, results, _operand_layouts(spec, flat), static)
+    layouts: Any = result_layouts(spec, results, operand_layouts(spec, flat), static)
     tensors = []
     for index, (result, layout) in enumerate(zip(results[:n], layouts[:n], strict=True)):
         storage = trace.new_storage(result, layout)
@@ -546,7 +402,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     array = storage.array
     if array is None or storage.n_written is not None or layout.numel == 0 or type(array) is AbstractArray:
         if spec.overwrites:
-            dynamic = [wrap_array(_blank(target)), *dynamic[1:]]
+            dynamic = [wrap_array(blank(target)), *dynamic[1:]]
         result = _detached_result(spec, dynamic, static, generator)
         write_value(target, fit_into(result, layout.size, layout.dtype))
         return target
@@ -560,7 +416,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
     if spec.has_any:
         key.append(tuple(map(type, static)))
-    if _gather(spec, flat, key, operands, target, window) < 0:
+    if gather(spec, flat, key, operands, target, window) < 0:
         return call_inplace(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
         operands.append(draw_from(generator))
@@ -568,9 +424,9 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     kernel = _write_kernels.get(cache_key)
     fresh = kernel is None
     if fresh:
-        if _is_abstract(cache_key):
+        if is_abstract_key(cache_key):
             refuse_write(target)
-        recipe = _recipe(spec, flat, lengths, target, window)
+        recipe = recipe_of(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
     lock = hold_alive(storage) if threads.are_several else None
     try:

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import is_tracer
+from jaxaot._typing import Array
 from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.facade.residuals import ARGUMENT, choose_residuals
 from jaxaot.ir.reach import Apart, outputs_apart, reached_inputs, without_unreached
@@ -311,7 +312,7 @@ class GradKernel:
             leaves, tree = jax.tree.flatten(pullback)
             return results, leaves
 
-        def choose(values: Sequence[Any], key: Any, traced: Sequence[int], given: Sequence[Any]) -> Any:
+        def choose(values: Sequence[Any], key: object, traced: Sequence[int], given: Sequence[Any]) -> Any:
             """Returns the types of the results, and which of them there are; sets what is saved."""
             nonlocal residuals, differentiated
             differentiated = [abstract_like(values[i]) for i in places] if is_abstract else []
@@ -377,7 +378,7 @@ class GradKernel:
             route(given, operands, outputs, traced, present)
             return tuple(outputs)
 
-        def look(*operands: Any) -> Any:
+        def look(*operands: object) -> Any:
             """Returns what stands for the outputs of `run`; nothing is computed."""
             values, key = recipe.unpack(operands), KEY if recipe.has_key else None
             traced = [i for i, step in enumerate(recipe.steps) if step[0] == "operand"]
@@ -388,7 +389,7 @@ class GradKernel:
             route(given, operands, outputs, traced, present)
             return tuple(outputs)
 
-        def look_back(saved: Any, cotangents: Any) -> list[Any]:
+        def look_back(saved: object, cotangents: object) -> list[Any]:
             """Returns what stands for gradients, which are of the types of what is differentiated."""
             return [abstract_like(value) for value in differentiated]
 
@@ -631,7 +632,7 @@ split_write_kernel = jax.jit(split_write, static_argnums=0)
 _add_kernel = jax.jit(lambda a, b: a + b)
 
 
-def add_arrays(a: Any, b: Any) -> Any:
+def add_arrays(a: Array, b: Array) -> Any:
     """Returns the sum of two gradients of one tensor, eagerly."""
     if type(a) is AbstractArray or type(b) is AbstractArray:
         return abstract_like(a)

@@ -565,7 +565,7 @@ def wrap_array(array: Any, layout: Layout | None = None) -> Tensor:
         layout = contiguous(tuple(array.shape), np.dtype(array.dtype))
     if type(array) is AbstractArray:
         layout = layout.abstract
-        return wrap(Storage(array, layout), layout)
+        return wrap(Storage(array, layout), layout)  # type: ignore[arg-type]
     trace = state.trace
     if trace is not None:
         return wrap(trace.new_storage(array, layout), layout, 0, trace)

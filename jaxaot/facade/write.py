@@ -16,7 +16,7 @@ from jaxaot.facade.history import History
 from jaxaot.facade.kernels import storing_through
 from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import ViewNode, WriteNode
-from jaxaot.facade.tensor import INFERENCE, UNRECORDED, history_edge, wrap
+from jaxaot.facade.tensor import INFERENCE, UNRECORDED, Tensor, history_edge, wrap
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.lower.entry import run_into
@@ -149,7 +149,7 @@ def apart_from_hooks(target: Any) -> Any:
     return target
 
 
-def refuse_write(target: Any) -> None:
+def refuse_write(target: Tensor) -> None:
     """Raises because a tensor with values would lose them to one that has none.
 
     Raises:
@@ -162,7 +162,7 @@ def refuse_write(target: Any) -> None:
     )
 
 
-def _on_meta(target: Any, value: Any) -> Any:
+def _on_meta(target: Tensor) -> Any:
     """Returns what a storage without values holds once a value was written to it.
 
     Raises:
@@ -217,7 +217,7 @@ def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_do
     """Stores a value eagerly, see `write_array`."""
     storage = target._storage
     is_abstract = type(value) is AbstractArray or storage.layout.is_abstract
-    base = _on_meta(target, value) if is_abstract else None
+    base = _on_meta(target) if is_abstract else None
     moves: Sequence[Any] = ()
     if edge is not None:
         history, node, index = _next_node(target, edge)

@@ -22,7 +22,7 @@ _MOST = 2**31
 """Dims from here on are not counted by JAX's 32-bit integers, in which it indexes."""
 
 
-def refuse_value(what: str, shape: Shape, dtype: Any) -> NoReturn:
+def refuse_value(what: str, shape: Shape, dtype: object) -> NoReturn:
     """Raises because something needs a value that there is not.
 
     Raises:
@@ -84,17 +84,17 @@ def abstract_like(array: Any) -> AbstractArray:
     return AbstractArray(tuple(array.shape), array.dtype)
 
 
-def struct_of(value: Any) -> Any:
+def struct_of(value: object) -> Any:
     """Returns the shape and dtype of an array, for functions of JAX; anything else as it is."""
     return jax.ShapeDtypeStruct(value.shape, value.dtype) if hasattr(value, "dtype") else value
 
 
-def as_array(value: Any) -> Any:
+def as_array(value: object) -> Any:
     """Returns a value as a jax array, or as what stands for one."""
     return value if type(value) is AbstractArray else jnp.asarray(value)
 
 
-def has_abstract(args: Any) -> bool:
+def has_abstract(args: object) -> bool:
     """Returns whether abstract arrays are among the leaves of a pytree."""
     return any(type(leaf) is AbstractArray for leaf in jax.tree.leaves(args))
 
@@ -121,7 +121,7 @@ class AbstractRun:
         self._found: dict[Any, tuple[Any, list[tuple[Shape, Any]]]] = {}
         self.alone = self.inside = self
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: object) -> Any:
         leaves, tree = jax.tree.flatten(args)
         key = (tree, *[(x.shape, x.dtype) if hasattr(x, "dtype") else type(x) for x in leaves])
         found = self._found.get(key)
@@ -184,7 +184,7 @@ def _look_smaller(look: Callable[..., Any], structs: Sequence[Any], large: Seque
 _runs: dict[Callable[..., Any], AbstractRun] = {}
 
 
-def on_abstract(fn: Callable[..., Any], *args: Any) -> Any:
+def on_abstract(fn: Callable[..., Any], *args: object) -> Any:
     """Returns what a function of arrays, one that lasts, makes of arrays some of which are abstract."""
     run = _runs.get(fn)
     if run is None:
