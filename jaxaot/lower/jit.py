@@ -36,7 +36,7 @@ from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, counted_from_first
-from jaxaot.partition.fitting import Asked, find_program, fitting
+from jaxaot.partition.fitting import Asked, Cuts, find_program, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.settings import Config
@@ -373,11 +373,11 @@ class _Version:
           BudgetError: If none was found.
         """
 
-        def made(less: int, is_plain: bool) -> tuple[_Measured, int | None]:
+        def made(less: int, cuts: Cuts) -> tuple[_Measured, int | None]:
             traced = self._traced
-            if less or is_plain:  # another function, as JAX keeps traces
+            if less or cuts is not Cuts.ASKED:  # another function, as JAX keeps traces
                 traced = jax.jit(_Checked(self._fn.__wrapped__, self._fn.objects), **self._tracing)
-            with fitting(less, is_plain):
+            with fitting(less, cuts):
                 return self._measured(traced.trace(*args, **kwargs), args, kwargs)
 
         return find_program(asked, getattr(self._fn, "__name__", "fn"), made)

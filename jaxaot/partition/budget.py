@@ -71,6 +71,19 @@ class Fit:
     is_measured: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """A budget of what is saved, in a program that is compiled as a whole and measured.
+
+    Attributes:
+      budget: The budget.
+      is_looser: Whether more may be saved where all of the program is estimated to take less memory then.
+    """
+
+    budget: float | str
+    is_looser: bool = False
+
+
 def parse_budget(budget: float | str | None, save_all_bytes: int) -> int:
     """Returns a budget of what is saved, in bytes.
 

@@ -6,12 +6,16 @@ that is above the limit, it traces again and takes some bytes off.
 
 A cut that saves much may take more memory than what JAX makes of the function: XLA computes again, inside of kernels,
 what costs it nothing. Where that may be, the program is compiled both ways, and the smaller one is taken.
+
+A cut that saves little may take more memory than one that saves more, because what is computed again takes memory too.
+Where the estimate says so, the program of the looser cut is compiled as well. So a smaller budget takes no more.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import enum
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -19,7 +23,7 @@ from typing import TypeVar
 
 from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError
-from jaxaot.partition.budget import Fit, parse_fit
+from jaxaot.partition.budget import Fit, Share, parse_fit
 from jaxaot.plan.saved import SavePlan
 
 T = TypeVar("T")
@@ -31,6 +35,14 @@ DOUBTFUL_SHARE = 1 / 3
 """A cut that saves more than this share of all may take more memory than what JAX makes of the function."""
 
 
+class Cuts(enum.Enum):
+    """How the functions in a program that have a budget are cut: as asked, looser, or not at all."""
+
+    ASKED = enum.auto()
+    LOOSER = enum.auto()
+    PLAIN = enum.auto()
+
+
 @dataclasses.dataclass
 class Asked:
     """What the functions in a program ask of it.
@@ -38,13 +50,15 @@ class Asked:
     Attributes:
       limit: The memory that it has to fit into, in bytes; None if there is no limit.
       is_doubtful: Whether it may take more memory than if its functions were left to JAX.
+      has_looser: Whether it may take more memory than if its functions saved more.
     """
 
     limit: int | None = None
     is_doubtful: bool = False
+    has_looser: bool = False
 
     def __bool__(self) -> bool:
-        return self.limit is not None or self.is_doubtful
+        return self.limit is not None or self.is_doubtful or self.has_looser
 
 
 class Fitting(threading.local):
@@ -54,12 +68,12 @@ class Fitting(threading.local):
       is_on: Whether one is that will be measured.
       asked: What the functions in it ask.
       less: How many bytes are taken off of each.
-      is_plain: Whether functions are left to JAX, which saves all.
+      cuts: How functions are cut; what is left to JAX saves all.
       has_warned: Whether a warning said that a limit is met by an estimate.
     """
 
     def __init__(self) -> None:
-        self.is_on, self.less, self.is_plain = False, 0, False
+        self.is_on, self.less, self.cuts = False, 0, Cuts.ASKED
         self.asked = Asked()
         self.has_warned = False
 
@@ -68,30 +82,31 @@ _now = Fitting()
 
 
 @contextlib.contextmanager
-def fitting(less: int = 0, is_plain: bool = False) -> Iterator[Asked]:
+def fitting(less: int = 0, cuts: Cuts = Cuts.ASKED) -> Iterator[Asked]:
     """Has what is traced in it be part of a program that will be measured; yields what functions ask of it.
 
     Args:
       less: How many bytes to take off of each limit.
-      is_plain: Whether functions that have a budget are left to JAX.
+      cuts: How functions that have a budget are cut.
     """
-    before = _now.is_on, _now.asked, _now.less, _now.is_plain
+    before = _now.is_on, _now.asked, _now.less, _now.cuts
     asked = Asked()
-    _now.is_on, _now.asked, _now.less, _now.is_plain = True, asked, less, is_plain
+    _now.is_on, _now.asked, _now.less, _now.cuts = True, asked, less, cuts
     try:
         yield asked
     finally:
-        _now.is_on, _now.asked, _now.less, _now.is_plain = before
+        _now.is_on, _now.asked, _now.less, _now.cuts = before
 
 
-def budget_now(budget: float | str | None) -> float | str | Fit | None:
+def budget_now(budget: float | str | None) -> float | str | Fit | Share | None:
     """Returns a budget as it is now.
 
     Where nothing measures the program, one warning says that a limit is met by an estimate.
     """
     fit = parse_fit(budget)
     if fit is None:
-        return budget
+        is_shared = _now.is_on and budget is not None
+        return Share(budget, _now.cuts is Cuts.LOOSER) if is_shared else budget  # type: ignore[arg-type]
     if _now.is_on:
         limit = _now.asked.limit
         _now.asked.limit = fit.bytes if limit is None else min(limit, fit.bytes)
@@ -108,36 +123,54 @@ def budget_now(budget: float | str | None) -> float | str | Fit | None:
 
 def is_left_to_jax(budget: float | str | None) -> bool:
     """Returns whether a function with such a budget is left to JAX now."""
-    return _now.is_plain and budget is not None
+    return _now.cuts is Cuts.PLAIN and budget is not None
 
 
-def note_cut(budget: float | str | Fit | None, plan: SavePlan) -> None:
-    """Notes that the program being made has a function in it that was cut at a budget."""
+def note_cut(budget: float | str | Fit | Share | None, plan: SavePlan, has_looser: bool) -> None:
+    """Notes that the program being made has a function in it that was cut at a budget.
+
+    Args:
+      budget: The budget.
+      plan: What is saved.
+      has_looser: Whether a cut that saves more may take less memory.
+    """
+    _now.asked.has_looser |= _now.is_on and has_looser
     saves_much = plan.extra_bytes > plan.save_all_bytes * DOUBTFUL_SHARE
     if _now.is_on and budget is not None and plan.repeats_work and saves_much:
         _now.asked.is_doubtful = True
 
 
-def find_program(asked: Asked, name: str, make: Callable[[int, bool], tuple[T, int | None]]) -> T:
-    """Returns a program that fits into some memory, and takes no more than what JAX makes of it.
+Make = Callable[[int, Cuts], tuple[T, int | None]]
+
+
+def find_program(asked: Asked, name: str, make: Make[T]) -> T:
+    """Returns a program that fits into some memory, and takes no more than what JAX or a looser cut makes of it.
 
     Args:
       asked: What is asked of it.
       name: What the user calls the function.
-      make: Takes how many bytes to take off of the limit, and whether functions are left to JAX. Returns a program and
-        what it takes, in bytes; None if the compiler does not say, which counts as fitting.
+      make: Takes how many bytes to take off of the limit, and how functions are cut. Returns a program and what it
+        takes, in bytes; None if the compiler does not say, which counts as fitting.
 
     Raises:
       BudgetError: If none of those that were tried fits.
     """
-    found, taken, is_plain = (*make(0, False), False) if asked.limit is None else _fitting(asked.limit, name, make)
-    if not asked.is_doubtful or is_plain or taken is None:
-        return found
-    plain, plain_bytes = make(0, True)
-    return plain if plain_bytes is not None and plain_bytes <= taken else found
+    if asked.limit is None:
+        found, taken, is_plain = *make(0, Cuts.ASKED), False
+    else:
+        found, taken, is_plain = _fitting(asked.limit, name, make)
+    others = [Cuts.LOOSER] if asked.has_looser and asked.limit is None else []
+    others += [Cuts.PLAIN] if asked.is_doubtful and not is_plain else []
+    for cuts in others:
+        if taken is None:
+            break
+        other, other_bytes = make(0, cuts)
+        if other_bytes is not None and other_bytes <= taken:
+            found, taken = other, other_bytes
+    return found
 
 
-def _fitting(limit: int, name: str, make: Callable[[int, bool], tuple[T, int | None]]) -> tuple[T, int | None, bool]:
+def _fitting(limit: int, name: str, make: Make[T]) -> tuple[T, int | None, bool]:
     """Returns the first program that fits into some memory, what it takes, and whether it was left to JAX.
 
     Raises:
@@ -146,7 +179,7 @@ def _fitting(limit: int, name: str, make: Callable[[int, bool], tuple[T, int | N
     tried: list[int] = []
     less, is_plain = 0, False
     while True:
-        program, taken = make(less, is_plain)
+        program, taken = make(less, Cuts.PLAIN if is_plain else Cuts.ASKED)
         if taken is None or taken <= limit:
             return program, taken, is_plain
         tried.append(taken)

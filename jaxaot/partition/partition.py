@@ -48,6 +48,9 @@ from jaxaot.partition.variants import Variant, Variants
 from jaxaot.plan.stages import JointGraph, Partition
 
 _TRIALS_TO_FIT = 10
+_TRIALS_LOOSER = 3
+_ALIKE = 1.03
+"""Estimates whose ratio is no more than this say nothing of which program takes less."""
 
 
 @collector.waits()
@@ -226,6 +229,27 @@ class Cutter:
             return parts
         faster = self._split(found.variant, found.solution, policy_label(self.policy))
         return faster if memory_timeline(faster).peak_bytes <= memory_timeline(parts).peak_bytes else parts
+
+    def looser(self, parts: Partition) -> Partition | None:
+        """Returns the cut of least memory, by estimate, among some that save more than another one.
+
+        Returns None if they are all estimated to take clearly more memory than that. They take no more time.
+
+        Args:
+          parts: The other one.
+        """
+        saved, peak = parts.plan.extra_bytes, memory_timeline(parts).peak_bytes
+        best, least = None, peak * _ALIKE
+        limits: list[int | None] = [None] if get_policy(self.policy) is min_cut else []
+        limits += [saved + (self.save_all[1] - saved) * i // (4 * _TRIALS_LOOSER) for i in range(1, _TRIALS_LOOSER + 1)]
+        for limit in limits:
+            trial = self.cut() if limit is None else self.within(limit)
+            trial_peak = memory_timeline(trial).peak_bytes
+            if trial.plan.extra_bytes > saved and trial_peak <= least:
+                best, least = trial, int(trial_peak / _ALIKE)  # another one has to be clearly better
+            elif limit is not None:  # memory falls with what is saved, and then rises
+                break
+        return best
 
     def within(self, limit: int) -> Partition:
         """Returns the forward and the backward that save at most `limit` bytes beyond primals and outputs.

@@ -21,14 +21,15 @@ import jax.numpy as jnp
 
 from jaxaot._jax import MappedAxis, Rules, jaxpr_as_fun, make_primitive, with_type_of
 from jaxaot._typing import Aval, ClosedJaxpr
+from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError, PackedDerivativeError, UntraceableHooksError
 from jaxaot.ir.rewrite import drop_inputs, inline
 from jaxaot.ir.walk import short_aval
 from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
-from jaxaot.partition.budget import Fit
+from jaxaot.partition.budget import Fit, Share
 from jaxaot.partition.fitting import note_cut
-from jaxaot.partition.partition import partition
+from jaxaot.partition.partition import Cutter
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
@@ -48,12 +49,14 @@ class Cut:
       outputs: The positions of the outputs that depend on these inputs.
       derivative: From (residuals, tangents of these inputs) to tangents of these outputs.
       is_packed: Whether residuals are packed.
+      has_looser: Whether a cut that saves more may take less memory.
     """
 
     parts: Partition
     outputs: tuple[int, ...]
     derivative: LinearMap
     is_packed: bool
+    has_looser: bool = False
 
     def forward(self, primals: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Returns outputs and residuals."""
@@ -80,7 +83,7 @@ class RematCall:
         self,
         graph: ClosedJaxpr,
         policy: str | Callable[..., Any],
-        memory_budget: float | str | Fit | None,
+        memory_budget: float | str | Fit | Share | None,
         settings: Config,
         hooks: HookPair | None,
         waits: bool = True,
@@ -111,7 +114,7 @@ class RematCall:
             self._cuts[perturbed] = self._make_cut(perturbed)
         found = self._cuts[perturbed]
         if found is not None:
-            note_cut(self.memory_budget, found.parts.plan)
+            note_cut(self.memory_budget, found.parts.plan, found.has_looser)
         return found
 
     def _make_cut(self, perturbed: tuple[int, ...]) -> Cut | None:
@@ -123,14 +126,24 @@ class RematCall:
         joint = run_passes(
             joint, joint_passes(self.settings.passes, self.settings.exact_rounding), check=self.settings.check_graphs
         )
-        parts = partition(joint, self.policy, self.memory_budget, **cut_options(self.settings))
+        parts, has_looser = self._parts(Cutter(joint, self.policy, **cut_options(self.settings)))
         if self.hooks is not None:
             parts = _packed(parts, self.hooks)
         cotangents, gradients = joint.jaxpr.in_avals[joint.n_primals :], parts.backward.out_avals
         # where nothing is computed again, barriers would only keep XLA from computing again what costs it nothing
         waits = self.waits and (parts.plan.repeats_work or self.hooks is not None)
         derivative = derivative_of(parts, gradients, cotangents, waits)
-        return Cut(parts, outputs, derivative, self.hooks is not None)
+        return Cut(parts, outputs, derivative, self.hooks is not None, has_looser)
+
+    @collector.waits()
+    def _parts(self, cutter: Cutter) -> tuple[Partition, bool]:
+        """Returns a graph as it is cut, and whether a cut that saves more may take less memory."""
+        budget = self.memory_budget
+        if not isinstance(budget, Share):
+            return cutter.cut(budget), False
+        parts = cutter.cut(budget.budget)
+        looser = cutter.looser(parts) if parts.plan.repeats_work else None
+        return (looser if budget.is_looser and looser is not None else parts), looser is not None
 
     def mapped(self, axis: MappedAxis, dims: tuple[int | None, ...], avals: Sequence[Aval]) -> tuple[Any, list[Any]]:
         """Returns the same mapped over an axis, and where the axis is in each output.

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxaot.ir.walk import aval_bytes
 from jaxaot.partition.budget import Fit
-from jaxaot.partition.fitting import Asked, find_program
+from jaxaot.partition.fitting import Asked, Cuts, find_program
 from jaxaot.plan.stages import JointGraph, Partition
 from jaxaot.runtime.program import Program
 
@@ -33,9 +33,9 @@ def fitting_program(
     """
     cut: Callable[..., Partition] = joint.partition
 
-    def made(less: int, is_plain: bool) -> tuple[Program, int | None]:
+    def made(less: int, cuts: Cuts) -> tuple[Program, int | None]:
         tighter = Fit(max(0, fit.bytes - less), is_measured=True)
-        program = make(cut("save_all", 1.0) if is_plain else cut(policy, tighter))
+        program = make(cut("save_all", 1.0) if cuts is Cuts.PLAIN else cut(policy, tighter))
         return program, peak_bytes(program)
 
     return find_program(Asked(fit.bytes), name, made)
