@@ -112,6 +112,7 @@ class Tensor(Bound):
         "_history",
         "_hooks",
         "_layout",
+        "_mark",
         "_offset",
         "_storage",
         "_trace",
@@ -138,6 +139,7 @@ class Tensor(Bound):
     _trace: Any
     _view_node: Node | None
     _view_parent: Any
+    _mark: str  # of parameters and buffers of modules; other tensors have none
 
     __array_priority__ = 1000
 
@@ -527,7 +529,7 @@ def history_edge(history: History) -> Edge:
     return edge_of((accumulator, 0))
 
 
-_FIELDS = tuple(name for name in Tensor.__slots__ if name != "__weakref__")
+_FIELDS = tuple(name for name in Tensor.__slots__ if name not in ("__weakref__", "_mark"))
 _new = Tensor.__new__
 
 

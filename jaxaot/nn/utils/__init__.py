@@ -1,0 +1,1 @@
+"""What is done to the parameters of modules (`torch.nn.utils`)."""
