@@ -64,7 +64,7 @@ HINTS = {
         "BoolTensor": "Write `ja.tensor(data, dtype=ja.bool)`.",
         "DoubleTensor": "Write `ja.tensor(data, dtype=ja.float64)`.",
         "HalfTensor": "Write `ja.tensor(data, dtype=ja.float16)`.",
-        "set_default_dtype": "Write `dtype=` where tensors are made; `jax.config.update('jax_enable_x64', True)` for 64 bits.",
+        "set_default_dtype": "Write `dtype=` where tensors are made, and `jax_enable_x64` in `jax.config` for 64 bits.",
         "set_default_tensor_type": "Write `dtype=` where tensors are made.",
         "get_default_dtype": "It is `ja.float32`, or `ja.float64` with `jax.config.jax_enable_x64`.",
         "set_num_threads": "Write `os.environ['XLA_FLAGS']` or `taskset` before JAX starts.",
@@ -115,7 +115,12 @@ HINTS = {
 }
 """Place → name → what to write instead."""
 
-_AS_TORCH = {"jaxaot": "torch", "jaxaot.nn": "torch.nn", "jaxaot.nn.utils": "torch.nn.utils", "jaxaot.optim": "torch.optim"}
+_AS_TORCH = {
+    "jaxaot": "torch",
+    "jaxaot.nn": "torch.nn",
+    "jaxaot.nn.utils": "torch.nn.utils",
+    "jaxaot.optim": "torch.optim",
+}
 
 
 def missing_name(place: str, name: str, known: Iterable[str], obj: object = None) -> MissingNameError:

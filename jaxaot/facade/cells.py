@@ -39,7 +39,10 @@ FOREIGN = frozenset({
 """Packages whose code and objects hold nothing that decides what a function computes, or nothing of the user's."""
 
 
-_OPEN = ("jaxaot.demo", "jaxaot.nn.modules", "jaxaot.optim")
+_OPEN = (
+    "jaxaot.demo", "jaxaot.nn.modules", "jaxaot.nn.utils", "jaxaot.optim.rules", "jaxaot.optim.lr_scheduler",
+    "jaxaot.optim.swa_utils",
+)  # fmt: skip
 """Parts of such packages that are looked into all the same: what users make and change."""
 
 

@@ -115,7 +115,11 @@ def tensor_repr(tensor: Tensor) -> str:
     return f"{_PREFIXES.get(getattr(tensor, '_mark', ''), '')}{text})"
 
 
-_PREFIXES = {"parameter": "Parameter containing:\n", "buffer": "Buffer containing:\n", "transient": "Buffer containing:\n"}
+_PREFIXES = {
+    "parameter": "Parameter containing:\n",
+    "buffer": "Buffer containing:\n",
+    "transient": "Buffer containing:\n",
+}
 """What comes before the text of a tensor that a module keeps."""
 
 

@@ -57,9 +57,7 @@ class _Convolution(Module):
         if isinstance(padding, str):
             check(padding in ("same", "valid"), f"Invalid padding string {padding!r}, should be 'same' or 'valid'")
             is_strided = any(size != 1 for size in self.stride)
-            check(
-                not (padding == "same" and is_strided), "padding='same' is not supported for strided convolutions"
-            )
+            check(not (padding == "same" and is_strided), "padding='same' is not supported for strided convolutions")
         self._ends = self._padding_of_ends()
         channels = (in_channels, out_channels // groups) if is_transposed else (out_channels, in_channels // groups)
         self.weight = blank((*channels, *self.kernel_size), device, dtype)

@@ -115,9 +115,7 @@ class Embedding(_Table):
         """Returns an embedding with a table that there is; frozen, unless `freeze=False`."""
         check(embeddings.ndim == 2, "Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
-        return cls(
-            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze
-        )
+        return cls(rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
 
     def extra_repr(self) -> str:
         text = f"{self.num_embeddings}, {self.embedding_dim}"
@@ -166,9 +164,7 @@ class EmbeddingBag(_Table):
         self.mode = mode
         self.include_last_offset = include_last_offset
 
-    def forward(
-        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """Returns one row for each bag: each row of a matrix of numbers, or what begins at each offset."""
         return functional.embedding_bag(
             input,

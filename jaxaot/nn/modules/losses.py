@@ -62,9 +62,7 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.nll_loss(
-            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
-        )
+        return functional.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class NLLLoss2d(NLLLoss):

@@ -248,9 +248,7 @@ class RMSNorm(Module):
         self.normalized_shape = each(normalized_shape, 1)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        self.register_parameter(
-            "weight", blank(self.normalized_shape, device, dtype) if elementwise_affine else None
-        )
+        self.register_parameter("weight", blank(self.normalized_shape, device, dtype) if elementwise_affine else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

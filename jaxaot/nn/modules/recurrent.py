@@ -104,9 +104,7 @@ class RNNBase(Module):
             states = tuple(input.new_zeros(shape) for shape in shapes)
         for state, shape in zip(states, shapes, strict=True):
             check(tuple(state.shape) == shape, f"Expected hidden size {shape}, got {list(state.shape)}")
-        output, after = run_layers(
-            self.mode, input, states, self._weights(), n_directions, self.dropout, self.training
-        )
+        output, after = run_layers(self.mode, input, states, self._weights(), n_directions, self.dropout, self.training)
         if not is_batched:
             return output.squeeze(1), tuple(state.squeeze(1) for state in after)
         return (output.transpose(0, 1) if self.batch_first else output), after
@@ -232,9 +230,7 @@ class LSTM(RNNBase):
             dtype=dtype,
         )
 
-    def forward(
-        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Returns the hidden states of the last layer at each step, and the last hidden and cell states of all."""
         output, (hidden, cell) = self._run(input, None if hx is None else tuple(hx))
         return output, (hidden, cell)

@@ -279,9 +279,7 @@ class Transformer(Module):
     ) -> Tensor:
         """Returns a tensor of the shape of `tgt`; the masks are those of `MultiheadAttention`."""
         batch = 0 if self.batch_first else 1
-        check(
-            src.ndim != 3 or src.shape[batch] == tgt.shape[batch], "the batch number of src and tgt must be equal"
-        )
+        check(src.ndim != 3 or src.shape[batch] == tgt.shape[batch], "the batch number of src and tgt must be equal")
         check(
             src.shape[-1] == self.d_model and tgt.shape[-1] == self.d_model,
             "the feature number of src and tgt must be equal to d_model",
