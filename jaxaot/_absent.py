@@ -115,13 +115,6 @@ HINTS = {
 }
 """Place → name → what to write instead."""
 
-_AS_TORCH = {
-    "jaxaot": "torch",
-    "jaxaot.nn": "torch.nn",
-    "jaxaot.nn.utils": "torch.nn.utils",
-    "jaxaot.optim": "torch.optim",
-}
-
 
 def missing_name(place: str, name: str, known: Iterable[str], obj: object = None) -> MissingNameError:
     """Returns the error for a name that is not there.

@@ -354,9 +354,7 @@ class ChainedScheduler(LRScheduler):
     """Several schedules at once: each changes what the ones before made."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
-        check(
-            len(schedulers) > 0, "ChainedScheduler expects at least one scheduler to be chained, but got no scheduler."
-        )
+        check(len(schedulers) > 0, "ChainedScheduler expects at least one scheduler, but got no scheduler.")
         self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
         check(
             all(schedule.optimizer is self.optimizer for schedule in schedulers),

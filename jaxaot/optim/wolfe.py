@@ -1,4 +1,4 @@
-"""A line search to the strong conditions of Wolfe (Nocedal and Wright, 2006, chapter 3), as PyTorch's `LBFGS` has it."""
+"""A line search to the strong conditions of Wolfe (Nocedal and Wright, 2006, chapter 3), as PyTorch has it."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Optimizer:
 
     def _step(self) -> None:
         for group in self.param_groups:
-            is_ascent = group["maximize"] if "maximize" in group else False
+            is_ascent = group.get("maximize", False)
             for parameter in group["params"]:
                 gradient = parameter.grad
                 if gradient is None:
