@@ -9,6 +9,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.nn import functional
 from jaxaot.nn.made import check, reduced
 from jaxaot.nn.modules.module import Module
+from jaxaot.nn.modules.shapes import PairwiseDistance
 
 
 class _Loss(Module):
@@ -339,7 +340,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        self.distance_function = functional.pairwise_distance if distance_function is None else distance_function
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 
