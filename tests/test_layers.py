@@ -11,7 +11,7 @@ import jaxaot
 ROOT = pathlib.Path(jaxaot.__file__).parent
 
 LAYERS = [
-    ("errors", "settings", "_typing", "_util", "_signals", "_jax", "_versions"),
+    ("errors", "settings", "_typing", "_util", "_signals", "_jax", "_versions", "_absent"),
     ("views",),
     ("ir", "ops"),
     ("plan", "tape"),
@@ -24,8 +24,8 @@ LAYERS = [
     ("transforms",),
     ("flow",),
     ("api",),
-    ("autograd", "func", "nn", "amp", "aot", "policies", "random"),
-    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler"),
+    ("autograd", "func", "nn", "amp", "aot", "policies", "random", "saving"),
+    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim"),
     ("cli",),
     ("__init__", "__main__"),
 ]
@@ -37,6 +37,7 @@ WITHIN_A_ROW = {
     ("_typing", "_jax"),  # types of graphs
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
+    ("_absent", "errors"),  # a name that is not there is an error
     ("rematerialize", "tracer"),  # hooks on saved tensors are traced
 }
 

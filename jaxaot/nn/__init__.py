@@ -4,14 +4,14 @@ The classes of layers are loaded when one of them is first asked for, so that `i
 """
 
 import importlib as _importlib
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from jaxaot._absent import missing_name as _missing_name
 from jaxaot.nn import flax as flax  # says what an nnx.Variable is; flax itself is not imported for it
 from jaxaot.nn import functional as functional
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     from jaxaot.nn import init as init
     from jaxaot.nn import utils as utils
     from jaxaot.nn.modules import *  # noqa: F403
@@ -19,7 +19,7 @@ if _TYPE_CHECKING:
 _LOADED = ("init", "utils", "modules", "parameter")
 
 
-if not _TYPE_CHECKING:  # else any name would do for a type checker
+if not TYPE_CHECKING:  # else any name would do for a type checker
 
     def __getattr__(name: str) -> _Any:
         if name in _LOADED:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 — a table of layers reads best with a layer's configuration on one line
 """Layers and their configurations: how each is made, by PyTorch and by jaxaot alike, and what it is called with."""
 
 import dataclasses
@@ -67,10 +66,18 @@ LAYERS = [
     build("conv1d-same", lambda nn: nn.Conv1d(2, 3, 4, padding="same"), f(2, 2, 9)),
     build("conv1d-circular", lambda nn: nn.Conv1d(2, 3, 3, padding=2, padding_mode="circular"), f(2, 2, 9)),
     build("conv2d", lambda nn: nn.Conv2d(3, 4, (3, 2), stride=(1, 2), padding=1), f(2, 3, 7, 8), is_quick=True),
-    build("conv2d-reflect", lambda nn: nn.Conv2d(2, 4, 3, padding="same", padding_mode="reflect", bias=False), f(1, 2, 6, 5)),
+    build(
+        "conv2d-reflect",
+        lambda nn: nn.Conv2d(2, 4, 3, padding="same", padding_mode="reflect", bias=False),
+        f(1, 2, 6, 5),
+    ),
     build("conv2d-one-image", lambda nn: nn.Conv2d(2, 2, 3, padding="valid", groups=2), f(2, 6, 5)),
     build("conv3d", lambda nn: nn.Conv3d(2, 3, 2, padding=(1, 0, 1), padding_mode="replicate"), f(1, 2, 4, 5, 3)),
-    build("conv-transpose1d", lambda nn: nn.ConvTranspose1d(4, 2, 3, stride=2, padding=1, output_padding=1, groups=2), f(2, 4, 5)),
+    build(
+        "conv-transpose1d",
+        lambda nn: nn.ConvTranspose1d(4, 2, 3, stride=2, padding=1, output_padding=1, groups=2),
+        f(2, 4, 5),
+    ),
     build("conv-transpose2d", lambda nn: nn.ConvTranspose2d(3, 2, 3, stride=2, dilation=2, bias=False), f(2, 3, 4, 3)),
     build("conv-transpose3d", lambda nn: nn.ConvTranspose3d(2, 2, 2, stride=(1, 2, 1)), f(1, 2, 3, 2, 3)),
     build("max-pool1d", lambda nn: nn.MaxPool1d(3, 2, ceil_mode=True), f(2, 2, 8)),
@@ -98,8 +105,26 @@ LAYERS = [
     *(
         build(name, lambda nn, name=name: getattr(nn, name)(), f(3, 4, 5))
         for name in (
-            "ReLU", "Hardtanh", "ReLU6", "Sigmoid", "Tanh", "Hardsigmoid", "SiLU", "Mish", "Hardswish", "ELU", "CELU",
-            "SELU", "GELU", "Hardshrink", "LeakyReLU", "LogSigmoid", "Softplus", "Softshrink", "PReLU", "Softsign",
+            "ReLU",
+            "Hardtanh",
+            "ReLU6",
+            "Sigmoid",
+            "Tanh",
+            "Hardsigmoid",
+            "SiLU",
+            "Mish",
+            "Hardswish",
+            "ELU",
+            "CELU",
+            "SELU",
+            "GELU",
+            "Hardshrink",
+            "LeakyReLU",
+            "LogSigmoid",
+            "Softplus",
+            "Softshrink",
+            "PReLU",
+            "Softsign",
             "Tanhshrink",
         )
     ),
@@ -116,7 +141,12 @@ LAYERS = [
     build("batch-norm1d", lambda nn: nn.BatchNorm1d(4), f(5, 4), is_quick=True, tolerance=1e-4),
     build("batch-norm1d-rows", lambda nn: nn.BatchNorm1d(3, momentum=None), f(4, 3, 5), is_quick=True, tolerance=1e-4),
     build("batch-norm2d", lambda nn: nn.BatchNorm2d(3, eps=1e-3, momentum=0.3), f(2, 3, 4, 5), tolerance=1e-4),
-    build("batch-norm2d-plain", lambda nn: nn.BatchNorm2d(3, affine=False, track_running_stats=False), f(2, 3, 4, 5), tolerance=1e-4),
+    build(
+        "batch-norm2d-plain",
+        lambda nn: nn.BatchNorm2d(3, affine=False, track_running_stats=False),
+        f(2, 3, 4, 5),
+        tolerance=1e-4,
+    ),
     build("batch-norm3d", lambda nn: nn.BatchNorm3d(2, bias=False), f(2, 2, 3, 2, 2), tolerance=1e-4),
     build("instance-norm1d", lambda nn: nn.InstanceNorm1d(3, affine=True), f(2, 3, 5), tolerance=1e-4),
     build("instance-norm2d", lambda nn: nn.InstanceNorm2d(3, track_running_stats=True), f(2, 3, 4, 5), tolerance=1e-4),
@@ -133,7 +163,12 @@ LAYERS = [
     build("embedding", lambda nn: nn.Embedding(7, 3, padding_idx=-2), i(2, 5, high=7), is_quick=True),
     build("embedding-freq", lambda nn: nn.Embedding(5, 3, scale_grad_by_freq=True), i(2, 6, high=5)),
     build("embedding-bag", lambda nn: nn.EmbeddingBag(7, 3), i(4, 3, high=7)),
-    build("embedding-bag-sum", lambda nn: nn.EmbeddingBag(7, 3, mode="sum", padding_idx=1), i(10, high=7), np.array([0, 4, 7])),
+    build(
+        "embedding-bag-sum",
+        lambda nn: nn.EmbeddingBag(7, 3, mode="sum", padding_idx=1),
+        i(10, high=7),
+        np.array([0, 4, 7]),
+    ),
     build("dropout", lambda nn: nn.Dropout(0.3), f(3, 4), is_random=True),
     build("dropout1d", lambda nn: nn.Dropout1d(), f(3, 4, 2), is_random=True),
     build("dropout2d", lambda nn: nn.Dropout2d(0.2), f(3, 4, 2, 2), is_random=True),
@@ -164,17 +199,79 @@ LAYERS = [
     build("lstm-cell", lambda nn: nn.LSTMCell(3, 4, bias=False), f(2, 3)),
     build("gru-cell", lambda nn: nn.GRUCell(3, 4), f(3), f(4)),
     build("attention", lambda nn: nn.MultiheadAttention(6, 2), f(4, 2, 6), f(5, 2, 6), f(5, 2, 6), is_quick=True),
-    build("attention-kv", lambda nn: nn.MultiheadAttention(6, 3, bias=False, kdim=4, vdim=5, batch_first=True), f(2, 4, 6), f(2, 5, 4), f(2, 5, 5)),
-    build("attention-bias-kv", lambda nn: nn.MultiheadAttention(6, 2, add_bias_kv=True, add_zero_attn=True), f(4, 2, 6), f(5, 2, 6), f(5, 2, 6)),
-    build("attention-masked", lambda nn: nn.MultiheadAttention(6, 2, batch_first=True), f(2, 4, 6), f(2, 4, 6), f(2, 4, 6), np.array([[0, 0, 0, 1], [0, 0, 0, 0]], bool), True, mask(4)),
-    build("encoder-layer", lambda nn: nn.TransformerEncoderLayer(6, 2, 8, dropout=0.0), f(4, 2, 6), mask(4), tolerance=1e-4),
-    build("encoder-layer-first", lambda nn: nn.TransformerEncoderLayer(6, 2, 8, 0.0, "gelu", batch_first=True, norm_first=True, bias=False), f(2, 4, 6), tolerance=1e-4),
-    build("decoder-layer", lambda nn: nn.TransformerDecoderLayer(6, 2, 8, 0.0), f(4, 2, 6), f(5, 2, 6), mask(4), tolerance=1e-4),
-    build("decoder-layer-first", lambda nn: nn.TransformerDecoderLayer(6, 2, 8, 0.0, norm_first=True, batch_first=True), f(2, 4, 6), f(2, 5, 6), tolerance=1e-4),
-    build("encoder", lambda nn: nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2, 8, 0.0), 2, nn.LayerNorm(6)), f(4, 2, 6), tolerance=1e-4),
-    build("decoder", lambda nn: nn.TransformerDecoder(nn.TransformerDecoderLayer(6, 2, 8, 0.0), 2), f(4, 2, 6), f(5, 2, 6), tolerance=1e-4),
+    build(
+        "attention-kv",
+        lambda nn: nn.MultiheadAttention(6, 3, bias=False, kdim=4, vdim=5, batch_first=True),
+        f(2, 4, 6),
+        f(2, 5, 4),
+        f(2, 5, 5),
+    ),
+    build(
+        "attention-bias-kv",
+        lambda nn: nn.MultiheadAttention(6, 2, add_bias_kv=True, add_zero_attn=True),
+        f(4, 2, 6),
+        f(5, 2, 6),
+        f(5, 2, 6),
+    ),
+    build(
+        "attention-masked",
+        lambda nn: nn.MultiheadAttention(6, 2, batch_first=True),
+        f(2, 4, 6),
+        f(2, 4, 6),
+        f(2, 4, 6),
+        np.array([[0, 0, 0, 1], [0, 0, 0, 0]], bool),
+        True,
+        mask(4),
+    ),
+    build(
+        "encoder-layer",
+        lambda nn: nn.TransformerEncoderLayer(6, 2, 8, dropout=0.0),
+        f(4, 2, 6),
+        mask(4),
+        tolerance=1e-4,
+    ),
+    build(
+        "encoder-layer-first",
+        lambda nn: nn.TransformerEncoderLayer(6, 2, 8, 0.0, "gelu", batch_first=True, norm_first=True, bias=False),
+        f(2, 4, 6),
+        tolerance=1e-4,
+    ),
+    build(
+        "decoder-layer",
+        lambda nn: nn.TransformerDecoderLayer(6, 2, 8, 0.0),
+        f(4, 2, 6),
+        f(5, 2, 6),
+        mask(4),
+        tolerance=1e-4,
+    ),
+    build(
+        "decoder-layer-first",
+        lambda nn: nn.TransformerDecoderLayer(6, 2, 8, 0.0, norm_first=True, batch_first=True),
+        f(2, 4, 6),
+        f(2, 5, 6),
+        tolerance=1e-4,
+    ),
+    build(
+        "encoder",
+        lambda nn: nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2, 8, 0.0), 2, nn.LayerNorm(6)),
+        f(4, 2, 6),
+        tolerance=1e-4,
+    ),
+    build(
+        "decoder",
+        lambda nn: nn.TransformerDecoder(nn.TransformerDecoderLayer(6, 2, 8, 0.0), 2),
+        f(4, 2, 6),
+        f(5, 2, 6),
+        tolerance=1e-4,
+    ),
     build("transformer", lambda nn: nn.Transformer(6, 2, 1, 1, 8, 0.0), f(4, 2, 6), f(3, 2, 6), tolerance=1e-4),
-    build("sequential", lambda nn: nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Linear(5, 2)), f(6, 4), is_quick=True, tolerance=1e-4),
+    build(
+        "sequential",
+        lambda nn: nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Linear(5, 2)),
+        f(6, 4),
+        is_quick=True,
+        tolerance=1e-4,
+    ),
     *(
         build(name, lambda nn, name=name: getattr(nn, name)(), f(4, 3), f(4, 3))
         for name in ("L1Loss", "MSELoss", "SmoothL1Loss", "HuberLoss")
@@ -194,9 +291,13 @@ LAYERS = [
     build("soft-margin", lambda nn: nn.SoftMarginLoss(), f(4, 3), sign(4, 3)),
     build("cosine-embedding", lambda nn: nn.CosineEmbeddingLoss(0.1), f(4, 3), f(4, 3), sign(4)),
     build("margin-ranking", lambda nn: nn.MarginRankingLoss(0.2), f(4), f(4), sign(4)),
-    build("multilabel-soft-margin", lambda nn: nn.MultiLabelSoftMarginLoss(), f(4, 3), i(4, 3, high=2).astype(np.float32)),
+    build(
+        "multilabel-soft-margin", lambda nn: nn.MultiLabelSoftMarginLoss(), f(4, 3), i(4, 3, high=2).astype(np.float32)
+    ),
     build("multi-margin", lambda nn: nn.MultiMarginLoss(p=2, margin=0.7), f(4, 3), i(4)),
     build("triplet", lambda nn: nn.TripletMarginLoss(swap=True), f(4, 3), f(4, 3), f(4, 3)),
     build("triplet-distance", lambda nn: nn.TripletMarginWithDistanceLoss(margin=0.5), f(4, 3), f(4, 3), f(4, 3)),
-    build("ctc", lambda nn: nn.CTCLoss(), f(6, 2, 4) - 2, i(2, 3) + 1, np.array([6, 5]), np.array([3, 2]), tolerance=1e-4),
+    build(
+        "ctc", lambda nn: nn.CTCLoss(), f(6, 2, 4) - 2, i(2, 3) + 1, np.array([6, 5]), np.array([3, 2]), tolerance=1e-4
+    ),
 ]
