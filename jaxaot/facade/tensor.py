@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 import jax
 import numpy as np
 
+from jaxaot._absent import missing_name
 from jaxaot._jax import is_tracer, refuse_values_of
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import (
@@ -146,6 +147,13 @@ class Tensor(Bound):
     if TYPE_CHECKING:  # `create.py` makes it
 
         def __init__(self, *args: object) -> None: ...
+
+    else:  # a type checker would take any name
+
+        def __getattr__(self, name: str) -> Any:
+            if name[:1] == "_" or name in _FIELDS:
+                raise AttributeError(f"'Tensor' object has no attribute '{name}'", name=name, obj=self)
+            raise missing_name("Tensor", name, dir(type(self)), self)
 
     # -- state -----------------------------------------------------------------------------------------------------
 

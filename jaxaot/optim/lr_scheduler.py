@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, SupportsFloat
@@ -12,6 +11,11 @@ from jaxaot.optim.rules.optimizer import Optimizer
 from jaxaot.optim.schedules import begin, check, check_optimizer, each_group, load_state, put, rates, state_of, undo
 
 RateOf = Callable[[int], float]
+
+
+def _n_passed(milestones: Iterable[int], epoch: int) -> int:
+    """Returns how many milestones an epoch has reached; compared one by one, so that the epoch may be symbolic."""
+    return len([milestone for milestone in milestones if milestone <= epoch])
 
 
 class LRScheduler:
@@ -128,12 +132,13 @@ class MultiStepLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         now = rates(self.optimizer)
-        if self.last_epoch not in self.milestones:
-            return now
-        return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in now]
+        for milestone, times in self.milestones.items():  # compared one by one, so that the epoch may be symbolic
+            if self.last_epoch == milestone:
+                return [rate * self.gamma**times for rate in now]
+        return now
 
     def _closed_form(self) -> list[Any]:
-        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+        passed = _n_passed(self.milestones.elements(), self.last_epoch)
         return [rate * self.gamma**passed for rate in self.base_lrs]
 
 
@@ -334,14 +339,14 @@ class SequentialLR(LRScheduler):
         for group in optimizer.param_groups:
             put(group, "lr", group["initial_lr"])
         undo(self)
-        first = self._schedulers[bisect_right(self._milestones, 0)]
+        first = self._schedulers[_n_passed(self._milestones, 0)]
         first._initial_step()
         self._last_lr = first.get_last_lr()
 
     def step(self) -> None:  # type: ignore[override]
         """Sets the next learning rates."""
         self.last_epoch += 1
-        place = bisect_right(self._milestones, self.last_epoch)
+        place = _n_passed(self._milestones, self.last_epoch)
         schedule = self._schedulers[place]
         if place > 0 and self._milestones[place - 1] == self.last_epoch:
             schedule._update_lr(0)

@@ -299,4 +299,4 @@ def test_a_step_of_a_model_is_one_program():
         assert optimizer.param_groups[0]["lr"] == pytest.approx(0.05 * (1 + math.cos(0.6 * math.pi)) / 2)
         if is_compiled:
             assert call.cache_info().misses <= 2, call.explain_recompiles()
-    np.testing.assert_allclose(*losses, rtol=1e-4)
+    np.testing.assert_allclose(*losses, rtol=5e-3)

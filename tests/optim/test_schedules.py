@@ -84,7 +84,9 @@ def test_a_schedule_is_resumed(case):
         assert [g["lr"] for g in optimizer.param_groups] == [g["lr"] for g in other_optimizer.param_groups]
 
 
-@pytest.mark.parametrize("case", ["step", "linear", "exponential", "cosine", "warm-restarts", "multi-step"])
+@pytest.mark.parametrize(
+    "case", ["step", "linear", "exponential", "cosine", "warm-restarts", "multi-step", "sequential"]
+)
 def test_a_schedule_runs_inside_a_compiled_function(case):
     expected = [row[0] for row in rates(ja, case)]
     w = ja.zeros(1, requires_grad=True)

@@ -144,3 +144,5 @@ from jaxaot.nn.modules.transformer import TransformerDecoder as TransformerDecod
 from jaxaot.nn.modules.transformer import TransformerDecoderLayer as TransformerDecoderLayer
 from jaxaot.nn.modules.transformer import TransformerEncoder as TransformerEncoder
 from jaxaot.nn.modules.transformer import TransformerEncoderLayer as TransformerEncoderLayer
+from jaxaot.nn.parameter import Buffer as Buffer
+from jaxaot.nn.parameter import Parameter as Parameter

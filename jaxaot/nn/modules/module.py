@@ -14,7 +14,7 @@ from jaxaot.facade.tensor import Tensor
 from jaxaot.nn import registry
 from jaxaot.nn.hooks import add_hook, call_with_hooks
 from jaxaot.nn.moving import applied, target_of
-from jaxaot.nn.parameter import Buffer, Parameter
+from jaxaot.nn.parameter import Parameter
 from jaxaot.nn.state import IncompatibleKeys, load_state_dict, state_dict_of
 from jaxaot.tape.hooks import RemovableHandle
 
@@ -392,6 +392,3 @@ class Module:
 
     def __repr__(self) -> str:
         return registry.module_repr(self)
-
-
-__all__ = ["Buffer", "Module", "Parameter"]
