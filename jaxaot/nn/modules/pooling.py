@@ -28,7 +28,7 @@ class _MaxPool(Module):
         self.stride = stride if stride is not None else kernel_size
         self.padding = padding
         self.dilation = dilation
-        self.return_indices = return_indices
+        self.return_indices: Any = return_indices
         self.ceil_mode = ceil_mode
 
     def extra_repr(self) -> str:
@@ -201,7 +201,7 @@ class _FractionalMaxPool(Module):
         check(is_given > 0, f"{name} requires specifying either an output size, or a pooling ratio")
         check(is_given < 2, "only one of output_size and output_ratio may be specified")
         self.kernel_size = each(kernel_size, self._n_dims)
-        self.return_indices = return_indices
+        self.return_indices: Any = return_indices
         self.register_buffer("_random_samples", _random_samples)
         self.output_size = None if output_size is None else each(output_size, self._n_dims)
         self.output_ratio = None if output_ratio is None else each(output_ratio, self._n_dims)
@@ -273,7 +273,7 @@ class _AdaptiveMaxPool(Module):
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size = output_size
-        self.return_indices = return_indices
+        self.return_indices: Any = return_indices
 
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
