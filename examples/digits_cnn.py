@@ -37,7 +37,7 @@ class Net(ja.nn.Module):
         return self.head(self.drop(self.conv(x).flatten(1)))
 
 
-def main(n_epochs: int = 8, n_images: int = 2000, batch: int = 100) -> float:
+def main(n_epochs: int = 5, n_images: int = 2000, batch: int = 100) -> float:
     ja.manual_seed(0)
     model = Net()
     optimizer = ja.optim.AdamW(model.parameters(), lr=1e-2)

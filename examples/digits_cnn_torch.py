@@ -34,7 +34,7 @@ class Net(torch.nn.Module):
         return self.head(self.drop(self.conv(x).flatten(1)))
 
 
-def main(n_epochs: int = 8, n_images: int = 2000, batch: int = 100) -> float:
+def main(n_epochs: int = 5, n_images: int = 2000, batch: int = 100) -> float:
     torch.manual_seed(0)
     model = Net()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)

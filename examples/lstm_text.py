@@ -17,6 +17,7 @@ TEXT = " ".join(
     for m in range(12)
 )
 LETTERS = sorted(set(TEXT))
+State = tuple[ja.Tensor, ja.Tensor]
 
 
 class Model(nn.Module):
@@ -28,9 +29,7 @@ class Model(nn.Module):
         self.lstm = nn.LSTM(24, n_features, batch_first=True)
         self.head = nn.Linear(n_features, len(LETTERS))
 
-    def forward(
-        self, letters: ja.Tensor, state: tuple[ja.Tensor, ja.Tensor] | None = None
-    ) -> tuple[ja.Tensor, tuple[ja.Tensor, ja.Tensor]]:
+    def forward(self, letters: ja.Tensor, state: State | None = None) -> tuple[ja.Tensor, State]:
         hidden, state = self.lstm(self.embedding(letters), state)
         return self.head(hidden), state
 
@@ -41,7 +40,7 @@ def rows_of(batch: int) -> np.ndarray:
     return numbers[: len(numbers) // batch * batch].reshape(batch, -1)
 
 
-def main(n_epochs: int = 12, batch: int = 16, n_steps: int = 32) -> list[float]:
+def main(n_epochs: int = 8, batch: int = 16, n_steps: int = 32) -> list[float]:
     """Trains, and returns the mean loss of each epoch, in nats for a character."""
     ja.manual_seed(0)
     model = Model()
@@ -51,9 +50,7 @@ def main(n_epochs: int = 12, batch: int = 16, n_steps: int = 32) -> list[float]:
     schedule = ja.optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, total_steps=n_epochs * n_parts, cycle_momentum=False)
 
     @ja.compile
-    def step(
-        letters: ja.Tensor, following: ja.Tensor, state: tuple[ja.Tensor, ja.Tensor]
-    ) -> tuple[ja.Tensor, tuple[ja.Tensor, ja.Tensor]]:
+    def step(letters: ja.Tensor, following: ja.Tensor, state: State) -> tuple[ja.Tensor, State]:
         optimizer.zero_grad()
         logits, (hidden, cell) = model(letters, state)
         loss = nn.functional.cross_entropy(logits.flatten(0, 1), following.flatten())

@@ -1,4 +1,4 @@
-"""The scripts in `examples/` run, learn, and are listed; the port of the digits differs from its original as it says."""
+"""The scripts in `examples/` run, learn, and are listed; the port of the digits is its original line by line."""
 
 import importlib.util
 import inspect
