@@ -93,6 +93,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jaxaot._warnings import RecompileWarning as RecompileWarning
+from jaxaot._warnings import TracedPrintWarning as TracedPrintWarning
+from jaxaot._warnings import UnmatchedNamesWarning as UnmatchedNamesWarning
+from jaxaot._warnings import UnprovedGuardsWarning as UnprovedGuardsWarning
+from jaxaot._warnings import UntriedVersionWarning as UntriedVersionWarning
+
 
 class JaxaotError(Exception):
     """Any error that jaxaot raises on purpose."""
@@ -606,18 +612,15 @@ class SavedFileError(JaxaotError, RuntimeError, ValueError):
     """A value that `ja.save` cannot write, or a file that `ja.load_state` cannot read.
 
     Files hold tensors, arrays, numbers, strings, bools, None, and lists, tuples and dicts of them. Other objects have
-    state dicts: save these, `ja.save(model.state_dict(), path)`. A damaged file was cut off or changed since; take an
-    older one.
+    state dicts: save these, `ja.save(model.state_dict(), path)`. A damaged file was cut off or changed since.
     """
 
 
 class MissingNameError(JaxaotError, AttributeError):
     """A name that PyTorch has and jaxaot has not, or an attribute that a module does not have.
 
-    The message says what to write instead.
-
-        x.cuda()                        # arrays live on the first accelerator already
-        x.to(jax.devices("gpu")[0])
+    x.cuda()                        # the message says what to write: arrays live on the first accelerator already
+    x.to(jax.devices("gpu")[0])
     """
 
 
@@ -643,41 +646,4 @@ class NothingToCheckError(UsageError, AssertionError):
     """`ja.autograd.gradcheck` was told to compare nothing.
 
     `ja.autograd.gradcheck(f, x, check_backward_ad=False)`. Pass `check_forward_ad=True`, or leave `check_backward_ad`.
-    """
-
-
-class RecompileWarning(UserWarning):
-    """One argument or attribute makes a compiled function compile again and again, or run eagerly.
-
-    The message names it and what to write instead. `step.explain_recompiles()` lists why each program was made.
-    """
-
-
-class TracedPrintWarning(UserWarning):
-    """A compiled function calls `print` or logs, which happens when it is traced and not at each call.
-
-    `ja.print` prints the values of tensors at each call.
-    """
-
-
-class UnmatchedNamesWarning(UserWarning):
-    """A policy mentions a name that `checkpoint_name` gave to no value of the graph.
-
-    `ja.policies.save_only_these_names("atention")` says nothing of a value named `"attention"`. The message lists the
-    names that there are.
-    """
-
-
-class UnprovedGuardsWarning(UserWarning):
-    """`ja.config(validate_guards=True)` found neither a proof nor a counter-example for the guards of a program.
-
-    The time for it was used up, or arithmetic such as `x ** y` is more than the solver knows of. The program runs.
-    """
-
-
-class UntriedVersionWarning(UserWarning):
-    """Python or JAX is newer than all versions that the tests of this jaxaot passed with.
-
-    `pip install --upgrade jaxaot` gets one that was tried with them, if there is one.
-    `warnings.filterwarnings("ignore", message="jaxaot was tried")` before the import hides the warning.
     """

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
-from jaxaot._util import show_only_public as _show_only_public
+from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.errors import TensorValueError
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.grad import recording
@@ -205,4 +205,4 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     return tensor.scatter_(0, order[:n_zeros], 0.0)
 
 
-_show_only_public(globals())
+_show_only_own(globals())

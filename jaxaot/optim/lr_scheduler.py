@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, SupportsFloat
 
+from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.optim.rules.optimizer import Optimizer
 from jaxaot.optim.schedules import begin, check, check_optimizer, each_group, load_state, put, rates, state_of, undo
 
@@ -618,3 +619,6 @@ class OneCycleLR(_Cycles):
                 break
             begun = end
         return found
+
+
+_show_only_own(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from jaxaot._util import show_only_public as _show_only_public
+from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.errors import DimError, TensorValueError
 from jaxaot.facade.grad import recording
 from jaxaot.facade.tensor import Tensor
@@ -109,4 +109,4 @@ def spectral_norm(
     return module
 
 
-_show_only_public(globals())
+_show_only_own(globals())

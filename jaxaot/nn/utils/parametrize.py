@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from jaxaot._util import show_only_public as _show_only_public
+from jaxaot._util import show_only_own as _show_only_own
 from jaxaot.errors import TensorValueError
 from jaxaot.facade.grad import recording
 from jaxaot.facade.tensor import Tensor
@@ -114,4 +114,4 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     return module
 
 
-_show_only_public(globals())
+_show_only_own(globals())

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jaxaot.facade.tensor import Tensor
-from jaxaot.optim import transformed
 from jaxaot.optim.rules.optimizer import Optimizer
+from jaxaot.optim.transformed import Transformed
 
 
 class OptaxOptimizer(Optimizer):
@@ -18,7 +18,7 @@ class OptaxOptimizer(Optimizer):
     """
 
     def __init__(self, transformation: Any, params: Any) -> None:
-        self._transformed = transformed.Transformed(transformation, params)
+        self._transformed = Transformed(transformation, params)
         self.optax_state: list[Tensor] = self._transformed.first
         super().__init__(self._transformed.params, {})
 

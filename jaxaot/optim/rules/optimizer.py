@@ -12,7 +12,18 @@ from typing import Any
 
 from jaxaot.facade.grad import recording
 from jaxaot.facade.tensor import Tensor
-from jaxaot.optim import groups
+from jaxaot.optim.groups import (
+    add_hook,
+    call_hooks,
+    check_defaults,
+    completed,
+    listed,
+    load_state_dict,
+    no_update,
+    state_dict_of,
+    text_of,
+    update_complex,
+)
 from jaxaot.tape.hooks import RemovableHandle
 
 ParamsT = Iterable[Any]
@@ -28,18 +39,18 @@ class Optimizer:
     """
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
-        groups.check_defaults(defaults)
+        check_defaults(defaults)
         self.defaults = defaults
         self.state: dict[Tensor, dict[str, Any]] = {}
         self.param_groups: list[dict[str, Any]] = []
         self._hooks: Any = None
-        for group in groups.listed(params):
+        for group in listed(params):
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds a group: a dict with `params`, and options that are not the defaults."""
-        group = groups.completed(param_group, self.defaults, self.param_groups)
-        self.param_groups.append(group)
+        group = completed(param_group, self.defaults, self.param_groups)
+        self.param_append(group)
         with recording(False):
             for parameter in group["params"]:
                 if parameter.requires_grad:
@@ -56,7 +67,7 @@ class Optimizer:
 
     def _update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Changes a parameter, and what is kept of it, in place."""
-        raise groups.no_update(self)
+        raise no_update(self)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Changes the parameters that have gradients, in place.
@@ -69,7 +80,7 @@ class Optimizer:
         """
         hooks = self._hooks
         if hooks is not None:
-            groups.call_hooks(self, hooks, "step_pre", closure)
+            call_hooks(self, hooks, "step_pre", closure)
         loss = None
         if closure is not None:
             with recording(True):
@@ -77,7 +88,7 @@ class Optimizer:
         with recording(False):
             self._step()
         if hooks is not None:
-            groups.call_hooks(self, hooks, "step_post", closure)
+            call_hooks(self, hooks, "step_post", closure)
         return loss
 
     def _step(self) -> None:
@@ -93,7 +104,7 @@ class Optimizer:
                 if is_ascent:
                     gradient = -gradient
                 if parameter.is_complex():
-                    groups.update_complex(self, parameter, gradient, state, group)
+                    update_complex(self, parameter, gradient, state, group)
                 else:
                     self._update(parameter, gradient, state, group)
 
@@ -108,7 +119,7 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """Returns the groups, with numbers in the place of parameters, and what is kept by these numbers."""
-        return groups.state_dict_of(self)
+        return state_dict_of(self)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Loads groups and what is kept of parameters, in the order of the parameters.
@@ -116,31 +127,31 @@ class Optimizer:
         Raises:
           StateDictError: If there are other groups, or groups of other sizes. Nothing is loaded then.
         """
-        groups.load_state_dict(self, state_dict)
+        load_state_dict(self, state_dict)
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has `hook(optimizer, args, kwargs)` called before each step."""
-        return groups.add_hook(self, "step_pre", hook)
+        return add_hook(self, "step_pre", hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has `hook(optimizer, args, kwargs)` called after each step."""
-        return groups.add_hook(self, "step_post", hook)
+        return add_hook(self, "step_post", hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has `hook(optimizer)` called before a state dict is made."""
-        return groups.add_hook(self, "state_dict_pre", hook)
+        return add_hook(self, "state_dict_pre", hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has `hook(optimizer, state_dict)` called when a state dict was made; what it returns takes its place."""
-        return groups.add_hook(self, "state_dict_post", hook)
+        return add_hook(self, "state_dict_post", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has `hook(optimizer, state_dict)` called before a state dict is loaded; its result takes its place."""
-        return groups.add_hook(self, "load_pre", hook)
+        return add_hook(self, "load_pre", hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Has `hook(optimizer)` called when a state dict was loaded."""
-        return groups.add_hook(self, "load_post", hook)
+        return add_hook(self, "load_post", hook)
 
     def __repr__(self) -> str:
-        return groups.text_of(self)
+        return text_of(self)
