@@ -17,6 +17,8 @@ its rows and bound at the end.
 """
 
 import builtins as _builtins
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 import jax as _jax_itself
 import jax.numpy as _jnp
@@ -28,6 +30,9 @@ from jaxaot._versions import check_versions as _check_versions
 _check_versions(_jax_itself.__version__)  # before anything that another version may lack
 
 # ruff: noqa: E402
+if _TYPE_CHECKING:
+    from jaxaot import optim as optim
+
 from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd as autograd
@@ -42,6 +47,7 @@ from jaxaot import policies as policies
 from jaxaot import random as random
 from jaxaot import signal as signal
 from jaxaot import special as special
+from jaxaot._absent import missing_name as _missing_name
 from jaxaot._util import public_names as _public_names
 from jaxaot.api import compile as compile
 from jaxaot.api import explain as explain
@@ -83,6 +89,8 @@ from jaxaot.plan.stages import Traced as Traced
 from jaxaot.rematerialize.grad import grad as grad
 from jaxaot.rematerialize.grad import value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat
+from jaxaot.saving import load_state as load_state
+from jaxaot.saving import save as save
 from jaxaot.settings import Config as Config
 from jaxaot.settings import get as _get_config
 from jaxaot.settings import scoped as _scoped
@@ -129,10 +137,18 @@ _PACKAGES = (
     "amp", "aot", "autograd", "compiler", "errors", "fft", "func", "linalg", "masked", "nn", "policies", "random",
     "signal", "special",
 )  # fmt: skip
-_PUBLIC = ["__version__", *_FOREACH, *_public_names(globals(), _PACKAGES)]
+_LATER = {"optim": "jaxaot.optim"}
+"""Packages that are loaded when they are first asked for, so that the import does not wait for them."""
+_PUBLIC = sorted(["__version__", *_FOREACH, *_LATER, *_public_names(globals(), _PACKAGES)])
 # `from jaxaot import *` leaves Python's own `int`, `sum`, `map`, … alone
 globals()["__all__"] = [name for name in _PUBLIC if not (name.startswith("_") or hasattr(_builtins, name))]
 
 
 def __dir__() -> list[str]:
     return list(_PUBLIC)
+
+
+def __getattr__(name: str) -> object:
+    if name in _LATER:
+        return _importlib.import_module(_LATER[name])
+    raise _missing_name("jaxaot", name, _PUBLIC)

@@ -56,6 +56,7 @@ from jaxaot.facade.bound import SvdResult
 from jaxaot.facade.bound import TopkResult
 from jaxaot.facade.bound import TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat
+from jaxaot import optim as optim
 from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd as autograd
@@ -108,6 +109,8 @@ from jaxaot.plan.stages import Traced as Traced
 from jaxaot.rematerialize.grad import grad as grad
 from jaxaot.rematerialize.grad import value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat
+from jaxaot.saving import load_state as load_state
+from jaxaot.saving import save as save
 from jaxaot.settings import Config as Config
 from jaxaot.tape.autocast import autocast as autocast
 from jaxaot.tape.autocast import clear_autocast_cache as clear_autocast_cache

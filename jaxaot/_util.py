@@ -95,6 +95,14 @@ def show_only_public(namespace: dict[str, Any], modules: Collection[str] = ()) -
     namespace["__dir__"] = lambda: list(names)
 
 
+def show_only_own(namespace: dict[str, Any]) -> None:
+    """Gives a module `__all__` and `__dir__`: the functions and classes that are defined in it."""
+    place = namespace["__name__"]
+    names = public_names({name: x for name, x in namespace.items() if getattr(x, "__module__", None) == place})
+    namespace["__all__"] = names
+    namespace["__dir__"] = lambda: list(names)
+
+
 def signature_of(fn: Callable[..., Any]) -> inspect.Signature | None:
     """Returns the signature of a function, None of one that has none, such as some built-in functions."""
     try:

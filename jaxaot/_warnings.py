@@ -1,4 +1,4 @@
-"""The warnings of jaxaot, which users find in `jaxaot.errors`."""
+"""The warnings of jaxaot, which `jaxaot.errors` shows beside the errors; the docstring of each is its help page."""
 
 
 class RecompileWarning(UserWarning):
@@ -36,8 +36,3 @@ class UntriedVersionWarning(UserWarning):
     `pip install --upgrade jaxaot` gets one that was tried with them, if there is one.
     `warnings.filterwarnings("ignore", message="jaxaot was tried")` before the import hides the warning.
     """
-
-
-for _cls in (RecompileWarning, TracedPrintWarning, UnmatchedNamesWarning, UnprovedGuardsWarning, UntriedVersionWarning):
-    _cls.__module__ = "jaxaot.errors"
-del _cls

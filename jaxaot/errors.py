@@ -73,6 +73,9 @@
     │   └── OptionError                   an option of PyTorch's that has no meaning here
     ├── DuplicateOpError, SchemaError     the op table
     ├── ControlFlowMismatchError          branches, or what a loop carries, that do not agree
+    ├── StateDictError                    a state dict that does not fit
+    ├── SavedFileError                    a file of saved tensors that cannot be written or read
+    ├── MissingNameError                  a name of PyTorch's that there is not here
     └── UnknownSettingError, UsageError   settings and the command line
         └── NothingToCheckError           a gradcheck that is to compare nothing
 
@@ -600,6 +603,34 @@ class SchemaError(JaxaotError, ValueError):
 
 class DuplicateOpError(JaxaotError, ValueError):
     """Two rows of the op table claim one name."""
+
+
+class StateDictError(JaxaotError, RuntimeError, ValueError):
+    """A state dict whose names, shapes or groups are not those of the module or optimizer that is to load it.
+
+    Nothing is loaded then. `model.load_state_dict(state, strict=False)` loads what has the same name and returns the
+    names that are missing or unexpected.
+
+        model = ja.nn.Linear(4, 2)
+        model.load_state_dict({"weight": ja.ones(2, 4)})  # `bias` is missing
+        model.load_state_dict({"weight": ja.ones(2, 4)}, strict=False)
+    """
+
+
+class SavedFileError(JaxaotError, RuntimeError, ValueError):
+    """A value that `ja.save` cannot write, or a file that `ja.load_state` cannot read.
+
+    Files hold tensors, arrays, numbers, strings, bools, None, and lists, tuples and dicts of them. Other objects have
+    state dicts: save these, `ja.save(model.state_dict(), path)`. A damaged file was cut off or changed since.
+    """
+
+
+class MissingNameError(JaxaotError, AttributeError):
+    """A name that PyTorch has and jaxaot has not, or an attribute that a module does not have.
+
+    x.cuda()                        # the message says what to write: arrays live on the first accelerator already
+    x.to(jax.devices("gpu")[0])
+    """
 
 
 class UnknownSettingError(JaxaotError, TypeError):

@@ -26,6 +26,10 @@ import jaxaot.linalg
 import jaxaot.masked
 import jaxaot.nn
 import jaxaot.nn.functional as F
+import jaxaot.nn.init
+import jaxaot.nn.utils.parametrizations
+import jaxaot.optim
+import jaxaot.optim.lr_scheduler
 import jaxaot.policies
 import jaxaot.random
 import jaxaot.signal.windows
@@ -42,8 +46,15 @@ from jaxaot.autograd.graph import Node, save_on_cpu, saved_tensors_hooks
 from jaxaot.errors import JaxaotError
 from jaxaot.func import functional_call, grad, jacfwd, jacrev, stack_module_state, vmap
 from jaxaot.linalg import LinAlgError, inv, norm, solve
+from jaxaot import load_state, optim, save
+from jaxaot.nn import Linear, Module, Parameter, Sequential, init, utils
 from jaxaot.nn import functional as F
 from jaxaot.nn.functional import cross_entropy, one_hot, relu, scaled_dot_product_attention
+from jaxaot.nn.utils import clip_grad_norm_, parametrize
+from jaxaot.nn.utils.parametrizations import spectral_norm, weight_norm
+from jaxaot.optim import SGD, AdamW, Optimizer, from_optax
+from jaxaot.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
+from jaxaot.optim.swa_utils import AveragedModel
 from jaxaot.policies import from_jax, min_cut, register_policy
 from jaxaot.random import fork_rng, manual_seed
 from jaxaot.signal import windows
@@ -53,8 +64,9 @@ from jaxaot.special import expit, logsumexp
 
 PACKAGES = (
     "amp", "aot", "autograd", "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.graph",
-    "compiler", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "policies", "random", "signal",
-    "signal.windows", "special",
+    "compiler", "errors", "fft", "func", "linalg", "masked", "nn", "nn.functional", "nn.init", "nn.utils",
+    "nn.utils.parametrizations", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils", "policies",
+    "random", "signal", "signal.windows", "special",
 )  # fmt: skip
 
 

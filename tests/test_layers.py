@@ -11,7 +11,7 @@ import jaxaot
 ROOT = pathlib.Path(jaxaot.__file__).parent
 
 LAYERS = [
-    ("errors", "settings", "_typing", "_util", "_signals", "_jax", "_versions", "_warnings"),
+    ("errors", "settings", "_typing", "_util", "_signals", "_jax", "_versions", "_absent", "_warnings"),
     ("views",),
     ("ir", "ops"),
     ("plan", "tape"),
@@ -24,8 +24,8 @@ LAYERS = [
     ("transforms",),
     ("flow",),
     ("api",),
-    ("autograd", "func", "nn", "amp", "aot", "policies", "random"),
-    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler"),
+    ("autograd", "func", "nn", "amp", "aot", "policies", "random", "saving"),
+    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim"),
     ("cli",),
     ("__init__", "__main__"),
 ]
@@ -35,9 +35,10 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
     ("_typing", "_jax"),  # types of graphs
-    ("errors", "_warnings"),  # where users find them
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
+    ("_absent", "errors"),  # a name that is not there is an error
+    ("errors", "_warnings"),  # are shown together
     ("rematerialize", "tracer"),  # hooks on saved tensors are traced
 }
 

@@ -345,7 +345,8 @@ def _package() -> str:
     source = (ROOT / "__init__.py").read_text(encoding="utf-8")
     tree = ast.parse(source)
     lines, constants = [], []
-    for node in tree.body:
+    nodes = [inner for node in tree.body for inner in (node.body if isinstance(node, ast.If) else [node])]
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("jaxaot"):
             public = [alias for alias in node.names if not (alias.asname or "_").startswith("_")]
             lines += [f"from {node.module} import {alias.name} as {alias.asname}\n" for alias in public]

@@ -39,6 +39,18 @@ FOREIGN = frozenset({
 """Packages whose code and objects hold nothing that decides what a function computes, or nothing of the user's."""
 
 
+_OPEN = (
+    "jaxaot.demo", "jaxaot.nn.modules", "jaxaot.nn.utils", "jaxaot.optim.rules", "jaxaot.optim.lr_scheduler",
+    "jaxaot.optim.swa_utils",
+)  # fmt: skip
+"""Parts of such packages that are looked into all the same: what users make and change."""
+
+
+def is_of_library(module: str) -> bool:
+    """Returns whether what a module defines holds nothing of the user's."""
+    return module.partition(".")[0] in FOREIGN and not module.startswith(_OPEN)
+
+
 class CellKind(abc.ABC):
     """The cells and objects of one library.
 
@@ -162,7 +174,7 @@ def is_object(value: object) -> bool:
     if isinstance(value, (Tensor, jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct)):
         return False
     cls = type(value)
-    if cls.__module__.partition(".")[0] in FOREIGN or not has_attributes(value):
+    if is_of_library(cls.__module__) or not has_attributes(value):
         return False
     # what says itself when it is equal is compared, unless it is a bag of fields that may hold tensors
     is_compared = cls.__eq__ is not object.__eq__ and cls.__hash__ is not None

@@ -37,6 +37,8 @@ def copy_tensor(self: Tensor, memo: dict[int, Any]) -> Tensor:
         made = wrap(copy_storage(self._storage, memo), self._layout, self._offset)
         made._counter = WriteCounter(1)  # as PyTorch's, which comes by `set_`
     made.requires_grad_(self.requires_grad)
+    if hasattr(self, "_mark"):
+        made._mark = self._mark
     memo[id(self)] = made
     if self._grad is not None:
         made._grad = copy_tensor(self._grad, memo)
@@ -58,13 +60,18 @@ def reduce_tensor(self: Tensor) -> Any:
     """Returns pickle's recipe for the tensor: its storage, and its layout in it."""
     if state.trace is not None:
         self._concrete("Pickling")
-    return rebuild_tensor, (self._storage, self._layout, self._offset, self.requires_grad)
+    mark = (self._mark,) if hasattr(self, "_mark") else ()
+    return rebuild_tensor, (self._storage, self._layout, self._offset, self.requires_grad, *mark)
 
 
-def rebuild_tensor(storage: Storage, layout: Layout, offset: int, requires_grad: bool) -> Tensor:
+def rebuild_tensor(
+    storage: Storage, layout: Layout, offset: int, requires_grad: bool, mark: str | None = None
+) -> Tensor:
     """Returns an unpickled tensor, a leaf."""
     made = wrap(storage, layout, offset)
     made._counter = WriteCounter(1)
+    if mark is not None:
+        made._mark = mark
     return made.requires_grad_(requires_grad) if requires_grad else made
 
 

@@ -114,7 +114,15 @@ def tensor_repr(tensor: Tensor) -> str:
         else:
             text += ", " + note
             last += len(note) + 2
-    return text + ")"
+    return f"{_PREFIXES.get(getattr(tensor, '_mark', ''), '')}{text})"
+
+
+_PREFIXES = {
+    "parameter": "Parameter containing:\n",
+    "buffer": "Buffer containing:\n",
+    "transient": "Buffer containing:\n",
+}
+"""What comes before the text of a tensor that a module keeps."""
 
 
 def _values(tensor: Tensor) -> np.ndarray | str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 import jax
 import numpy as np
 
+from jaxaot._absent import missing_name
 from jaxaot._jax import is_tracer, refuse_values_of
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import (
@@ -114,6 +115,7 @@ class Tensor(Bound):
         "_history",
         "_hooks",
         "_layout",
+        "_mark",
         "_offset",
         "_storage",
         "_trace",
@@ -140,12 +142,20 @@ class Tensor(Bound):
     _trace: Any
     _view_node: Node | None
     _view_parent: Any
+    _mark: str  # of parameters and buffers of modules; other tensors have none
 
     __array_priority__ = 1000
 
     if TYPE_CHECKING:  # `create.py` makes it
 
         def __init__(self, *args: object) -> None: ...
+
+    else:  # a type checker would take any name
+
+        def __getattr__(self, name: str) -> Any:
+            if name[:1] == "_" or name in _FIELDS:
+                raise AttributeError(f"'Tensor' object has no attribute '{name}'", name=name, obj=self)
+            raise missing_name("Tensor", name, dir(type(self)), self)
 
     # -- state -----------------------------------------------------------------------------------------------------
 
@@ -542,7 +552,7 @@ def history_edge(history: History) -> Edge:
     return edge_of((accumulator, 0))
 
 
-_FIELDS = tuple(name for name in Tensor.__slots__ if name != "__weakref__")
+_FIELDS = tuple(name for name in Tensor.__slots__ if name not in ("__weakref__", "_mark"))
 _new = Tensor.__new__
 
 

@@ -1,7 +1,40 @@
-"""Building blocks of networks."""
+"""Building blocks of networks (`torch.nn`).
 
-from jaxaot._util import show_only_public as _show_only_public
+The classes of layers are loaded when one of them is first asked for, so that `import jaxaot` does not wait for them.
+"""
+
+import importlib as _importlib
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
+from jaxaot._absent import missing_name as _missing_name
 from jaxaot.nn import flax as flax  # says what an nnx.Variable is; flax itself is not imported for it
 from jaxaot.nn import functional as functional
 
-_show_only_public(globals(), ("functional",))
+if TYPE_CHECKING:
+    from jaxaot.nn import init as init
+    from jaxaot.nn import utils as utils
+    from jaxaot.nn.modules import *  # noqa: F403
+
+_LOADED = ("init", "utils", "modules", "parameter")
+
+
+if not TYPE_CHECKING:  # else any name would do for a type checker
+
+    def __getattr__(name: str) -> _Any:
+        if name in _LOADED:
+            return _importlib.import_module(f"jaxaot.nn.{name}")
+        modules = _importlib.import_module("jaxaot.nn.modules")
+        if name == "__all__":
+            return __dir__()
+        found = getattr(modules, name, None)
+        if found is None or name.startswith("_"):
+            raise _missing_name("jaxaot.nn", name, __dir__())
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    modules = _importlib.import_module("jaxaot.nn.modules")
+    classes = [name for name, value in vars(modules).items() if isinstance(value, type) and not name.startswith("_")]
+    return sorted([*classes, "functional", "init", "utils"])

@@ -21,7 +21,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxaot.facade.cells import FOREIGN, TOOLS
+from jaxaot.facade.cells import TOOLS, is_of_library
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.paths import UNSET, ObjectKey, Path, function_behind
 from jaxaot.tracer.names import code_names, variables_of
@@ -39,10 +39,10 @@ _DEAD_ENDS = {"threading", "logging", "io", *TOOLS}
 
 def is_foreign(module: str | None) -> bool:
     """Returns whether a module is part of a library whose code is not looked into."""
-    if module is None or module.startswith("jaxaot.demo"):
+    if module is None:
         return False
     root = module.split(".")[0]
-    return root in FOREIGN or (root in sys.stdlib_module_names and root != "__main__" and _is_pythons(root))
+    return is_of_library(module) or (root in sys.stdlib_module_names and root != "__main__" and _is_pythons(root))
 
 
 @functools.lru_cache(maxsize=1024)

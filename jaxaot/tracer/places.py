@@ -19,13 +19,13 @@ import numpy as np
 from jaxaot._jax import canonical_dtype, is_key_dtype
 from jaxaot.errors import UnsupportedVariableError
 from jaxaot.facade.cells import (
-    FOREIGN,
     CellKind,
     attributes_of,
     cell_kinds,
     has_attributes,
     is_cell,
     is_object,
+    is_of_library,
     kind_of,
     kind_of_cell,
 )
@@ -176,7 +176,7 @@ class Survey:
             self._later.append((path, value))
             return True
         if is_object(value) or not _is_hashable(value):
-            if has_attributes(value) and type(value).__module__.partition(".")[0] not in FOREIGN:
+            if has_attributes(value) and not is_of_library(type(value).__module__):
                 return False
             self.values.append((path, value))
             self._later.append((path, value))

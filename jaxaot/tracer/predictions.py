@@ -79,6 +79,20 @@ def changing_numbers(
                     yield path
 
 
+def declared_numbers(traced: Traced, roots: Sequence[tuple[Path, Any]]) -> Iterator[Path]:
+    """Yields the paths of the guarded numbers that change by what their holder says in `moving_numbers`.
+
+    Such are the learning rates of optimizers. That they are symbolic from the start saves the programs by which their
+    changes would be found out.
+    """
+    for guard in traced.call.python:
+        if isinstance(guard.condition, EqualTo) and type(guard.condition.value) in (int, float):
+            kind, key = guard.path[-1]
+            declared = getattr(type(follow(roots, guard.path[:-1])), "moving_numbers", ()) if kind == "item" else ()
+            if key in declared:
+                yield guard.path
+
+
 def can_be_replaced(path: Path, roots: Sequence[tuple[Path, Any]]) -> bool:
     """Returns whether a symbol can stand where a path leads: not in a library, whose own code would meet it."""
     try:

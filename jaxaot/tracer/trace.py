@@ -64,6 +64,7 @@ from jaxaot.tracer.places import Places, leaf_input
 from jaxaot.tracer.predictions import (
     can_be_replaced,
     changing_numbers,
+    declared_numbers,
     growing_lists,
     log_values,
     predicts,
@@ -141,7 +142,10 @@ def trace_call(
             except _TraceAgain as again:
                 how = again.how
         starts = roots(fn, args, kwargs)
-        changing = () if numbers is None else changing_numbers(plain, starts, leaf_paths((args, kwargs), in_tree))
+        changing: tuple[Path, ...] = ()
+        if numbers is not None:
+            of_leaves = leaf_paths((args, kwargs), in_tree)
+            changing = (*changing_numbers(plain, starts, of_leaves), *declared_numbers(plain, starts))
         chosen = [path for path in dict.fromkeys((*changing, *(numbers or ()))) if can_be_replaced(path, starts)]
         lists = () if numbers is None else dict.fromkeys(growing_lists(plain, starts))
         if not (chosen or lists) or not plain.is_whole:

@@ -1,0 +1,133 @@
+"""What is said of names that are not there: what to write instead, or which name was meant.
+
+A name of PyTorch's that has no counterpart here is in a table, with what to write in its place.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from jaxaot.errors import MissingNameError
+
+_DEVICE = (
+    "Arrays live on JAX's default device, the first accelerator if there is one. `jax.devices()` lists them, "
+    "`x.to(jax.devices('gpu')[0])` moves a tensor, `with jax.default_device(d):` makes new ones elsewhere."
+)
+_PARALLEL = (
+    "Arrays may be spread over devices by `jax.sharding`: put parameters and batch with `jax.device_put(x.jax(), "
+    "sharding)`, and write `ja.from_jax(array)`."
+)
+_SCRIPT = "Write `ja.compile(fn)`, which traces, compiles and caches; `ja.aot` exports graphs."
+_DATA = (
+    "Any iterable of NumPy arrays will do: shuffle indices with `np.random.default_rng(seed).permutation(n)`. Or use "
+    "`grain` or `torch.utils.data.DataLoader` with `collate_fn` to NumPy, and `ja.from_numpy`."
+)
+
+HINTS = {
+    "jaxaot": {
+        "cuda": _DEVICE,
+        "device": _DEVICE + " Strings are taken too: `x.to('cpu')`.",
+        "set_default_device": _DEVICE,
+        "get_default_device": _DEVICE,
+        "mps": _DEVICE,
+        "xpu": _DEVICE,
+        "backends": "XLA chooses kernels. Settings are in `ja.config(…)`.",
+        "cudnn": "XLA chooses kernels. Settings are in `ja.config(…)`.",
+        "distributed": _PARALLEL,
+        "multiprocessing": "Start processes with Python's `multiprocessing`, with the start method `spawn`.",
+        "script": _SCRIPT,
+        "fx": "Graphs are jaxprs: `ja.trace(fn, *args).jaxpr`.",
+        "export": "Write `ja.aot.aot_export_module(…)`, or `jax.export` on `ja.functionalize(fn)`.",
+        "onnx": "Write `jax.export` on `ja.functionalize(fn)`, or a converter of jaxprs such as `jax2onnx`.",
+        "_dynamo": "Write `ja.compile(fn)`; `step.explain_recompiles()` says why programs were made.",
+        "_inductor": "XLA compiles. `ja.compile(fn).explain(*args)` shows the graphs.",
+        "utils": (
+            "Of `torch.utils` there are `ja.checkpoint` (for `utils.checkpoint`), `ja.nn.utils`, and `jax.tree` (for "
+            "`utils._pytree`). " + _DATA
+        ),
+        "load": (
+            "Write `ja.load_state(path)` for what `ja.save` or safetensors wrote. Pickles of PyTorch: load them with "
+            "torch, and pass the state dict to `model.load_state_dict`."
+        ),
+        "sparse": "Tensors are dense. `jax.experimental.sparse` has sparse arrays.",
+        "nested": "Tensors are not nested: pad them, and use masks.",
+        "quantization": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
+        "ao": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
+        "profiler": "Write `with jax.profiler.trace(folder):`.",
+        "hub": "Download weights as safetensors, and write `model.load_state_dict(ja.load_state(path))`.",
+        "library": "Write `ja.autograd.Function`, or `jax.custom_vjp` in `ja.func`.",
+        "FloatTensor": "Write `ja.tensor(data, dtype=ja.float32)`.",
+        "LongTensor": "Write `ja.tensor(data, dtype=ja.int64)`.",
+        "IntTensor": "Write `ja.tensor(data, dtype=ja.int32)`.",
+        "BoolTensor": "Write `ja.tensor(data, dtype=ja.bool)`.",
+        "DoubleTensor": "Write `ja.tensor(data, dtype=ja.float64)`.",
+        "HalfTensor": "Write `ja.tensor(data, dtype=ja.float16)`.",
+        "set_default_dtype": "Write `dtype=` where tensors are made, and `jax_enable_x64` in `jax.config` for 64 bits.",
+        "set_default_tensor_type": "Write `dtype=` where tensors are made.",
+        "set_num_threads": "Write `os.environ['XLA_FLAGS']` or `taskset` before JAX starts.",
+        "get_num_threads": "XLA uses all cores that the process may use.",
+        "use_deterministic_algorithms": "XLA's programs are deterministic on CPU and TPU; see `XLA_FLAGS` for GPU.",
+        "set_float32_matmul_precision": "Write `jax.config.update('jax_default_matmul_precision', 'high')`.",
+        "vmap": "Write `ja.func.vmap`.",
+        "inference": "Write `with ja.inference_mode():`.",
+    },
+    "jaxaot.nn": {
+        "DataParallel": _PARALLEL,
+        "parallel": _PARALLEL,
+        "SyncBatchNorm": "`ja.nn.BatchNorm2d` over a batch that is spread over devices uses the whole batch.",
+        "LazyLinear": "Write `ja.nn.Linear` with the number of features.",
+        "LazyConv2d": "Write `ja.nn.Conv2d` with the number of channels.",
+        "LazyBatchNorm2d": "Write `ja.nn.BatchNorm2d` with the number of channels.",
+        "UninitializedParameter": "Write `ja.nn.Parameter(ja.empty(sizes))`.",
+        "quantized": "Write `qwix` for flax modules, or casts to `ja.float8_e4m3fn` and `ja.int8`.",
+        "CrossMapLRN2d": "Write `ja.nn.LocalResponseNorm`.",
+        "AdaptiveLogSoftmaxWithLoss": "Write `ja.nn.Linear` and `ja.nn.functional.cross_entropy`.",
+    },
+    "jaxaot.nn.utils": {
+        "rnn": "Sequences are padded here: pad them with `ja.nn.functional.pad`, and mask the loss.",
+        "stateless": "Write `ja.func.functional_call`.",
+        "prune": "Write a `ja.nn.utils.parametrize` that multiplies by a mask.",
+    },
+    "jaxaot.optim": {
+        "SparseAdam": "Gradients are dense: write `ja.optim.Adam`.",
+        "ASGD": "Write `ja.optim.SGD` and `ja.optim.swa_utils.AveragedModel`.",
+        "Adafactor": "Write `ja.optim.from_optax(optax.adafactor(lr), params)`.",
+        "Lion": "Write `ja.optim.from_optax(optax.lion(lr), params)`.",
+        "LAMB": "Write `ja.optim.from_optax(optax.lamb(lr), params)`.",
+    },
+    "Tensor": {
+        "cuda": _DEVICE,
+        "mps": _DEVICE,
+        "pin_memory": "Nothing has to be pinned: JAX copies from NumPy arrays without blocking.",
+        "is_pinned": "Nothing has to be pinned: JAX copies from NumPy arrays without blocking.",
+        "share_memory_": "Send `x.numpy()` to other processes.",
+        "record_stream": "XLA orders what runs on a device.",
+        "to_sparse": "Tensors are dense. `jax.experimental.sparse.BCOO.fromdense(x.jax())` is a sparse array.",
+        "to_mkldnn": "XLA chooses layouts.",
+        "quantize": "Write casts to `ja.float8_e4m3fn` or `ja.int8`.",
+        "xpu": _DEVICE,
+    },
+}
+"""Place → name → what to write instead."""
+
+
+def missing_name(place: str, name: str, known: Iterable[str], obj: object = None) -> MissingNameError:
+    """Returns the error for a name that is not there.
+
+    Args:
+      place: The module, `jaxaot.nn`, or `Tensor`.
+      name: What was asked for.
+      known: What is there.
+      obj: The module or tensor, for Python's own words.
+    """
+    what = f"'{place}' object" if place == "Tensor" else f"module '{place}'"
+    words = f"{what} has no attribute '{name}'"
+    hint = HINTS.get(place, {}).get(name)
+    if hint is not None:
+        words += f". {hint}"
+    else:
+        near = difflib.get_close_matches(name, [k for k in known if not k.startswith("_")], 1, 0.75)
+        if near:
+            words += f". Did you mean: '{near[0]}'?"
+    return MissingNameError(words, name=name, obj=None if "Did you mean" in words else obj)

@@ -1,0 +1,334 @@
+"""Recurrent layers and their cells (`torch.nn.RNN`, `LSTM`, `GRU`)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from jaxaot._typing import DTypeLike
+from jaxaot.facade.tensor import Tensor
+from jaxaot.nn import functional, init
+from jaxaot.nn.made import blank, check
+from jaxaot.nn.modules.module import Module
+from jaxaot.nn.parameter import Parameter
+from jaxaot.nn.recurrence import run_layers, step
+
+_N_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
+
+
+class RNNBase(Module):
+    """Several layers of a recurrence, in one direction or in both."""
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__()
+        check(mode in _N_GATES, f"Unrecognized RNN mode: {mode}")
+        check(0 <= dropout <= 1, "dropout should be a number in range [0, 1]")
+        check(input_size > 0, "input_size must be greater than zero")
+        check(hidden_size > 0, "hidden_size must be greater than zero")
+        check(num_layers > 0, "num_layers must be greater than zero")
+        check(0 <= proj_size < hidden_size, "proj_size has to be smaller than hidden_size")
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        n_directions, n_rows = 1 + bidirectional, _N_GATES[mode] * hidden_size
+        n_hidden = proj_size or hidden_size
+        for layer in range(num_layers):
+            for suffix in ("", "_reverse")[:n_directions]:
+                end = f"_l{layer}{suffix}"
+                n_inputs = n_hidden * n_directions if layer else input_size
+                self.register_parameter(f"weight_ih{end}", blank((n_rows, n_inputs), device, dtype))
+                self.register_parameter(f"weight_hh{end}", blank((n_rows, n_hidden), device, dtype))
+                if bias:
+                    self.register_parameter(f"bias_ih{end}", blank((n_rows,), device, dtype))
+                    self.register_parameter(f"bias_hh{end}", blank((n_rows,), device, dtype))
+                if proj_size:
+                    self.register_parameter(f"weight_hr{end}", blank((proj_size, hidden_size), device, dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws the parameters anew."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def flatten_parameters(self) -> None:
+        """Does nothing; PyTorch moves the weights together for cuDNN."""
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters of each layer and direction."""
+        kept = [[w for w in row if w is not None] for row in self._weights()]
+        return kept  # type: ignore[return-value]
+
+    def _weights(self) -> list[list[Tensor | None]]:
+        ends = [f"_l{layer}{suffix}" for layer in range(self.num_layers) for suffix in ("", "_reverse")]
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        found = self._parameters
+        return [[found.get(name + end) for name in names] for end in ends if f"weight_ih{end}" in found]
+
+    def _run(self, input: Tensor, states: tuple[Tensor, ...] | None) -> tuple[Tensor, tuple[Tensor, ...]]:
+        is_batched = input.ndim == 3
+        check(input.ndim in (2, 3), f"{self.mode}: Expected input to be 2D or 3D, got {input.ndim}D tensor instead")
+        check(
+            input.shape[-1] == self.input_size,
+            f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}",
+        )
+        if not is_batched:
+            input = input.unsqueeze(1)
+            states = None if states is None else tuple(state.unsqueeze(1) for state in states)
+        elif self.batch_first:
+            input = input.transpose(0, 1)
+        n_directions = 2 if self.bidirectional else 1
+        sizes = [self.proj_size or self.hidden_size, self.hidden_size][: 2 if self.mode == "LSTM" else 1]
+        shapes = [(self.num_layers * n_directions, input.shape[1], size) for size in sizes]
+        if states is None:
+            states = tuple(input.new_zeros(shape) for shape in shapes)
+        for state, shape in zip(states, shapes, strict=True):
+            check(tuple(state.shape) == shape, f"Expected hidden size {shape}, got {list(state.shape)}")
+        output, after = run_layers(self.mode, input, states, self._weights(), n_directions, self.dropout, self.training)
+        if not is_batched:
+            return output.squeeze(1), tuple(state.squeeze(1) for state in after)
+        return (output.transpose(0, 1) if self.batch_first else output), after
+
+    def extra_repr(self) -> str:
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.proj_size:
+            text += f", proj_size={self.proj_size}"
+        if self.num_layers != 1:
+            text += f", num_layers={self.num_layers}"
+        if not self.bias:
+            text += f", bias={self.bias}"
+        if self.batch_first:
+            text += f", batch_first={self.batch_first}"
+        if self.dropout:
+            text += f", dropout={self.dropout}"
+        if self.bidirectional:
+            text += f", bidirectional={self.bidirectional}"
+        return text
+
+
+class RNN(RNNBase):
+    """Layers of `tanh(x @ w_ih.T + b_ih + h @ w_hh.T + b_hh)`."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        check(
+            nonlinearity in ("tanh", "relu"),
+            f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.",
+        )
+        super().__init__(
+            f"RNN_{nonlinearity.upper()}",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device=device,
+            dtype=dtype,
+        )
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Returns the hidden states of the last layer at each step, and the last ones of all layers."""
+        output, (hidden,) = self._run(input, None if hx is None else (hx,))
+        return output, hidden
+
+
+class GRU(RNNBase):
+    """Layers of gated recurrent units."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(
+            "GRU",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device=device,
+            dtype=dtype,
+        )
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Returns the hidden states of the last layer at each step, and the last ones of all layers."""
+        output, (hidden,) = self._run(input, None if hx is None else (hx,))
+        return output, hidden
+
+
+class LSTM(RNNBase):
+    """Layers of long short-term memory."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(
+            "LSTM",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            proj_size,
+            device=device,
+            dtype=dtype,
+        )
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Returns the hidden states of the last layer at each step, and the last hidden and cell states of all."""
+        output, (hidden, cell) = self._run(input, None if hx is None else tuple(hx))
+        return output, (hidden, cell)
+
+
+class _Cell(Module):
+    weight_ih: Parameter
+    weight_hh: Parameter
+    bias_ih: Parameter | None
+    bias_hh: Parameter | None
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, n_gates: int, device: Any, dtype: DTypeLike | None
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        self.weight_ih = blank((n_gates * hidden_size, input_size), device, dtype)
+        self.weight_hh = blank((n_gates * hidden_size, hidden_size), device, dtype)
+        self.register_parameter("bias_ih", blank((n_gates * hidden_size,), device, dtype) if bias else None)
+        self.register_parameter("bias_hh", blank((n_gates * hidden_size,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws the parameters anew."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def _step(self, mode: str, input: Tensor, states: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
+        check(input.ndim in (1, 2), f"{mode}Cell: Expected input to be 1D or 2D, got {input.ndim}D instead")
+        if states is None:
+            zeros = input.new_zeros((*input.shape[:-1], self.hidden_size))
+            states = (zeros, zeros)
+        gates = functional.linear(input, self.weight_ih, self.bias_ih)
+        return step(mode, gates, states, self.weight_hh, self.bias_hh)
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else f", bias={self.bias}")
+
+
+class RNNCell(_Cell):
+    """One step of an `RNN`."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        check(nonlinearity in ("tanh", "relu"), f"Unknown nonlinearity: {nonlinearity}")
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Returns the next hidden state."""
+        return self._step(f"RNN_{self.nonlinearity.upper()}", input, None if hx is None else (hx,))[0]
+
+    def extra_repr(self) -> str:
+        return super().extra_repr() + ("" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}")
+
+
+class LSTMCell(_Cell):
+    """One step of an `LSTM`."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """Returns the next hidden state and the next state of the cell."""
+        hidden, cell = self._step("LSTM", input, None if hx is None else tuple(hx))
+        return hidden, cell
+
+
+class GRUCell(_Cell):
+    """One step of a `GRU`."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Returns the next hidden state."""
+        return self._step("GRU", input, None if hx is None else (hx,))[0]

@@ -1,0 +1,91 @@
+"""Bounds on gradients (`torch.nn.utils.clip_grad_norm_` and its kin)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from jaxaot.errors import AutogradError
+from jaxaot.facade.grad import recording
+from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.tensor import Tensor
+
+_TOP: dict[str, Callable[..., Any]] = FUNCTIONS[""]
+_norm: Callable[..., Tensor] = FUNCTIONS["linalg"]["vector_norm"]
+
+Parameters = Tensor | Iterable[Tensor]
+
+
+def _gradients(parameters: Parameters) -> list[Tensor]:
+    found = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [p.grad for p in found if p.grad is not None]
+
+
+def get_total_norm(
+    tensors: Parameters, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
+    """Returns the norm of all tensors as one vector.
+
+    Args:
+      tensors: The tensors.
+      norm_type: Of which p-norm; `inf` for the largest absolute value.
+      error_if_nonfinite: Whether a norm that is not finite is an error; reads its value.
+      foreach: Taken for PyTorch's sake.
+
+    Raises:
+      AutogradError: If the norm is not finite, and that is an error.
+    """
+    with recording(False):
+        norms = [_norm(t, norm_type) for t in ([tensors] if isinstance(tensors, Tensor) else tensors)]
+        if not norms:
+            return _TOP["zeros"](())
+        total = _norm(_TOP["stack"](norms), norm_type)
+    if error_if_nonfinite and not bool(total.isfinite()):
+        raise AutogradError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
+            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`"
+        )
+    return total
+
+
+def clip_grads_with_norm_(
+    parameters: Parameters, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scales gradients in place so that a norm of `total_norm` becomes at most `max_norm`."""
+    with recording(False):
+        factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+        for gradient in _gradients(parameters):
+            gradient.mul_(factor)
+
+
+def clip_grad_norm_(
+    parameters: Parameters,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scales gradients in place so that their norm, as one vector, is at most `max_norm`.
+
+    Args:
+      parameters: What has the gradients.
+      max_norm: The most that the norm may be.
+      norm_type: Of which p-norm; `inf` for the largest absolute value.
+      error_if_nonfinite: Whether a norm that is not finite is an error; reads its value.
+      foreach: Taken for PyTorch's sake.
+
+    Returns:
+      The norm before.
+    """
+    found = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_gradients(found), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(found, max_norm, total)
+    return total
+
+
+def clip_grad_value_(parameters: Parameters, clip_value: float, foreach: bool | None = None) -> None:
+    """Limits each element of the gradients to [-clip_value, clip_value], in place."""
+    with recording(False):
+        for gradient in _gradients(parameters):
+            gradient.clamp_(-clip_value, clip_value)

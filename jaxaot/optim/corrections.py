@@ -1,0 +1,49 @@
+"""Numbers of an optimizer that depend on the step, as tensors: no program is made anew for each step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.tensor import Tensor
+
+_TOP: dict[str, Callable[..., Any]] = FUNCTIONS[""]
+
+
+def counted(parameter: Tensor) -> Tensor:
+    """Returns the count of the steps of a parameter, which is 0."""
+    return _TOP["zeros"](())
+
+
+def like(parameter: Tensor, value: float = 0.0) -> Tensor:
+    """Returns a tensor of the shape and dtype of a parameter, with one value."""
+    return _TOP["full_like"](parameter, value, requires_grad=False)
+
+
+def exact(step: Tensor, parameter: Tensor) -> Tensor:
+    """Returns a count in 64 bits where the parameter has as many."""
+    return step.to(parameter.dtype) if parameter.dtype.name == "float64" else step
+
+
+def bias_correction(beta: float, step: Tensor) -> Any:
+    """Returns `1 - beta ** step`, without the loss of digits that comes of numbers near 1."""
+    if beta == 0:
+        return 1.0
+    return -(step * math.log(beta)).expm1()
+
+
+def rectification(beta: float, step: Tensor) -> tuple[Tensor, float]:
+    """Returns the length of the approximated average of RAdam at a step, and at infinity.
+
+    The first is `rho_inf - 2 t beta^t / (1 - beta^t)`, the difference of two numbers that are nearly the same. With
+    `x = -t log(beta)` it is a constant and a multiple of `1 - x / (e^x - 1)`, whose series is taken for small x.
+    """
+    rate = -math.log(beta)
+    at_infinity = 2 / (1 - beta) - 1
+    x = step * rate
+    square = x * x
+    small = x / 2 - square / 12 + square * square / 720 - square * square * square / 30240
+    large = 1 - x / x.expm1()
+    return (at_infinity - 2 / rate) + _TOP["where"](x < 0.5, small, large) * (2 / rate), at_infinity

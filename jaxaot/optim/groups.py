@@ -1,0 +1,250 @@
+"""Groups of parameters: how they are made, saved, loaded and shown.
+
+Optimizers are guarded by what the code of their classes names. This file is no part of that code.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from jaxaot.errors import MissingMethodError, OptionError, StateDictError, TensorTypeError, TensorValueError
+from jaxaot.facade.create import as_tensor
+from jaxaot.facade.grad import recording
+from jaxaot.facade.methods import FUNCTIONS
+from jaxaot.facade.tensor import Tensor
+from jaxaot.tape.hooks import RemovableHandle
+
+REQUIRED: Any = object()
+"""The default of an option that each group has to say."""
+
+_view_as_real: Callable[[Tensor], Tensor] = FUNCTIONS[""]["view_as_real"]
+
+
+class Group(dict[str, Any]):
+    """A group: a dict, whose learning rate is an input of graphs rather than part of them."""
+
+    moving_numbers = frozenset({"lr", "momentum"})
+
+
+def check_defaults(defaults: Mapping[str, Any]) -> None:
+    """Raises if an option has no meaning."""
+    if defaults.get("differentiable"):
+        raise OptionError(
+            "`differentiable=True` would record the step, which writes to leaves. Write the step as a function of "
+            "parameters: `ja.func.grad` differentiates it."
+        )
+    check_options(defaults)
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raises if a number is out of its range."""
+    words = {
+        "lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value",
+        "momentum": "momentum value", "alpha": "alpha value", "rho": "rho value", "lr_decay": "lr_decay value",
+    }  # fmt: skip
+    for name, word in words.items():
+        value = options.get(name)
+        if isinstance(value, (int, float)) and not value >= 0:
+            raise TensorValueError(f"Invalid {word}: {value}")
+    for i, beta in enumerate(options.get("betas") or ()):
+        if isinstance(beta, (int, float)) and not 0.0 <= beta < 1.0:
+            raise TensorValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def listed(params: Any) -> list[dict[str, Any]]:
+    """Returns groups, made of parameters, pairs of name and parameter, or groups.
+
+    Raises:
+      TensorTypeError: If it is a tensor.
+      TensorValueError: If there are none.
+    """
+    if isinstance(params, Tensor):
+        raise TensorTypeError(
+            "params argument given to the optimizer should be an iterable of Tensors or dicts, but got a tensor. Write "
+            "`[w]`."
+        )
+    found = list(params)
+    if not found:
+        raise TensorValueError("optimizer got an empty parameter list. Pass `model.parameters()`.")
+    return found if isinstance(found[0], dict) else [{"params": found}]
+
+
+def completed(given: Any, defaults: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> Group:
+    """Returns a group with all options.
+
+    Args:
+      given: The group as the user has it.
+      defaults: Options that it need not say.
+      others: The groups that there are.
+
+    Raises:
+      TensorTypeError: If something is no tensor.
+      TensorValueError: If a parameter is computed, or in a group already.
+    """
+    if not isinstance(given, dict):
+        raise TensorTypeError(f"param_group must be a dict, but got {type(given).__name__}")
+    group = Group(given)
+    params = group["params"]
+    if isinstance(params, set):
+        raise TensorTypeError(
+            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+            "will change between runs. Please use a list instead."
+        )
+    params = [params] if isinstance(params, Tensor) else list(params)
+    if params and all(isinstance(p, tuple) for p in params):
+        group["param_names"] = [name for name, _ in params]
+        params = [parameter for _, parameter in params]
+    for parameter in params:
+        if not isinstance(parameter, Tensor):
+            raise TensorTypeError(f"optimizer can only optimize Tensors, but one of the params is {type(parameter)}")
+        if not parameter.is_leaf:
+            raise TensorValueError("can't optimize a non-leaf Tensor. Write `w.detach().requires_grad_()`.")
+    group["params"] = params
+    for name, default in defaults.items():
+        if default is REQUIRED and name not in group:
+            raise TensorValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+        group.setdefault(name, default)
+    check_options(group)
+    if len({id(p) for p in params}) != len(params):
+        raise TensorValueError("optimizer contains a parameter group with duplicate parameters")
+    there = {id(p) for other in others for p in other["params"]}
+    if any(id(p) in there for p in params):
+        raise TensorValueError("some parameters appear in more than one parameter group")
+    return group
+
+
+def no_update(optimizer: object) -> MissingMethodError:
+    """Returns the error for an optimizer that does not say how it changes a parameter."""
+    name = type(optimizer).__name__
+    return MissingMethodError(
+        f"{name} has neither `step` nor `_update(self, parameter, gradient, state, group)`. Write one of them."
+    )
+
+
+def update_complex(optimizer: Any, parameter: Tensor, gradient: Tensor, state: dict[str, Any], group: Any) -> None:
+    """Changes a complex parameter as PyTorch does: as pairs of real numbers, on the same memory."""
+    seen = {
+        name: _view_as_real(value) if isinstance(value, Tensor) and value.is_complex() else value
+        for name, value in state.items()
+    }
+    optimizer._update(_view_as_real(parameter.detach()), _view_as_real(gradient), seen, group)
+
+
+# -- state dicts -------------------------------------------------------------------------------------------------------
+
+
+def _numbered(groups: Iterable[Mapping[str, Any]]) -> dict[int, int]:
+    """Returns id of each parameter → its number, in the order of the groups."""
+    params = [parameter for group in groups for parameter in group["params"]]
+    return {id(parameter): i for i, parameter in enumerate(params)}
+
+
+def state_dict_of(optimizer: Any) -> dict[str, Any]:
+    """Returns what `Optimizer.state_dict` does."""
+    for hook in _hooks(optimizer, "state_dict_pre"):
+        hook(optimizer)
+    numbers = _numbered(optimizer.param_groups)
+    groups = [
+        {
+            **{name: value for name, value in group.items() if name != "params"},
+            "params": [numbers[id(p)] for p in group["params"]],
+        }
+        for group in optimizer.param_groups
+    ]
+    kept = sorted((numbers[id(p)], dict(s)) for p, s in optimizer.state.items() if id(p) in numbers and s)
+    made: dict[str, Any] = {"state": dict(kept), "param_groups": groups}
+    for hook in _hooks(optimizer, "state_dict_post"):
+        changed = hook(optimizer, made)
+        made = made if changed is None else changed
+    return made
+
+
+def load_state_dict(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
+    """Does what `Optimizer.load_state_dict` does."""
+    state_dict = dict(state_dict)
+    for hook in _hooks(optimizer, "load_pre"):
+        changed = hook(optimizer, state_dict)
+        state_dict = state_dict if changed is None else changed
+    if "param_groups" not in state_dict or "state" not in state_dict:
+        raise StateDictError("A state dict of an optimizer has `param_groups` and `state`.")
+    groups, saved = optimizer.param_groups, state_dict["param_groups"]
+    if len(groups) != len(saved):
+        raise StateDictError(
+            f"loaded state dict has a different number of parameter groups: {len(saved)} instead of {len(groups)}"
+        )
+    for i, (group, other) in enumerate(zip(groups, saved, strict=True)):
+        if len(group["params"]) != len(other["params"]):
+            raise StateDictError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group: group "
+                f"{i} has {len(other['params'])} parameters instead of {len(group['params'])}"
+            )
+    numbers = [number for group in saved for number in group["params"]]
+    params = [parameter for group in groups for parameter in group["params"]]
+    by_number = {int(number): kept for number, kept in state_dict["state"].items()}
+    with recording(False):
+        made = {
+            parameter: {name: _loaded(value, parameter, name) for name, value in by_number[int(number)].items()}
+            for number, parameter in zip(numbers, params, strict=True)
+            if int(number) in by_number
+        }
+    for group, other in zip(groups, saved, strict=True):
+        options = {name: _as_saved(value, group.get(name)) for name, value in other.items() if name != "params"}
+        params = group["params"]
+        group.clear()
+        group.update(**options, params=params)
+    optimizer.state.clear()
+    optimizer.state.update(made)
+    for hook in _hooks(optimizer, "load_post"):
+        hook(optimizer)
+
+
+def _as_saved(value: Any, before: Any) -> Any:
+    """Returns an option of a state dict; pairs are tuples again, which files may hold as lists."""
+    return tuple(value) if isinstance(value, list) and isinstance(before, tuple) else value
+
+
+def _loaded(value: Any, parameter: Tensor, name: str) -> Any:
+    """Returns a copy of what was kept of a parameter, with its dtype if it is a float."""
+    if isinstance(value, dict):
+        return {key: _loaded(item, parameter, key) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_loaded(item, parameter, name) for item in value)
+    if not isinstance(value, Tensor):
+        if isinstance(value, (bool, int, float, str, type(None))) or not hasattr(value, "__array__"):
+            return value
+        value = as_tensor(np.asarray(value.detach() if hasattr(value, "detach") else value))
+    made = value.detach().clone()
+    return made.to(parameter.dtype) if name != "step" and parameter.is_floating_point() else made
+
+
+# -- hooks and text ----------------------------------------------------------------------------------------------------
+
+
+def add_hook(optimizer: Any, kind: str, hook: Callable[..., Any]) -> RemovableHandle:
+    """Registers a hook of an optimizer."""
+    if optimizer._hooks is None:
+        optimizer._hooks = defaultdict(dict)
+    return RemovableHandle(optimizer._hooks[kind], hook)
+
+
+def _hooks(optimizer: Any, kind: str) -> list[Callable[..., Any]]:
+    return [] if optimizer._hooks is None else list(optimizer._hooks[kind].values())
+
+
+def call_hooks(optimizer: Any, hooks: Mapping[str, Mapping[int, Any]], kind: str, closure: Any) -> None:
+    """Calls the hooks around a step."""
+    for hook in list(hooks.get(kind, {}).values()):
+        hook(optimizer, () if closure is None else (closure,), {})
+
+
+def text_of(optimizer: Any) -> str:
+    """Returns the text of an optimizer, as PyTorch's."""
+    lines = [f"{type(optimizer).__name__} ("]
+    for i, group in enumerate(optimizer.param_groups):
+        lines.append(f"Parameter Group {i}")
+        lines += [f"    {name}: {group[name]}" for name in sorted(group) if name not in ("params", "param_names")]
+    return "\n".join([*lines, ")"])

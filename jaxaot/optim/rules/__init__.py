@@ -1,0 +1,1 @@
+"""The optimizers, and how each of them changes a parameter."""

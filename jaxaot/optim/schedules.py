@@ -1,0 +1,101 @@
+"""What schedules ask of optimizers: learning rates read, set and checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxaot.errors import TensorTypeError, TensorValueError
+from jaxaot.facade.tensor import Tensor
+from jaxaot.optim.rules.optimizer import Optimizer
+
+
+def check_optimizer(optimizer: object) -> None:
+    """Raises unless it is an optimizer."""
+    if not isinstance(optimizer, Optimizer):
+        raise TensorTypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def check(condition: bool, words: str) -> None:
+    """Raises unless a condition holds."""
+    if not condition:
+        raise TensorValueError(words)
+
+
+def begin(optimizer: Any, last_epoch: int) -> list[Any]:
+    """Returns the learning rates with which a schedule begins, and notes them in the groups."""
+    check_optimizer(optimizer)
+    for i, group in enumerate(optimizer.param_groups):
+        if last_epoch == -1:
+            group.setdefault("initial_lr", copied(group["lr"]))
+        elif "initial_lr" not in group:
+            raise TensorValueError(
+                f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch >= "
+                "0. Load the state dict of the optimizer first."
+            )
+    return [copied(group["initial_lr"]) for group in optimizer.param_groups]
+
+
+def copied(value: Any) -> Any:
+    """Returns a learning rate that does not change with the group's."""
+    return value.clone() if isinstance(value, Tensor) else value
+
+
+def rates(optimizer: Any) -> list[Any]:
+    """Returns the learning rate of each group."""
+    return [copied(group["lr"]) for group in optimizer.param_groups]
+
+
+def put(group: Any, key: str, value: Any) -> None:
+    """Sets an option of a group, in place if it is a tensor."""
+    if isinstance(group[key], Tensor):
+        group[key].fill_(value)
+    else:
+        group[key] = value
+
+
+def each_group(name: str, optimizer: Any, value: Any) -> list[Any]:
+    """Returns a value for each group."""
+    n = len(optimizer.param_groups)
+    if isinstance(value, (list, tuple)):
+        check(len(value) == n, f"{name} must have the same length as optimizer.param_groups: {len(value)}, {n}")
+        return list(value)
+    return [value] * n
+
+
+def undo(schedule: Any) -> None:
+    """Takes back the first step of each schedule in a sequence."""
+    inside = getattr(schedule, "_schedulers", None)
+    if inside is not None:
+        for child in inside:
+            undo(child)
+    elif hasattr(schedule, "last_epoch"):
+        schedule.last_epoch -= 1
+
+
+def state_of(schedule: Any) -> dict[str, Any]:
+    """Returns what a schedule keeps, without its optimizer and functions."""
+    kept = {}
+    for name, value in vars(schedule).items():
+        if name == "_schedulers":
+            kept[name] = [child.state_dict() for child in value]
+        elif name == "lr_lambdas":
+            kept[name] = [
+                None if callable(fn) and not hasattr(fn, "__dict__") else dict(vars(fn)) or None for fn in value
+            ]
+        elif name != "optimizer" and not callable(value):
+            kept[name] = value
+    return kept
+
+
+def load_state(schedule: Any, state: dict[str, Any]) -> None:
+    """Puts back what `state_of` returned."""
+    for name, value in state.items():
+        if name == "_schedulers":
+            for child, kept in zip(schedule._schedulers, value, strict=True):
+                child.load_state_dict(kept)
+        elif name == "lr_lambdas":
+            for fn, kept in zip(schedule.lr_lambdas, value, strict=True):
+                if kept:
+                    vars(fn).update(kept)
+        else:
+            setattr(schedule, name, value)

@@ -1,0 +1,204 @@
+"""Tensors in files: `ja.save` and `ja.load_state`, in the format of safetensors and without pickle.
+
+A file holds the tensors by name, so that other programs read them. What is around them, the dicts, lists, tuples,
+numbers and strings, is a tree of JSON in the file's metadata. A dict of tensors has their names as they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import is_key_dtype, is_tracer
+from jaxaot.errors import MissingExtraError, SavedFileError
+from jaxaot.facade.create import as_tensor, from_numpy
+from jaxaot.facade.tensor import Tensor
+
+_TREE = "jaxaot.tree"
+_PLAIN = (bool, int, float, str, type(None))
+_KEYS = (bool, int, float, str, type(None))
+
+_READ = {
+    "F64": np.float64, "F32": np.float32, "F16": np.float16, "BF16": jnp.bfloat16, "F8_E4M3": jnp.float8_e4m3fn,
+    "F8_E5M2": jnp.float8_e5m2, "C64": np.complex64, "I64": np.int64, "I32": np.int32, "I16": np.int16, "I8": np.int8,
+    "U64": np.uint64, "U32": np.uint32, "U16": np.uint16, "U8": np.uint8, "BOOL": np.bool_,
+}  # fmt: skip
+"""Types of safetensors, and what they are in NumPy."""
+_WRITTEN = {np.dtype(dtype): name for name, dtype in _READ.items()}
+
+
+def _library() -> Any:
+    try:
+        return importlib.import_module("safetensors.numpy")
+    except ImportError as error:
+        raise MissingExtraError(
+            "`ja.save` and `ja.load_state` need safetensors, which is not installed. Install it with "
+            "`pip install safetensors`."
+        ) from error
+
+
+class _Writer:
+    """Takes a value apart: its arrays by name, and the tree around them."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def tree(self, value: Any, path: tuple[str, ...]) -> Any:
+        """Returns what JSON holds of a value, and notes its arrays."""
+        if isinstance(value, (Tensor, jax.Array, np.ndarray, np.generic)):
+            kind = "tensor" if isinstance(value, Tensor) else "jax" if isinstance(value, jax.Array) else "numpy"
+            return {kind: self._name(self._array(value, path), path)}
+        if isinstance(value, dict):
+            for key in value:
+                if type(key) not in _KEYS:
+                    raise SavedFileError(
+                        f"The key {key!r} of {_place(path)} is of type {type(key).__name__}. Keys are strings or "
+                        "numbers: save a state dict, `optimizer.state_dict()`."
+                    )
+            return {"dict": [[key, self.tree(item, (*path, str(key)))] for key, item in value.items()]}
+        if type(value) in (list, tuple) or isinstance(value, tuple):
+            items = [self.tree(item, (*path, str(i))) for i, item in enumerate(value)]
+            return {"list" if isinstance(value, list) else "tuple": items}
+        if type(value) in _PLAIN:
+            return {"value": value}
+        advice = "`value.state_dict()`" if hasattr(value, "state_dict") else "its numbers, strings and tensors"
+        raise SavedFileError(
+            f"{_place(path)} is of type {type(value).__name__}, which no file of tensors can hold. Save {advice}."
+        )
+
+    def _array(self, value: Any, path: tuple[str, ...]) -> np.ndarray:
+        if isinstance(value, Tensor):
+            value = value.detach().numpy()
+        if is_tracer(value):
+            raise SavedFileError(
+                f"{_place(path)} has no value while a function is traced. Return it, and save it after."
+            )
+        if isinstance(value, jax.Array) and is_key_dtype(value.dtype):
+            raise SavedFileError(f"{_place(path)} is a key of JAX. Save `jax.random.key_data(key)`.")
+        array = np.asarray(value)
+        if array.dtype not in _WRITTEN:
+            raise SavedFileError(
+                f"{_place(path)} is of dtype {array.dtype}. Files hold {', '.join(d.name for d in _WRITTEN)}."
+            )
+        return np.ascontiguousarray(array).reshape(array.shape)
+
+    def _name(self, array: np.ndarray, path: tuple[str, ...]) -> str:
+        name = first = ".".join(path) or "value"
+        n = 1
+        while name in self.arrays:
+            n += 1
+            name = f"{first}#{n}"
+        self.arrays[name] = array
+        return name
+
+
+def _place(path: tuple[str, ...]) -> str:
+    return f"`{'.'.join(path)}`" if path else "The value"
+
+
+def save(value: Any, path: str | os.PathLike[str]) -> None:
+    """Writes tensors, and the dicts, lists, tuples, numbers and strings around them, to a file of safetensors.
+
+        ja.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3,
+                 "rng": ja.get_rng_state()}, "run.safetensors")
+
+    A state dict of a module is a file that PyTorch's users load. The file is there as a whole or not at all: it is
+    written beside its place, and moved there.
+
+    Args:
+      value: Made of tensors, jax and NumPy arrays, dicts, lists, tuples, numbers, strings, bools and None.
+      path: Where.
+
+    Raises:
+      SavedFileError: If something in it cannot be saved. Nothing is written then.
+      MissingExtraError: If safetensors is not installed.
+    """
+    library, writer = _library(), _Writer()
+    tree = writer.tree(value, ())
+    metadata = {"format": "jaxaot", _TREE: json.dumps(tree)}
+    place = pathlib.Path(path)
+    handle, unfinished = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+    os.close(handle)
+    try:
+        library.save_file(writer.arrays, unfinished, metadata)
+        with open(unfinished, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(unfinished, place)
+    except BaseException:
+        os.unlink(unfinished)
+        raise
+
+
+def load_state(path: str | os.PathLike[str]) -> Any:
+    """Returns what `ja.save` wrote, or the tensors by name of any other file of safetensors.
+
+        model.load_state_dict(ja.load_state("weights.safetensors"))
+
+    Raises:
+      SavedFileError: If the file is damaged, or not of safetensors.
+      FileNotFoundError: If there is no such file.
+      MissingExtraError: If safetensors is not installed.
+    """
+    library, place = _library(), pathlib.Path(path)
+    content = place.read_bytes()
+    try:
+        entries = dict(library.deserialize(content))
+        length = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
+        arrays = {name: _read(name, entry) for name, entry in entries.items()}
+        tree = json.loads(metadata[_TREE]) if _TREE in metadata else None
+        return _Reader(arrays).value(tree) if tree is not None else {n: _tensor(a) for n, a in arrays.items()}
+    except SavedFileError:
+        raise
+    except Exception as error:
+        raise SavedFileError(
+            f"{place} is not a whole file of safetensors: {error}. Was it cut off, changed, or written by "
+            "`torch.save`? Pickles are loaded by torch: `model.load_state_dict(torch.load(path))`."
+        ) from error
+
+
+def _read(name: str, entry: dict[str, Any]) -> np.ndarray:
+    dtype = _READ.get(entry["dtype"])
+    if dtype is None:
+        raise SavedFileError(f"`{name}` is of type {entry['dtype']}, which JAX has not. Convert it before it is saved.")
+    return np.frombuffer(entry["data"], dtype).reshape(entry["shape"])
+
+
+def _tensor(array: np.ndarray) -> Tensor:
+    return from_numpy(array) if array.dtype.kind != "V" else as_tensor(jnp.asarray(array))
+
+
+class _Reader:
+    """Puts a value together.
+
+    Args:
+      arrays: Name → array.
+    """
+
+    _ARRAYS: dict[str, Callable[[np.ndarray], Any]] = {"tensor": _tensor, "jax": jnp.asarray, "numpy": np.array}
+
+    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+        self._arrays = arrays
+
+    def value(self, tree: dict[str, Any]) -> Any:
+        """Returns the value of a tree."""
+        ((kind, held),) = tree.items()
+        if kind in self._ARRAYS:
+            return self._ARRAYS[kind](self._arrays[held])
+        if kind == "dict":
+            return {key: self.value(item) for key, item in held}
+        if kind in ("list", "tuple"):
+            items = [self.value(item) for item in held]
+            return items if kind == "list" else tuple(items)
+        if kind == "value":
+            return held
+        raise SavedFileError(f"The file was written by a later version: it holds `{kind}`.")

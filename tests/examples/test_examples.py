@@ -1,0 +1,60 @@
+"""The scripts in `examples/` run, learn, and are listed; the port of the digits is its original line by line."""
+
+import importlib.util
+import inspect
+import pathlib
+import re
+
+import pytest
+
+FOLDER = pathlib.Path(__file__).parents[2] / "examples"
+
+
+def loaded(name):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_digits_are_learned(capsys):
+    assert loaded("digits_cnn").main(n_epochs=3, n_images=1000) > 0.7
+    assert capsys.readouterr().out.count("epoch") == 3
+
+
+def test_the_autoencoder_learns():
+    before, after = loaded("vae").main(n_steps=120, batch=64, n_hidden=64)
+    assert after < 0.8 * before
+
+
+def test_the_language_model_learns():
+    losses = loaded("lstm_text").main(n_epochs=3)
+    assert losses[-1] < 0.6 * losses[0]
+
+
+@pytest.mark.oracle
+def test_the_original_of_the_digits_learns_as_well(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch, "compile", lambda fn: fn)  # whose compiler of C++ need not be there
+    assert loaded("digits_cnn_torch").main(n_epochs=3, n_images=1000) > 0.7
+
+
+def test_the_port_is_the_original_line_by_line():
+    strip = lambda text: text.partition("from __future__")[2].splitlines()
+    ours = strip((FOLDER / "digits_cnn.py").read_text())
+    theirs = strip((FOLDER / "digits_cnn_torch.py").read_text())
+    ported = [line.replace("torch.", "ja.") for line in theirs if line != "import safetensors.torch"]
+    ported = [line.replace("import torch", "import jaxaot as ja").replace("y.long()", "y") for line in ported]
+    ported = [line.replace("safetensors.ja.save_file", "ja.save") for line in ported]
+    ported = [line.replace("safetensors.ja.load_file", "ja.load_state") for line in ported]
+    assert [line for line in ours if line] == [line for line in ported if line]
+
+
+def test_every_script_is_listed_and_typed():
+    page = (FOLDER / "README.md").read_text()
+    scripts = {path.stem for path in FOLDER.glob("*.py")}
+    assert scripts == set(re.findall(r"\]\((\w+)\.py\)", page))
+    for name in scripts - {"drawn_digits", "digits_cnn_torch"}:
+        signature = inspect.signature(loaded(name).main)
+        assert signature.return_annotation is not inspect.Signature.empty
+        assert all(p.annotation is not p.empty for p in signature.parameters.values())

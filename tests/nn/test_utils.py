@@ -1,0 +1,142 @@
+"""What is done to gradients and parameters of modules, against PyTorch and compiled."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+
+import jaxaot as ja
+
+X = np.linspace(-1, 1, 8).reshape(2, 4).astype(np.float32)
+
+
+def gradients(library, clip):
+    a, b, c = (library.ones(*shape).requires_grad_() for shape in ((2, 3), (4,), (1,)))
+    a.grad = library.tensor(np.linspace(-2, 3, 6).reshape(2, 3).astype(np.float32))
+    b.grad = library.tensor(np.array([5, -1, 0, 2], np.float32))
+    found = clip(library.nn.utils, [a, b, c])
+    return [None if found is None else found.numpy(), a.grad.numpy(), b.grad.numpy(), c.grad]
+
+
+CLIPS = {
+    "norm": lambda utils, p: utils.clip_grad_norm_(p, 1.5),
+    "norm-inf": lambda utils, p: utils.clip_grad_norm_(iter(p), 0.5, math.inf),
+    "norm-1": lambda utils, p: utils.clip_grad_norm_(p, 100.0, 1, error_if_nonfinite=True),
+    "value": lambda utils, p: utils.clip_grad_value_(p, 0.7),
+    "total": lambda utils, p: utils.get_total_norm([x.grad for x in p[:2]], 3.0),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("clip", CLIPS)
+def test_gradients_are_clipped_as_by_pytorch(clip):
+    torch = pytest.importorskip("torch")
+    for one, other in zip(gradients(ja, CLIPS[clip]), gradients(torch, CLIPS[clip]), strict=True):
+        assert one is other is None or np.allclose(one, other, rtol=1e-6)
+
+
+def test_gradients_are_clipped_in_place():
+    w = ja.ones(2, requires_grad=True)
+    w.grad = gradient = ja.tensor([3.0, 4.0])
+    assert ja.nn.utils.clip_grad_norm_(w, 1.0).item() == pytest.approx(5)
+    assert w.grad is gradient and gradient.tolist() == pytest.approx([0.6, 0.8], rel=1e-5)
+    w.grad = ja.tensor([math.nan, 1.0])
+    with pytest.raises(RuntimeError, match="is non-finite"):
+        ja.nn.utils.clip_grad_norm_(w, 1.0, error_if_nonfinite=True)
+    assert ja.nn.utils.clip_grad_norm_([], 1.0).item() == 0
+
+
+def test_parameters_are_one_vector():
+    model = ja.nn.Linear(2, 1)
+    vector = ja.nn.utils.parameters_to_vector(model.parameters())
+    assert vector.tolist() == [*model.weight.flatten().tolist(), *model.bias.tolist()] and vector.requires_grad
+    ja.nn.utils.vector_to_parameters(ja.tensor([1.0, 2.0, 3.0]), model.parameters())
+    assert model.weight.tolist() == [[1, 2]] and model.bias.tolist() == [3] and model.weight.requires_grad
+    with pytest.raises(TypeError, match="expected ja"):
+        ja.nn.utils.vector_to_parameters([1.0], model.parameters())
+
+
+# -- parametrizations --------------------------------------------------------------------------------------------------
+
+PARAMETRIZED = {
+    "weight-norm": lambda nn, p: p.weight_norm(nn.Linear(4, 3)),
+    "weight-norm-conv": lambda nn, p: p.weight_norm(nn.Conv1d(2, 3, 2), dim=1),
+    "spectral-norm": lambda nn, p: p.spectral_norm(nn.Linear(4, 3), n_power_iterations=2),
+    "spectral-norm-transposed": lambda nn, p: p.spectral_norm(nn.ConvTranspose1d(2, 3, 2)),
+}
+
+
+def run(library, model):
+    x = library.tensor(X if isinstance(model.bias.shape[0], int) and model.weight.ndim == 2 else X.reshape(1, 2, 4))
+    found = []
+    for _ in range(3):
+        out = model(x)
+        out.square().sum().backward()
+        found += [out.detach().numpy(), *(p.grad.numpy() for p in model.parameters())]
+        for p in model.parameters():
+            p.grad = None
+    return found + [b.detach().numpy() for b in model.buffers()]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("case", PARAMETRIZED)
+def test_parametrized_layers_are_those_of_pytorch(case):
+    torch = pytest.importorskip("torch")
+    import torch.nn.utils.parametrizations as theirs
+
+    torch.manual_seed(0)
+    one = PARAMETRIZED[case](torch.nn, theirs)
+    other = PARAMETRIZED[case](ja.nn, ja.nn.utils.parametrizations)
+    assert list(one.state_dict()) == list(other.state_dict())
+    other.load_state_dict(one.state_dict())
+    for x, y in zip(run(ja, other), run(torch, one), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("case", ["weight-norm", "spectral-norm"])
+def test_a_parametrized_layer_is_compiled_copied_and_made_plain(case):
+    ja.manual_seed(0)
+    layer = PARAMETRIZED[case](ja.nn, ja.nn.utils.parametrizations)
+    other = copy.deepcopy(layer)
+    assert type(layer).__name__ == "ParametrizedLinear" and other.parametrizations is not layer.parametrizations
+    step = ja.compile(lambda x: layer(x))
+    for _ in range(2):
+        np.testing.assert_allclose(step(ja.tensor(X)).tolist(), other(ja.tensor(X)).tolist(), rtol=1e-4, atol=1e-5)
+    parametrize = ja.nn.utils.parametrize
+    assert parametrize.is_parametrized(layer, "weight") and not parametrize.is_parametrized(layer, "bias")
+    expected = layer.eval()(ja.tensor(X)).tolist()
+    parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer) is ja.nn.Linear and set(layer.state_dict()) == {"weight", "bias"}
+    np.testing.assert_allclose(layer(ja.tensor(X)).tolist(), expected, rtol=1e-4, atol=1e-5)
+
+
+class Symmetric(ja.nn.Module):
+    def forward(self, x):
+        return x.triu() + x.triu(1).t()
+
+    def right_inverse(self, x):
+        return x.triu()
+
+
+class Wide(ja.nn.Module):
+    def forward(self, x):
+        return x.repeat(1, 2)
+
+
+def test_a_parametrization_of_ones_own():
+    layer = ja.nn.Linear(3, 3)
+    parametrize = ja.nn.utils.parametrize
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    assert layer.weight.tolist() == layer.weight.t().tolist()
+    layer.weight = ja.ones(3, 3) * 2
+    assert layer.parametrizations.weight.original.tolist() == [[2, 2, 2], [0, 2, 2], [0, 0, 2]]
+    assert layer.weight.tolist() == [[2] * 3] * 3
+    layer(ja.ones(1, 3)).sum().backward()
+    assert layer.parametrizations.weight.original.grad.tril(-1).abs().sum() == 0
+    with pytest.raises(ValueError, match="may not change the shape"):
+        parametrize.register_parametrization(ja.nn.Linear(2, 2), "weight", Wide())
+    with pytest.raises(ValueError, match="does not have a parameter"):
+        parametrize.register_parametrization(layer, "wieght", Symmetric())
+    parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
+    assert layer.weight.tolist() == [[2, 2, 2], [0, 2, 2], [0, 0, 2]]
