@@ -36,3 +36,8 @@ class UntriedVersionWarning(UserWarning):
     `pip install --upgrade jaxaot` gets one that was tried with them, if there is one.
     `warnings.filterwarnings("ignore", message="jaxaot was tried")` before the import hides the warning.
     """
+
+
+for _cls in (RecompileWarning, TracedPrintWarning, UnmatchedNamesWarning, UnprovedGuardsWarning, UntriedVersionWarning):
+    _cls.__module__ = "jaxaot.errors"
+del _cls
