@@ -67,6 +67,13 @@ class Padded:
         """Returns whether elements are invalid along an axis."""
         return is_padded(self.extents[axis])
 
+    def with_extent(self, axis: int, extent: Extent) -> Padded:
+        """Returns the value with an axis described otherwise."""
+        if self.extents[axis] == extent:
+            return self
+        extents = (*self.extents[:axis], extent, *self.extents[axis + 1 :])
+        return dataclasses.replace(self, extents=extents)
+
     @property
     def is_static(self) -> bool:
         """Whether all its elements are valid."""
@@ -272,6 +279,9 @@ class Writer:
                     if found[i].size(axis)[:2] != (1, 1):
                         found[i] = self.laid_out(found[i], axis, target)
                 joined = target
+            for i, axis in members:  # what is uniform is laid out as the others are
+                if found[i].size(axis)[:2] != (1, 1):
+                    found[i] = found[i].with_extent(axis, joined)
             extents.append(joined)
         return found, extents
 

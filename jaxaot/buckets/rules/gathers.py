@@ -148,12 +148,14 @@ def scatter(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
             indices = _replaced(indices, column, lax.select_n(off, given, jnp.full_like(given, nowhere)))
     batch_of_updates = [axis for axis in range(len(updates.extents)) if axis not in names.update_window_dims]
     for axis, of_places in zip(names.operand_batching_dims, names.scatter_indices_batching_dims, strict=True):
-        found, _ = w.together([target, places, updates], [[axis, of_places, batch_of_updates[of_places]]])
-        if any(one is not other for one, other in zip(found, (target, places, updates), strict=True)):
+        pairs = [[axis, of_places, batch_of_updates[of_places]]]
+        found, _ = w.together([target, places, updates], pairs)
+        if found[0].array is not target.array or found[1].array is not places.array:
             raise w.refuse("its batch is laid out in two ways")
+        target, places, updates = found
     rows = [axis for axis in range(last) if axis not in names.scatter_indices_batching_dims]
     found, joined = w.together([places, updates], [[axis, batch_of_updates[axis]] for axis in rows])
-    if found[0] is not places:
+    if found[0].array is not places.array:
         raise w.refuse("its indices are laid out otherwise than what is written")
     updates = found[1]
     of_rows = Padded(
