@@ -11,6 +11,7 @@ import concurrent.futures
 import contextlib
 import functools
 import itertools
+import operator
 import os
 import threading
 import types
@@ -19,6 +20,7 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar, over
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxaot import settings
 from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
@@ -107,6 +109,7 @@ class Sized(Generic[P, R]):
         self._fn, self._options, self._objects = fn, counted_from_first(fn, options), objects
         self._plain: Jitted[P, R] = Jitted(fn, options, objects)
         self._static = Static(fn, self._options)
+        self._has_static = bool(self._static.numbers or self._static.names)
         self._learns = read_buckets(buckets) if dynamic is True else None
         self._given = {} if isinstance(dynamic, bool) else _read_dims(fn, dynamic, read_buckets(buckets))
         self._most = MOST_PROGRAMS if max_programs is None else max_programs
@@ -143,10 +146,11 @@ class Sized(Generic[P, R]):
         if not is_outermost() or of_jax.jax_debug_nans or of_jax.jax_debug_infs:  # invalid elements may be NaN
             return self._plain(*args, **kwargs)
         try:
-            moving, static = self._static.split(args, kwargs)
-            leaves, tree = jax.tree.flatten(list(moving.values()))
-            avals = [leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf) for leaf in leaves]
-            rest = tree, tuple(moving), _typed(static), trace_context()
+            leaves, rest = self._read(args, kwargs)
+            try:
+                avals = [leaf.aval for leaf in leaves]  # of jax arrays, which most are
+            except AttributeError:
+                avals = [_aval(leaf) for leaf in leaves]
             latest = self._latest
             if latest is not None and latest[0] == rest and _are_the_same(latest[1], avals):
                 size = latest[2]
@@ -155,7 +159,7 @@ class Sized(Generic[P, R]):
         except TypeError:  # objects, or what JAX says more of
             return self._plain(*args, **kwargs)
         if size is None or (size.held is not None and id(size.held) not in self._held):
-            size = self._new_size(rest, avals, leaves, moving, static, args, kwargs)
+            size = self._new_size(rest, avals, leaves, args, kwargs)
         self._latest = rest, avals, size
         if size.held is not None:
             self._touch(size.held)
@@ -167,6 +171,15 @@ class Sized(Generic[P, R]):
         except RuntimeError as error:
             self._objects.explain_deleted(error, self._fn, args, kwargs)
             raise
+
+    def _read(self, args: Any, kwargs: Any) -> tuple[list[Any], Any]:
+        """Returns the arrays of a call, and what its trace depends on besides their types."""
+        if not self._has_static:
+            leaves, tree = _flatten((args, kwargs))
+            return leaves, (tree, trace_context())
+        moving, static = self._static.split(args, kwargs)
+        leaves, tree = _flatten(list(moving.values()))
+        return leaves, (tree, trace_context(), tuple(moving), _typed(static))
 
     def _touch(self, held: Any) -> None:
         with contextlib.suppress(KeyError):  # another thread may have let it go
@@ -185,9 +198,7 @@ class Sized(Generic[P, R]):
                 for family in self._families.values():
                     family.forget(gone)
 
-    def _new_size(
-        self, rest: Any, avals: list[Any], leaves: list[Any], moving: Any, static: Any, args: Any, kwargs: Any
-    ) -> _Size:
+    def _new_size(self, rest: Any, avals: list[Any], leaves: list[Any], args: Any, kwargs: Any) -> _Size:
         with self._lock:
             known = self._sizes.get((rest, tuple(avals)))
             if known is not None and (known.held is None or id(known.held) in self._held):
@@ -196,7 +207,7 @@ class Sized(Generic[P, R]):
                 size = _Size(None, None, self._plain)
             else:
                 shapes = tuple(tuple(aval.shape) for aval in avals)
-                fit = self._fit(rest, avals, shapes, leaves, moving, static, args, kwargs)
+                fit = self._fit(rest, avals, shapes, leaves, args, kwargs)
                 if isinstance(fit, Fit):
                     size = _Size(fit, fit.made, None)
                 else:
@@ -207,11 +218,9 @@ class Sized(Generic[P, R]):
             self._sizes[rest, tuple(avals)] = size
             return size
 
-    def _fit(
-        self, rest: Any, avals: list[Any], shapes: Shapes, leaves: list[Any], moving: Any, static: Any, args: Any,
-        kwargs: Any,
-    ) -> Fit | str:  # fmt: skip
+    def _fit(self, rest: Any, avals: list[Any], shapes: Shapes, leaves: list[Any], args: Any, kwargs: Any) -> Fit | str:
         """Returns how a call runs in the program of its bucket, or why it does not."""
+        moving, static = self._static.split(args, kwargs)
         family = self._family(rest, avals, shapes, moving)
         family.sees(shapes)
         if not family.places:
@@ -227,7 +236,7 @@ class Sized(Generic[P, R]):
                 jax.ShapeDtypeStruct(shape, aval.dtype, weak_type=aval.weak_type)
                 for shape, aval in zip(at, avals, strict=True)
             ]
-            given = dict(zip(moving, jax.tree.unflatten(rest[0], specs), strict=True)) | static
+            given = _given(moving, specs) | static
             positional = [given[i] for i in range(len(args))]
             return graph_of(self._traced.trace(*positional, **{name: given[name] for name in kwargs}))
 
@@ -284,11 +293,8 @@ class Sized(Generic[P, R]):
           **kwargs: Arguments that are passed by name.
         """
         if args or kwargs:
-            moving, static = self._static.split(args, kwargs)
-            leaves, tree = jax.tree.flatten(list(moving.values()))
-            avals = [jax.typeof(leaf) for leaf in leaves]
-            rest = tree, tuple(moving), _typed(static), trace_context()
-            self._new_size(rest, avals, leaves, moving, static, args, kwargs)
+            leaves, rest = self._read(args, kwargs)
+            self._new_size(rest, list(map(_aval, leaves)), leaves, args, kwargs)
         print("\n".join(self._described()))
 
     def _described(self) -> Iterator[str]:
@@ -334,11 +340,10 @@ class Sized(Generic[P, R]):
         Raises:
           UsageError: If no dim is known to change.
         """
+        leaves, rest = self._read(args, kwargs)
         moving, static = self._static.split(args, kwargs)
-        leaves, tree = jax.tree.flatten(list(moving.values()))
-        avals = [jax.typeof(leaf) for leaf in leaves]
+        avals = list(map(_aval, leaves))
         shapes = tuple(tuple(aval.shape) for aval in avals)
-        rest = tree, tuple(moving), _typed(static), trace_context()
         with self._lock:
             family = self._family(rest, avals, shapes, moving)
             family.sees(shapes)
@@ -353,7 +358,7 @@ class Sized(Generic[P, R]):
 
         def run(sizes: dict[int, int]) -> None:
             values = [_zeros(leaf, shape) for leaf, shape in zip(leaves, family.shapes_at(shapes, sizes), strict=True)]
-            given = dict(zip(moving, jax.tree.unflatten(tree, values), strict=True)) | static
+            given = _given(moving, values) | static
             positional: Any = [given[i] for i in range(len(args))]
             named: Any = {name: given[name] for name in kwargs}
             jax.block_until_ready(jax.tree.leaves(call(*positional, **named)))
@@ -399,13 +404,36 @@ class Sized(Generic[P, R]):
         return f"<ja.jit of {shown(self._fn)}, for sizes that change>"
 
 
+_flatten = jax.tree.flatten
+
+
+def _aval(leaf: Any) -> Any:
+    """Returns the type of an argument: the same object for arrays of one type, which are then found sooner."""
+    if isinstance(leaf, np.ndarray):
+        return _aval_of(leaf.shape, leaf.dtype)
+    return leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf)
+
+
+@functools.lru_cache(4096)
+def _aval_of(shape: tuple[int, ...], dtype: Any) -> Any:
+    return jax.typeof(np.broadcast_to(np.zeros((), dtype), shape))
+
+
+def _given(moving: Mapping[Any, Any], leaves: Sequence[Any]) -> dict[Any, Any]:
+    """Returns arguments by position or name, with other arrays in them."""
+    tree = jax.tree.structure(list(moving.values()))
+    return dict(zip(moving, jax.tree.unflatten(tree, leaves), strict=True))
+
+
 def _typed(static: Mapping[Any, Any]) -> tuple[Any, ...]:
     """Returns static arguments as a key, in which 1 is not True."""
     return tuple((name, type(value), value) for name, value in static.items())
 
 
 def _are_the_same(known: list[Any], avals: list[Any]) -> bool:
-    return len(known) == len(avals) and all(a is b or a == b for a, b in zip(known, avals, strict=True))
+    if len(known) != len(avals):
+        return False
+    return all(map(operator.is_, known, avals)) or known == avals
 
 
 def _zeros(leaf: Any, shape: tuple[int, ...]) -> Any:
