@@ -221,6 +221,12 @@ def bind_params(eqn: Eqn) -> dict[str, Any]:
     return {**params, "subfuns": (fn, linear_util.wrap_init(jvp, debug_info=rule.debug_info))}
 
 
+def bind_again(eqn: Eqn, operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    """Returns the results of the primitive of an equation for other operands and parameters."""
+    results = eqn.primitive.bind(*operands, **eqn.primitive.get_bind_params(params))
+    return list(results) if eqn.primitive.multiple_results else [results]
+
+
 def present_traceback() -> Any:
     """Returns where the program is, as the equations that are traced note it."""
     return source_info_util.current().traceback

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, overload
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 import jax
 import jax.numpy as jnp
@@ -13,11 +13,13 @@ import numpy as np
 from jaxaot._typing import ClosedJaxpr
 from jaxaot.api import compile as compile_function
 from jaxaot.api import trace
+from jaxaot.buckets.policy import Given
 from jaxaot.errors import TensorTypeError, UnsupportedVariableError, UsageError
 from jaxaot.facade.bad_arguments import explain_deleted
 from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
 from jaxaot.facade.trees import refuse_cycles
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
+from jaxaot.lower.sized import Dynamic, Sized
 from jaxaot.plan.alias import ArrayOutput
 
 P = ParamSpec("P")
@@ -90,10 +92,37 @@ _OBJECTS = Objects(_are_in, _OfObjects, refuse_cycles, explain_deleted)
 
 
 @overload
-def jit(fn: Callable[P, R], **options: Any) -> Jitted[P, R]: ...
+def jit(
+    fn: Callable[P, R],
+    *,
+    dynamic: Literal[True] | Mapping[str, Any],
+    buckets: Given = "pow2",
+    max_programs: int | None = None,
+    **options: Any,
+) -> Sized[P, R]: ...
 @overload
-def jit(fn: None = None, **options: Any) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
-def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
+def jit(fn: Callable[P, R], *, dynamic: Literal[False] = False, **options: Any) -> Jitted[P, R]: ...
+@overload
+def jit(
+    fn: None = None, *, dynamic: Literal[False] = False, **options: Any
+) -> Callable[[Callable[P, R]], Jitted[P, R]]: ...
+@overload
+def jit(
+    fn: None = None,
+    *,
+    dynamic: Literal[True] | Mapping[str, Any],
+    buckets: Given = "pow2",
+    max_programs: int | None = None,
+    **options: Any,
+) -> Callable[[Callable[P, R]], Sized[P, R]]: ...
+def jit(
+    fn: Callable[..., Any] | None = None,
+    *,
+    dynamic: Dynamic = False,
+    buckets: Given = "pow2",
+    max_programs: int | None = None,
+    **options: Any,
+) -> Any:
     """Returns `fn` compiled: a drop-in for `jax.jit` that first rewrites the graph, on CPU, for less time and memory.
 
         @functools.partial(ja.jit, donate_argnums=0)
@@ -108,14 +137,30 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     in which `ja.trace(fn, ...)` prints them, to results and what is written.
     What is compiled is kept as long as `fn` lives: to write `ja.jit(fn)(x)` in a loop compiles once.
 
+    With `dynamic`, one program serves many sizes, without padding by hand. It is made at a bucket, and runs for all
+    sizes up to it with the values of the exact program, to the order of sums.
+
+        @functools.partial(ja.jit, dynamic={"ids": (0, 1)})
+        def loss(params, ids): ...
+
+    Each size is traced once, which is far less work than to compile it; where that trace shows that the program does
+    not serve it, it has a program of its own. `loss.explain()` says which and why, `loss.warm_up(params, ids)` compiles
+    all buckets up to these sizes ahead. See docs/sizes.md.
+
     Args:
       fn: The function; left out, a decorator is returned.
+      dynamic: False for a program for each size. True for dims that are seen to change, after an exact first size. Or
+        by name of an argument its dims, `(0, 1)`, or dims with their buckets, `{1: [128, 512]}`; of all its arrays.
+      buckets: `"pow2"` for 2**k and 1.5 * 2**k from 8 on, a step such as 128 for its multiples, or all sizes.
+      max_programs: How many programs are kept, 32 if None; the one that was used least recently goes.
       **options: Those of `jax.jit`: `static_argnums`, `donate_argnums`, `in_shardings`, `compiler_options`, …
     """
     if fn is None:
-        return functools.partial(jit, **options)
+        return functools.partial(jit, dynamic=dynamic, buckets=buckets, max_programs=max_programs, **options)
     if not callable(fn):
         raise TensorTypeError(
             f"`ja.jit` takes a function, and was given {fn!r}. Write `ja.jit(f)(x)`, not `ja.jit(f(x))`."
         )
-    return Jitted(fn, options, _OBJECTS)
+    if dynamic is False:
+        return Jitted(fn, options, _OBJECTS)
+    return Sized(fn, options, _OBJECTS, dynamic, buckets, max_programs)

@@ -15,7 +15,7 @@ LAYERS = [
     ("views",),
     ("ir", "ops"),
     ("plan", "tape"),
-    ("joint", "passes", "partition"),
+    ("joint", "passes", "partition", "buckets"),
     ("backend",),
     ("lower",),
     ("facade",),

@@ -1,0 +1,559 @@
+"""Two traces of one function, at other sizes, laid side by side; and whether a third is like them.
+
+Equations of two graphs *go together* if they say the same but for numbers: sizes in shapes and parameters, literals,
+tables among the constants. A place where the numbers differ belongs to a *class*, which goes by both numbers, so that
+places of one class stand for the same thing. A further graph is *like* the aligned ones if all places of a class have
+one value in it, and all other numbers are as they were. No formula is guessed.
+
+At a border an equation computes nothing, and JAX leaves it out: `x[:n]` where `x` has n rows. What one graph has, and
+what would be an identity in the other, goes together with nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from jaxaot._jax import close_jaxpr, is_key_dtype, scan_counts
+from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr, Literal
+from jaxaot.ir.extents import Pair
+from jaxaot.ir.rewrite import inline
+from jaxaot.ir.walk import param_key, source_line
+
+_SAID_ELSEWHERE = {"ft_in", "ft_out", "policy", "name", "debug_info"}
+"""Parameters that say what the operands do, or nothing of values."""
+
+
+class NotAlikeError(Exception):
+    """Graphs that do not go together; the message says where."""
+
+
+class Number(NamedTuple):
+    """A literal in two graphs.
+
+    Attributes:
+      exact: Its value in the one at the exact sizes.
+      bucket: Its value in the one at the bucket.
+      dtype: Its dtype.
+    """
+
+    exact: Any
+    bucket: Any
+    dtype: str
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it is the same at all sizes, to the bit."""
+        return _bits(self.exact) == _bits(self.bucket)
+
+    @property
+    def key(self) -> Hashable:
+        """Its class."""
+        return self.dtype, _bits(self.exact), _bits(self.bucket)
+
+
+Operand: TypeAlias = int | Number
+"""What an aligned equation reads: the number of a value, or a literal."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class AlignedEqn:
+    """An equation of both graphs.
+
+    Attributes:
+      eqn: The equation of one of them.
+      exact: Its parameters at the exact sizes.
+      bucket: Its parameters at the bucket.
+      operands: What it reads.
+      results: The numbers of the values that it makes.
+      exact_shapes: Their shapes at the exact sizes.
+      bucket_shapes: Their shapes at the bucket.
+      bodies: The graphs among its parameters.
+    """
+
+    eqn: Eqn
+    exact: Mapping[str, Any]
+    bucket: Mapping[str, Any]
+    operands: tuple[Operand, ...]
+    results: tuple[int, ...]
+    exact_shapes: tuple[tuple[int, ...], ...]
+    bucket_shapes: tuple[tuple[int, ...], ...]
+    bodies: tuple[AlignedGraph, ...]
+    said: Hashable
+    numbers: tuple[int, ...]
+    moving: tuple[tuple[int, Pair], ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the primitive."""
+        return self.eqn.primitive.name
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether a number in it differs."""
+        return bool(self.moving) or any(body.depends_on_sizes for body in self.bodies)
+
+
+class Table(NamedTuple):
+    """A constant in two graphs, which may differ.
+
+    Attributes:
+      exact: What it is in the one at the exact sizes.
+      bucket: What it is in the one at the bucket.
+      is_static: Whether these are equal.
+    """
+
+    exact: Any
+    bucket: Any
+    is_static: bool
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class AlignedGraph:
+    """Two graphs side by side.
+
+    Attributes:
+      tables: The constants, which have the first numbers.
+      exact_inputs: The shapes of the inputs at the exact sizes, whose numbers are the next ones.
+      bucket_inputs: Their shapes at the bucket.
+      eqns: The equations.
+      outputs: What is returned.
+    """
+
+    tables: tuple[Table, ...]
+    exact_inputs: tuple[tuple[int, ...], ...]
+    bucket_inputs: tuple[tuple[int, ...], ...]
+    eqns: tuple[AlignedEqn, ...]
+    outputs: tuple[Operand, ...]
+    types: Hashable
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether a number in it differs, at any depth."""
+        is_moved = any(isinstance(a, Number) and not a.is_static for a in self.outputs)
+        return is_moved or any(
+            eqn.depends_on_sizes or any(isinstance(a, Number) and not a.is_static for a in eqn.operands)
+            for eqn in self.eqns
+        )
+
+
+@dataclasses.dataclass
+class Values:
+    """What a graph says of the classes.
+
+    Attributes:
+      sizes: By pair, the value of a class of sizes.
+      numbers: By class, the value of a literal.
+      tables: By position among the constants, those that differ.
+    """
+
+    sizes: dict[Pair, int] = dataclasses.field(default_factory=dict)
+    numbers: dict[Hashable, Any] = dataclasses.field(default_factory=dict)
+    tables: dict[int, Any] = dataclasses.field(default_factory=dict)
+
+
+def align(exact: ClosedJaxpr, bucket: ClosedJaxpr) -> AlignedGraph:
+    """Returns two graphs side by side.
+
+    Args:
+      exact: A graph, calls in it opened and without dead code.
+      bucket: Another one, of other sizes.
+
+    Raises:
+      NotAlikeError: If they do not go together.
+    """
+    return _Aligner(exact.jaxpr, exact.consts, bucket.jaxpr, bucket.consts).graph()
+
+
+def values_in(graph: AlignedGraph, closed: ClosedJaxpr) -> Values:
+    """Returns the values of the classes in a further graph.
+
+    Args:
+      graph: The aligned graphs.
+      closed: The further one, prepared as they were.
+
+    Raises:
+      NotAlikeError: If it is not like them.
+    """
+    found = Values()
+    _Reader(graph, closed.jaxpr, closed.consts, found).read()
+    return found
+
+
+class _Step(NamedTuple):
+    """What an equation says.
+
+    Attributes:
+      said: All but its numbers, its operands and its bodies; hashable.
+      numbers: The numbers in its parameters and in the shapes of its results.
+      bodies: The graphs in its parameters, with their constants.
+    """
+
+    said: Hashable
+    numbers: tuple[int, ...]
+    bodies: tuple[tuple[Jaxpr, Sequence[Any]], ...]
+
+
+def _step(eqn: Eqn, params: Mapping[str, Any] | None = None, shape: tuple[int, ...] | None = None) -> _Step:
+    """Returns what an equation says, or would say with other parameters and one result of another shape."""
+    numbers: list[int] = []
+    bodies: list[tuple[Any, Sequence[Any]]] = []
+
+    def described(value: Any) -> Hashable:
+        kind = type(value)
+        if kind is int or isinstance(value, np.integer):
+            numbers.append(int(value))
+            return "#"
+        if value is None or kind is bool or kind is str or isinstance(value, enum.Enum):
+            return value
+        if kind is tuple or kind is list:
+            return (len(value), *map(described, value))
+        if isinstance(value, ClosedJaxpr | Jaxpr):
+            body = inline(value if hasattr(value, "consts") else close_jaxpr(value), also_custom=True)
+            bodies.append((body.jaxpr, body.consts))
+            return "graph"
+        return param_key(value)
+
+    params = eqn.params if params is None else params
+    said: list[Hashable] = [eqn.primitive.name]
+    if eqn.primitive.name == "scan":
+        said.append(scan_counts(eqn))
+    for name in sorted(params):
+        if name not in _SAID_ELSEWHERE:
+            value = params[name]
+            if name == "padding_config":  # between elements, the shape says how high the margin is
+                value = tuple((low, None if inside else high, inside) for low, high, inside in value)
+            said.append((name, described(value)))
+    for var in eqn.outvars:
+        dims = getattr(var.aval, "shape", ()) if shape is None else shape
+        said.append((str(getattr(var.aval, "dtype", var.aval)), len(dims)))
+        numbers += map(int, dims)
+    return _Step(tuple(said), tuple(numbers), tuple(bodies))
+
+
+def _shapes(eqn: Eqn) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(getattr(var.aval, "shape", ())) for var in eqn.outvars)
+
+
+def _as_identity(
+    name: str, params: Mapping[str, Any], shape: tuple[int, ...], is_padded_with_number: bool
+) -> dict[str, Any] | None:
+    """Returns the parameters with which an equation would compute nothing of an operand of a shape; None if none."""
+    rank, changed = len(shape), dict(params)
+    if name == "slice":
+        if any(step != 1 for step in params["strides"] or ()) or len(params["limit_indices"]) != rank:
+            return None
+        changed |= {"start_indices": (0,) * rank, "limit_indices": shape}
+    elif name == "broadcast_in_dim":
+        if tuple(params["broadcast_dimensions"]) != tuple(range(rank)) or len(params["shape"]) != rank:
+            return None
+        changed |= {"shape": shape}
+    elif name == "reshape":
+        if params["dimensions"] is not None or len(params["new_sizes"]) != rank:
+            return None
+        changed |= {"new_sizes": shape}
+    elif name == "pad":
+        if len(params["padding_config"]) != rank or not is_padded_with_number:
+            return None
+        changed |= {"padding_config": ((0, 0, 0),) * rank}
+    else:
+        return None
+    return changed
+
+
+def _bits(value: Any) -> Any:
+    array = np.asarray(value)
+    return array.tobytes(), array.shape
+
+
+def _number(exact: Literal, bucket: Literal) -> Number | None:
+    dtypes = str(exact.aval.dtype), str(bucket.aval.dtype)
+    if dtypes[0] != dtypes[1] or np.shape(exact.val) != np.shape(bucket.val):
+        return None
+    dtype = exact.aval.dtype
+    return Number(np.asarray(exact.val, dtype), np.asarray(bucket.val, dtype), dtypes[0])
+
+
+def _types(jaxpr: Jaxpr) -> tuple[Hashable, tuple[tuple[int, ...], ...]]:
+    """Returns what the inputs of a graph are but for their shapes, and those."""
+    variables = (*jaxpr.constvars, *jaxpr.invars)
+    shapes = tuple(tuple(getattr(var.aval, "shape", ())) for var in variables)
+    kinds = tuple((str(getattr(v.aval, "dtype", v.aval)), len(s)) for v, s in zip(variables, shapes, strict=True))
+    return (len(jaxpr.constvars), kinds), shapes
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if is_key_dtype(one.dtype) or is_key_dtype(other.dtype):
+        return False
+    return one.dtype == other.dtype and one.shape == other.shape and _bits(one) == _bits(other)
+
+
+def _where(eqn: Eqn | None) -> str:
+    if eqn is None:
+        return "the end"
+    line = source_line(eqn)
+    return f"`{eqn.primitive.name}`" + (f" at {line}" if line else "")
+
+
+class _Names:
+    """The numbers of the values of one graph: a variable has several where an identity stands for nothing."""
+
+    def __init__(self) -> None:
+        self._of: dict[Any, list[int]] = {}
+
+    def add(self, var: Any, number: int) -> None:
+        self._of.setdefault(var, []).append(number)
+
+    def of(self, var: Any) -> list[int]:
+        return self._of.get(var, [])
+
+
+class _Aligner:
+    """Lays two open graphs side by side."""
+
+    def __init__(self, exact: Jaxpr, exact_consts: Sequence[Any], bucket: Jaxpr, bucket_consts: Sequence[Any]):
+        self._exact, self._bucket = exact, bucket
+        self._consts = exact_consts, bucket_consts
+        self._names = _Names(), _Names()
+        self._n = 0
+        self._eqns: list[AlignedEqn] = []
+
+    def graph(self) -> AlignedGraph:
+        (kinds, exact_shapes), (bucket_kinds, bucket_shapes) = _types(self._exact), _types(self._bucket)
+        if kinds != bucket_kinds:
+            raise NotAlikeError("its inputs or constants are of other types, or other in number")
+        tables = tuple(self._tables())
+        for one, other in zip(
+            (*self._exact.constvars, *self._exact.invars), (*self._bucket.constvars, *self._bucket.invars), strict=True
+        ):
+            self._name(one, other)
+        i = j = 0
+        left, right = self._exact.eqns, self._bucket.eqns
+        while i < len(left) or j < len(right):
+            one, other = left[i] if i < len(left) else None, right[j] if j < len(right) else None
+            if one is not None and other is not None and self._together(one, other):
+                i, j = i + 1, j + 1
+            elif one is not None and self._against_nothing(one, 0):
+                i += 1
+            elif other is not None and self._against_nothing(other, 1):
+                j += 1
+            else:
+                raise NotAlikeError(f"where one has {_where(one)}, the other has {_where(other)}")
+        outputs = self._operands(self._exact.outvars, self._bucket.outvars)
+        if outputs is None:
+            raise NotAlikeError("it returns other values")
+        n = len(self._exact.constvars)
+        return AlignedGraph(tables, exact_shapes[n:], bucket_shapes[n:], tuple(self._eqns), outputs, kinds)
+
+    def _tables(self) -> list[Table]:
+        found = []
+        for one, other in zip(*self._consts, strict=True):
+            is_static = _are_equal(one, other)
+            if not is_static and (is_key_dtype(one.dtype) or one.dtype != other.dtype or one.ndim != other.ndim):
+                raise NotAlikeError("a constant of it is of another type, or a key")
+            found.append(Table(one, other, is_static))
+        return found
+
+    def _name(self, *variables: Any) -> int:
+        """Gives a value of both graphs a number."""
+        for names, var in zip(self._names, variables, strict=True):
+            names.add(var, self._n)
+        self._n += 1
+        return self._n - 1
+
+    def _operands(self, exact: Sequence[Any], bucket: Sequence[Any]) -> tuple[Operand, ...] | None:
+        if len(exact) != len(bucket):
+            return None
+        found: list[Operand] = []
+        for one, other in zip(exact, bucket, strict=True):
+            if isinstance(one, Literal) or isinstance(other, Literal):
+                if not (isinstance(one, Literal) and isinstance(other, Literal)):
+                    return None
+                number = _number(one, other)
+                if number is None:
+                    return None
+                found.append(number)
+                continue
+            others = self._names[1].of(other)
+            common = [number for number in self._names[0].of(one) if number in others]
+            if not common:
+                return None
+            found.append(common[-1])
+        return tuple(found)
+
+    def _together(self, one: Eqn, other: Eqn) -> bool:
+        if one.primitive is not other.primitive:
+            return False
+        said, also = _step(one), _step(other)
+        if said.said != also.said or len(said.numbers) != len(also.numbers):
+            return False
+        operands = self._operands(one.invars, other.invars)
+        if operands is None:
+            return False
+        bodies = tuple(_Aligner(*a, *b).graph() for a, b in zip(said.bodies, also.bodies, strict=True))
+        results = tuple(self._name(a, b) for a, b in zip(one.outvars, other.outvars, strict=True))
+        moving = tuple((k, (a, b)) for k, (a, b) in enumerate(zip(said.numbers, also.numbers, strict=True)) if a != b)
+        self._eqns.append(
+            AlignedEqn(
+                other, one.params, other.params, operands, results, _shapes(one), _shapes(other), bodies,
+                also.said, also.numbers, moving,
+            )
+        )  # fmt: skip
+        return True
+
+    def _against_nothing(self, eqn: Eqn, side: int) -> bool:
+        """Lays an equation of one graph beside an identity that the other left out, if that can be."""
+        source, rest = eqn.invars[0], eqn.invars[1:]
+        if isinstance(source, Literal) or not all(isinstance(atom, Literal) for atom in rest):
+            return False
+        mine, others = self._names[side], self._names[1 - side]
+        var = next((v for v in self._variables(1 - side) if set(others.of(v)) & set(mine.of(source))), None)
+        if var is None:
+            return False
+        shape = tuple(var.aval.shape)
+        params = _as_identity(eqn.primitive.name, eqn.params, shape, bool(rest))
+        if params is None:
+            return False
+        said, also = _step(eqn), _step(eqn, params, shape)
+        if said.said != also.said or len(said.numbers) != len(also.numbers):
+            return False
+        number = [n for n in mine.of(source) if n in others.of(var)][-1]
+        margins = [_number(atom, atom) for atom in rest if isinstance(atom, Literal)]
+        operands: tuple[Operand, ...] = (number, *(margin for margin in margins if margin is not None))
+        pair = (eqn.outvars[0], var) if side == 0 else (var, eqn.outvars[0])
+        result = self._name(*pair)
+        exact, bucket = (said, also) if side == 0 else (also, said)
+        params_of = (eqn.params, params) if side == 0 else (params, eqn.params)
+        shapes = (_shapes(eqn), (shape,)) if side == 0 else ((shape,), _shapes(eqn))
+        moving = tuple(
+            (k, (a, b)) for k, (a, b) in enumerate(zip(exact.numbers, bucket.numbers, strict=True)) if a != b
+        )
+        self._eqns.append(
+            AlignedEqn(eqn, *params_of, operands, (result,), *shapes, (), bucket.said, bucket.numbers, moving)
+        )
+        return True
+
+    def _variables(self, side: int) -> list[Any]:
+        return list(self._names[side]._of)
+
+
+class _Reader:
+    """Reads the values of classes off a further graph."""
+
+    def __init__(self, graph: AlignedGraph, jaxpr: Jaxpr, consts: Sequence[Any], found: Values, is_body: bool = False):
+        self._graph, self._jaxpr, self._consts, self._found = graph, jaxpr, consts, found
+        self._is_body = is_body
+        self._names: dict[Any, set[int]] = {}
+        self._shapes: dict[int, Any] = {}
+
+    def read(self) -> None:
+        graph, jaxpr = self._graph, self._jaxpr
+        kinds, shapes = _types(jaxpr)
+        if kinds != graph.types:
+            raise NotAlikeError("its inputs or constants are of other types, or other in number")
+        n = len(graph.tables)
+        for i, (table, const) in enumerate(zip(graph.tables, self._consts, strict=True)):
+            self._read_table(i, table, const)
+        for i, (exact, bucket) in enumerate(zip(graph.exact_inputs, graph.bucket_inputs, strict=True)):
+            for pair in zip(exact, bucket, shapes[n + i], strict=True):
+                self._size(pair[0], pair[1], pair[2])
+        for i, var in enumerate((*jaxpr.constvars, *jaxpr.invars)):
+            self._names.setdefault(var, set()).add(i)
+        position = 0
+        for aligned in graph.eqns:
+            eqn = jaxpr.eqns[position] if position < len(jaxpr.eqns) else None
+            if eqn is not None and self._is_like(aligned, eqn):
+                position += 1
+            elif not self._was_left_out(aligned):
+                raise NotAlikeError(f"where they have {_where(aligned.eqn)}, it has {_where(eqn)}")
+        if position < len(jaxpr.eqns):
+            raise NotAlikeError(f"it also has {_where(jaxpr.eqns[position])}")
+        if not self._reads(graph.outputs, jaxpr.outvars):
+            raise NotAlikeError("it returns other values")
+
+    def _size(self, exact: int, bucket: int, here: int) -> None:
+        if exact == bucket:
+            if here != exact:
+                raise NotAlikeError(f"a size is {here} in it, and {exact} in them")
+        elif self._found.sizes.setdefault((exact, bucket), here) != here:
+            known = self._found.sizes[exact, bucket]
+            raise NotAlikeError(f"two sizes are equal in them, and {known} and {here} in it")
+
+    def _read_table(self, i: int, table: Table, const: Any) -> None:
+        if table.is_static:
+            if not _are_equal(table.bucket, const):
+                raise NotAlikeError("a constant of it is another one")
+            return
+        if self._is_body:
+            raise NotAlikeError("a constant of a loop or branch in it depends on sizes")
+        for pair in zip(table.exact.shape, table.bucket.shape, const.shape, strict=True):
+            self._size(*pair)
+        self._found.tables[i] = const
+
+    def _is_like(self, aligned: AlignedEqn, eqn: Eqn) -> bool:
+        if eqn.primitive is not aligned.eqn.primitive:
+            return False
+        step = _step(eqn)
+        if step.said != aligned.said or not self._reads(aligned.operands, eqn.invars):
+            return False
+        self._read_numbers(aligned, step.numbers, eqn)
+        for body, (jaxpr, consts) in zip(aligned.bodies, step.bodies, strict=True):
+            _Reader(body, jaxpr, consts, self._found, is_body=True).read()
+        for number, var in zip(aligned.results, eqn.outvars, strict=True):
+            self._names.setdefault(var, set()).add(number)
+        return True
+
+    def _read_numbers(self, aligned: AlignedEqn, numbers: tuple[int, ...], eqn: Eqn) -> None:
+        if not aligned.moving:
+            if numbers != aligned.numbers:
+                raise NotAlikeError(f"a number in {_where(eqn)} is another one: {numbers} instead of {aligned.numbers}")
+            return
+        moving = dict(aligned.moving)
+        for k, (number, known) in enumerate(zip(numbers, aligned.numbers, strict=True)):
+            try:
+                self._size(*moving.get(k, (known, known)), number)
+            except NotAlikeError as error:
+                raise NotAlikeError(f"in {_where(eqn)}, {error}") from None
+
+    def _reads(self, operands: Sequence[Operand], atoms: Sequence[Any]) -> bool:
+        if len(operands) != len(atoms):
+            return False
+        for operand, atom in zip(operands, atoms, strict=True):
+            if not isinstance(operand, Number):
+                if isinstance(atom, Literal) or operand not in self._names.get(atom, ()):
+                    return False
+                continue
+            if not isinstance(atom, Literal) or str(atom.aval.dtype) != operand.dtype:
+                return False
+            value = np.asarray(atom.val, atom.aval.dtype)
+            if operand.is_static:
+                if _bits(value) != _bits(operand.bucket):
+                    raise NotAlikeError(f"a number is {value} in it, and {operand.bucket} in them")
+            elif _bits(self._found.numbers.setdefault(operand.key, value)) != _bits(value):
+                raise NotAlikeError("two numbers are equal in them, and differ in it")
+        return True
+
+    def _was_left_out(self, aligned: AlignedEqn) -> bool:
+        """Returns whether an equation would be an identity in the further graph, which then does not have it."""
+        source, *rest = aligned.operands
+        if isinstance(source, Number) or not all(isinstance(operand, Number) for operand in rest):
+            return False
+        var = next((v for v, numbers in self._names.items() if source in numbers), None)
+        if var is None:
+            return False
+        shape = tuple(var.aval.shape)
+        params = _as_identity(aligned.name, aligned.bucket, shape, bool(rest))
+        if params is None:
+            return False
+        step = _step(aligned.eqn, params, shape)
+        if step.said != aligned.said:
+            return False
+        self._read_numbers(aligned, step.numbers, aligned.eqn)
+        self._names[var].add(aligned.results[0])
+        return True

@@ -1,0 +1,342 @@
+"""Programs for calls that differ in sizes alone: which sizes go together, which bucket has a program, what it is.
+
+A *family* is all calls of a function whose arguments are alike but for the sizes of some of their axes, its *places*.
+Places whose sizes were equal in each call so far form a *group*. A group has one size in a call, and so one bucket.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot._jax import is_key_dtype
+from jaxaot._typing import ClosedJaxpr
+from jaxaot.buckets.policy import Buckets
+from jaxaot.buckets.rules import RULES
+from jaxaot.buckets.writer import BucketProgram, RefusedError, prepare_program
+from jaxaot.ir.alignment import NotAlikeError, Values, align, values_in
+from jaxaot.ir.extents import is_padded
+from jaxaot.ir.rewrite import inline
+from jaxaot.ir.walk import check_sizes
+from jaxaot.lower.padding import Crop, crop_of, padded
+from jaxaot.passes.attempt import attempt
+from jaxaot.passes.dce import dce
+
+Place: TypeAlias = tuple[int, int]
+"""The position of an array among those of a call, and one of its axes."""
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+class Graph(NamedTuple):
+    """A trace of a call.
+
+    Attributes:
+      closed: The graph, calls in it opened, without dead code.
+      out_tree: What its outputs are.
+      donated: The positions of the arrays that the call gives away.
+    """
+
+    closed: ClosedJaxpr
+    out_tree: Any
+    donated: tuple[int, ...]
+
+
+def graph_of(traced: Any) -> Graph:
+    """Returns what `jax.jit(fn).trace(...)` found."""
+    check_sizes(traced.jaxpr.jaxpr)
+    donated = tuple(i for i, leaf in enumerate(jax.tree.leaves(traced.args_info)) if leaf.donated)
+    return Graph(dce(inline(traced.jaxpr, also_custom=True)), traced.out_tree, donated)
+
+
+class Made:
+    """The program of a bucket.
+
+    Attributes:
+      program: How it was written.
+      graph: What it is, with inputs for the classes first.
+      run: Takes (sizes, numbers, tables, arrays) to the outputs at the bucket.
+      shapes: Those of the arrays.
+      n_sizes: For how many sizes it was found to be right.
+    """
+
+    def __init__(self, program: BucketProgram, graph: ClosedJaxpr, run: Callable[..., Any], shapes: Shapes):
+        self.program, self.graph, self.run, self.shapes = program, graph, run, shapes
+        self.n_sizes = 0
+
+
+class Fit(NamedTuple):
+    """How a call of one size runs in the program of a bucket.
+
+    Attributes:
+      made: The program.
+      given: The values of the classes, as arrays that the program takes first.
+      pads: The arrays that are made larger, and their shapes.
+      crops: The outputs that are cut.
+      out_tree: What the outputs are.
+      waste: How many times the elements of the exact program are computed.
+    """
+
+    made: Made
+    given: tuple[Any, ...]
+    pads: tuple[tuple[int, tuple[int, ...]], ...]
+    crops: tuple[tuple[int, Crop], ...]
+    out_tree: Any
+    waste: float
+
+    def __call__(self, leaves: list[Any]) -> Any:
+        """Returns the results of a call for its arrays."""
+        for i, shape in self.pads:
+            leaves[i] = padded(leaves[i], shape)
+        results = self.made.run(*self.given, *leaves)
+        for i, crop in self.crops:
+            results[i] = crop(results[i])
+        return self.out_tree.unflatten(results)
+
+
+class Family:
+    """Calls that differ in sizes alone.
+
+    Attributes:
+      places: The axes whose sizes change, with their buckets.
+      refused: By the shapes of a call, why it is compiled exactly.
+    """
+
+    def __init__(self, places: dict[Place, Buckets], learns: Buckets | None, name: str, must_succeed: bool):
+        """Makes one.
+
+        Args:
+          places: What is known from the start.
+          learns: The buckets of axes that are seen to change; None if only what is given changes.
+          name: What the programs are called.
+          must_succeed: Whether a rule that fails raises, instead of a refusal.
+        """
+        self.places, self._learns, self._name = dict(places), learns, name
+        self._must_succeed = must_succeed
+        self._first: Shapes | None = None
+        self._groups: dict[Place, int] = {}
+        self._ids = itertools.count(1)
+        self.made: dict[Any, list[Made]] = collections.defaultdict(list)
+        self._tried: dict[Any, str] = {}
+        self.refused: dict[Shapes, str] = {}
+
+    def sees(self, shapes: Shapes) -> None:
+        """Notes the shapes of a call: which axes change, and which of them go together."""
+        if self._first is None:
+            self._first = shapes
+        elif self._learns is not None:
+            for i, (before, now) in enumerate(zip(self._first, shapes, strict=True)):
+                for axis, (n, m) in enumerate(zip(before, now, strict=True)):
+                    if n != m and (i, axis) not in self.places:
+                        self.places[i, axis] = self._learns
+        known: dict[Any, int] = {}
+        groups = {}
+        for (i, axis), buckets in self.places.items():
+            key = self._groups.get((i, axis), 0), shapes[i][axis], buckets
+            if (i, axis) not in self._groups and self._first is not None:
+                key = (0, self._first[i][axis], shapes[i][axis], buckets)  # equal in the first call and in this one
+            if key not in known:
+                known[key] = next(self._ids)
+            groups[i, axis] = known[key]
+        if self._partition(groups) != self._partition(self._groups):
+            self._groups = groups
+            self._tried.clear()
+
+    @staticmethod
+    def _partition(groups: dict[Place, int]) -> set[frozenset[Place]]:
+        found: dict[int, set[Place]] = collections.defaultdict(set)
+        for place, group in groups.items():
+            found[group].add(place)
+        return {frozenset(members) for members in found.values()}
+
+    def bucket_of(self, shapes: Shapes) -> tuple[dict[int, int], dict[int, int]] | str:
+        """Returns the size of each group in a call, and its bucket; or why there is none."""
+        sizes = {group: shapes[i][axis] for (i, axis), group in self._groups.items()}
+        buckets: dict[int, int] = {}
+        for (i, axis), group in self._groups.items():
+            bucket = self.places[i, axis].of(shapes[i][axis])
+            if bucket is None:
+                return f"{shapes[i][axis]} elements are more than the largest bucket has"
+            buckets[group] = bucket
+        if 0 in sizes.values():
+            return "an axis has no elements"
+        return sizes, buckets
+
+    def shapes_at(self, shapes: Shapes, sizes: dict[int, int]) -> Shapes:
+        """Returns shapes with other sizes of the groups."""
+        changed = [list(shape) for shape in shapes]
+        for (i, axis), group in self._groups.items():
+            changed[i][axis] = sizes[group]
+        return tuple(map(tuple, changed))
+
+    def fit(
+        self,
+        shapes: Shapes,
+        trace: Callable[[Shapes], Graph],
+        compiled: Callable[[ClosedJaxpr, str, tuple[int, ...]], Callable[..., Any]],
+    ) -> Fit | str:
+        """Returns how a call runs in the program of its bucket, or why it does not.
+
+        Args:
+          shapes: Those of its arrays.
+          trace: Traces the function for some shapes.
+          compiled: Takes a graph, its name and the inputs that it gives away to what runs it.
+        """
+        found = self.bucket_of(shapes)
+        if isinstance(found, str):
+            return found
+        sizes, buckets = found
+        at_bucket = self.shapes_at(shapes, buckets)
+        here = trace(shapes)
+        why = ""
+        for made in self.made[at_bucket]:
+            fit = _fitted(made, here, shapes)
+            if isinstance(fit, Fit):
+                return fit
+            why = fit
+        key = at_bucket, frozenset(self._partition(self._groups))
+        if key in self._tried:
+            return why or self._tried[key]
+        made = self._make(shapes, sizes, buckets, here, trace, compiled)
+        if isinstance(made, str):
+            self._tried[key] = made
+            return made
+        self._tried[key] = "the program of its bucket was let go"
+        self.made[at_bucket].append(made)
+        return _fitted(made, here, shapes)
+
+    def choices(self, shapes: Shapes) -> dict[int, list[int]]:
+        """Returns for each group the buckets of the sizes up to those of a call."""
+        found = {}
+        for (i, axis), group in self._groups.items():
+            found[group] = self.places[i, axis].up_to(shapes[i][axis])
+        return found
+
+    def forget(self, made: Made) -> None:
+        """Lets a program go."""
+        for several in self.made.values():
+            if made in several:
+                several.remove(made)
+        self._tried.clear()
+
+    def _make(
+        self,
+        shapes: Shapes,
+        sizes: dict[int, int],
+        buckets: dict[int, int],
+        here: Graph,
+        trace: Callable[[Shapes], Graph],
+        compiled: Callable[[ClosedJaxpr, str, tuple[int, ...]], Callable[..., Any]],
+    ) -> Made | str:
+        at_bucket = self.shapes_at(shapes, buckets)
+        try:
+            large = here if at_bucket == shapes else trace(at_bucket)
+        except Exception as error:  # what the function does not allow at the bucket
+            return f"at the bucket {_shown(buckets)} it raises {type(error).__name__}: {_first_line(error)}"
+        why = f"the bucket {_shown(buckets)} is too small"
+        for reference in _references(sizes, buckets):
+            at_reference = self.shapes_at(shapes, reference)
+            try:
+                small = here if at_reference == shapes else trace(at_reference)
+            except Exception as error:
+                why = f"at {_shown(reference)} it raises {type(error).__name__}: {_first_line(error)}"
+                continue
+            fails = "the program of the bucket cannot be written"
+            written = attempt("a rule of sizes", lambda small=small: _written(small, large), fails, self._must_succeed)
+            if isinstance(written, str):
+                why = written
+                continue
+            program, graph = written
+            n_given = len(graph.in_avals) - len(large.closed.in_avals)
+            donated = tuple(i + n_given for i in large.donated)
+            return Made(program, graph, compiled(graph, self._name, donated), at_bucket)
+        return why
+
+
+def _references(sizes: dict[int, int], buckets: dict[int, int]) -> Iterable[dict[int, int]]:
+    """Yields sizes to lay beside the bucket: of no group equal to it, and of no two groups alike.
+
+    The first ones are odd, so that what JAX leaves out for even sizes is there; then those of the call itself.
+    """
+    for share in (0.75, 0.5):
+        found: dict[int, int] = {}
+        taken: set[tuple[int, int]] = set()
+        for group, bucket in buckets.items():
+            size = int(bucket * share) - 1 | 1
+            while (size, bucket) in taken or size >= bucket:
+                size -= 2
+            taken.add((size, bucket))
+            found[group] = size
+        if found and min(found.values()) > 1:
+            yield found
+    pairs = [(sizes[group], buckets[group]) for group in buckets]
+    if len(set(pairs)) == len(pairs) and all(1 < size < bucket for size, bucket in pairs):
+        yield sizes
+
+
+def _written(small: Graph, large: Graph) -> tuple[BucketProgram, ClosedJaxpr] | str:
+    """Returns the program of two traces, and its graph; or why there is none."""
+    spec = lambda shape, dtype, weak=False: jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
+    try:
+        aligned = align(small.closed, large.closed)
+        program = prepare_program(aligned, RULES, values_in(aligned, small.closed))
+        numbers = [spec((), number[0]) for number in program.numbers]
+        tables = [spec(t.bucket.shape, t.bucket.dtype) for t in program.graph.tables if not t.is_static]
+        inputs = [spec(aval.shape, aval.dtype, aval.weak_type) for aval in large.closed.in_avals]
+        graph = jax.make_jaxpr(program)(spec((len(program.pairs),), jnp.int32), numbers, tables, inputs)
+    except (NotAlikeError, RefusedError) as error:
+        return str(error)
+    for aval, extents in zip(graph.out_avals, program.outputs, strict=True):
+        if is_key_dtype(aval.dtype) and any(map(is_padded, extents)):
+            return "a result holds random keys along an axis whose size changes"
+    return program, dce(inline(graph, also_custom=True))
+
+
+def _fitted(made: Made, here: Graph, shapes: Shapes) -> Fit | str:
+    """Returns how a call runs in a program, or why it does not."""
+    program = made.program
+    try:
+        values = values_in(program.graph, here.closed)
+    except NotAlikeError as error:
+        return f"it is not like the program of its bucket: {error}"
+    why = program.misfit(values)
+    if why is not None:
+        return why
+    given: list[Any] = [np.array([values.sizes[pair] for pair in program.pairs], np.int32)]
+    given += [values.numbers[key] for key in program.numbers]
+    for i, table in enumerate(program.graph.tables):
+        if not table.is_static:
+            given.append(padded(values.tables[i], table.bucket.shape))
+    given = list(map(jnp.asarray, given))
+    pads = tuple((i, b) for i, (a, b) in enumerate(zip(shapes, made.shapes, strict=True)) if a != b)
+    crops = []
+    for i, (extents, aval) in enumerate(zip(program.outputs, here.closed.out_avals, strict=True)):
+        crop = crop_of(extents, values.sizes.__getitem__, tuple(aval.shape))
+        if crop is not None:
+            crops.append((i, crop))
+    made.n_sizes += 1
+    return Fit(made, tuple(given), pads, tuple(crops), here.out_tree, _waste(program, values))
+
+
+def _waste(program: BucketProgram, values: Values) -> float:
+    """Returns how many times the elements of the exact program are computed."""
+    exact = bucket = 0
+    for eqn in program.graph.eqns:
+        for small, large in zip(eqn.exact_shapes, eqn.bucket_shapes, strict=True):
+            exact += math.prod(n if n == b else values.sizes.get((n, b), n) for n, b in zip(small, large, strict=True))
+            bucket += math.prod(large)
+    return bucket / max(exact, 1)
+
+
+def _shown(sizes: dict[int, int]) -> str:
+    return " x ".join(str(size) for size in dict.fromkeys(sizes.values()))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [""])[0]

@@ -1,0 +1,62 @@
+"""Arrays made larger for a program of a bucket, and its results cut to their size: by NumPy, nothing is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxaot.ir.extents import Extent, Pair, normal
+
+
+def padded(value: Any, shape: tuple[int, ...]) -> Any:
+    """Returns an array of a shape that begins with the elements of another one; the others are zero.
+
+    On CPU the elements are read where they are, without a copy of their own.
+
+    Args:
+      value: A NumPy or jax array on one device.
+      shape: The shape.
+    """
+    there = np.asarray(value)
+    room = np.zeros(shape, there.dtype)
+    room[tuple(map(slice, there.shape))] = there
+    if isinstance(value, jax.Array) and getattr(value, "committed", False):
+        return jax.device_put(room, value.sharding)
+    return room
+
+
+class Crop(NamedTuple):
+    """How a result is cut.
+
+    Attributes:
+      digits: The shape of the result of the program with an axis for each digit.
+      kept: How many values of each digit are kept.
+      shape: The shape of what is kept.
+    """
+
+    digits: tuple[int, ...]
+    kept: tuple[slice, ...]
+    shape: tuple[int, ...]
+
+    def __call__(self, result: Any) -> Any:
+        """Returns a result of the program as the exact program returns it."""
+        there = np.asarray(result).reshape(self.digits)[self.kept].reshape(self.shape)
+        return jax.device_put(there, result.sharding)
+
+
+def crop_of(extents: Sequence[Extent], value: Callable[[Pair], int], shape: tuple[int, ...]) -> Crop | None:
+    """Returns how a result is cut; None if it is as it should be.
+
+    Args:
+      extents: Its axes.
+      value: The values of the classes of sizes.
+      shape: Its shape in the exact program.
+    """
+    sizes = [factor.size for extent in extents for factor in normal(extent)]
+    kept = [size.at(value) for size in sizes]
+    if kept == [size.bucket for size in sizes]:
+        return None
+    return Crop(tuple(size.bucket for size in sizes), tuple(map(slice, kept)), shape)

@@ -1,0 +1,479 @@
+"""`ja.jit` of functions whose arguments change their sizes: one program for all sizes up to a bucket, exact values.
+
+The function is traced at each new size, as it would be anyway. If that trace is like the ones that the program of the
+bucket was made of, the program runs on padded arrays; else the size has a program of its own. See `families.py`.
+"""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import contextlib
+import functools
+import itertools
+import operator
+import os
+import threading
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar, overload
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxaot import settings
+from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
+from jaxaot._typing import ClosedJaxpr
+from jaxaot._util import shown, signature_of
+from jaxaot.buckets.policy import Buckets, Given, read_buckets
+from jaxaot.errors import UsageError
+from jaxaot.lower.families import Family, Fit, Graph, Made, Place, Shapes, graph_of
+from jaxaot.lower.jit import PLACED, Jitted, Objects
+from jaxaot.lower.static import Static, counted_from_first
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Dims: TypeAlias = "int | Sequence[int] | Mapping[int, Given]"
+"""How users say which dims of an argument change: one, several, or each with its buckets."""
+Dynamic: TypeAlias = "bool | Mapping[str, Dims]"
+
+MOST_PROGRAMS = 32
+"""How many programs are kept if users do not say."""
+
+
+class _Size(NamedTuple):
+    """What is known of the calls of one size.
+
+    Attributes:
+      fit: How they run in the program of a bucket; None if the size has its own.
+      made: What is held for them.
+      run: Takes the arguments to the results, for a program of their own.
+    """
+
+    fit: Fit | None
+    held: Any
+    run: Callable[..., Any] | None
+
+
+class _Exact:
+    """A program of one size.
+
+    Attributes:
+      call: The jitted function.
+      why: Why it is not that of a bucket.
+    """
+
+    def __init__(self, fn: Callable[..., Any], options: dict[str, Any], objects: Objects, why: str):
+        @functools.wraps(fn)
+        def apart(*args: Any, **kwargs: Any) -> Any:
+            return fn(*args, **kwargs)
+
+        self._alive = apart  # as what is compiled lives as long as this
+        self.call, self.why = Jitted(apart, options, objects), why
+
+
+class Sized(Generic[P, R]):
+    """A jitted function with one program for many sizes of its arguments; else it is as what `ja.jit` returns."""
+
+    def __init__(
+        self,
+        fn: Callable[P, R],
+        options: dict[str, Any],
+        objects: Objects,
+        dynamic: Dynamic,
+        buckets: Given,
+        max_programs: int | None,
+    ):
+        """Wraps a function; nothing is traced yet.
+
+        Args:
+          fn: The function.
+          options: Those of `jax.jit`.
+          objects: How calls with objects are carried out.
+          dynamic: True for what is seen to change; or names of arguments, with their dims.
+          buckets: The sizes for which programs are made.
+          max_programs: How many are kept.
+        """
+        functools.update_wrapper(self, fn)
+        self.__signature__ = signature_of(fn)
+        placed = [name for name in PLACED if options.get(name) is not None]
+        if placed:
+            raise UsageError(
+                f"`ja.jit` was given `dynamic` and {', '.join(placed)}. Sizes that change are padded, and where padded "
+                "arrays go cannot be said beforehand. Leave one of them out."
+            )
+        if max_programs is not None and max_programs < 1:
+            raise UsageError(f"`max_programs={max_programs}` keeps no program. Write a number from 1 on.")
+        self._fn, self._options, self._objects = fn, counted_from_first(fn, options), objects
+        self._plain: Jitted[P, R] = Jitted(fn, options, objects)
+        self._static = Static(fn, self._options)
+        self._has_static = bool(self._static.numbers or self._static.names)
+        self._learns = read_buckets(buckets) if dynamic is True else None
+        self._given = {} if isinstance(dynamic, bool) else _read_dims(fn, dynamic, read_buckets(buckets))
+        self._most = MOST_PROGRAMS if max_programs is None else max_programs
+        self._tracing = {k: v for k, v in self._options.items() if k.startswith(("donate", "static"))}
+        self._compiling = {k: v for k, v in self._options.items() if k == "compiler_options"}
+        self._lock = threading.RLock()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._traced = jax.jit(self._apart(), **self._tracing)
+        self._sizes: dict[Any, _Size] = {}
+        self._families: dict[Any, Family] = {}
+        self._held: collections.OrderedDict[int, Any] = collections.OrderedDict()
+        self._latest: tuple[Any, list[Any], Any] | None = None
+        self.n_programs_made = 0
+
+    def _apart(self) -> Callable[..., Any]:
+        """Returns the function as another object: JAX keeps what it traced by it."""
+        fn = self._fn
+
+        @functools.wraps(fn)
+        def apart(*args: Any, **kwargs: Any) -> Any:
+            return fn(*args, **kwargs)
+
+        return apart
+
+    @property
+    def n_programs(self) -> int:
+        """How many programs are kept."""
+        return len(self._held)
+
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        of_jax = jax.config
+        if not is_outermost() or of_jax.jax_debug_nans or of_jax.jax_debug_infs:  # invalid elements may be NaN
+            return self._plain(*args, **kwargs)
+        try:
+            leaves, rest = self._read(args, kwargs)
+            try:
+                avals = [leaf.aval for leaf in leaves]  # of jax arrays, which most are
+            except AttributeError:
+                avals = [_aval(leaf) for leaf in leaves]
+            latest = self._latest
+            if latest is not None and latest[0] == rest and _are_the_same(latest[1], avals):
+                size = latest[2]
+            else:
+                size = self._sizes.get((rest, tuple(avals)))
+        except TypeError:  # objects, or what JAX says more of
+            return self._plain(*args, **kwargs)
+        if size is None or (size.held is not None and id(size.held) not in self._held):
+            size = self._new_size(rest, avals, leaves, args, kwargs)
+        self._latest = rest, avals, size
+        if size.held is not None:
+            self._touch(size.held)
+        if size.fit is None:
+            assert size.run is not None
+            return size.run(*args, **kwargs)
+        try:
+            return size.fit(leaves)
+        except RuntimeError as error:
+            self._objects.explain_deleted(error, self._fn, args, kwargs)
+            raise
+
+    def _read(self, args: Any, kwargs: Any) -> tuple[list[Any], Any]:
+        """Returns the arrays of a call, and what its trace depends on besides their types."""
+        if not self._has_static:
+            leaves, tree = _flatten((args, kwargs))
+            return leaves, (tree, trace_context())
+        moving, static = self._static.split(args, kwargs)
+        leaves, tree = _flatten(list(moving.values()))
+        return leaves, (tree, trace_context(), tuple(moving), _typed(static))
+
+    def _touch(self, held: Any) -> None:
+        with contextlib.suppress(KeyError):  # another thread may have let it go
+            self._held.move_to_end(id(held))
+
+    def _hold(self, held: Any) -> None:
+        """Keeps a program, and lets the one go that was used least recently if there are too many."""
+        if id(held) in self._held:
+            return
+        self._held[id(held)] = held
+        self.n_programs_made += 1
+        while len(self._held) > self._most:
+            _, gone = self._held.popitem(last=False)
+            self._sizes = {key: size for key, size in self._sizes.items() if size.held is not gone}
+            if isinstance(gone, Made):
+                for family in self._families.values():
+                    family.forget(gone)
+
+    def _new_size(self, rest: Any, avals: list[Any], leaves: list[Any], args: Any, kwargs: Any) -> _Size:
+        with self._lock:
+            known = self._sizes.get((rest, tuple(avals)))
+            if known is not None and (known.held is None or id(known.held) in self._held):
+                return known
+            if self._objects.are_in((args, kwargs)):
+                size = _Size(None, None, self._plain)
+            else:
+                shapes = tuple(tuple(aval.shape) for aval in avals)
+                fit = self._fit(rest, avals, shapes, leaves, args, kwargs)
+                if isinstance(fit, Fit):
+                    size = _Size(fit, fit.made, None)
+                else:
+                    exact = _Exact(self._fn, self._options, self._objects, fit)
+                    size = _Size(None, exact, exact.call)
+            if size.held is not None:
+                self._hold(size.held)
+            self._sizes[rest, tuple(avals)] = size
+            return size
+
+    def _fit(self, rest: Any, avals: list[Any], shapes: Shapes, leaves: list[Any], args: Any, kwargs: Any) -> Fit | str:
+        """Returns how a call runs in the program of its bucket, or why it does not."""
+        moving, static = self._static.split(args, kwargs)
+        family = self._family(rest, avals, shapes, moving)
+        family.sees(shapes)
+        if not family.places:
+            return "no size of it has changed so far"
+        for i in {i for i, _ in family.places}:
+            if is_key_dtype(avals[i].dtype):
+                return "an axis of random keys changes its size"
+            if isinstance(leaves[i], jax.Array) and len(leaves[i].sharding.device_set) > 1:
+                return "an array whose size changes lies on several devices"
+
+        def trace(at: Shapes) -> Graph:
+            specs = [
+                jax.ShapeDtypeStruct(shape, aval.dtype, weak_type=aval.weak_type)
+                for shape, aval in zip(at, avals, strict=True)
+            ]
+            given = _given(moving, specs) | static
+            positional = [given[i] for i in range(len(args))]
+            return graph_of(self._traced.trace(*positional, **{name: given[name] for name in kwargs}))
+
+        fit = family.fit(shapes, trace, self._compiled)
+        if isinstance(fit, str):
+            family.refused[shapes] = fit
+        return fit
+
+    def _family(self, rest: Any, avals: list[Any], shapes: Shapes, moving: Mapping[Any, Any]) -> Family:
+        places = self._places(moving, shapes)
+        kinds = tuple((str(aval.dtype), aval.ndim, aval.weak_type) for aval in avals)
+        fixed = tuple(
+            tuple(None if (i, axis) in places else n for axis, n in enumerate(shape)) for i, shape in enumerate(shapes)
+        )
+        key = rest, kinds, fixed if self._learns is None else None
+        if key not in self._families:
+            self._families[key] = Family(places, self._learns, self._name, settings.get().check_graphs)
+        return self._families[key]
+
+    def _places(self, moving: Mapping[Any, Any], shapes: Shapes) -> dict[Place, Buckets]:
+        """Returns the axes that were said to change."""
+        found: dict[Place, Buckets] = {}
+        start = 0
+        signature = signature_of(self._fn)
+        names = [] if signature is None else list(signature.parameters)
+        for which, value in moving.items():
+            n = len(jax.tree.leaves(value))
+            name = names[which] if isinstance(which, int) and which < len(names) else str(which)
+            for dim, buckets in self._given.get(name, {}).items():
+                for i in range(start, start + n):
+                    rank = len(shapes[i])
+                    if not -rank <= dim < rank:
+                        raise UsageError(
+                            f"`dynamic` says that dim {dim} of `{name}` changes, and an array of it has {rank} dims."
+                        )
+                    found[i, dim % rank] = buckets
+            start += n
+        return found
+
+    def _compiled(self, graph: ClosedJaxpr, name: str, donated: tuple[int, ...]) -> Callable[..., Any]:
+        call = as_one_call(graph, name)
+        call.__name__ = call.__qualname__ = name
+        options = {**self._compiling, **({"donate_argnums": donated} if donated else {})}
+        jitted = Jitted(call, options, self._objects)
+        return jitted
+
+    # looking at it
+
+    def explain(self, /, *args: Any, **kwargs: Any) -> None:
+        """Prints the programs that there are: their buckets and what was written for them, or why they are exact.
+
+        Args:
+          *args: Arguments of a call, for which a program is found first; without any, what is known is printed.
+          **kwargs: Arguments that are passed by name.
+        """
+        if args or kwargs:
+            leaves, rest = self._read(args, kwargs)
+            self._new_size(rest, list(map(_aval, leaves)), leaves, args, kwargs)
+        print("\n".join(self._described()))
+
+    def _described(self) -> Iterator[str]:
+        yield f"{self._name}: {self.n_programs} programs for {len(self._sizes)} sizes"
+        for held in self._held.values():
+            sizes = [(key, size) for key, size in self._sizes.items() if size.held is held]
+            if isinstance(held, Made):
+                yield from self._of_bucket(held, sizes)
+            else:
+                shapes = " and ".join(_shown_shapes(key[1]) for key, _ in sizes)
+                yield f"exactly {shapes}: {held.why}"
+
+    def _of_bucket(self, held: Made, sizes: list[Any]) -> Iterator[str]:
+        program = held.program
+        moving = [
+            i
+            for i, shape in enumerate(held.shapes)
+            if any(size.fit and dict(size.fit.pads).get(i) for _, size in sizes)
+        ]
+        shown = ", ".join(str(held.shapes[i]) for i in moving) or ", ".join(map(str, held.shapes[:4]))
+        n_classes = f"{len(program.pairs)} classes of sizes, {len(program.numbers)} of numbers"
+        yield f"bucket {shown}: {len(sizes)} sizes, {n_classes}"
+        kinds = collections.Counter((note.kind, note.name) for note in program.notes)
+        words = {"mask": "masks", "move": "moves", "loop": "shorter loops", "bits": "draws of random bits"}
+        for kind, word in words.items():
+            names = {name: n for (k, name), n in kinds.items() if k == kind}
+            if names:
+                yield f"  {sum(names.values())} {word}: " + ", ".join(f"{n} for {name}" for name, n in names.items())
+        for key, size in sizes:
+            if size.fit is not None:
+                yield f"  {_shown_shapes(key[1], moving)}: computes {size.fit.waste:.2f} times the elements"
+
+    def warm_up(self, /, *args: P.args, **kwargs: P.kwargs) -> int:
+        """Compiles the programs of all buckets up to the sizes of some arguments, side by side.
+
+        Args:
+          *args: Arguments of the largest sizes; their values do not count, and they are not given away.
+          **kwargs: Arguments that are passed by name.
+
+        Returns:
+          The number of programs that there are then.
+
+        Raises:
+          UsageError: If no dim is known to change.
+        """
+        leaves, rest = self._read(args, kwargs)
+        moving, static = self._static.split(args, kwargs)
+        avals = list(map(_aval, leaves))
+        shapes = tuple(tuple(aval.shape) for aval in avals)
+        with self._lock:
+            family = self._family(rest, avals, shapes, moving)
+            family.sees(shapes)
+        choices = family.choices(shapes)
+        if not choices:
+            raise UsageError(
+                "`warm_up` compiles the programs of all buckets, and no dim is known to change. Say which do, "
+                '`ja.jit(fn, dynamic={"ids": (0, 1)})`, or call the function with two sizes first.'
+            )
+
+        call: Any = self
+
+        def run(sizes: dict[int, int]) -> None:
+            values = [_zeros(leaf, shape) for leaf, shape in zip(leaves, family.shapes_at(shapes, sizes), strict=True)]
+            given = _given(moving, values) | static
+            positional: Any = [given[i] for i in range(len(args))]
+            named: Any = {name: given[name] for name in kwargs}
+            jax.block_until_ready(jax.tree.leaves(call(*positional, **named)))
+
+        every = [dict(zip(choices, sizes, strict=True)) for sizes in itertools.product(*choices.values())]
+        with concurrent.futures.ThreadPoolExecutor(min(len(every), os.cpu_count() or 1)) as pool:
+            list(pool.map(run, every))
+        return self.n_programs
+
+    # what `ja.jit` has
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Sized[P, R]: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R]: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def lower(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Returns the exact function lowered for some arguments or types, a `jax.stages.Lowered`."""
+        return self._plain.lower(*args, **kwargs)
+
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Returns the exact function traced for some arguments or types, a `jax.stages.Traced`."""
+        return self._plain.trace(*args, **kwargs)
+
+    def eval_shape(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Returns the types of the results for some arguments or types."""
+        return self._plain.eval_shape(*args, **kwargs)
+
+    def clear_cache(self) -> None:
+        """Drops all that was compiled, and what is known of sizes."""
+        with self._lock:
+            self._plain.clear_cache()
+            self._traced.clear_cache()
+            self._reset()
+
+    @property
+    def _name(self) -> str:
+        return getattr(self._fn, "__name__", "fn")
+
+    def __repr__(self) -> str:
+        return f"<ja.jit of {shown(self._fn)}, for sizes that change>"
+
+
+_flatten = jax.tree.flatten
+
+
+def _aval(leaf: Any) -> Any:
+    """Returns the type of an argument: the same object for arrays of one type, which are then found sooner."""
+    if isinstance(leaf, np.ndarray):
+        return _aval_of(leaf.shape, leaf.dtype)
+    return leaf.aval if isinstance(leaf, jax.Array) else jax.typeof(leaf)
+
+
+@functools.lru_cache(4096)
+def _aval_of(shape: tuple[int, ...], dtype: Any) -> Any:
+    return jax.typeof(np.broadcast_to(np.zeros((), dtype), shape))
+
+
+def _given(moving: Mapping[Any, Any], leaves: Sequence[Any]) -> dict[Any, Any]:
+    """Returns arguments by position or name, with other arrays in them."""
+    tree = jax.tree.structure(list(moving.values()))
+    return dict(zip(moving, jax.tree.unflatten(tree, leaves), strict=True))
+
+
+def _typed(static: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """Returns static arguments as a key, in which 1 is not True."""
+    return tuple((name, type(value), value) for name, value in static.items())
+
+
+def _are_the_same(known: list[Any], avals: list[Any]) -> bool:
+    if len(known) != len(avals):
+        return False
+    return all(map(operator.is_, known, avals)) or known == avals
+
+
+def _zeros(leaf: Any, shape: tuple[int, ...]) -> Any:
+    """Returns an argument like another one, of a shape."""
+    if not isinstance(leaf, jax.Array):
+        return leaf if shape == jnp.shape(leaf) else jnp.zeros(shape, jnp.asarray(leaf).dtype)
+    if is_key_dtype(leaf.dtype):
+        return leaf.copy()
+    return jnp.zeros(shape, leaf.dtype)
+
+
+def _shown_shapes(avals: Sequence[Any], which: Sequence[int] = ()) -> str:
+    shown = [str(tuple(aval.shape)) for i, aval in enumerate(avals) if i in which or not which]
+    return ", ".join(shown[:6]) + (f" and {len(shown) - 6} others" if len(shown) > 6 else "")
+
+
+def _read_dims(fn: Callable[..., Any], dynamic: Any, buckets: Buckets) -> dict[str, dict[int, Buckets]]:
+    """Returns by name of an argument the dims that change, with their buckets.
+
+    Raises:
+      UsageError: If that is not what was said.
+    """
+    if not isinstance(dynamic, Mapping):
+        raise UsageError(
+            f"`dynamic={dynamic!r}` says no dims. Write True for those that are seen to change, or "
+            '`dynamic={"ids": (0, 1)}` for dims of the arguments that have these names.'
+        )
+    signature = signature_of(fn)
+    parameters = {} if signature is None else signature.parameters
+    found = {}
+    for name, dims in dynamic.items():
+        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        if signature is not None and not takes_any and name not in parameters:
+            raise UsageError(f"`dynamic` names `{name}`, and {shown(fn)} has the arguments {', '.join(parameters)}.")
+        if isinstance(dims, Mapping):
+            found[name] = {dim: read_buckets(given) for dim, given in dims.items()}
+        else:
+            found[name] = dict.fromkeys((dims,) if isinstance(dims, int) else dims, buckets)
+        if not found[name] or not all(isinstance(dim, int) and not isinstance(dim, bool) for dim in found[name]):
+            raise UsageError(
+                f"`dynamic={{{name!r}: {dims!r}}}` says no dims. Write a number or several, such as (0, 1)."
+            )
+    return found
