@@ -79,6 +79,9 @@ from jaxaot.plan.stages import Compiled as Compiled
 from jaxaot.plan.stages import JointGraph as JointGraph
 from jaxaot.plan.stages import Partition as Partition
 from jaxaot.plan.stages import Traced as Traced
+from jaxaot.ir.roofline import Target as Target
+from jaxaot.profiling.profile import profile as profile
+from jaxaot.profiling.record import Profile as Profile
 from jaxaot.rematerialize.grad import grad as grad
 from jaxaot.rematerialize.grad import value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat

@@ -22,14 +22,15 @@ from typing import Any, Protocol, TypeVar
 
 from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError
+from jaxaot.ir.roofline import Target
 from jaxaot.partition.ilp import Part, least_cost
 from jaxaot.partition.network import Network
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
 from jaxaot.partition.solve import NoCut
 
 _UNITS = {"b": 1, "": 1}
-_UNITS |= {f"{prefix}b": 1000 ** (power + 1) for power, prefix in enumerate("kmgt")}
-_UNITS |= {f"{prefix}ib": 1024 ** (power + 1) for power, prefix in enumerate("kmgt")}
+_UNITS |= {f"{prefix}b": 1000 ** (power + 1) for power, prefix in enumerate("kmgtpe")}
+_UNITS |= {f"{prefix}ib": 1024 ** (power + 1) for power, prefix in enumerate("kmgtpe")}
 _NUMBER = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*\Z", re.IGNORECASE)
 _FIT = re.compile(r"\s*fit\s*:(.*)\Z", re.IGNORECASE)
 _MAX_EXACT = 400
@@ -128,6 +129,28 @@ def _parse_fit(budget: str) -> Fit | None:
             "`memory_budget='fit:16GiB'`."
         )
     return Fit(math.floor(float(size.group(1)) * _UNITS[size.group(2).lower()]))
+
+
+def parse_size(size: int | str | Target) -> int:
+    """Returns a size of memory in bytes.
+
+    Args:
+      size: Bytes, a text such as `"16GiB"`, or a device, whose memory it is.
+
+    Raises:
+      BudgetError: If it is none of these.
+    """
+    if isinstance(size, Target) and size.memory is not None:
+        return size.memory
+    if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
+        return size
+    match = _NUMBER.match(size) if isinstance(size, str) else None
+    if match is None or match.group(2).lower() not in _UNITS:
+        raise BudgetError(
+            f"The size of memory {getattr(size, 'name', size)!r} cannot be read. Write bytes as an int, or a text such "
+            "as '16GiB' or '80GB', or a target that says how much memory it has."
+        )
+    return math.floor(float(match.group(1)) * _UNITS[match.group(2).lower()])
 
 
 def check_budget(budget: float | str | None) -> None:

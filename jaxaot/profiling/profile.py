@@ -1,0 +1,306 @@
+"""profile(fn, *args): what a function is made of, from shapes alone."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from jaxaot import settings as config
+from jaxaot._jax import has_side_effects
+from jaxaot._typing import ClosedJaxpr, Jaxpr
+from jaxaot._util import KeptWith, collector
+from jaxaot.api import trace
+from jaxaot.errors import ConcretizationError, NotDifferentiableError, UsageError
+from jaxaot.flow import parameters_of, with_hooks
+from jaxaot.ir.rewrite import inline
+from jaxaot.ir.roofline import Target, eqn_picoseconds, find_target
+from jaxaot.ir.walk import aval_bytes, short_aval, variables
+from jaxaot.lower.costs import cut_options
+from jaxaot.partition.budget import check_budget
+from jaxaot.partition.partition import partition
+from jaxaot.partition.policies import get_policy
+from jaxaot.partition.timeline import forward_timeline, living_at, living_in
+from jaxaot.passes.pipeline import joint_passes, run_passes
+from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.plan.timeline import Timeline
+from jaxaot.profiling.arguments import call_key, check_shapes, require_function
+from jaxaot.profiling.modules import as_function, naming
+from jaxaot.profiling.record import Living, Profile
+from jaxaot.profiling.rows import Weights, first_reads, graph_rows, is_of_library, line_of, partition_weights
+
+MAX_PROFILES = 32
+"""How many profiles are kept for each function; the least recently used one is dropped."""
+
+_lock = threading.Lock()
+_profiles = KeptWith()
+"""By what they depend on, the profiles of functions, the last used last."""
+
+
+def profile(
+    fn: Callable[..., Any],
+    /,
+    *args: object,
+    backward: bool = True,
+    target: str | Target | None = None,
+    memory_budget: float | str | None = None,
+    policy: str | Callable[..., Any] | None = None,
+    argnums: int | Sequence[int] = 0,
+    **kwargs: Any,
+) -> Profile:
+    """Returns what a function computes, moves and keeps, operation by operation and module by module.
+
+        batch = jax.ShapeDtypeStruct((10**10, 224, 224, 3), jnp.float32)
+        print(ja.profile(loss, params, batch, target="v5e"))
+
+    Nothing is computed, and no memory is taken: shapes are enough. What is kept between forward and backward is what
+    `ja.compile` and `ja.remat` would keep. A call with the same function and shapes returns the same profile, unless
+    the function reads something else of Python by then.
+
+    Args:
+      fn: A function of arrays, tensors and containers of them; an nnx, linen or equinox module; or a method of one. Of
+        a linen module the variables are made from shapes.
+      *args: Its arguments: `jax.ShapeDtypeStruct`s, arrays, tensors, modules, or pytrees of these.
+      backward: Whether it is differentiated: tensors where they require grad, else the arguments `argnums`.
+      target: The device whose roofline gives the times: a name such as `"h100"`, or a `ja.Target`; by default the
+        device in use.
+      memory_budget: The most that may be kept for the backward, see `ja.compile`; by default the setting in force.
+      policy: What may be kept; by default the setting in force.
+      argnums: The arguments to differentiate, whose arrays count as parameters.
+      **kwargs: Its keyword arguments.
+
+    Raises:
+      ArgumentError: If there is no such target, or a size is no whole number.
+      ConcretizationError: If the function asks for a value, or the shape of a result depends on one.
+      UsageError: If it does something besides computing, such as a callback, or computes a position that the integers of
+        JAX do not hold.
+      NotDifferentiableError: If there is nothing to differentiate.
+      PolicyError: If there is no such policy.
+      BudgetError: If the budget cannot be read or met.
+    """
+    require_function(fn, "ja.profile")
+    found = find_target(target)
+    check_budget(memory_budget)
+    if policy is not None:
+        get_policy(policy)
+    check_shapes([*args, *kwargs.values()], "ja.profile")
+    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    call, arguments = as_function(fn, args)
+    options = backward, found, memory_budget, policy, numbers, config.get()
+    key = call_key(call, arguments, kwargs)
+    with _lock:
+        kept = _profiles.of(call)
+        if key is not None and (key, options) in kept:
+            kept[key, options] = kept.pop((key, options))  # the latest comes last
+            return kept[key, options]
+    asked = Asked(backward, found, memory_budget, policy, numbers)
+    traced = traced_shapes(call, arguments, kwargs)
+    made = make_profile(name_of(call), traced, asked)
+    if key is not None and _is_kept(traced):
+        with _lock:
+            kept[key, options] = made
+            if len(kept) > MAX_PROFILES:
+                del kept[next(iter(kept))]
+    return made
+
+
+class Asked(NamedTuple):
+    """What a profile is asked for; fields as the arguments of `profile`."""
+
+    backward: bool
+    target: Target
+    memory_budget: float | str | None
+    policy: str | Callable[..., Any] | None
+    argnums: int | tuple[int, ...]
+
+
+def traced_shapes(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    """Returns a function traced for the shapes of its arguments.
+
+    Raises:
+      ConcretizationError: If it asks for a value.
+      UsageError: If it does something besides computing, or computes a position that JAX's integers do not hold.
+    """
+    name = name_of(fn)
+    try:
+        with naming():
+            traced = trace(fn, *args, **kwargs)
+    except jax.errors.JAXTypeError as error:
+        if not isinstance(error, _ASKS_FOR_VALUE):
+            raise
+        first = str(error).splitlines()[0]
+        raise ConcretizationError(
+            f"`{name}` asks for a value{_place(error)}, and it is looked at by its shapes alone: {first} Write "
+            "`jnp.where(cond, a, b)` for `if`, `jax.lax.while_loop` for `while`, and results of a shape that does not "
+            "depend on values, such as `jnp.nonzero(x, size=n)`."
+        ) from error
+    except OverflowError as error:
+        raise UsageError(
+            f"`{name}` computes a position or a size{_place(error)} that JAX's 32-bit integers do not hold: {error}. "
+            "Write sizes as floats, `x * float(n)`, and positions for an axis of this length under "
+            "`jax.config.update('jax_enable_x64', True)`."
+        ) from error
+    effects = [eqn for eqn in traced.jaxpr.jaxpr.eqns if has_side_effects(eqn)]
+    if effects:
+        shown = ", ".join(f"`{eqn.primitive.name}`" + (f" at {line_of(eqn)}" if line_of(eqn) else "") for eqn in effects)
+        raise UsageError(
+            f"`{name}` does more than compute: {shown}. What that takes cannot be told from shapes. Profile the "
+            "function without it."
+        )
+    return traced
+
+
+_ASKS_FOR_VALUE = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.NonConcreteBooleanIndexError,
+)
+
+
+def _place(error: BaseException) -> str:
+    """Returns the innermost line of the user's that an error was raised through, such as ` at model.py:12`."""
+    found = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if not is_of_library(frame.filename):
+            found = f" at {os.path.basename(frame.filename)}:{frame.lineno}"
+    return found
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    """Returns what a function is called."""
+    return getattr(fn, "__name__", type(fn).__name__)
+
+
+def _is_kept(traced: Traced) -> bool:
+    """Returns whether the profile of a trace depends on nothing but what is looked at again at a later call."""
+    has_others = any(cell.path[0] != ("root", "args") for cell in traced.places.cells)
+    has_others |= any(array.path[0] != ("root", "args") for array in traced.places.arrays)
+    has_constants = any(isinstance(value, jax.Array) for value in traced.jaxpr.consts)
+    return not (traced.call.tensors or traced.rng.generators or has_others or has_constants)
+
+
+@collector.waits()
+def make_profile(name: str, traced: Traced, asked: Asked) -> Profile:
+    """Returns the profile of a traced function.
+
+    Raises:
+      NotDifferentiableError: If there is nothing to differentiate.
+      PolicyError: If what the policy says cannot be done.
+      BudgetError: If the budget cannot be met.
+    """
+    if not asked.backward:
+        return _of_forward(name, traced, asked)
+    try:
+        joint = traced.joint(None if traced.call.tensors else asked.argnums)
+    except NotDifferentiableError as error:
+        raise NotDifferentiableError(f"{error} For the forward alone write `backward=False`.") from error
+    parts = cut(joint, asked)
+    parameters = joint.differentiable_inputs
+    weights = partition_weights(parts, parameters)
+    rows = graph_rows(parts.forward.jaxpr, "forward", asked.target, weights)
+    rows += graph_rows(parts.backward.jaxpr, "backward", asked.target, weights)
+    timeline = parts.timeline
+    return Profile(
+        name,
+        asked.target,
+        tuple(itertools.chain.from_iterable(rows)),
+        timeline,
+        _living(parts, timeline, parameters),
+        _bytes_of(parts.forward, parameters),
+        parts.plan.save_all_bytes,
+        asked.memory_budget,
+        parts,
+    )
+
+
+def cut(joint: JointGraph, asked: Asked) -> Partition:
+    """Returns the partition that would be used on the target."""
+    settings = config.get()
+    options = cut_options(settings)
+    if settings.costs == "roofline":
+        options["cost"] = functools.partial(eqn_picoseconds, target=asked.target)
+    policy = settings.policy if asked.policy is None else asked.policy
+    budget = settings.memory_budget if asked.memory_budget is None else asked.memory_budget
+    return with_hooks(partition(joint, policy, budget, **options))
+
+
+def _of_forward(name: str, traced: Traced, asked: Asked) -> Profile:
+    settings = config.get()
+    graph = run_passes(inline(traced.jaxpr), joint_passes(settings.passes, settings.exact_rounding))
+    parameters = parameters_of(traced, asked.argnums)
+    rows = graph_rows(graph.jaxpr, "forward", asked.target, Weights({}, first_reads(graph.jaxpr, parameters)))
+    timeline = forward_timeline(graph)
+    return Profile(
+        name,
+        asked.target,
+        tuple(itertools.chain.from_iterable(rows)),
+        timeline,
+        _living_forward(graph, timeline, parameters),
+        _bytes_of(graph, parameters),
+        0,
+    )
+
+
+def _bytes_of(graph: ClosedJaxpr, inputs: Sequence[int]) -> int:
+    return sum(aval_bytes(graph.in_avals[i]) for i in inputs)
+
+
+# -- what lives at the peak --------------------------------------------------------------------------------------------
+
+
+def _living(parts: Partition, timeline: Timeline, parameters: Sequence[int]) -> tuple[Living, ...]:
+    forward, backward = parts.forward.jaxpr, parts.backward.jaxpr
+    held = _held(forward, parameters, parts.joint.n_outputs)
+    gradients = dict.fromkeys(variables(backward.outvars))
+    held += [("gradients", None, var, 1) for var in gradients if var not in set(backward.invars)]
+    place = peak_place(timeline)
+    found = [] if place is None else living_at(parts, place)
+    kept = {*backward.invars, *forward.outvars[parts.joint.n_outputs :]} if found else set()
+    return together([*held, *((("saved" if var in kept else "temporary"), eqn, var, 1) for var, eqn in found)])
+
+
+def _living_forward(graph: ClosedJaxpr, timeline: Timeline, parameters: Sequence[int]) -> tuple[Living, ...]:
+    held = _held(graph.jaxpr, parameters, len(graph.jaxpr.outvars))
+    place = peak_place(timeline)
+    found = [] if place is None else living_in(graph.jaxpr, place)
+    return together([*held, *(("temporary", eqn, var, 1) for var, eqn in found)])
+
+
+def peak_place(timeline: Timeline) -> int | None:
+    """Returns which moment is the peak; None if there is none."""
+    moments = timeline.moments
+    return max(range(len(moments)), key=lambda i: moments[i].bytes) if moments else None
+
+
+def _held(forward: Jaxpr, parameters: Sequence[int], n_outputs: int) -> list[tuple[str, Any, Any, int]]:
+    named = set(parameters)
+    held = [("parameters" if i in named else "inputs", None, var, 1) for i, var in enumerate(forward.invars)]
+    outputs = dict.fromkeys(variables(forward.outvars[:n_outputs]))
+    return held + [("outputs", None, var, 1) for var in outputs if var not in set(forward.invars)]
+
+
+def together(found: Sequence[tuple[str, Any, Any, int]]) -> tuple[Living, ...]:
+    """Returns values that take memory, those of one kind together, the largest first.
+
+    Args:
+      found: For each its role, the equation that makes it or None, its variable, and how many there are of it.
+    """
+    sums: dict[Any, list[int]] = {}
+    for role, eqn, var, n in found:
+        if role in ("saved", "temporary"):
+            name = "" if eqn is None else eqn.primitive.name
+            key = role, name, short_aval(var.aval), "" if eqn is None else line_of(eqn)
+        else:
+            key = role, "", "", ""
+        counted = sums.setdefault(key, [0, 0])
+        counted[0] += n
+        counted[1] += n * aval_bytes(var.aval)
+    values = [Living(role, name, shape, n, size, line) for (role, name, shape, line), (n, size) in sums.items() if size]
+    return tuple(sorted(values, key=lambda value: -value.bytes))
