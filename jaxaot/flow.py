@@ -44,7 +44,7 @@ def joint_of(traced: Traced, argnums: int | Sequence[int] | None) -> JointGraph:
     inputs = [graph_input for graph_input, _ in traced.alias.reached]
     outputs = list(traced.alias.differentiable)
     if not traced.call.tensors:
-        inputs, outputs = _array_arguments(traced, argnums)
+        inputs, outputs = array_arguments(traced, argnums)
     elif not inputs or not outputs:
         raise NotDifferentiableError(
             "There is nothing to differentiate: no input that requires grad reaches an output. Make a leaf with "
@@ -57,7 +57,7 @@ def joint_of(traced: Traced, argnums: int | Sequence[int] | None) -> JointGraph:
     return run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
 
 
-def _array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:
+def array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:
     """Returns which graph inputs belong to the arguments `argnums`, and which outputs are floats."""
     named, wanted = _named_inputs(traced, argnums)
     avals = traced.jaxpr.out_avals

@@ -140,10 +140,20 @@ class Cutter:
     @cached_property
     def save_all(self) -> tuple[int, int]:
         """What `save_all` keeps beyond primals: all of it, and what of it is no output, in bytes."""
-        variant = self._by(Rule(save_all, "save_all"))
-        solution = variant.budgets.leanest
+        return sum(size for _, size in self.saved_by_save_all), self._by_save_all[1].weight
+
+    @cached_property
+    def saved_by_save_all(self) -> list[tuple[Eqn, int]]:
+        """What `save_all` keeps beyond primals, in bytes, each with the equation that makes it."""
+        variant, solution = self._by_save_all
+        makers = {var: eqn for eqn in variant.graph.eqns for var in eqn.outvars}
         kept = [var for var in variant.formulation.saved(solution) if var not in variant.graph.refills]
-        return sum(aval_bytes(var.aval) for var in kept), solution.weight
+        return [(makers[var], aval_bytes(var.aval)) for var in kept]
+
+    @cached_property
+    def _by_save_all(self) -> tuple[Variant, Solution]:
+        variant = self._by(Rule(save_all, "save_all"))
+        return variant, variant.budgets.leanest
 
     @cached_property
     def unlimited(self) -> Variant:

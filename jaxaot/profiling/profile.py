@@ -18,13 +18,15 @@ from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot._util import KeptWith, collector
 from jaxaot.api import trace
 from jaxaot.errors import ConcretizationError, NotDifferentiableError, UsageError
-from jaxaot.flow import parameters_of, with_hooks
+from jaxaot.flow import array_arguments, parameters_of, with_hooks
+from jaxaot.ir.regions import open_regions
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.roofline import Target, eqn_picoseconds, find_target
 from jaxaot.ir.walk import aval_bytes, short_aval, variables
+from jaxaot.joint import build_joint
 from jaxaot.lower.costs import cut_options
 from jaxaot.partition.budget import check_budget
-from jaxaot.partition.partition import partition
+from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import get_policy
 from jaxaot.partition.timeline import forward_timeline, living_at, living_in
 from jaxaot.passes.pipeline import joint_passes, run_passes
@@ -33,7 +35,10 @@ from jaxaot.plan.timeline import Timeline
 from jaxaot.profiling.arguments import call_key, check_shapes, require_function
 from jaxaot.profiling.modules import as_function, naming
 from jaxaot.profiling.record import Living, Profile
-from jaxaot.profiling.rows import Weights, first_reads, graph_rows, is_of_library, line_of, partition_weights
+from jaxaot.profiling.repeats import shorten
+from jaxaot.profiling.rows import Row, Weights, first_reads, graph_rows, is_of_library, line_of, partition_weights
+from jaxaot.profiling.unfold import held_by_each, is_late, n_alive, unfold
+from jaxaot.tape.modes import state
 
 MAX_PROFILES = 32
 """How many profiles are kept for each function; the least recently used one is dropped."""
@@ -197,38 +202,107 @@ def make_profile(name: str, traced: Traced, asked: Asked) -> Profile:
     """
     if not asked.backward:
         return _of_forward(name, traced, asked)
+    found = _of_repeats(name, traced, asked) if _may_shorten(traced, asked) else None
+    return found or _of_whole(name, _joint(traced, asked), asked)
+
+
+def _joint(traced: Traced, asked: Asked) -> JointGraph:
     try:
-        joint = traced.joint(None if traced.call.tensors else asked.argnums)
+        return traced.joint(None if traced.call.tensors else asked.argnums)
     except NotDifferentiableError as error:
         raise NotDifferentiableError(f"{error} For the forward alone write `backward=False`.") from error
+
+
+def _of_whole(name: str, joint: JointGraph, asked: Asked) -> Profile:
     parts = cut(joint, asked)
     parameters = joint.differentiable_inputs
-    weights = partition_weights(parts, parameters)
-    rows = graph_rows(parts.forward.jaxpr, "forward", asked.target, weights)
-    rows += graph_rows(parts.backward.jaxpr, "backward", asked.target, weights)
     timeline = parts.timeline
     return Profile(
         name,
         asked.target,
-        tuple(itertools.chain.from_iterable(rows)),
+        tuple(itertools.chain.from_iterable(_rows(parts, asked))),
         timeline,
-        _living(parts, timeline, parameters),
+        _living(parts, peak_place(timeline), parameters),
         _bytes_of(parts.forward, parameters),
         parts.plan.save_all_bytes,
         asked.memory_budget,
-        parts,
+        lambda: parts,
+    )
+
+
+def _rows(parts: Partition, asked: Asked) -> list[list[Row]]:
+    weights = partition_weights(parts, parts.joint.differentiable_inputs)
+    rows = graph_rows(parts.forward.jaxpr, "forward", asked.target, weights)
+    return rows + graph_rows(parts.backward.jaxpr, "backward", asked.target, weights)
+
+
+# -- functions that repeat a block -------------------------------------------------------------------------------------
+
+
+def _may_shorten(traced: Traced, asked: Asked) -> bool:
+    """Returns whether what is saved of a block depends on the block alone: within a budget it does not."""
+    settings = config.get()
+    is_named = isinstance(settings.policy if asked.policy is None else asked.policy, str)
+    budget = settings.memory_budget if asked.memory_budget is None else asked.memory_budget
+    return is_named and budget is None and state.saved_hooks is None and not traced.call.tensors
+
+
+def _of_repeats(name: str, traced: Traced, asked: Asked) -> Profile | None:
+    """Returns the profile of a function from one that repeats its block less often; None if it repeats none."""
+    opened = open_regions(traced.jaxpr)
+    short = None if opened.regions or opened.names else shorten(opened.jaxpr)
+    if short is None:
+        return None
+    try:
+        inputs, outputs = array_arguments(traced, asked.argnums)
+    except NotDifferentiableError:
+        return None
+    place = {i: k for k, i in enumerate(short.inputs)}
+    settings = config.get()
+    joint = build_joint(short.graph, [place[i] for i in inputs if i in place], outputs)
+    joint = run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
+    cutter, parts = cutting(joint, asked)
+    held = held_by_each(short, parts)
+    rows = _rows(parts, asked)
+    whole = unfold(short, parts, rows, parts.timeline, sum(aval_bytes(var.aval) for _, var in held))
+    if whole is None:
+        return None
+    n = short.n_dropped
+    kept_by_each = sum(size for eqn, size in cutter.saved_by_save_all if is_late(short, eqn))
+    return Profile(
+        name,
+        asked.target,
+        tuple(whole.rows),
+        whole.timeline,
+        _living(
+            parts,
+            whole.peak,
+            joint.differentiable_inputs,
+            lambda eqn: n_alive(short, whole, eqn),
+            [(role, None, var, n) for role, var in held],
+        ),
+        _bytes_of(short.whole, inputs),
+        parts.plan.save_all_bytes + n * kept_by_each,
+        asked.memory_budget,
+        lambda: cut(_joint(traced, asked), asked),
     )
 
 
 def cut(joint: JointGraph, asked: Asked) -> Partition:
     """Returns the partition that would be used on the target."""
+    return cutting(joint, asked)[1]
+
+
+def cutting(joint: JointGraph, asked: Asked) -> tuple[Cutter, Partition]:
+    """Returns what cuts a joint graph, and the partition that would be used on the target."""
     settings = config.get()
     options = cut_options(settings)
     if settings.costs == "roofline":
         options["cost"] = functools.partial(eqn_picoseconds, target=asked.target)
     policy = settings.policy if asked.policy is None else asked.policy
     budget = settings.memory_budget if asked.memory_budget is None else asked.memory_budget
-    return with_hooks(partition(joint, policy, budget, **options))
+    cutter = Cutter(joint, policy, **options)
+    return cutter, with_hooks(cutter.cut(budget))
 
 
 def _of_forward(name: str, traced: Traced, asked: Asked) -> Profile:
@@ -255,15 +329,30 @@ def _bytes_of(graph: ClosedJaxpr, inputs: Sequence[int]) -> int:
 # -- what lives at the peak --------------------------------------------------------------------------------------------
 
 
-def _living(parts: Partition, timeline: Timeline, parameters: Sequence[int]) -> tuple[Living, ...]:
+def _living(
+    parts: Partition,
+    place: int | None,
+    parameters: Sequence[int],
+    n_alive: Callable[[Any], int] = lambda eqn: 1,
+    more: Sequence[tuple[str, Any, Any, int]] = (),
+) -> tuple[Living, ...]:
+    """Returns what takes memory at a moment.
+
+    Args:
+      parts: The partition.
+      place: Which moment of its timeline.
+      parameters: Which inputs of the forward are parameters.
+      n_alive: Takes the equation that makes a value to how many there are of it.
+      more: What is held besides, as `together` takes it.
+    """
     forward, backward = parts.forward.jaxpr, parts.backward.jaxpr
-    held = _held(forward, parameters, parts.joint.n_outputs)
+    held = [*_held(forward, parameters, parts.joint.n_outputs), *more]
     gradients = dict.fromkeys(variables(backward.outvars))
     held += [("gradients", None, var, 1) for var in gradients if var not in set(backward.invars)]
-    place = peak_place(timeline)
     found = [] if place is None else living_at(parts, place)
-    kept = {*backward.invars, *forward.outvars[parts.joint.n_outputs :]} if found else set()
-    return together([*held, *((("saved" if var in kept else "temporary"), eqn, var, 1) for var, eqn in found)])
+    kept = {*backward.invars, *variables(forward.outvars[parts.joint.n_outputs :])}
+    values = (("saved" if var in kept else "temporary", eqn, var, n_alive(eqn)) for var, eqn in found)
+    return together([*held, *values])
 
 
 def _living_forward(graph: ClosedJaxpr, timeline: Timeline, parameters: Sequence[int]) -> tuple[Living, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jaxaot.errors import MissingExtraError
@@ -78,9 +79,7 @@ class Profile:
       parameter_bytes: Bytes of what is differentiated.
       save_all_bytes: What would be kept for the backward if nothing were computed again.
       memory_budget: The budget that was asked for.
-      partition: The forward and the backward; None without a backward. Of a function of repeated blocks this is the
-        one of a shorter function that has some of them, see `n_repeats`.
-      n_repeats: How often the repeated block runs, of which `partition` has fewer; 1 if it has all.
+      make_partition: Returns the forward and the backward; None without a backward.
     """
 
     name: str
@@ -91,8 +90,7 @@ class Profile:
     parameter_bytes: int
     save_all_bytes: int
     memory_budget: float | str | None = None
-    partition: Partition | None = None
-    n_repeats: int = 1
+    make_partition: Callable[[], Partition] | None = None
 
     @functools.cached_property
     def _sums(self) -> dict[str, list[int]]:
@@ -105,6 +103,16 @@ class Profile:
             sums[3] += row.picoseconds
             sums[4] += row.flops if row.is_recomputed else 0
         return found
+
+    @property
+    def has_backward(self) -> bool:
+        """Whether there is a backward."""
+        return self.make_partition is not None
+
+    @functools.cached_property
+    def partition(self) -> Partition | None:
+        """The forward and the backward; None without a backward. Of a function that repeats a block it is made now."""
+        return None if self.make_partition is None else self.make_partition()
 
     @property
     def flops(self) -> int:

@@ -46,7 +46,7 @@ def format_count(count: float) -> str:
 
 
 def _head(profile: Profile) -> list[str]:
-    has_backward = profile.partition is not None
+    has_backward = profile.has_backward
     flops = f"{format_count(profile.flops)}FLOP"
     if has_backward:
         flops += f" (forward {format_count(profile.forward_flops)}, backward {format_count(profile.backward_flops)}"
