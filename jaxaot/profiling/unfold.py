@@ -72,14 +72,13 @@ def unfold(
     n_forward = len(forward)
     onward = _stretch(short, forward, rows[:n_forward], timeline.moments[:n_forward], (_EARLY, _LATE, 3))
     behind = _stretch(short, backward, rows[n_forward:], timeline.moments[n_forward:], (_LATE, _EARLY, 0))
-    if onward is None or behind is None or behind.residual_bytes != -onward.residual_bytes:
+    if onward is None or behind is None:
         return None
     n = short.n_dropped
     lift = n * held
     eqns, names = [*forward, *backward], _Names(short)
     moments: list[tuple[Moment, int, int, int]] = []  # with the place in the shortened timeline and the copies alive
     found: list[Row] = []
-    tail = n * onward.residual_bytes
 
     def add(place: int, more: int, more_kept: int, copy: int, copies: tuple[int, int]) -> None:
         moment = timeline.moments[place]
@@ -96,15 +95,17 @@ def unfold(
         for place in range(onward.begin, onward.end):
             add(place, copy * onward.bytes, copy * onward.residual_bytes, copy, (1 + copy, 1))
     for place in range(onward.end, n_forward):
-        add(place, n * onward.bytes, tail, 0, (1, 1 + n))
+        add(place, n * onward.bytes, n * onward.residual_bytes, 0, (1, 1 + n))
     begin, end = n_forward + behind.begin, n_forward + behind.end
+    released = -behind.residual_bytes
+    stays = behind.bytes + released  # what an iteration of the backward leaves, such as gradients that are views
     for place in range(n_forward, begin):
-        add(place, -n * behind.bytes, tail, 0, (1, 1 + n))
+        add(place, n * released, n * released, 0, (1, 1 + n))
     for copy in range(n, 0, -1):
         for place in range(begin, end):
-            add(place, -copy * behind.bytes, copy * onward.residual_bytes, copy, (1 + copy, 1))
+            add(place, copy * released + (n - copy) * stays, copy * released, copy, (1 + copy, 1))
     for place in range(begin, len(eqns)):
-        add(place, 0, 0, 0, (1, 1))
+        add(place, n * stays, 0, 0, (1, 1))
     peak = max(moments, key=lambda item: item[0].bytes, default=None)
     whole = Timeline(tuple(item[0] for item in moments), timeline.held_bytes + lift)
     return Unfolded(found, whole, None if peak is None else peak[1], (1, 1) if peak is None else peak[2:])
