@@ -20,26 +20,35 @@ from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Moment, Timeline
 
 
-def memory_timeline(partition: Partition) -> Timeline:
-    """Returns the memory that a partition uses over its forward and its backward."""
+Size = Callable[[Any], int]
+"""Takes a type to the bytes that a value of it takes."""
+
+
+def memory_timeline(partition: Partition, size: Size = aval_bytes) -> Timeline:
+    """Returns the memory that a partition uses over its forward and its backward.
+
+    Args:
+      partition: The partition.
+      size: How large a value of a type is; another function asks what it would be if some sizes were others.
+    """
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
     outputs, gradients = _results(partition)
     constants = [*partition.forward.consts, *partition.backward.consts]
-    held = sum(aval_bytes(var.aval) for var in (*forward.invars, *outputs, *gradients)) + _constant_bytes(constants)
+    held = sum(size(var.aval) for var in (*forward.invars, *outputs, *gradients)) + _constant_bytes(constants)
     kept = {var for var in variables(forward.outvars[partition.joint.n_outputs :]) if not is_on_host(var.aval)}
-    moments = _moments(forward, "forward", held, kept, outputs, 0, frozenset())
+    moments = _moments(forward, "forward", held, kept, outputs, 0, frozenset(), size)
     residuals = _made_residuals(partition)
-    n_bytes = sum(aval_bytes(var.aval) for var in residuals)
-    moments += _moments(backward, "backward", held, set(), gradients, n_bytes, frozenset(residuals))
+    n_bytes = sum(size(var.aval) for var in residuals)
+    moments += _moments(backward, "backward", held, set(), gradients, n_bytes, frozenset(residuals), size)
     return Timeline(tuple(moments), held)
 
 
-def forward_timeline(closed: ClosedJaxpr) -> Timeline:
-    """Returns the memory that a graph uses as it runs alone."""
+def forward_timeline(closed: ClosedJaxpr, size: Size = aval_bytes) -> Timeline:
+    """Returns the memory that a graph uses as it runs alone; `size` as of `memory_timeline`."""
     jaxpr = closed.jaxpr
     outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
-    held = sum(aval_bytes(var.aval) for var in (*jaxpr.invars, *outputs)) + _constant_bytes(closed.consts)
-    return Timeline(tuple(_moments(jaxpr, "forward", held, set(), outputs, 0, frozenset())), held)
+    held = sum(size(var.aval) for var in (*jaxpr.invars, *outputs)) + _constant_bytes(closed.consts)
+    return Timeline(tuple(_moments(jaxpr, "forward", held, set(), outputs, 0, frozenset(), size)), held)
 
 
 def living_at(partition: Partition, place: int) -> list[tuple[Any, Any]]:
@@ -127,6 +136,7 @@ def _moments(
     counted: Collection[Any],
     residual_bytes: int,
     residuals: frozenset[Any],
+    size: Size,
 ) -> list[Moment]:
     """Returns the moments of one graph.
 
@@ -138,6 +148,7 @@ def _moments(
       counted: Values that are part of `held`.
       residual_bytes: What the residuals take at the start.
       residuals: Inputs that are released after their last use.
+      size: How large a value of a type is.
     """
     shown = _shown_by(jaxpr)
     last = _last_uses(jaxpr, shown)
@@ -154,16 +165,16 @@ def _moments(
         for var in eqn.outvars:
             if not _takes_memory(var, shown, counted):
                 continue
-            live[var] = aval_bytes(var.aval)
+            live[var] = size(var.aval)
             current += live[var]
             kept_bytes += live[var] if var in kept_owners else 0
-        inside = max((_inside(body) for body in sub_jaxprs(eqn)), default=0) if kind(eqn) >= Kind.CONTROL else 0
+        inside = max((_inside(body, size) for body in sub_jaxprs(eqn)), default=0) if kind(eqn) >= Kind.CONTROL else 0
         place = source_line(eqn) or ""
         moments.append(Moment(side, eqn.primitive.name, place, current + inside, kept_bytes + residual_bytes))
         for var in ends.get(i, ()):
             if var in residuals:
-                current -= aval_bytes(var.aval)
-                residual_bytes -= aval_bytes(var.aval)
+                current -= size(var.aval)
+                residual_bytes -= size(var.aval)
             elif var in live and var not in inputs:
                 current -= live.pop(var)
         for var in eqn.outvars:  # what nobody reads
@@ -172,9 +183,9 @@ def _moments(
     return moments
 
 
-def _inside(body: Any) -> int:
+def _inside(body: Any, size: Size) -> int:
     """Returns the most that the values of a body take at a time, its inputs not counted."""
-    moments = _moments(body, "body", 0, set(), frozenset(), 0, frozenset())
+    moments = _moments(body, "body", 0, set(), frozenset(), 0, frozenset(), size)
     return max((moment.bytes for moment in moments), default=0)
 
 

@@ -28,7 +28,7 @@ from jaxaot.lower.costs import cut_options
 from jaxaot.partition.budget import check_budget
 from jaxaot.partition.partition import Cutter
 from jaxaot.partition.policies import get_policy
-from jaxaot.partition.timeline import forward_timeline, living_at, living_in
+from jaxaot.partition.timeline import forward_timeline, living_at, living_in, memory_timeline
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.stages import JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Timeline
@@ -37,7 +37,16 @@ from jaxaot.profiling.modules import as_function, naming
 from jaxaot.profiling.record import Living, Profile
 from jaxaot.profiling.repeats import shorten
 from jaxaot.profiling.rows import Row, Weights, first_reads, graph_rows, is_of_library, line_of, partition_weights
-from jaxaot.profiling.unfold import held_by_each, is_late, n_alive, unfold
+from jaxaot.profiling.unfold import (
+    Alike,
+    Whole,
+    find_alike,
+    held_by_each,
+    is_late,
+    n_alive,
+    unfold_memory,
+    unfold_rows,
+)
 from jaxaot.tape.modes import state
 
 MAX_PROFILES = 32
@@ -105,8 +114,9 @@ def profile(
             kept[key, options] = kept.pop((key, options))  # the latest comes last
             return kept[key, options]
     asked = Asked(backward, found, memory_budget, policy, numbers)
-    traced = traced_shapes(call, arguments, kwargs)
-    made = make_profile(name_of(call), traced, asked)
+    with collector.waits():
+        traced = traced_shapes(call, arguments, kwargs)
+        made = make_profile(name_of(call), traced, asked)
     if key is not None and _is_kept(traced):
         with _lock:
             kept[key, options] = made
@@ -191,7 +201,6 @@ def _is_kept(traced: Traced) -> bool:
     return not (traced.call.tensors or traced.rng.generators or has_others or has_constants)
 
 
-@collector.waits()
 def make_profile(name: str, traced: Traced, asked: Asked) -> Profile:
     """Returns the profile of a traced function.
 
@@ -202,8 +211,10 @@ def make_profile(name: str, traced: Traced, asked: Asked) -> Profile:
     """
     if not asked.backward:
         return _of_forward(name, traced, asked)
-    found = _of_repeats(name, traced, asked) if _may_shorten(traced, asked) else None
-    return found or _of_whole(name, _joint(traced, asked), asked)
+    found = _repeating(traced, asked)
+    if found is not None:
+        return _of_repeats(name, found, traced, asked)
+    return _of_whole(name, _joint(traced, asked), asked)
 
 
 def _joint(traced: Traced, asked: Asked) -> JointGraph:
@@ -247,8 +258,26 @@ def _may_shorten(traced: Traced, asked: Asked) -> bool:
     return is_named and budget is None and state.saved_hooks is None and not traced.call.tensors
 
 
-def _of_repeats(name: str, traced: Traced, asked: Asked) -> Profile | None:
-    """Returns the profile of a function from one that repeats its block less often; None if it repeats none."""
+class _Repeating(NamedTuple):
+    """A function that repeats a block, cut for fewer repetitions."""
+
+    alike: Alike
+    cutter: Cutter
+    parts: Partition
+    rows: list[list[Row]]
+    held: list[tuple[str, Any]]
+    inputs: tuple[int, ...]
+
+    def memory(self, size: Callable[[Any], int] = aval_bytes) -> Whole:
+        """Returns the memory of the whole; `size` as of `memory_timeline`."""
+        timeline = self.parts.timeline if size is aval_bytes else memory_timeline(self.parts, size)
+        return unfold_memory(self.alike, timeline, sum(size(var.aval) for _, var in self.held))
+
+
+def _repeating(traced: Traced, asked: Asked) -> _Repeating | None:
+    """Returns a function that repeats a block, cut for fewer repetitions; None if it repeats none that is alike."""
+    if not _may_shorten(traced, asked):
+        return None
     opened = open_regions(traced.jaxpr)
     short = None if opened.regions or opened.names else shorten(opened.jaxpr)
     if short is None:
@@ -262,30 +291,72 @@ def _of_repeats(name: str, traced: Traced, asked: Asked) -> Profile | None:
     joint = build_joint(short.graph, [place[i] for i in inputs if i in place], outputs)
     joint = run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
     cutter, parts = cutting(joint, asked)
-    held = held_by_each(short, parts)
     rows = _rows(parts, asked)
-    whole = unfold(short, parts, rows, parts.timeline, sum(aval_bytes(var.aval) for _, var in held))
-    if whole is None:
-        return None
-    n = short.n_dropped
-    kept_by_each = sum(size for eqn, size in cutter.saved_by_save_all if is_late(short, eqn))
+    alike = find_alike(short, parts, rows, parts.timeline)
+    return None if alike is None else _Repeating(alike, cutter, parts, rows, held_by_each(short, parts), tuple(inputs))
+
+
+def _of_repeats(name: str, found: _Repeating, traced: Traced, asked: Asked) -> Profile:
+    short, parts = found.alike.short, found.parts
+    whole = found.memory()
+    kept_by_each = sum(size for eqn, size in found.cutter.saved_by_save_all if is_late(short, eqn))
     return Profile(
         name,
         asked.target,
-        tuple(whole.rows),
+        tuple(unfold_rows(found.alike, parts, found.rows)),
         whole.timeline,
         _living(
             parts,
             whole.peak,
-            joint.differentiable_inputs,
+            parts.joint.differentiable_inputs,
             lambda eqn: n_alive(short, whole, eqn),
-            [(role, None, var, n) for role, var in held],
+            [(role, None, var, short.n_dropped) for role, var in found.held],
         ),
-        _bytes_of(short.whole, inputs),
-        parts.plan.save_all_bytes + n * kept_by_each,
+        _bytes_of(short.whole, found.inputs),
+        parts.plan.save_all_bytes + short.n_dropped * kept_by_each,
         asked.memory_budget,
         lambda: cut(_joint(traced, asked), asked),
     )
+
+
+# -- memory alone ------------------------------------------------------------------------------------------------------
+
+
+class Estimate(NamedTuple):
+    """What is known of the memory of a function.
+
+    Attributes:
+      timeline: Takes the size of a value of a type to the memory in use.
+    """
+
+    timeline: Callable[[Callable[[Any], int]], Timeline]
+
+    def peak_bytes(self, size: Callable[[Any], int] = aval_bytes) -> int:
+        """Returns the most that is in use at any time; `size` as of `memory_timeline`."""
+        return self.timeline(size).peak_bytes
+
+
+def estimate(traced: Traced, asked: Asked) -> Estimate:
+    """Returns what is known of the memory of a traced function.
+
+    Raises:
+      NotDifferentiableError: If there is nothing to differentiate.
+      PolicyError: If what the policy says cannot be done.
+      BudgetError: If the budget cannot be met.
+    """
+    if not asked.backward:
+        graph = _forward_graph(traced)
+        return Estimate(lambda size: forward_timeline(graph, size))
+    found = _repeating(traced, asked)
+    if found is not None:
+        return Estimate(lambda size: found.memory(size).timeline)
+    parts = cut(_joint(traced, asked), asked)
+    return Estimate(lambda size: memory_timeline(parts, size))
+
+
+def _forward_graph(traced: Traced) -> ClosedJaxpr:
+    settings = config.get()
+    return run_passes(inline(traced.jaxpr), joint_passes(settings.passes, settings.exact_rounding))
 
 
 def cut(joint: JointGraph, asked: Asked) -> Partition:
@@ -306,8 +377,7 @@ def cutting(joint: JointGraph, asked: Asked) -> tuple[Cutter, Partition]:
 
 
 def _of_forward(name: str, traced: Traced, asked: Asked) -> Profile:
-    settings = config.get()
-    graph = run_passes(inline(traced.jaxpr), joint_passes(settings.passes, settings.exact_rounding))
+    graph = _forward_graph(traced)
     parameters = parameters_of(traced, asked.argnums)
     rows = graph_rows(graph.jaxpr, "forward", asked.target, Weights({}, first_reads(graph.jaxpr, parameters)))
     timeline = forward_timeline(graph)

@@ -8,7 +8,7 @@ was left out is then one more stretch, with the names of the modules that it bel
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jaxaot._jax import Literal
@@ -29,86 +29,60 @@ class Stretch(NamedTuple):
     Attributes:
       begin: Its first equation.
       end: The one behind its last.
-      bytes: By how much the memory in use grows from one iteration to the next in the order in which they run.
-      residual_bytes: By how much what is kept for the backward does.
+      other: The first equation of the other iteration in the middle.
     """
 
     begin: int
     end: int
-    bytes: int
-    residual_bytes: int
+    other: int
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Unfolded:
-    """The whole again.
+class Alike:
+    """A shortened function whose iterations in the middle are alike.
 
     Attributes:
-      rows: Its rows.
-      timeline: Its memory.
-      peak: Which moment of the shortened timeline the peak is.
-      copies: How often each iteration in the middle is alive at the peak: what the early one and the late one made.
+      short: The shortened function.
+      n_forward: How many equations its forward has.
+      onward: The late iteration in the forward.
+      behind: The late iteration in the backward, counted from the first equation of the forward.
     """
 
-    rows: list[Row]
-    timeline: Timeline
-    peak: int | None
-    copies: tuple[int, int]
+    short: Shortened
+    n_forward: int
+    onward: Stretch
+    behind: Stretch
+
+    def places(self, n_equations: int) -> Iterator[tuple[int, int]]:
+        """Yields the equations of the whole in order: which of the shortened function's, and how many iterations on.
+
+        The late iteration runs for those that were left out as well: in the forward after it, in the backward first.
+        """
+        (begin, end, _), (behind, behind_end, _) = self.onward, self.behind
+        yield from ((place, 0) for place in range(end))
+        for copy in range(1, self.short.n_dropped + 1):
+            yield from ((place, copy) for place in range(begin, end))
+        yield from ((place, 0) for place in range(end, behind))
+        for copy in range(self.short.n_dropped, 0, -1):
+            yield from ((place, copy) for place in range(behind, behind_end))
+        yield from ((place, 0) for place in range(behind, n_equations))
 
 
-def unfold(
-    short: Shortened, parts: Partition, rows: Sequence[Sequence[Row]], timeline: Timeline, held: int
-) -> Unfolded | None:
-    """Returns the rows and the memory of the whole; None if the iterations in the middle are not alike.
+def find_alike(
+    short: Shortened, parts: Partition, rows: Sequence[Sequence[Row]], timeline: Timeline
+) -> Alike | None:
+    """Returns the stretches of a shortened function; None if the iterations in the middle are not alike.
 
     Args:
       short: The shortened function.
       parts: Its partition.
       rows: The rows of each equation of the forward, then of the backward.
       timeline: Its memory.
-      held: What each iteration that was left out holds throughout: parameters and their gradients, in bytes.
     """
     forward, backward = parts.forward.jaxpr.eqns, parts.backward.jaxpr.eqns
-    n_forward = len(forward)
-    onward = _stretch(short, forward, rows[:n_forward], timeline.moments[:n_forward], (_EARLY, _LATE, 3))
-    behind = _stretch(short, backward, rows[n_forward:], timeline.moments[n_forward:], (_LATE, _EARLY, 0))
-    if onward is None or behind is None:
-        return None
-    n = short.n_dropped
-    lift = n * held
-    eqns, names = [*forward, *backward], _Names(short)
-    moments: list[tuple[Moment, int, int, int]] = []  # with the place in the shortened timeline and the copies alive
-    found: list[Row] = []
-
-    def add(place: int, more: int, more_kept: int, copy: int, copies: tuple[int, int]) -> None:
-        moment = timeline.moments[place]
-        shifted = dataclasses.replace(
-            moment, bytes=moment.bytes + lift + more, residual_bytes=moment.residual_bytes + more_kept
-        )
-        moments.append((shifted, place, *copies))
-        found.extend(names.of(row, copy, eqns[place]) for row in rows[place])
-
-    # the late iteration in the middle runs for the ones left out as well: in the forward after it, in the backward first
-    for place in range(onward.end):
-        add(place, 0, 0, 0, (1, 1))
-    for copy in range(1, n + 1):
-        for place in range(onward.begin, onward.end):
-            add(place, copy * onward.bytes, copy * onward.residual_bytes, copy, (1 + copy, 1))
-    for place in range(onward.end, n_forward):
-        add(place, n * onward.bytes, n * onward.residual_bytes, 0, (1, 1 + n))
-    begin, end = n_forward + behind.begin, n_forward + behind.end
-    released = -behind.residual_bytes
-    stays = behind.bytes + released  # what an iteration of the backward leaves, such as gradients that are views
-    for place in range(n_forward, begin):
-        add(place, n * released, n * released, 0, (1, 1 + n))
-    for copy in range(n, 0, -1):
-        for place in range(begin, end):
-            add(place, copy * released + (n - copy) * stays, copy * released, copy, (1 + copy, 1))
-    for place in range(begin, len(eqns)):
-        add(place, n * stays, 0, 0, (1, 1))
-    peak = max(moments, key=lambda item: item[0].bytes, default=None)
-    whole = Timeline(tuple(item[0] for item in moments), timeline.held_bytes + lift)
-    return Unfolded(found, whole, None if peak is None else peak[1], (1, 1) if peak is None else peak[2:])
+    onward = _stretch(short, forward, rows, timeline.moments, 0, (_EARLY, _LATE, 3))
+    behind = _stretch(short, backward, rows, timeline.moments, len(forward), (_LATE, _EARLY, 0))
+    return None if onward is None or behind is None else Alike(short, len(forward), onward, behind)
 
 
 def _stretch(
@@ -116,6 +90,7 @@ def _stretch(
     eqns: Sequence[Eqn],
     rows: Sequence[Sequence[Row]],
     moments: Sequence[Moment],
+    offset: int,
     order: tuple[int, int, int],
 ) -> Stretch | None:
     """Returns the stretch of the late iteration in the middle, if the early one is alike.
@@ -123,29 +98,89 @@ def _stretch(
     Args:
       short: The shortened function.
       eqns: The equations of one graph.
-      rows: Their rows.
-      moments: Their moments.
+      rows: The rows of both graphs.
+      moments: The moments of both.
+      offset: Where the equations come in both.
       order: The iterations in the middle and the one behind them, in the order in which they run.
     """
     first: dict[int | None, int] = {}
     for i, eqn in enumerate(eqns):
-        first.setdefault(short.iteration(forward_index(eqn)), i)
+        first.setdefault(short.iteration(forward_index(eqn)), i + offset)
     if any(which not in first for which in order):
         return None
-    ends = [first[which] for which in order]
-    length = ends[1] - ends[0]
-    if length <= 0 or ends[2] - ends[1] != length:
+    begin, middle, end = (first[which] for which in order)
+    if middle <= begin or end - middle != middle - begin:
         return None
-    before, after = range(ends[0], ends[1]), range(ends[1], ends[2])
     changes = set()
-    for i, k in zip(before, after, strict=True):
+    for i, k in zip(range(begin, middle), range(middle, end), strict=True):
         if [_bare(row) for row in rows[i]] != [_bare(row) for row in rows[k]]:
             return None
         changes.add((moments[k].bytes - moments[i].bytes, moments[k].residual_bytes - moments[i].residual_bytes))
     if len(changes) != 1:
         return None
-    late = before if order[0] == _LATE else after
-    return Stretch(late.start, late.stop, *changes.pop())
+    return Stretch(begin, middle, middle) if order[0] == _LATE else Stretch(middle, end, begin)
+
+
+class Whole(NamedTuple):
+    """The memory of the whole.
+
+    Attributes:
+      timeline: Equation by equation.
+      peak: Which moment of the shortened timeline the peak is.
+      copies: How often each iteration in the middle is alive at the peak: what the early one and the late one made.
+    """
+
+    timeline: Timeline
+    peak: int | None
+    copies: tuple[int, int]
+
+
+def unfold_memory(alike: Alike, timeline: Timeline, held: int) -> Whole:
+    """Returns the memory of the whole.
+
+    Args:
+      alike: The shortened function.
+      timeline: Its memory.
+      held: What each iteration that was left out holds throughout: parameters and their gradients, in bytes.
+    """
+    n, moments = alike.short.n_dropped, timeline.moments
+    onward, behind = alike.onward, alike.behind
+    grows = moments[onward.begin].bytes - moments[onward.other].bytes
+    kept = moments[onward.begin].residual_bytes - moments[onward.other].residual_bytes
+    released = moments[behind.begin].residual_bytes - moments[behind.other].residual_bytes
+    # what an iteration of the backward leaves, such as gradients that are views
+    stays = moments[behind.other].bytes - moments[behind.begin].bytes + released
+    found = []
+    best, peak, copies = -1, None, (1, 1)
+    for place, copy in alike.places(len(moments)):
+        if place < alike.n_forward:
+            gone_by = copy if place < onward.end else n
+            more, more_kept, alive = gone_by * grows, gone_by * kept, (1 + copy, 1) if place < onward.end else (1, 1 + n)
+        elif place < behind.begin:
+            more, more_kept, alive = n * released, n * released, (1, 1 + n)
+        else:
+            more, more_kept, alive = copy * released + (n - copy) * stays, copy * released, (1 + copy, 1)
+        moment = moments[place]
+        in_use = moment.bytes + n * held + more
+        found.append(Moment(moment.side, moment.name, moment.source, in_use, moment.residual_bytes + more_kept))
+        if in_use > best:
+            best, peak, copies = in_use, place, alive
+    return Whole(Timeline(tuple(found), timeline.held_bytes + n * held), peak, copies)
+
+
+def unfold_rows(alike: Alike, parts: Partition, rows: Sequence[Sequence[Row]]) -> list[Row]:
+    """Returns the rows of the whole.
+
+    Args:
+      alike: The shortened function.
+      parts: Its partition.
+      rows: Its rows.
+    """
+    eqns, names = [*parts.forward.jaxpr.eqns, *parts.backward.jaxpr.eqns], _Names(alike.short)
+    found: list[Row] = []
+    for place, copy in alike.places(len(eqns)):
+        found.extend(names.of(row, copy, eqns[place]) for row in rows[place]) if copy else found.extend(rows[place])
+    return found
 
 
 def _bare(row: Row) -> Row:
@@ -199,16 +234,16 @@ def held_by_each(short: Shortened, parts: Partition) -> list[tuple[str, Any]]:
     return found
 
 
-def n_alive(short: Shortened, unfolded: Unfolded, eqn: Any) -> int:
+def n_alive(short: Shortened, whole: Whole, eqn: Any) -> int:
     """Returns how many values there are at the peak of the whole for each of the shortened function's.
 
     Args:
       short: The shortened function.
-      unfolded: The whole again.
+      whole: The memory of the whole.
       eqn: The equation that makes the value; None if there is none.
     """
     which = None if eqn is None else short.iteration(forward_index(eqn))
-    early, late = unfolded.copies
+    early, late = whole.copies
     return early if which == _EARLY else late if which == _LATE else 1
 
 
