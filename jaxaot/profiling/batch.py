@@ -201,19 +201,19 @@ class _Search:
         unit, expected = 1, None
         if not self.adapts:
             unit, expected = self._expectation()
-        low, high = 0, None  # in units: what fits, what does not
+        low, high, step = 0, None, 1  # in units: what fits, what does not
         guess = self._solve(expected) if expected is not None else max(1, self.given // unit)
         for _ in range(_MOST_TRIES):
             peak = self._peak(guess * unit)
             if peak is not None and peak <= self.limit:
-                low = max(low, guess)
-                if expected is not None and expected(low) == peak and expected(low + 1) > self.limit:
+                low, step = max(low, guess), 2 * step
+                if expected is not None and self._is_last(expected, low, peak):
                     return low * unit
             else:
                 high = guess if high is None else min(high, guess)
             if high is not None and high - low <= 1:
                 break
-            guess = self._next(low, high, unit)
+            guess = low + step if high is None else self._next(low, high, unit)
         if not low:
             least = self._peak(unit)
             needs = "" if least is None else f": a batch of {unit} needs about {format_bytes(least)}"
@@ -284,9 +284,15 @@ class _Search:
                 self._known[batch] = None
         return self._known[batch]
 
-    def _next(self, low: int, high: int | None, unit: int) -> int:
-        if high is None:
-            return 2 * low
+    def _is_last(self, expected: Callable[[int], int], low: int, peak: int) -> bool:
+        """Returns whether one more does not fit, as the memory of a batch is the one that was expected, but for a little.
+
+        What is constant may differ from batch to batch, such as a divisor that is saved in one and not in another.
+        """
+        grows, differs = expected(low + 1) - expected(low), peak - expected(low)
+        return 100 * abs(differs) < grows and expected(low + 1) - abs(differs) > self.limit
+
+    def _next(self, low: int, high: int, unit: int) -> int:
         below, above = self._known.get(low * unit), self._known.get(high * unit)
         if below is None or above is None or above <= below:
             return (low + high) // 2

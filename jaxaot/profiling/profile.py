@@ -31,7 +31,7 @@ from jaxaot.partition.policies import get_policy
 from jaxaot.partition.timeline import forward_timeline, living_at, living_in, memory_timeline
 from jaxaot.passes.pipeline import joint_passes, run_passes
 from jaxaot.plan.stages import JointGraph, Partition, Traced
-from jaxaot.plan.timeline import Timeline
+from jaxaot.plan.timeline import Moment, Timeline
 from jaxaot.profiling.arguments import call_key, check_shapes, require_function
 from jaxaot.profiling.modules import as_function, naming
 from jaxaot.profiling.record import Living, Profile
@@ -135,6 +135,14 @@ class Asked(NamedTuple):
     argnums: int | tuple[int, ...]
 
 
+_ASKS_FOR_VALUE = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.NonConcreteBooleanIndexError,
+)
+
+
 def traced_shapes(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """Returns a function traced for the shapes of its arguments.
 
@@ -146,9 +154,7 @@ def traced_shapes(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     try:
         with naming():
             traced = trace(fn, *args, **kwargs)
-    except jax.errors.JAXTypeError as error:
-        if not isinstance(error, _ASKS_FOR_VALUE):
-            raise
+    except _ASKS_FOR_VALUE as error:
         first = str(error).splitlines()[0]
         raise ConcretizationError(
             f"`{name}` asks for a value{_place(error)}, and it is looked at by its shapes alone: {first} Write "
@@ -169,14 +175,6 @@ def traced_shapes(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
             "function without it."
         )
     return traced
-
-
-_ASKS_FOR_VALUE = (
-    jax.errors.ConcretizationTypeError,
-    jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError,
-    jax.errors.NonConcreteBooleanIndexError,
-)
 
 
 def _place(error: BaseException) -> str:
@@ -233,7 +231,7 @@ def _of_whole(name: str, joint: JointGraph, asked: Asked) -> Profile:
         asked.target,
         tuple(itertools.chain.from_iterable(_rows(parts, asked))),
         timeline,
-        _living(parts, peak_place(timeline), parameters),
+        _living(parts, peak_place(timeline), parameters, at=timeline.peak),
         _bytes_of(parts.forward, parameters),
         parts.plan.save_all_bytes,
         asked.memory_budget,
@@ -311,6 +309,7 @@ def _of_repeats(name: str, found: _Repeating, traced: Traced, asked: Asked) -> P
             parts.joint.differentiable_inputs,
             lambda eqn: n_alive(short, whole, eqn),
             [(role, None, var, short.n_dropped) for role, var in found.held],
+            whole.timeline.peak,
         ),
         _bytes_of(short.whole, found.inputs),
         parts.plan.save_all_bytes + short.n_dropped * kept_by_each,
@@ -405,6 +404,7 @@ def _living(
     parameters: Sequence[int],
     n_alive: Callable[[Any], int] = lambda eqn: 1,
     more: Sequence[tuple[str, Any, Any, int]] = (),
+    at: Moment | None = None,
 ) -> tuple[Living, ...]:
     """Returns what takes memory at a moment.
 
@@ -414,6 +414,7 @@ def _living(
       parameters: Which inputs of the forward are parameters.
       n_alive: Takes the equation that makes a value to how many there are of it.
       more: What is held besides, as `together` takes it.
+      at: That moment of the whole.
     """
     forward, backward = parts.forward.jaxpr, parts.backward.jaxpr
     held = [*_held(forward, parameters, parts.joint.n_outputs), *more]
@@ -422,14 +423,23 @@ def _living(
     found = [] if place is None else living_at(parts, place)
     kept = {*backward.invars, *variables(forward.outvars[parts.joint.n_outputs :])}
     values = (("saved" if var in kept else "temporary", eqn, var, n_alive(eqn)) for var, eqn in found)
-    return together([*held, *values])
+    return _with_rest(together([*held, *values]), at)
 
 
 def _living_forward(graph: ClosedJaxpr, timeline: Timeline, parameters: Sequence[int]) -> tuple[Living, ...]:
     held = _held(graph.jaxpr, parameters, len(graph.jaxpr.outvars))
     place = peak_place(timeline)
     found = [] if place is None else living_in(graph.jaxpr, place)
-    return together([*held, *(("temporary", eqn, var, 1) for var, eqn in found)])
+    return _with_rest(together([*held, *(("temporary", eqn, var, 1) for var, eqn in found)]), timeline.peak)
+
+
+def _with_rest(values: tuple[Living, ...], peak: Moment | None) -> tuple[Living, ...]:
+    """Returns values with what is alive inside of a loop that runs at the peak, and constants."""
+    rest = 0 if peak is None else peak.bytes - sum(value.bytes for value in values)
+    if peak is None or rest <= 0:
+        return values
+    inside = Living("inside", peak.name, "", 1, rest, peak.source)
+    return tuple(sorted((*values, inside), key=lambda value: -value.bytes))
 
 
 def peak_place(timeline: Timeline) -> int | None:

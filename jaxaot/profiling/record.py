@@ -45,8 +45,8 @@ class Living(NamedTuple):
     """Values of one line that take memory at the peak.
 
     Attributes:
-      role: `"saved"` for the backward, `"temporary"`, or what is held throughout: `"parameters"`, `"inputs"`,
-        `"outputs"`, `"gradients"`.
+      role: `"saved"` for the backward, `"temporary"`, `"inside"` of a loop that runs then, or what is held throughout:
+        `"parameters"`, `"inputs"`, `"outputs"`, `"gradients"`.
       name: The primitive that makes them, or `""`.
       shape: The type of each.
       n_values: How many there are.
