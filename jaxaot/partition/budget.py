@@ -33,7 +33,7 @@ _UNITS |= {f"{prefix}b": 1000 ** (power + 1) for power, prefix in enumerate("kmg
 _UNITS |= {f"{prefix}ib": 1024 ** (power + 1) for power, prefix in enumerate("kmgtpe")}
 _NUMBER = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*\Z", re.IGNORECASE)
 _FIT = re.compile(r"\s*fit\s*:(.*)\Z", re.IGNORECASE)
-_MAX_EXACT = 400
+MAX_EXACT = 400
 """The most values for which the whole problem is solved as an integer program."""
 _MAX_OPEN = 400
 """The most values and steps of a component for which that component is."""
@@ -189,6 +189,11 @@ class Budgets:
         self.network = Network(problem)
         self._found: list[Solution] = []
 
+    @property
+    def has_mixed(self) -> bool:
+        """Whether a solution was found that is no corner of the hull, but lies between two."""
+        return bool(self._found)
+
     @functools.cached_property
     def leanest(self) -> Solution:
         """The solution of fewest bytes."""
@@ -222,7 +227,7 @@ class Budgets:
             )
         below, above, bound = self._corners(limit)
         solution = below if below.cost <= bound else None
-        if solution is None and len(self.problem.weights) <= _MAX_EXACT:
+        if solution is None and len(self.problem.weights) <= MAX_EXACT:
             solution = least_cost(self.problem, limit)
         if solution is not None:
             self._found.append(solution)

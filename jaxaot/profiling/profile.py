@@ -289,6 +289,8 @@ def _repeating(traced: Traced, asked: Asked) -> _Repeating | None:
     joint = build_joint(short.graph, [place[i] for i in inputs if i in place], outputs)
     joint = run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
     cutter, parts = cutting(joint, asked)
+    if not cutter.is_local:  # the whole may be cut otherwise
+        return None
     rows = _rows(parts, asked)
     alike = find_alike(short, parts, rows, parts.timeline)
     return None if alike is None else _Repeating(alike, cutter, parts, rows, held_by_each(short, parts), tuple(inputs))

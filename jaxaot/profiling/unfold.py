@@ -19,9 +19,6 @@ from jaxaot.plan.timeline import Moment, Timeline
 from jaxaot.profiling.repeats import Shortened
 from jaxaot.profiling.rows import Row, line_of, module_of
 
-_EARLY, _LATE = 1, 2
-"""The iterations in the middle."""
-
 
 class Stretch(NamedTuple):
     """What is repeated of one graph.
@@ -79,9 +76,9 @@ def find_alike(
       rows: The rows of each equation of the forward, then of the backward.
       timeline: Its memory.
     """
-    forward, backward = parts.forward.jaxpr.eqns, parts.backward.jaxpr.eqns
-    onward = _stretch(short, forward, rows, timeline.moments, 0, (_EARLY, _LATE, 3))
-    behind = _stretch(short, backward, rows, timeline.moments, len(forward), (_LATE, _EARLY, 0))
+    forward, backward, late = parts.forward.jaxpr.eqns, parts.backward.jaxpr.eqns, short.late
+    onward = _stretch(short, forward, rows, timeline.moments, 0, (late - 1, late, late + 1))
+    behind = _stretch(short, backward, rows, timeline.moments, len(forward), (late, late - 1, late - 2))
     return None if onward is None or behind is None else Alike(short, len(forward), onward, behind)
 
 
@@ -104,13 +101,18 @@ def _stretch(
       order: The iterations in the middle and the one behind them, in the order in which they run.
     """
     first: dict[int | None, int] = {}
-    for i, eqn in enumerate(eqns):
-        first.setdefault(short.iteration(forward_index(eqn)), i + offset)
+    owners = [short.iteration(forward_index(eqn)) for eqn in eqns]
+    for i, owner in enumerate(owners):
+        first.setdefault(owner, i + offset)
     if any(which not in first for which in order):
         return None
     begin, middle, end = (first[which] for which in order)
     if middle <= begin or end - middle != middle - begin:
         return None
+    for which, start in ((order[0], begin), (order[1], middle)):
+        inside = {*owners[start - offset : start - offset + middle - begin]}
+        if inside != {which} or owners.count(which) != middle - begin:
+            return None
     changes = set()
     for i, k in zip(range(begin, middle), range(middle, end), strict=True):
         if [_bare(row) for row in rows[i]] != [_bare(row) for row in rows[k]]:
@@ -118,7 +120,7 @@ def _stretch(
         changes.add((moments[k].bytes - moments[i].bytes, moments[k].residual_bytes - moments[i].residual_bytes))
     if len(changes) != 1:
         return None
-    return Stretch(begin, middle, middle) if order[0] == _LATE else Stretch(middle, end, begin)
+    return Stretch(begin, middle, middle) if order[0] == short.late else Stretch(middle, end, begin)
 
 
 class Whole(NamedTuple):
@@ -210,7 +212,7 @@ class _Names:
         key = place, copy
         if key not in self._known:
             whole = self._short.whole.jaxpr.eqns
-            there = place + copy * self._short.length if self._short.iteration(place) == _LATE else place
+            there = place + copy * self._short.length if self._short.iteration(place) == self._short.late else place
             self._known[key] = module_of(whole[place]), line_of(whole[place]), module_of(whole[there]), line_of(
                 whole[there]
             )
@@ -244,9 +246,9 @@ def n_alive(short: Shortened, whole: Whole, eqn: Any) -> int:
     """
     which = None if eqn is None else short.iteration(forward_index(eqn))
     early, late = whole.copies
-    return early if which == _EARLY else late if which == _LATE else 1
+    return late if which == short.late else early if which == short.late - 1 else 1
 
 
 def is_late(short: Shortened, eqn: Eqn) -> bool:
     """Returns whether an equation belongs to the iteration that stands for those that were left out."""
-    return short.iteration(forward_index(eqn)) == _LATE
+    return short.iteration(forward_index(eqn)) == short.late
