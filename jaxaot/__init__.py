@@ -81,6 +81,8 @@ from jaxaot.plan.stages import Partition as Partition
 from jaxaot.plan.stages import Traced as Traced
 from jaxaot.ir.roofline import Target as Target
 from jaxaot.profiling.batch import largest_batch as largest_batch
+from jaxaot.profiling.planned import DevicePlan as DevicePlan
+from jaxaot.profiling.planned import plan as plan
 from jaxaot.profiling.profile import profile as profile
 from jaxaot.profiling.record import Profile as Profile
 from jaxaot.rematerialize.grad import grad as grad

@@ -182,17 +182,17 @@ class Answer:
 
 
 class Budgets:
-    """The best solutions of a problem, for any budget."""
+    """The best solutions of a problem, for any budget.
+
+    Attributes:
+      has_mixed: Whether a solution was returned that is no corner of the hull, but lies between two.
+    """
 
     def __init__(self, problem: Problem):
         self.problem = problem
         self.network = Network(problem)
         self._found: list[Solution] = []
-
-    @property
-    def has_mixed(self) -> bool:
-        """Whether a solution was found that is no corner of the hull, but lies between two."""
-        return bool(self._found)
+        self.has_mixed = False
 
     @functools.cached_property
     def leanest(self) -> Solution:
@@ -231,9 +231,11 @@ class Budgets:
             solution = least_cost(self.problem, limit)
         if solution is not None:
             self._found.append(solution)
+            self.has_mixed |= solution != below
             return Answer(solution, solution.cost)
         self._found.append(self._between(below, above, limit))
         best = min((s for s in (self.leanest, *self._found) if s.weight <= limit), key=lambda s: (s.cost, s.weight))
+        self.has_mixed |= best != below
         return Answer(best, min(bound, best.cost))
 
     def _corners(self, limit: int) -> tuple[Solution, Solution, int]:

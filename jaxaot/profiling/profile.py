@@ -212,10 +212,15 @@ def make_profile(name: str, traced: Traced, asked: Asked) -> Profile:
     found = _repeating(traced, asked)
     if found is not None:
         return _of_repeats(name, found, traced, asked)
-    return _of_whole(name, _joint(traced, asked), asked)
+    return _of_whole(name, differentiated(traced, asked), asked)
 
 
-def _joint(traced: Traced, asked: Asked) -> JointGraph:
+def differentiated(traced: Traced, asked: Asked) -> JointGraph:
+    """Returns the joint graph of a traced function.
+
+    Raises:
+      NotDifferentiableError: If there is nothing to differentiate.
+    """
     try:
         return traced.joint(None if traced.call.tensors else asked.argnums)
     except NotDifferentiableError as error:
@@ -316,7 +321,7 @@ def _of_repeats(name: str, found: _Repeating, traced: Traced, asked: Asked) -> P
         _bytes_of(short.whole, found.inputs),
         parts.plan.save_all_bytes + short.n_dropped * kept_by_each,
         asked.memory_budget,
-        lambda: cut(_joint(traced, asked), asked),
+        lambda: cut(differentiated(traced, asked), asked),
     )
 
 
@@ -327,10 +332,14 @@ class Estimate(NamedTuple):
     """What is known of the memory of a function.
 
     Attributes:
-      timeline: Takes the size of a value of a type to the memory in use.
+      timeline_for: Takes the size of a value of a type to the memory in use.
     """
 
-    timeline: Callable[[Callable[[Any], int]], Timeline]
+    timeline_for: Callable[[Callable[[Any], int]], Timeline]
+
+    def timeline(self, size: Callable[[Any], int] = aval_bytes) -> Timeline:
+        """Returns the memory in use; `size` as of `memory_timeline`."""
+        return self.timeline_for(size)
 
     def peak_bytes(self, size: Callable[[Any], int] = aval_bytes) -> int:
         """Returns the most that is in use at any time; `size` as of `memory_timeline`."""
@@ -351,7 +360,7 @@ def estimate(traced: Traced, asked: Asked) -> Estimate:
     found = _repeating(traced, asked)
     if found is not None:
         return Estimate(lambda size: found.memory(size).timeline)
-    parts = cut(_joint(traced, asked), asked)
+    parts = cut(differentiated(traced, asked), asked)
     return Estimate(lambda size: memory_timeline(parts, size))
 
 

@@ -189,9 +189,13 @@ def partition_weights(partition: Partition, parameters: Sequence[int]) -> Weight
     makers = {var: eqn for eqn in forward.eqns for var in eqn.outvars}
     values = zip(filter(is_saved, partition.plan.residuals), partition.plan.saved, strict=True)
     for source, value in values:
-        assert isinstance(source, FromForward | FromOutput)
-        place = source.index + (partition.joint.n_outputs if isinstance(source, FromForward) else 0)
-        var = forward.outvars[place]
+        match source:
+            case FromForward(index):
+                var = forward.outvars[partition.joint.n_outputs + index]
+            case FromOutput(index):
+                var = forward.outvars[index]
+            case _:
+                raise AssertionError("what is saved is made by the forward")
         eqn = None if isinstance(var, Literal) else makers.get(var)
         if eqn is not None and not value.is_offloaded:
             saved[id(eqn)] = saved.get(id(eqn), 0) + value.bytes
