@@ -22,6 +22,7 @@ from jax._src.dtypes import register_canonicalize_value_handler
 from jax._src.interpreters.batching import BatchTrace, BatchTracer
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
+from jax._src.source_info_util import user_frames
 from jax.custom_derivatives import SymbolicZero
 from jax.extend import linear_util, source_info_util
 from jax.extend.random import define_prng_impl as define_prng_impl
@@ -266,6 +267,12 @@ def source_line(eqn: Eqn) -> str | None:
     if len(parts) == 3 and parts[2].isdigit() and parts[1].isdigit():
         place = f"{parts[0]}:{parts[1]}"
     return None if place in ("", "unknown") else place
+
+
+def user_places(eqn: Eqn) -> Iterator[tuple[str, int]]:
+    """Yields the files and lines outside of JAX and Python that lead to an equation, innermost first."""
+    for frame in user_frames(eqn.source_info.traceback):
+        yield frame.file_name, frame.start_line
 
 
 @contextlib.contextmanager

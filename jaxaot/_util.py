@@ -170,8 +170,8 @@ so many objects that it would: hardly any are in cycles."""
 def format_bytes(n_bytes: float) -> str:
     """Returns a size for people, such as `29.5 MiB`."""
     size = float(n_bytes)
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if abs(size) < 1024 or unit == "TiB":
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
+        if abs(size) < 1024 or unit == "EiB":
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.2f} {unit}"
         size /= 1024
     raise AssertionError("unreachable")

@@ -44,7 +44,7 @@ def joint_of(traced: Traced, argnums: int | Sequence[int] | None) -> JointGraph:
     inputs = [graph_input for graph_input, _ in traced.alias.reached]
     outputs = list(traced.alias.differentiable)
     if not traced.call.tensors:
-        inputs, outputs = _array_arguments(traced, argnums)
+        inputs, outputs = array_arguments(traced, argnums)
     elif not inputs or not outputs:
         raise NotDifferentiableError(
             "There is nothing to differentiate: no input that requires grad reaches an output. Make a leaf with "
@@ -57,20 +57,9 @@ def joint_of(traced: Traced, argnums: int | Sequence[int] | None) -> JointGraph:
     return run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
 
 
-def _array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:
+def array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:
     """Returns which graph inputs belong to the arguments `argnums`, and which outputs are floats."""
-    given = (0,) if argnums is None else (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    arguments = traced.in_tree.children()[0].children()
-    missing = [i for i in given if not -len(arguments) <= i < len(arguments)]
-    if missing:
-        raise NotDifferentiableError(
-            f"`argnums` names the argument {missing[0]}, and the function was traced with {len(arguments)} "
-            "positional ones. Count from 0, or from -1 backwards."
-        )
-    wanted = {i % len(arguments) for i in given}
-    owner = [i for i, tree in enumerate(arguments) for _ in range(tree.num_leaves)]
-    named = [i for i, value in enumerate(traced.call.values) if value.leaf < len(owner) and owner[value.leaf] in wanted]
-    named += _trained(traced, wanted)
+    named, wanted = _named_inputs(traced, argnums)
     avals = traced.jaxpr.out_avals
     inputs = [i for i in named if jnp.issubdtype(traced.jaxpr.in_avals[i].dtype, jnp.inexact)]
     results = range(len(avals))
@@ -90,6 +79,30 @@ def _array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tup
             "convert with `x.astype(float)`, or name other arguments with `argnums`."
         )
     return inputs, outputs
+
+
+def parameters_of(traced: Traced, argnums: int | Sequence[int] | None = None) -> list[int]:
+    """Returns which graph inputs a gradient is with respect to, whether or not there is one."""
+    if traced.call.tensors:
+        return [graph_input for graph_input, _ in traced.alias.reached]
+    named, _ = _named_inputs(traced, argnums)
+    return [i for i in named if jnp.issubdtype(traced.jaxpr.in_avals[i].dtype, jnp.inexact)]
+
+
+def _named_inputs(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], set[int]]:
+    """Returns which graph inputs belong to some arguments, and the positions of these arguments."""
+    given = (0,) if argnums is None else (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    arguments = traced.in_tree.children()[0].children()
+    missing = [i for i in given if not -len(arguments) <= i < len(arguments)]
+    if missing:
+        raise NotDifferentiableError(
+            f"`argnums` names the argument {missing[0]}, and the function was traced with {len(arguments)} "
+            "positional ones. Count from 0, or from -1 backwards."
+        )
+    wanted = {i % len(arguments) for i in given}
+    owner = [i for i, tree in enumerate(arguments) for _ in range(tree.num_leaves)]
+    named = [i for i, value in enumerate(traced.call.values) if value.leaf < len(owner) and owner[value.leaf] in wanted]
+    return named + _trained(traced, wanted), wanted
 
 
 def _trained(traced: Traced, wanted: Collection[int]) -> list[int]:

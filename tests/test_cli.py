@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 
 import pytest
@@ -68,3 +69,58 @@ def test_the_version_is_that_of_the_package(capsys):
         main(["--version"])
     assert not stopped.value.code
     assert capsys.readouterr().out.startswith(f"jaxaot {ja.__version__} with jax ")
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    (tmp_path / "shaped.py").write_text(
+        "import jax.numpy as jnp\n"
+        "def loss(w, x):\n    return jnp.tanh(x @ w).sum()\n"
+        "def asks(x):\n    return x if x.sum() > 0 else -x\n"
+    )
+    (tmp_path / "exemplary.py").write_text(
+        "import jax, jax.numpy as jnp\n"
+        "def loss(w, x):\n    return jnp.tanh(x @ w).sum()\n"
+        "def example_args():\n    return jax.ShapeDtypeStruct((3, 5), jnp.float32), jax.ShapeDtypeStruct((7, 3), 'f4')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(__import__("sys").path))
+    return tmp_path
+
+
+SHAPES = ("--shape", "w=f32[3,5]", "--shape", "x=f32[10000000000,3]")
+
+
+def test_profile(capsys, mine):
+    assert main(["profile", "shaped:loss", *SHAPES, "--target", "h100", "--budget", "0.5", "--trace", "t.json"]) == 0
+    shown = capsys.readouterr().out
+    assert "dot_general" in shown and "shaped.py:3" in shown and "on h100" in shown and "budget 0.5" in shown
+    assert max(map(len, shown.splitlines())) <= 100
+    assert json.loads((mine / "t.json").read_text())["traceEvents"]
+    assert main(["profile", "exemplary:loss", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["parameter_bytes"] == 60 and found["rows"][0]["op"] == "dot_general"
+    assert main(["profile", "exemplary:loss", "--json", "--forward", "--shape", "x=bf16[9,3]"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["backward_flops"] == 0 and found["rows"][0]["flops"] == 2 * 9 * 15
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("nowhere:loss",), "cannot profile nowhere:loss"),
+        (("shaped:gain",), "has no attribute 'gain'"),
+        (("shaped:loss", "--shape", "w=f32[3,5]"), "--shape x=f32"),
+        (("shaped:loss", *SHAPES, "--shape", "y=f32[3]"), "has no argument y; it has w, x"),
+        (("shaped:loss", "--shape", "w=f32[3.5]"), "whole numbers"),
+        (("shaped:loss", "--shape", "w=f32[-3]"), "whole numbers"),
+        (("shaped:loss", "--shape", "w=f33[3]"), "no dtype f33"),
+        (("shaped:loss", "--shape", "w:f32"), "NAME=TYPE"),
+        (("shaped:loss", *SHAPES, "--target", "h1000"), "no target 'h1000'"),
+        (("shaped:loss", *SHAPES, "--budget", "lots"), "budget"),
+        (("shaped:loss", *SHAPES, "--trace", "nowhere/t.json"), "cannot write --trace"),
+        (("shaped:asks", "--shape", "x=f32[3]"), "asks for a value at shaped.py:5"),
+    ],
+)
+def test_what_cannot_be_profiled(capsys, mine, argv, words):
+    assert words in refused(capsys, "profile", *argv)

@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 
 import jax
 import numpy as np
 
 from jaxaot._typing import Aval, DTypeLike, Eqn
+from jaxaot.errors import ArgumentError
 from jaxaot.ir.cost import eqn_bytes, eqn_flops
 from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import called_jaxpr
 from jaxaot.ir.walk import aval_bytes, sub_jaxprs
+
+
+def _by_width(narrow: float, double: float | None = None) -> dict[str, float]:
+    """Returns peaks of 8-bit dtypes, and of float64 where there are units for it."""
+    found = dict.fromkeys(("float8_e4m3fn", "float8_e5m2", "int8"), narrow)
+    return found | ({} if double is None else {"float64": double})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +40,7 @@ class Target:
       bandwidth: Bytes/s of its memory.
       host_bandwidth: Bytes/s between its memory and the host's.
       memory: Bytes of its memory, or None if it is the host's own.
+      peaks: FLOP/s of matrix products of further dtypes, by name, such as `{"int8": 3.9e14}`.
     """
 
     name: str
@@ -39,8 +48,29 @@ class Target:
     half_flops: float
     vector_flops: float
     bandwidth: float
-    host_bandwidth: float
+    host_bandwidth: float = 3.2e10
     memory: int | None = None
+    peaks: Mapping[str, float] = dataclasses.field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        rates = {
+            "flops": self.flops, "half_flops": self.half_flops, "vector_flops": self.vector_flops,
+            "bandwidth": self.bandwidth, "host_bandwidth": self.host_bandwidth, **self.peaks,
+        }  # fmt: skip
+        wrong = [f"{name}={rate!r}" for name, rate in rates.items() if not _is_rate(rate)]
+        if wrong:
+            raise ArgumentError(
+                f"The target {self.name!r} has {', '.join(wrong)}: a rate is a number above zero, in FLOP/s or "
+                "bytes/s, such as `flops=4.9e13`."
+            )
+
+    def matrix_flops(self, dtype: np.dtype) -> float:
+        """Returns the FLOP/s of matrix products of a dtype: of few bits as those of 16 bits, if nothing is said."""
+        return self.peaks.get(dtype.name, self.half_flops if dtype.itemsize <= 2 else self.flops)
+
+
+def _is_rate(rate: object) -> bool:
+    return isinstance(rate, int | float) and not isinstance(rate, bool) and 0 < rate < math.inf
 
 
 _GIB = 2**30
@@ -49,22 +79,48 @@ TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
         Target("cpu", 1e11, 1e11, 2e10, 2e10, 1e10),
-        Target("a100", 1.56e14, 3.12e14, 1.95e13, 2.0e12, 3.2e10, 80 * _GIB),
-        Target("h100", 4.94e14, 9.89e14, 6.7e13, 3.35e12, 6.4e10, 80 * _GIB),
-        Target("h200", 4.94e14, 9.89e14, 6.7e13, 4.8e12, 6.4e10, 141 * _GIB),
+        Target("a100", 1.56e14, 3.12e14, 1.95e13, 2.0e12, 3.2e10, 80 * _GIB, {"int8": 6.24e14, "float64": 1.95e13}),
+        Target("h100", 4.94e14, 9.89e14, 6.7e13, 3.35e12, 6.4e10, 80 * _GIB, _by_width(1.979e15, 6.7e13)),
+        Target("h200", 4.94e14, 9.89e14, 6.7e13, 4.8e12, 6.4e10, 141 * _GIB, _by_width(1.979e15, 6.7e13)),
         Target("v4", 6.9e13, 2.75e14, 4.3e12, 1.23e12, 3.2e10, 32 * _GIB),
-        Target("v5e", 4.9e13, 1.97e14, 3.1e12, 8.2e11, 3.2e10, 16 * _GIB),
-        Target("v5p", 1.15e14, 4.59e14, 7.2e12, 2.77e12, 3.2e10, 95 * _GIB),
-        Target("v6e", 2.3e14, 9.18e14, 1.4e13, 1.64e12, 3.2e10, 32 * _GIB),
-        Target("tpu7x", 5.77e14, 2.307e15, 3.6e13, 7.38e12, 6.4e10, 192 * _GIB),
+        Target("v5e", 4.9e13, 1.97e14, 3.1e12, 8.2e11, 3.2e10, 16 * _GIB, {"int8": 3.94e14}),
+        Target("v5p", 1.15e14, 4.59e14, 7.2e12, 2.77e12, 3.2e10, 95 * _GIB, {"int8": 9.18e14}),
+        Target("v6e", 2.3e14, 9.18e14, 1.4e13, 1.64e12, 3.2e10, 32 * _GIB, {"int8": 1.836e15}),
+        Target("tpu7x", 5.77e14, 2.307e15, 3.6e13, 7.38e12, 6.4e10, 192 * _GIB, _by_width(4.614e15)),
     )
 }
-"""Devices by name. The CPU is a core or two of a server; the ratio of its figures is what matters."""
+"""Devices by name, with the figures of these pages:
+
+- NVIDIA, "A100 Tensor Core GPU" and "H100 Tensor Core GPU" and "H200 Tensor Core GPU", data sheets, SXM, without
+  sparsity; 32-bit products in TF32, the unit that JAX uses for them by default.
+- Google Cloud, "TPU v4", "TPU v5e", "TPU v5p", "TPU v6e", "TPU7x", system architecture, of one chip. Products of 32-bit
+  floats are three or more passes in bfloat16; a quarter is taken. Nothing is published on the vector units: a 64th.
+
+The CPU is a core or two of a server; the ratio of its figures is what matters.
+"""
 
 _OF_DEVICE_KIND = (
     ("h200", "h200"), ("h100", "h100"), ("a100", "a100"), ("tpu v4", "v4"), ("tpu v5 lite", "v5e"), ("tpu v5e", "v5e"),
     ("tpu v5p", "v5p"), ("tpu v5", "v5p"), ("tpu v6", "v6e"), ("tpu7x", "tpu7x"), ("tpu v7", "tpu7x"),
 )  # fmt: skip
+
+
+def find_target(target: str | Target | None) -> Target:
+    """Returns a target by its name; the device in use if it is None.
+
+    Raises:
+      ArgumentError: If there is none of that name.
+    """
+    if isinstance(target, Target):
+        return target
+    if target is None:
+        return target_in_use()
+    if not isinstance(target, str) or target not in TARGETS:
+        raise ArgumentError(
+            f"There is no target {target!r}. The targets are {', '.join(TARGETS)}; for another device write "
+            "`ja.Target('mine', flops=…, half_flops=…, vector_flops=…, bandwidth=…, memory=…)`."
+        )
+    return TARGETS[target]
 
 
 def target_of(platform: str, device_kind: str) -> Target:
@@ -99,9 +155,8 @@ def eqn_picoseconds(eqn: Eqn, target: Target) -> int:
     matrix = which in (Kind.MATMUL, Kind.CONVOLUTION) or which >= Kind.CONTROL
     rate = target.vector_flops
     if matrix:
-        dtypes = [getattr(atom.aval, "dtype", None) for atom in eqn.invars]
-        is_half = any(d is not None and np.dtype(d).itemsize <= 2 for d in dtypes if _is_float(d))
-        rate = target.half_flops if is_half else target.flops
+        dtypes = [dtype for atom in eqn.invars if _is_number(dtype := getattr(atom.aval, "dtype", None))]
+        rate = max(map(target.matrix_flops, dtypes), default=target.flops)
     seconds = max(eqn_flops(eqn) / rate, eqn_bytes(eqn) / target.bandwidth)
     return max(1, math.ceil(seconds * 1e12))
 
@@ -109,6 +164,13 @@ def eqn_picoseconds(eqn: Eqn, target: Target) -> int:
 def offload_picoseconds(aval: Aval, target: Target) -> int:
     """Returns how long it takes to move a value to the host and back."""
     return max(1, math.ceil(2 * aval_bytes(aval) / target.host_bandwidth * 1e12))
+
+
+def _is_number(dtype: DTypeLike | None) -> bool:
+    """Returns whether a dtype is one of floats, or of integers of few bits, which matrix units multiply."""
+    if dtype is None or not isinstance(dtype, np.dtype):
+        return False
+    return _is_float(dtype) or (dtype.kind in "iu" and dtype.itemsize == 1)
 
 
 def _is_float(dtype: DTypeLike | None) -> bool:

@@ -12,7 +12,7 @@ says which line of the user's program it comes from::
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,7 @@ def to_text(
     out_roles: Sequence[Role] | None = None,
     source: bool = True,
     name: str = "graph",
+    note: Callable[[Eqn], str] | None = None,
 ) -> str:
     """Returns a graph as text.
 
@@ -101,6 +102,7 @@ def to_text(
       out_roles: What each output means.
       source: Whether equations name the lines that they come from.
       name: What the first line calls the graph.
+      note: Takes an equation to what else stands beside it.
     """
     jaxpr = closed.jaxpr
     in_names = list(map(str, in_roles)) if in_roles is not None else [f"in{i}" for i in range(len(jaxpr.invars))]
@@ -114,6 +116,8 @@ def to_text(
     ]
     eqn_lines = [f"  {format_eqn(eqn, names, source=False)}" for eqn in jaxpr.eqns]
     places = [source_line(eqn) if source else None for eqn in jaxpr.eqns]
+    if note is not None:
+        places = ["  ".join(filter(None, (place, note(eqn)))) for place, eqn in zip(places, jaxpr.eqns, strict=True)]
     width = min(80, max((len(line) for line, place in zip(eqn_lines, places, strict=True) if place), default=0))
     lines += [f"{t:<{width}}  # {place}" if place else t for t, place in zip(eqn_lines, places, strict=True)]
     outputs = list(map(names.read, jaxpr.outvars))

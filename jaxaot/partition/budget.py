@@ -22,17 +22,18 @@ from typing import Any, Protocol, TypeVar
 
 from jaxaot._util import format_bytes
 from jaxaot.errors import BudgetError
+from jaxaot.ir.roofline import Target
 from jaxaot.partition.ilp import Part, least_cost
 from jaxaot.partition.network import Network
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
 from jaxaot.partition.solve import NoCut
 
 _UNITS = {"b": 1, "": 1}
-_UNITS |= {f"{prefix}b": 1000 ** (power + 1) for power, prefix in enumerate("kmgt")}
-_UNITS |= {f"{prefix}ib": 1024 ** (power + 1) for power, prefix in enumerate("kmgt")}
+_UNITS |= {f"{prefix}b": 1000 ** (power + 1) for power, prefix in enumerate("kmgtpe")}
+_UNITS |= {f"{prefix}ib": 1024 ** (power + 1) for power, prefix in enumerate("kmgtpe")}
 _NUMBER = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*|%)\s*\Z", re.IGNORECASE)
 _FIT = re.compile(r"\s*fit\s*:(.*)\Z", re.IGNORECASE)
-_MAX_EXACT = 400
+MAX_EXACT = 400
 """The most values for which the whole problem is solved as an integer program."""
 _MAX_OPEN = 400
 """The most values and steps of a component for which that component is."""
@@ -143,6 +144,28 @@ def _parse_fit(budget: str) -> Fit | None:
     return Fit(math.floor(float(size.group(1)) * _UNITS[size.group(2).lower()]))
 
 
+def parse_size(size: int | str | Target) -> int:
+    """Returns a size of memory in bytes.
+
+    Args:
+      size: Bytes, a text such as `"16GiB"`, or a device, whose memory it is.
+
+    Raises:
+      BudgetError: If it is none of these.
+    """
+    if isinstance(size, Target) and size.memory is not None:
+        return size.memory
+    if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
+        return size
+    match = _NUMBER.match(size) if isinstance(size, str) else None
+    if match is None or match.group(2).lower() not in _UNITS:
+        raise BudgetError(
+            f"The size of memory {getattr(size, 'name', size)!r} cannot be read. Write bytes as an int, or a text such "
+            "as '16GiB' or '80GB', or a target that says how much memory it has."
+        )
+    return math.floor(float(match.group(1)) * _UNITS[match.group(2).lower()])
+
+
 def check_budget(budget: float | str | None) -> None:
     """Raises unless a budget can be read.
 
@@ -172,12 +195,17 @@ class Answer:
 
 
 class Budgets:
-    """The best solutions of a problem, for any budget."""
+    """The best solutions of a problem, for any budget.
+
+    Attributes:
+      has_mixed: Whether a solution was returned that is no corner of the hull, but lies between two.
+    """
 
     def __init__(self, problem: Problem):
         self.problem = problem
         self.network = Network(problem)
         self._found: list[Solution] = []
+        self.has_mixed = False
 
     @functools.cached_property
     def leanest(self) -> Solution:
@@ -212,13 +240,15 @@ class Budgets:
             )
         below, above, bound = self._corners(limit)
         solution = below if below.cost <= bound else None
-        if solution is None and len(self.problem.weights) <= _MAX_EXACT:
+        if solution is None and len(self.problem.weights) <= MAX_EXACT:
             solution = least_cost(self.problem, limit)
         if solution is not None:
             self._found.append(solution)
+            self.has_mixed |= solution != below
             return Answer(solution, solution.cost)
         self._found.append(self._between(below, above, limit))
         best = min((s for s in (self.leanest, *self._found) if s.weight <= limit), key=lambda s: (s.cost, s.weight))
+        self.has_mixed |= best != below
         return Answer(best, min(bound, best.cost))
 
     def _corners(self, limit: int) -> tuple[Solution, Solution, int]:

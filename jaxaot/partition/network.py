@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from jaxaot.partition.problem import FORBIDDEN, Problem, Solution
-from jaxaot.partition.solve import INFINITE, min_cut
+from jaxaot.partition.solve import INFINITE, integers, min_cut
 
 _SOURCE, _SINK = 0, 1
 _RESOLUTION = 2**44
@@ -59,11 +59,11 @@ class Network:
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        return np.array(self.problem.weights, np.int64)
+        return integers(self.problem.weights)
 
     @cached_property
     def _costs(self) -> np.ndarray:
-        return np.array(self.problem.costs, np.int64)
+        return integers(self.problem.costs)
 
     def least_bytes(self, *, only_free: bool = False) -> Solution:
         """Returns the solution of fewest bytes, and among those the one that repeats the fewest steps.
@@ -74,8 +74,9 @@ class Network:
         Raises:
           NoCut: If something needed may neither be saved nor computed again.
         """
-        is_fixed = self._costs > 0 if only_free else self._costs == FORBIDDEN
-        is_fixed |= self._costs == FORBIDDEN
+        is_fixed = np.asarray(self._costs == FORBIDDEN, bool)
+        if only_free:
+            is_fixed |= np.asarray(self._costs > 0, bool)
         return self._solve(np.where(is_fixed, INFINITE, 0), self._weights)[0]
 
     def at_price(self, price: float) -> tuple[Solution, float]:
@@ -87,11 +88,12 @@ class Network:
         Raises:
           NoCut: If something needed may neither be kept nor computed again.
         """
-        keeping = np.where(self._weights == FORBIDDEN, np.inf, self._weights * price)
+        weights, costs = self._weights.astype(np.float64), self._costs.astype(np.float64)
+        keeping = np.where(weights == FORBIDDEN, np.inf, weights * price)
         if self.problem.offload_costs:
             away = np.array(self.problem.offload_costs, np.float64)
             keeping = np.minimum(keeping, np.where(away == FORBIDDEN, np.inf, away))
-        repeating = np.where(self._costs == FORBIDDEN, np.inf, self._costs)
+        repeating = np.where(costs == FORBIDDEN, np.inf, costs)
         total = float(keeping[np.isfinite(keeping)].sum() + repeating[np.isfinite(repeating)].sum())
         scale = _RESOLUTION / total if total else 1.0
 

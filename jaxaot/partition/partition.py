@@ -16,7 +16,7 @@ from jaxaot.ir.roofline import Target, eqn_picoseconds, offload_picoseconds, tar
 from jaxaot.ir.walk import aval_bytes, source_line
 from jaxaot.partition.bodies import Rule, cut_bodies
 from jaxaot.partition.bottlenecks import bottlenecks
-from jaxaot.partition.budget import Budgets, Fit, parse_budget, parse_fit
+from jaxaot.partition.budget import MAX_EXACT, Budgets, Fit, parse_budget, parse_fit
 from jaxaot.partition.classify import Classified, Side, classify
 from jaxaot.partition.formulate import Choices, Cost, choose, formulate
 from jaxaot.partition.network import Network
@@ -143,15 +143,40 @@ class Cutter:
     @cached_property
     def save_all(self) -> tuple[int, int]:
         """What `save_all` keeps beyond primals: all of it, and what of it is no output, in bytes."""
-        variant = self._by(Rule(save_all, "save_all"))
-        solution = variant.budgets.leanest
+        return sum(size for _, size in self.saved_by_save_all), self._by_save_all[1].weight
+
+    @cached_property
+    def saved_by_save_all(self) -> list[tuple[Eqn, int]]:
+        """What `save_all` keeps beyond primals, in bytes, each with the equation that makes it."""
+        variant, solution = self._by_save_all
+        makers = {var: eqn for eqn in variant.graph.eqns for var in eqn.outvars}
         kept = [var for var in variant.formulation.saved(solution) if var not in variant.graph.refills]
-        return sum(aval_bytes(var.aval) for var in kept), solution.weight
+        return [(makers[var], aval_bytes(var.aval)) for var in kept]
+
+    @cached_property
+    def _by_save_all(self) -> tuple[Variant, Solution]:
+        variant = self._by(Rule(save_all, "save_all"))
+        return variant, variant.budgets.leanest
 
     @cached_property
     def unlimited(self) -> Variant:
         """What the policy makes of the bodies without a budget."""
         return self._attempt(lambda: self._by(Rule(self.function, policy_label(self.policy))))
+
+    @cached_property
+    def _searched(self) -> Cutter:
+        """What cuts the same graph within the bytes of the minimum cut."""
+        return dataclasses.replace(self, policy=HoldingExchanges(self.function))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether what was decided of a value depends on what is around it, and not on how large the graph is.
+
+        So it is where each byte had one price: at a corner of the hull, and in the minimum cut. Between two corners the
+        values up to some place are kept and those behind it are not, and small problems are integer programs.
+        """
+        is_small = len(self.unlimited.formulation.problem.weights) <= MAX_EXACT
+        return not (is_small or self._searched.budgets.has_mixed)
 
     @cached_property
     def budgets(self) -> Variants:
@@ -221,7 +246,7 @@ class Cutter:
         cost = sum(self._time(variant.graph.eqns[i]) for i in places)
         cost += sum(self._time(eqn) * n_times for eqn, n_times in variant.bodies.inside.repeated)
         try:
-            searched = dataclasses.replace(self, policy=HoldingExchanges(self.function))
+            searched = self._searched
             found = searched._attempt(lambda: searched.budgets.within(solution.weight)) if cost else None
         except (BudgetError, PolicyError):  # bodies are cut by other rules within a budget
             return parts

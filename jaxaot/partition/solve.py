@@ -7,6 +7,7 @@ source's side. Among the cuts of least weight, `min_cut` returns the one closest
 The solver, `scipy.sparse.csgraph.maximum_flow` (Dinic's algorithm), takes 32-bit capacities. Larger ones are solved in
 phases, from coarse units to fine: each phase lets flow, in its unit, through what the phases before have left open.
 What can still flow then is less than one unit for each edge, so that the last phase, whose unit is 1, ends exactly.
+Capacities whose sum 64 bits do not hold are arrays of Python's integers, on which NumPy computes in the same way.
 """
 
 from __future__ import annotations
@@ -14,12 +15,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 INFINITE = -1
 """The capacity of an edge that no cut may contain."""
@@ -31,6 +29,9 @@ class NoCut(ValueError):
 
 _LIMIT = 2**30 - 1
 """The most that an edge takes in one phase, in its unit: scipy adds two of them up in 32 bits."""
+
+_SUM_LIMIT = 2**61
+"""Capacities whose sum is less are computed with in 64 bits."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -56,58 +57,78 @@ def min_cut(n_nodes: int, edges: Sequence[tuple[int, int, int]] | np.ndarray, so
 
     Args:
       n_nodes: The number of nodes, which are `range(n_nodes)`.
-      edges: Triples (from, to, capacity), the capacity an integer or `INFINITE`. Parallel edges add up. The sum of the
-        finite capacities must be below 2**62.
+      edges: Triples (from, to, capacity), the capacity an integer of any size or `INFINITE`. Parallel edges add up.
       source: The node where flow starts.
       sink: The node where it ends.
 
     Raises:
       NoCut: If a path of infinite edges leads from the source to the sink.
     """
-    triples = np.asarray(edges, np.int64).reshape(-1, 3)
+    triples = integers(edges).reshape(-1, 3)
     triples = triples[triples[:, 0] != triples[:, 1]]
+    ends, given = triples[:, :2].astype(np.int64), triples[:, 2]
     # scipy would add parallel edges in 32 bits, where infinite plus infinite is negative
-    keys, group = np.unique(triples[:, 0] * n_nodes + triples[:, 1], return_inverse=True)
+    keys, group = np.unique(ends[:, 0] * n_nodes + ends[:, 1], return_inverse=True)
     rows, columns = keys // n_nodes, keys % n_nodes
     is_infinite = np.zeros(len(keys), bool)
-    is_infinite[group[triples[:, 2] == INFINITE]] = True
-    finite = np.zeros(len(keys), np.int64)
-    np.add.at(finite, group, np.where(triples[:, 2] == INFINITE, 0, triples[:, 2]))
+    is_infinite[group[given == INFINITE]] = True
+    given = np.where(given == INFINITE, 0, given)
+    if sum(given.tolist()) >= _SUM_LIMIT:
+        given = given.astype(object)
+    finite = np.zeros(len(keys), given.dtype)
+    np.add.at(finite, group, given)
     finite[is_infinite] = 0
     if is_infinite.any() and sink in _reachable(n_nodes, rows[is_infinite], columns[is_infinite], source):
         raise NoCut("a path of infinite edges leads from the source to the sink")
     total, unit = int(finite.sum()), int(np.gcd.reduce(finite)) or 1
     capacities = np.where(is_infinite, total // unit + 1, finite // unit)  # more than any cut without infinite edges
-    left = _left_open(n_nodes, rows, columns, capacities, source, sink).tocoo()
-    is_open = left.data > 0
+    starts, ends, left = _left_open(n_nodes, rows, columns, capacities, source, sink)
+    is_open = np.asarray(left > 0, bool)
     is_behind = np.zeros(n_nodes, bool)
-    is_behind[_reachable(n_nodes, left.col[is_open], left.row[is_open], sink)] = True
+    is_behind[_reachable(n_nodes, ends[is_open], starts[is_open], sink)] = True
     is_cut = ~is_behind[rows] & is_behind[columns]
     assert not is_infinite[is_cut].any(), "a cut of least weight contains an infinite edge"
     return Cut(int(finite[is_cut].sum()), is_behind)
 
 
-def _left_open(n_nodes: int, rows: Any, columns: Any, capacities: Any, source: int, sink: int) -> csr_array:
-    """Returns the residual network of a maximum flow: forward the unused capacity, backward the used one."""
+def _left_open(
+    n_nodes: int, rows: np.ndarray, columns: np.ndarray, capacities: np.ndarray, source: int, sink: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the residual network of a maximum flow: from, to, and what is left.
+
+    What is left is the unused capacity forward, and the used one backward.
+    """
     from scipy.sparse import csr_array  # SciPy's graphs take long to import
     from scipy.sparse.csgraph import maximum_flow
 
-    left = csr_array((capacities, (rows, columns)), shape=(n_nodes, n_nodes))
+    forward, backward = rows * n_nodes + columns, columns * n_nodes + rows
+    keys = np.unique(np.concatenate([forward, backward]))  # in the order of scipy's rows
+    starts, ends = keys // n_nodes, keys % n_nodes
+    pointers = np.searchsorted(starts, np.arange(n_nodes + 1))
+    left = np.zeros(len(keys), capacities.dtype)
+    left[np.searchsorted(keys, forward)] = capacities
     can_flow = min(_sum_at(rows, capacities, source), _sum_at(columns, capacities, sink))
     while can_flow:
         unit = -(-can_flow // _LIMIT)
-        phase = csr_array(
-            (np.minimum(left.data // unit, _LIMIT).astype(np.int32), left.indices, left.indptr),
-            shape=left.shape,
-        )
-        flow = maximum_flow(phase, source, sink).flow
-        left = left - flow.astype(np.int64) * unit  # scipy's flow is antisymmetric
-        can_flow = 0 if unit == 1 else unit * left.nnz
-    return left
+        phase = np.minimum(left // unit, _LIMIT).astype(np.int32)
+        network = csr_array((phase, ends.astype(np.int32), pointers.astype(np.int32)), shape=(n_nodes, n_nodes))
+        flow = maximum_flow(network, source, sink).flow.tocoo()
+        places = np.searchsorted(keys, flow.row.astype(np.int64) * n_nodes + flow.col)
+        left[places] -= flow.data.astype(left.dtype) * unit  # scipy's flow is antisymmetric
+        can_flow = 0 if unit == 1 else unit * len(keys)
+    return starts, ends, left
+
+
+def integers(values: object) -> np.ndarray:
+    """Returns integers as an array: of 64 bits if these hold them all, else of Python's integers."""
+    try:
+        return np.asarray(values, np.int64)
+    except OverflowError:
+        return np.asarray(values, object)
 
 
 def _sum_at(nodes: np.ndarray, capacities: np.ndarray, node: int) -> int:
-    return int(np.minimum(capacities[nodes == node].astype(object).sum(), 2**62)) if (nodes == node).any() else 0
+    return sum(capacities[nodes == node].tolist())
 
 
 def _reachable(n_nodes: int, rows: np.ndarray, columns: np.ndarray, start: int) -> np.ndarray:

@@ -8,38 +8,124 @@ another order, or worse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from jaxaot._jax import DropVar
-from jaxaot._typing import Jaxpr
+from jaxaot._typing import ClosedJaxpr, Jaxpr
 from jaxaot.ir.primitives import Kind, kind
-from jaxaot.ir.walk import aval_bytes, is_on_host, source_line, sub_jaxprs, variables
+from jaxaot.ir.walk import Makers, aval_bytes, is_on_host, source_line, sub_jaxprs, variables
 from jaxaot.plan.saved import FromForward
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Moment, Timeline
 
 
-def memory_timeline(partition: Partition) -> Timeline:
-    """Returns the memory that a partition uses over its forward and its backward."""
+Size = Callable[[Any], int]
+"""Takes a type to the bytes that a value of it takes."""
+
+
+def memory_timeline(partition: Partition, size: Size = aval_bytes) -> Timeline:
+    """Returns the memory that a partition uses over its forward and its backward.
+
+    Args:
+      partition: The partition.
+      size: How large a value of a type is; another function asks what it would be if some sizes were others.
+    """
     forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
-    n_outputs = partition.joint.n_outputs
-    outputs = {var for var in variables(forward.outvars[:n_outputs]) if var not in set(forward.invars)}
-    gradients = set(variables(backward.outvars)) - set(backward.invars)
+    outputs, gradients = _results(partition)
     constants = [*partition.forward.consts, *partition.backward.consts]
-    held = sum(aval_bytes(var.aval) for var in (*forward.invars, *outputs, *gradients))
-    held += sum(aval_bytes(aval) for aval in {id(c): c for c in constants}.values())
-    kept = {var for var in variables(forward.outvars[n_outputs:]) if not is_on_host(var.aval)}
-    moments = _moments(forward, "forward", held, kept, frozenset(outputs), 0, frozenset())
-    residuals = {}
-    for place, source in enumerate(partition.plan.residuals):
-        var = backward.invars[place]
-        if isinstance(source, FromForward) and not is_on_host(var.aval):
-            residuals[var] = aval_bytes(var.aval)
-    moments += _moments(
-        backward, "backward", held, set(), frozenset(gradients), sum(residuals.values()), frozenset(residuals)
-    )
+    held = sum(size(var.aval) for var in (*forward.invars, *outputs, *gradients)) + _constant_bytes(constants)
+    kept = {var for var in variables(forward.outvars[partition.joint.n_outputs :]) if not is_on_host(var.aval)}
+    moments = _moments(forward, "forward", held, kept, outputs, 0, frozenset(), size)
+    residuals = _made_residuals(partition)
+    n_bytes = sum(size(var.aval) for var in residuals)
+    moments += _moments(backward, "backward", held, set(), gradients, n_bytes, frozenset(residuals), size)
     return Timeline(tuple(moments), held)
+
+
+def forward_timeline(closed: ClosedJaxpr, size: Size = aval_bytes) -> Timeline:
+    """Returns the memory that a graph uses as it runs alone; `size` as of `memory_timeline`."""
+    jaxpr = closed.jaxpr
+    outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
+    held = sum(size(var.aval) for var in (*jaxpr.invars, *outputs)) + _constant_bytes(closed.consts)
+    return Timeline(tuple(_moments(jaxpr, "forward", held, set(), outputs, 0, frozenset(), size)), held)
+
+
+def living_at(partition: Partition, place: int) -> list[tuple[Any, Any]]:
+    """Returns the variables that take memory at a moment, besides what is held throughout.
+
+    Args:
+      partition: The partition.
+      place: Which of the moments of its timeline.
+
+    Each comes with the equation of the forward or the backward that makes it.
+    """
+    forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
+    outputs, gradients = _results(partition)
+    makers = Makers(forward)
+    if place < len(forward.eqns):
+        return [(var, makers[var]) for var in _living(forward, place, outputs)]
+    place -= len(forward.eqns)
+    last = _last_uses(backward, _shown_by(backward))
+    made = _made_residuals(partition)
+    found = [(var, makers.get(source)) for var, source in made.items() if last.get(var, len(backward.eqns)) >= place]
+    again = Makers(backward)
+    return found + [(var, again[var]) for var in _living(backward, place, gradients)]
+
+
+def living_in(jaxpr: Jaxpr, place: int) -> list[tuple[Any, Any]]:
+    """Returns the same of a graph that runs alone."""
+    outputs = frozenset(set(variables(jaxpr.outvars)) - set(jaxpr.invars))
+    makers = Makers(jaxpr)
+    return [(var, makers[var]) for var in _living(jaxpr, place, outputs)]
+
+
+def _living(jaxpr: Jaxpr, place: int, counted: Collection[Any]) -> Iterator[Any]:
+    shown = _shown_by(jaxpr)
+    last = _last_uses(jaxpr, shown)
+    for i, eqn in enumerate(jaxpr.eqns[: place + 1]):
+        for var in eqn.outvars:
+            if _takes_memory(var, shown, counted) and max(i, last.get(var, i)) >= place:
+                yield var
+
+
+def _results(partition: Partition) -> tuple[frozenset[Any], frozenset[Any]]:
+    """Returns the outputs that the forward makes, and the gradients that the backward makes."""
+    forward, backward = partition.forward.jaxpr, partition.backward.jaxpr
+    outputs = set(variables(forward.outvars[: partition.joint.n_outputs])) - set(forward.invars)
+    return frozenset(outputs), frozenset(set(variables(backward.outvars)) - set(backward.invars))
+
+
+def _made_residuals(partition: Partition) -> dict[Any, Any]:
+    """Returns the inputs of the backward that take memory of their own, each with the variable of the forward."""
+    made = partition.forward.jaxpr.outvars[partition.joint.n_outputs :]
+    inputs = zip(partition.plan.residuals, partition.backward.jaxpr.invars, strict=False)
+    return {
+        var: made[source.index]
+        for source, var in inputs
+        if isinstance(source, FromForward) and not is_on_host(var.aval)
+    }
+
+
+def _constant_bytes(constants: Sequence[Any]) -> int:
+    return sum(aval_bytes(aval) for aval in {id(c): c for c in constants}.values())
+
+
+def _takes_memory(var: Any, shown: Callable[[Any], Sequence[Any]], counted: Collection[Any]) -> bool:
+    return not (isinstance(var, DropVar) or var in counted or shown(var) != (var,) or is_on_host(var.aval))
+
+
+def _last_uses(jaxpr: Jaxpr, shown: Callable[[Any], Sequence[Any]]) -> dict[Any, int]:
+    """Returns where each variable is last needed: of an output, behind the last equation."""
+    last: dict[Any, int] = {}
+    for i, eqn in enumerate(jaxpr.eqns):
+        for var in variables(eqn.invars):
+            for owner in shown(var):
+                last[owner] = i
+    for var in variables(jaxpr.outvars):
+        for owner in shown(var):
+            last[owner] = len(jaxpr.eqns)
+    return last
 
 
 def _moments(
@@ -47,9 +133,10 @@ def _moments(
     side: str,
     held: int,
     kept: set[Any],
-    counted: frozenset[Any],
+    counted: Collection[Any],
     residual_bytes: int,
     residuals: frozenset[Any],
+    size: Size,
 ) -> list[Moment]:
     """Returns the moments of one graph.
 
@@ -61,16 +148,10 @@ def _moments(
       counted: Values that are part of `held`.
       residual_bytes: What the residuals take at the start.
       residuals: Inputs that are released after their last use.
+      size: How large a value of a type is.
     """
     shown = _shown_by(jaxpr)
-    last: dict[Any, int] = {}
-    for i, eqn in enumerate(jaxpr.eqns):
-        for var in variables(eqn.invars):
-            for owner in shown(var):
-                last[owner] = i
-    for var in variables(jaxpr.outvars):
-        for owner in shown(var):
-            last[owner] = len(jaxpr.eqns)
+    last = _last_uses(jaxpr, shown)
     ends: dict[int, list[Any]] = {}
     for var, i in last.items():
         ends.setdefault(i, []).append(var)
@@ -82,18 +163,18 @@ def _moments(
     current = held + residual_bytes
     for i, eqn in enumerate(jaxpr.eqns):
         for var in eqn.outvars:
-            if isinstance(var, DropVar) or var in counted or shown(var) != (var,) or is_on_host(var.aval):
+            if not _takes_memory(var, shown, counted):
                 continue
-            live[var] = aval_bytes(var.aval)
+            live[var] = size(var.aval)
             current += live[var]
             kept_bytes += live[var] if var in kept_owners else 0
-        inside = max((_inside(body) for body in sub_jaxprs(eqn)), default=0) if kind(eqn) >= Kind.CONTROL else 0
+        inside = max((_inside(body, size) for body in sub_jaxprs(eqn)), default=0) if kind(eqn) >= Kind.CONTROL else 0
         place = source_line(eqn) or ""
         moments.append(Moment(side, eqn.primitive.name, place, current + inside, kept_bytes + residual_bytes))
         for var in ends.get(i, ()):
             if var in residuals:
-                current -= aval_bytes(var.aval)
-                residual_bytes -= aval_bytes(var.aval)
+                current -= size(var.aval)
+                residual_bytes -= size(var.aval)
             elif var in live and var not in inputs:
                 current -= live.pop(var)
         for var in eqn.outvars:  # what nobody reads
@@ -102,9 +183,9 @@ def _moments(
     return moments
 
 
-def _inside(body: Any) -> int:
+def _inside(body: Any, size: Size) -> int:
     """Returns the most that the values of a body take at a time, its inputs not counted."""
-    moments = _moments(body, "body", 0, set(), frozenset(), 0, frozenset())
+    moments = _moments(body, "body", 0, set(), frozenset(), 0, frozenset(), size)
     return max((moment.bytes for moment in moments), default=0)
 
 

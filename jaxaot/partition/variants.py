@@ -110,6 +110,11 @@ class Variants:
         variant = self._made[key]
         return Corner(variant, variant.budgets.at_price(price), price)
 
+    @property
+    def has_mixed(self) -> bool:
+        """Whether a solution was found that lies between two corners."""
+        return any(variant.budgets.has_mixed for variant in self._made.values())
+
     @cached_property
     def leanest(self) -> Corner:
         """The one of fewest bytes."""

@@ -19,6 +19,7 @@ from jaxaot.ir.regions import Region
 from jaxaot.ir.roles import Cotangent, Gradient, InRole, Output, OutRole, Primal, Refill, Residual
 from jaxaot.ir.text import to_text
 from jaxaot.plan.alias import AliasPlan
+from jaxaot.plan.annotated import Note, note_of, notes_of
 from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.facts import Event
@@ -147,8 +148,21 @@ class Traced:
             names += [f"seed {i}", f"offset {i}"]
         return tuple(names)
 
+    def annotate(self) -> tuple[Note, ...]:
+        """Returns what is known of each equation from its types: shape, dtype, bytes, FLOPs."""
+        return notes_of(self.jaxpr.jaxpr, "traced")
+
+    def text(self, annotated: bool = False) -> str:
+        """Returns the graph as text.
+
+        Args:
+          annotated: Whether what is known of each equation stands beside it.
+        """
+        note = (lambda eqn: str(note_of(eqn, "traced"))) if annotated else None
+        return to_text(self.jaxpr, [Primal(i, n) for i, n in enumerate(self.input_names)], name="traced", note=note)
+
     def __str__(self) -> str:
-        return to_text(self.jaxpr, [Primal(i, n) for i, n in enumerate(self.input_names)], None, name="traced")
+        return self.text()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -248,8 +262,17 @@ class JointGraph:
             gradients[position] = gradient
         return list(results[: self.n_outputs]), gradients
 
+    def annotate(self) -> tuple[Note, ...]:
+        """Returns what is known of each equation from its types: shape, dtype, bytes, FLOPs."""
+        return notes_of(self.jaxpr.jaxpr, "joint")
+
+    def text(self, annotated: bool = False) -> str:
+        """Returns the graph as text; `annotated` as of `Traced.text`."""
+        note = (lambda eqn: str(note_of(eqn, "joint"))) if annotated else None
+        return to_text(self.jaxpr, self.in_roles, self.out_roles, name="joint", note=note)
+
     def __str__(self) -> str:
-        return to_text(self.jaxpr, self.in_roles, self.out_roles, name="joint")
+        return self.text()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -348,13 +371,36 @@ class Partition:
         """Returns the forward and the backward as executables."""
         return _flow.compiled_of(self, backend)
 
-    def __str__(self) -> str:
-        joint = self.joint
+    @property
+    def _saved_variables(self) -> frozenset[Any]:
+        """The variables of the forward that are kept for the backward."""
+        outputs, n = self.forward.jaxpr.outvars, self.joint.n_outputs
+        sources = filter(is_saved, self.plan.residuals)
+        places = (source.index + (n if isinstance(source, FromForward) else 0) for source in sources)
+        return frozenset(var for var in (outputs[place] for place in places) if not hasattr(var, "val"))
+
+    def annotate(self) -> tuple[Note, ...]:
+        """Returns what is known of each equation: shape, dtype, bytes, FLOPs, and whether it is saved.
+
+        Those of the forward come first, then those of the backward.
+        """
+        forward = notes_of(self.forward.jaxpr, "forward", self._saved_variables)
+        return forward + notes_of(self.backward.jaxpr, "backward", ())
+
+    def text(self, annotated: bool = False) -> str:
+        """Returns both graphs and the plan as text; `annotated` as of `Traced.text`."""
+        joint, saved = self.joint, self._saved_variables
+        notes: list[Any] = [None, None]
+        if annotated:
+            notes = [lambda e: str(note_of(e, "forward", saved)), lambda e: str(note_of(e, "backward", ()))]
         primals = joint.in_roles[: joint.n_primals]
         gradients = joint.out_roles[-joint.n_gradients :]
-        forward = to_text(self.forward, primals, self.forward_out_roles, name="forward")
-        backward = to_text(self.backward, self.backward_in_roles, gradients, name="backward")
+        forward = to_text(self.forward, primals, self.forward_out_roles, name="forward", note=notes[0])
+        backward = to_text(self.backward, self.backward_in_roles, gradients, name="backward", note=notes[1])
         return f"{forward}\n\n{backward}\n\n{self.plan}"
+
+    def __str__(self) -> str:
+        return self.text()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

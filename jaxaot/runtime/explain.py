@@ -38,13 +38,13 @@ class Inspector:
 
 def explain_stages(traced: Traced, partition: Partition | None) -> str:
     """Returns a traced function and its partition as text."""
-    parts = [f"# signature\n{traced.signature}", f"# traced\n{traced}"]
+    parts = [f"# signature\n{traced.signature}", f"# traced\n{traced.text(annotated=True)}"]
     if partition is not None:
         plan = partition.plan
         parts += [
-            f"# joint\n{partition.joint}",
+            f"# joint\n{partition.joint.text(annotated=True)}",
             f"# sequence numbers\n{sequence_table(sequence_rows(partition.joint.jaxpr))}",
-            f"# partition\n{partition}",
+            f"# partition\n{partition.text(annotated=True)}",
             f"# memory\nsaved for the backward: {format_bytes(plan.saved_bytes)} "
             f"(save_all: {format_bytes(plan.save_all_bytes)})\n{memory_timeline(partition)}",
         ]

@@ -117,4 +117,4 @@ def test_flops_and_bytes():
     conv = graph_of(
         lambda x, k: jax.lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=numbers), images, kernels
     )
-    assert graph_flops(conv) == 2 * (2 * 8 * 8 * 5) * (3 * 3 * 3)
+    assert graph_flops(conv) == 2 * (2 * 5 * 3) * (3 * 8 - 2) ** 2  # padding is not multiplied

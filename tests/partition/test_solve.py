@@ -51,6 +51,25 @@ def test_capacities_beyond_32_bits():
     assert min_cut(4, edges, 0, 1).weight == 2**41 + 2**40 + 7
 
 
+@pytest.mark.parametrize("factor", [2**50, 3**45, 10**30])
+def test_capacities_of_any_size(factor):
+    n_nodes = 12
+    for seed in range(12):
+        edges = random_network(seed, n_nodes, largest=2**40)
+        larger = [(u, v, c if c == INFINITE else c * factor + (u * 7 + v) % 5) for u, v, c in edges]
+        graph = nx.DiGraph()
+        graph.add_nodes_from(range(n_nodes))
+        for u, v, capacity in larger:
+            old = graph[u][v]["capacity"] if graph.has_edge(u, v) else 0
+            graph.add_edge(u, v, capacity=10**60 if capacity == INFINITE else old + capacity)
+        weight, _ = nx.minimum_cut(graph, 0, 1)
+        if weight >= 10**60:
+            with pytest.raises(ValueError, match="infinite edges"):
+                min_cut(n_nodes, larger, 0, 1)
+        else:
+            assert min_cut(n_nodes, larger, 0, 1).weight == weight
+
+
 def test_parallel_infinite_edges():
     assert min_cut(3, [(0, 2, INFINITE), (0, 2, INFINITE), (2, 1, 3), (2, 1, 4)], 0, 1).weight == 7
 

@@ -1,0 +1,312 @@
+"""largest_batch(fn, *args): the largest batch that fits into some memory.
+
+The function is looked at once for a batch of a large prime. An axis whose length that prime divides is one of the batch,
+so that the memory for any other batch follows from the same graph. What comes out is looked at again as it is: if
+the estimate is the one that was expected, the next larger batch does not fit, as expected; if not, the batches around it
+are looked at one by one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot._jax import Tracer
+from jaxaot._util import collector, format_bytes
+from jaxaot.errors import ArgumentError, BudgetError
+from jaxaot.ir.roofline import Target, find_target
+from jaxaot.ir.walk import aval_bytes
+from jaxaot.partition.budget import check_budget, parse_fit, parse_size
+from jaxaot.partition.policies import get_policy
+from jaxaot.profiling.arguments import check_shapes, require_function
+from jaxaot.profiling.modules import as_function
+from jaxaot.profiling.profile import Asked, Estimate, estimate, name_of, traced_shapes
+
+_PRIME = 100_003
+_MOST_TRIES = 24
+
+
+def largest_batch(
+    fn: Callable[..., Any],
+    /,
+    *args: object,
+    memory: int | str | Target,
+    budget: float | str | None = None,
+    batch: Mapping[int, int] | None = None,
+    backward: bool = True,
+    target: str | Target | None = None,
+    policy: str | Callable[..., Any] | None = None,
+    argnums: int | Sequence[int] = 0,
+) -> int:
+    """Returns the largest batch for which all that is in use at any time fits into some memory, by estimate.
+
+        ja.largest_batch(loss, params, images, labels, memory="16GiB", budget=0.3)
+
+    Nothing is computed. The memory counted is that of parameters, gradients, data, results, what is kept and what is
+    in use in between; the states of an optimizer are not in it.
+
+    Args:
+      fn: A function or a module, as `ja.profile` takes it.
+      *args: Its arguments, for any batch.
+      memory: Bytes, a text such as `"16GiB"`, or a target, whose memory it is.
+      budget: The most that may be kept for the backward, see `memory_budget` of `ja.compile`.
+      batch: For each argument that has a batch its dim, such as `{1: 0, 2: 0}`, counted from 0. By default it is the
+        first dim of the arrays in those arguments that are not differentiated: of those that are as long as most.
+      backward: Whether it is differentiated.
+      target: The device, whose roofline says what is worth keeping; by default the one in use.
+      policy: What may be kept.
+      argnums: The arguments to differentiate.
+
+    Where the function cannot be traced for any batch, such as one that has to be divided by 8, the batches are multiples
+    of the one that is given.
+
+    Raises:
+      BudgetError: If not even the smallest batch fits, or the memory or the budget cannot be read.
+      ArgumentError: If there is no such dim, or the memory does not depend on it.
+    """
+    require_function(fn, "ja.largest_batch")
+    limit, found = parse_size(memory), find_target(target)
+    check_budget(budget)
+    if policy is not None:
+        get_policy(policy)
+    check_shapes(args, "ja.largest_batch")
+    call, arguments = as_function(fn, args)
+    n_before = len(arguments) - len(args)
+    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    first = (numbers,) if isinstance(numbers, int) else numbers
+    differentiated = () if n_before else tuple(i % max(1, len(args)) for i in first)
+    shaped = _Batched(args, batch, differentiated)
+    asked = Asked(backward, found, budget, policy, numbers)
+
+    def sized(n: int) -> Estimate:
+        types = (*arguments[:n_before], *shaped.with_batch(n))
+        return estimate(traced_shapes(call, types, {}), asked)
+
+    with collector.waits():
+        return _Search(sized, limit, shaped.given, name_of(call), parse_fit(budget) is not None).run()
+
+
+class _Batched:
+    """Arguments whose batch can be changed.
+
+    Attributes:
+      given: The batch that they have.
+    """
+
+    def __init__(self, args: Sequence[Any], batch: Mapping[int, int] | None, differentiated: Sequence[int]):
+        """Finds the dims of the batch.
+
+        Raises:
+          ArgumentError: If there are none, or some have another length than others.
+        """
+        self._args = args
+        self._dims = self._said(batch) if batch is not None else self._first(differentiated)
+        sizes = {leaf.shape[dim] for leaf, dim in self._leaves()}
+        if len(sizes) > 1:
+            raise ArgumentError(
+                f"The dims that `batch={dict(batch or {})}` names have different lengths: {sorted(sizes)}. They are one "
+                "batch, so pass arguments that agree."
+            )
+        self.given = max(1, sizes.pop())
+
+    def _said(self, batch: Mapping[int, int]) -> dict[int, Callable[[Any], int | None]]:
+        dims: dict[int, Callable[[Any], int | None]] = {}
+        for position, dim in batch.items():
+            if not (isinstance(position, int) and isinstance(dim, int) and 0 <= position < len(self._args)):
+                raise ArgumentError(
+                    f"`batch={dict(batch)}` names the argument {position!r}, and there are {len(self._args)}. Write "
+                    "positions and dims, both counted from 0, such as `batch={1: 0}`."
+                )
+            short = [leaf.shape for leaf in _arrays(self._args[position]) if not -leaf.ndim <= dim < leaf.ndim]
+            if short or not _arrays(self._args[position]):
+                shapes = f"an array of shape {short[0]}" if short else "no array"
+                raise ArgumentError(f"`batch={dict(batch)}` names dim {dim} of argument {position}, which has {shapes}.")
+            dims[position] = lambda leaf, dim=dim: dim % leaf.ndim
+        if not dims:
+            raise ArgumentError("`batch={}` names no dim, so there is nothing to make larger.")
+        return dims
+
+    def _first(self, differentiated: Sequence[int]) -> dict[int, Callable[[Any], int | None]]:
+        data = [i for i in range(len(self._args)) if i not in differentiated]
+        lengths = Counter(leaf.shape[0] for i in data for leaf in _arrays(self._args[i]) if leaf.ndim)
+        if not lengths:
+            raise ArgumentError(
+                "There is no batch: no argument that is not differentiated has an array with a dim. Say where it is: "
+                "`ja.largest_batch(fn, *args, memory=…, batch={0: 0})`."
+            )
+        usual = lengths.most_common(1)[0][0]
+        return dict.fromkeys(data, lambda leaf: 0 if leaf.ndim and leaf.shape[0] == usual else None)
+
+    def _leaves(self) -> list[tuple[Any, int]]:
+        pairs = ((leaf, dim_of(leaf)) for i, dim_of in self._dims.items() for leaf in _arrays(self._args[i]))
+        return [(leaf, dim) for leaf, dim in pairs if dim is not None]
+
+    def with_batch(self, n: int) -> tuple[Any, ...]:
+        """Returns the types of the arguments for a batch."""
+        return tuple(
+            jax.tree.map(lambda leaf, i=i: self._resized(leaf, self._dims.get(i), n), arg)
+            for i, arg in enumerate(self._args)
+        )
+
+    @staticmethod
+    def _resized(leaf: Any, dim_of: Callable[[Any], int | None] | None, n: int) -> Any:
+        if dim_of is None or not _is_array(leaf):
+            return leaf
+        dim = dim_of(leaf)
+        if dim is None:
+            return leaf
+        return jax.ShapeDtypeStruct((*leaf.shape[:dim], n, *leaf.shape[dim + 1 :]), leaf.dtype)
+
+
+def _is_array(leaf: Any) -> bool:
+    return isinstance(leaf, jax.ShapeDtypeStruct | jax.Array | np.ndarray) and not isinstance(leaf, Tracer)
+
+
+def _arrays(tree: Any) -> list[Any]:
+    return [leaf for leaf in jax.tree.leaves(tree) if _is_array(leaf)]
+
+
+@dataclasses.dataclass
+class _Search:
+    """Looks for the largest batch.
+
+    Attributes:
+      sized: Takes a batch to what is estimated for it.
+      limit: The memory, in bytes.
+      given: The batch of the arguments.
+      name: What the function is called.
+      adapts: Whether what is kept is chosen so that it fits, so that memory does not follow from another batch's.
+    """
+
+    sized: Callable[[int], Estimate]
+    limit: int
+    given: int
+    name: str
+    adapts: bool
+
+    def run(self) -> int:
+        """Returns the largest batch that fits.
+
+        Raises:
+          BudgetError: If none does.
+          ArgumentError: If all do.
+        """
+        self._known: dict[int, int | None] = {}
+        unit, expected = 1, None
+        if not self.adapts:
+            unit, expected = self._expectation()
+        low, high, step = 0, None, 1  # in units: what fits, what does not
+        guess = self._solve(expected) if expected is not None else max(1, self.given // unit)
+        for _ in range(_MOST_TRIES):
+            peak = self._peak(guess * unit)
+            if peak is not None and peak <= self.limit:
+                low, step = max(low, guess), 2 * step
+                if expected is not None and self._is_last(expected, low, peak):
+                    return low * unit
+            else:
+                high = guess if high is None else min(high, guess)
+            if high is not None and high - low <= 1:
+                break
+            guess = low + step if high is None else self._next(low, high, unit)
+        if not low:
+            least = self._peak(unit)
+            needs = "" if least is None else f": a batch of {unit} needs about {format_bytes(least)}"
+            raise BudgetError(
+                f"`{self.name}` does not fit into {format_bytes(self.limit)} for any batch{needs}. Write "
+                "`budget=0.3` or `policy='save_nothing'` to keep less for the backward, or take a larger memory."
+            )
+        return low * unit
+
+    def _expectation(self) -> tuple[int, Callable[[int], int] | None]:
+        """Returns the unit of batches, and what takes a batch in units to the memory that is expected."""
+        unit, found = 1, None
+        try:
+            found = self.sized(_PRIME)
+        except (BudgetError, ArgumentError):
+            raise
+        except Exception:  # whatever a function raises that takes only some batches
+            unit = self.given
+            found = self.sized(_PRIME * unit)
+        kept: dict[int, int] = {}
+
+        def expected(n: int) -> int:
+            if n not in kept:
+                kept[n] = found.peak_bytes(lambda aval: _size_at(aval, n))
+            return kept[n]
+
+        return unit, expected
+
+    def _solve(self, expected: Callable[[int], int]) -> int:
+        """Returns the largest batch, in units, of which it is expected that it fits; at least 1."""
+        low, high = 0, 1
+        while expected(high) <= self.limit:
+            low, high = high, 2 * high if low == 0 else self._line(expected, low, high)
+            if high > 2**80:
+                raise ArgumentError(
+                    f"The memory of `{self.name}` does not depend on its batch, so that any fits. Say which dims are "
+                    "the batch: `ja.largest_batch(fn, *args, memory=…, batch={1: 0})`."
+                )
+        for turn in itertools.count():
+            if high - low <= 1:
+                break
+            guess = (low + high) // 2 if turn % 3 == 2 else self._between(expected, low, high)
+            guess = min(max(guess, low + 1), high - 1)
+            if expected(guess) <= self.limit:
+                low = guess
+            else:
+                high = guess
+        return max(1, low)
+
+    def _line(self, expected: Callable[[int], int], low: int, high: int) -> int:
+        """Returns where the memory would reach the limit if it went on growing as between two batches."""
+        growth = expected(high) - expected(low)
+        if growth <= 0:
+            return high * 1024
+        return max(high + 1, high + -(-(self.limit - expected(high) + 1) * (high - low) // growth))
+
+    def _between(self, expected: Callable[[int], int], low: int, high: int) -> int:
+        base = expected(low) if low else 0
+        growth = expected(high) - base
+        return (low + high) // 2 if growth <= 0 else low + (self.limit - base) * (high - low) // growth
+
+    def _peak(self, batch: int) -> int | None:
+        """Returns the memory for a batch, looked at as it is; None if it cannot be made to fit."""
+        if batch not in self._known:
+            try:
+                self._known[batch] = self.sized(batch).peak_bytes()
+            except BudgetError:
+                self._known[batch] = None
+        return self._known[batch]
+
+    def _is_last(self, expected: Callable[[int], int], low: int, peak: int) -> bool:
+        """Returns whether one more does not fit, as the memory of a batch is the one that was expected, but for a little.
+
+        What is constant may differ from batch to batch, such as a divisor that is saved in one and not in another.
+        """
+        grows, differs = expected(low + 1) - expected(low), peak - expected(low)
+        return 100 * abs(differs) < grows and expected(low + 1) - abs(differs) > self.limit
+
+    def _next(self, low: int, high: int, unit: int) -> int:
+        below, above = self._known.get(low * unit), self._known.get(high * unit)
+        if below is None or above is None or above <= below:
+            return (low + high) // 2
+        guess = low + (self.limit - below) * (high - low) // (above - below)
+        return min(max(guess, low + 1), high - 1)
+
+
+def _size_at(aval: Any, n: int) -> int:
+    """Returns the bytes of a value of a type, with `n` in place of the prime."""
+    shape = getattr(aval, "shape", None)
+    if not shape or all(size % _PRIME for size in shape):
+        return aval_bytes(aval)
+    n_bytes = aval_bytes(aval)
+    for size in shape:
+        while size and size % _PRIME == 0:
+            size, n_bytes = size // _PRIME, n_bytes // _PRIME * n
+    return n_bytes

@@ -1,0 +1,216 @@
+"""plan(fn, *args, target="v5e"): what the compiler of a device makes of a function, without the device."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from jaxaot import settings as config
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot._util import format_bytes
+from jaxaot.errors import ArgumentError
+from jaxaot.ir.roofline import TARGETS, Target
+from jaxaot.partition.budget import check_budget, parse_size
+from jaxaot.partition.policies import get_policy
+from jaxaot.passes.prepare import prepare_backward, prepare_forward
+from jaxaot.plan.stages import Partition
+from jaxaot.profiling.arguments import check_shapes, require_function
+from jaxaot.profiling.devices import absent_device
+from jaxaot.profiling.modules import as_function
+from jaxaot.profiling.profile import Asked, cut, differentiated, estimate, name_of, traced_shapes
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """What the compiler says of one program.
+
+    Attributes:
+      name: `"forward"` or `"backward"`.
+      argument_bytes: What its inputs take.
+      output_bytes: What its results take.
+      temporary_bytes: What it takes besides while it runs.
+      host_bytes: What it takes of the memory of the host.
+      flops: FLOPs as the compiler counts them; None if it does not say.
+    """
+
+    name: str
+    argument_bytes: int
+    output_bytes: int
+    temporary_bytes: int
+    host_bytes: int
+    flops: float | None
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class DevicePlan:
+    """What a function takes on a device that is not there: what `ja.plan` returns.
+
+    Attributes:
+      name: What the function is called.
+      target: The device.
+      programs: The programs that its compiler made: a forward, and a backward if there is one.
+      saved_bytes: What the forward keeps for the backward, besides inputs and results.
+      held_bytes: What inputs and results take, which are in use throughout.
+      estimated_bytes: The most that is in use at any time by the estimate from shapes, as `ja.profile` has it.
+      refused: What the compiler says if the function does not fit into the device's memory; else None.
+    """
+
+    name: str
+    target: Target
+    programs: tuple[Program, ...]
+    saved_bytes: int
+    held_bytes: int
+    estimated_bytes: int
+    refused: str | None = None
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """The most that is in use at any time, by the compiler's analysis; None if it refused the function."""
+        if self.refused is not None:
+            return None
+        return self.held_bytes + self.saved_bytes + max(program.temporary_bytes for program in self.programs)
+
+    def fits(self, memory: int | str | Target | None = None) -> bool:
+        """Returns whether it fits.
+
+        Args:
+          memory: Bytes, a text such as `"16GiB"`, or a target; by default the memory of the device.
+
+        Raises:
+          BudgetError: If it cannot be read.
+        """
+        return self.peak_bytes is not None and self.peak_bytes <= parse_size(self.target if memory is None else memory)
+
+    def __repr__(self) -> str:
+        return f"<DevicePlan of {self.name} for {self.target.name}>"
+
+    def __str__(self) -> str:
+        estimate = f"estimated from shapes: {format_bytes(self.estimated_bytes)}"
+        if self.peak_bytes is None:
+            return f"{self.name} does not fit on {self.target.name}: {self.refused}\n{estimate}"
+        lines = [
+            f"{self.name} compiled for {self.target.name}: at most {format_bytes(self.peak_bytes)} in use, of which "
+            f"{format_bytes(self.held_bytes)} inputs and results, {format_bytes(self.saved_bytes)} kept for the backward"
+        ]
+        lines += [
+            f"  {program.name}: {format_bytes(program.temporary_bytes)} temporary, "
+            f"{format_bytes(program.argument_bytes)} in, {format_bytes(program.output_bytes)} out"
+            + (f", {format_bytes(program.host_bytes)} on the host" if program.host_bytes else "")
+            for program in self.programs
+        ]
+        return "\n".join([*lines, estimate])
+
+
+def plan(
+    fn: Callable[..., Any],
+    /,
+    *args: object,
+    target: str,
+    backward: bool = True,
+    memory_budget: float | str | None = None,
+    policy: str | Callable[..., Any] | None = None,
+    argnums: int | Sequence[int] = 0,
+) -> DevicePlan:
+    """Returns what a function takes on a device that is not there, as the device's own compiler says.
+
+        print(ja.plan(loss, params, batch, target="v5e", memory_budget=0.3))
+
+    Forward and backward are compiled apart, as `ja.compile` does. Nothing is run.
+
+    Args:
+      fn: A function or a module, as `ja.profile` takes it.
+      *args: Its arguments, or their types.
+      target: `"v4"`, `"v5e"`, `"v5p"`, `"v6e"`, `"tpu7x"`, `"a100"`, `"h100"` or `"h200"`.
+      backward: Whether it is differentiated.
+      memory_budget: The most that may be kept for the backward.
+      policy: What may be kept.
+      argnums: The arguments to differentiate.
+
+    Raises:
+      MissingExtraError: If the compiler is not installed: `pip install "jaxaot[tpu-plan]"` or `"jaxaot[gpu-plan]"`.
+      ArgumentError: If there is no such device.
+      CompilerError: If the compiler cannot compile it.
+      PolicyError: If there is no such policy.
+      BudgetError: If the budget cannot be read or met.
+    """
+    require_function(fn, "ja.plan")
+    if not isinstance(target, str):
+        raise ArgumentError(
+            f"`ja.plan` compiles for devices that there are, by name, and was given {target!r}. For one of your own, "
+            "`ja.profile(fn, *args, target=…)` estimates from shapes."
+        )
+    check_budget(memory_budget)
+    if policy is not None:
+        get_policy(policy)
+    device = absent_device(target)
+    check_shapes(args, "ja.plan")
+    call, arguments = as_function(fn, args)
+    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    asked = Asked(backward, TARGETS[target], memory_budget, policy, numbers)
+    traced = traced_shapes(call, arguments, {})
+    with config.scoped(costs=target):
+        expected = estimate(traced, asked).timeline()
+        if backward:
+            parts = cut(differentiated(traced, asked), asked)
+            graphs, saved = _graphs_of(parts), parts.plan.extra_bytes
+        else:
+            graphs, saved = {"forward": prepare_forward(traced.jaxpr)}, 0
+    name, held, peak = name_of(call), expected.held_bytes, expected.peak_bytes
+    programs = []
+    for side, graph in graphs.items():
+        try:
+            programs.append(_program(side, compiled_for(device, jaxpr_as_fun(graph), graph.in_avals)))
+        except jax.errors.JaxRuntimeError as error:
+            if "RESOURCE_EXHAUSTED" not in str(error):
+                raise
+            return DevicePlan(name, TARGETS[target], (), saved, held, peak, _first_line(str(error)))
+    return DevicePlan(name, TARGETS[target], tuple(programs), saved, held, peak)
+
+
+def _graphs_of(parts: Partition) -> dict[str, Any]:
+    backward = prepare_backward(parts.backward, len(parts.plan.residuals))
+    return {"forward": prepare_forward(parts.forward), "backward": backward}
+
+
+def placed_on(device: Any, tree: Any) -> Any:
+    """Returns the types of a tree of arrays or types, as if the arrays lay on a device."""
+    sharding = NamedSharding(Mesh(np.array([device]), ("x",)), PartitionSpec())
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding), tree)
+
+
+def compiled_for(device: Any, fn: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """Returns a function compiled for a device that need not be there.
+
+    Args:
+      device: The device.
+      fn: A function of arrays.
+      args: The types of its arguments.
+    """
+    return jax.jit(fn).lower(*placed_on(device, tuple(args))).compile()
+
+
+def _program(name: str, compiled: Any) -> Program:
+    memory = compiled.memory_analysis()
+    try:
+        costs = compiled.cost_analysis()
+    except NotImplementedError:
+        costs = None
+    flops = costs.get("flops") if isinstance(costs, dict) else None
+    return Program(
+        name,
+        int(memory.argument_size_in_bytes),
+        int(memory.output_size_in_bytes),
+        int(memory.temp_size_in_bytes),
+        int(getattr(memory, "host_temp_size_in_bytes", 0)) + int(getattr(memory, "host_output_size_in_bytes", 0)),
+        flops,
+    )
+
+
+def _first_line(message: str) -> str:
+    return re.sub(r"\s+", " ", message.split("\n\n")[0]).strip()[:300]

@@ -1,0 +1,486 @@
+"""profile(fn, *args): what a function is made of, from shapes alone."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from jaxaot import settings as config
+from jaxaot._jax import has_side_effects
+from jaxaot._typing import ClosedJaxpr, Jaxpr
+from jaxaot._util import KeptWith, collector
+from jaxaot.api import trace
+from jaxaot.errors import ConcretizationError, NotDifferentiableError, UsageError
+from jaxaot.flow import array_arguments, parameters_of, with_hooks
+from jaxaot.ir.regions import open_regions
+from jaxaot.ir.rewrite import inline
+from jaxaot.ir.roofline import Target, eqn_picoseconds, find_target
+from jaxaot.ir.walk import aval_bytes, short_aval, variables
+from jaxaot.joint import build_joint
+from jaxaot.lower.costs import cut_options
+from jaxaot.partition.budget import check_budget
+from jaxaot.partition.partition import Cutter
+from jaxaot.partition.policies import get_policy
+from jaxaot.partition.timeline import forward_timeline, living_at, living_in, memory_timeline
+from jaxaot.passes.pipeline import joint_passes, run_passes
+from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.plan.timeline import Moment, Timeline
+from jaxaot.profiling.arguments import call_key, check_shapes, require_function
+from jaxaot.profiling.modules import as_function, naming
+from jaxaot.profiling.record import Living, Profile
+from jaxaot.profiling.repeats import shorten
+from jaxaot.profiling.rows import Row, Weights, first_reads, graph_rows, is_of_library, line_of, partition_weights
+from jaxaot.profiling.unfold import (
+    Alike,
+    Whole,
+    find_alike,
+    held_by_each,
+    is_late,
+    n_alive,
+    unfold_memory,
+    unfold_rows,
+)
+from jaxaot.tape.modes import state
+
+MAX_PROFILES = 32
+"""How many profiles are kept for each function; the least recently used one is dropped."""
+
+_lock = threading.Lock()
+_profiles = KeptWith()
+"""By what they depend on, the profiles of functions, the last used last."""
+
+
+def profile(
+    fn: Callable[..., Any],
+    /,
+    *args: object,
+    backward: bool = True,
+    target: str | Target | None = None,
+    memory_budget: float | str | None = None,
+    policy: str | Callable[..., Any] | None = None,
+    argnums: int | Sequence[int] = 0,
+    **kwargs: Any,
+) -> Profile:
+    """Returns what a function computes, moves and keeps, operation by operation and module by module.
+
+        batch = jax.ShapeDtypeStruct((10**10, 224, 224, 3), jnp.float32)
+        print(ja.profile(loss, params, batch, target="v5e"))
+
+    Nothing is computed, and no memory is taken: shapes are enough. What is kept between forward and backward is what
+    `ja.compile` and `ja.remat` would keep. A call with the same function and shapes returns the same profile, unless
+    the function reads something else of Python by then.
+
+    Args:
+      fn: A function of arrays, tensors and containers of them; an nnx, linen or equinox module; or a method of one. Of
+        a linen module the variables are made from shapes.
+      *args: Its arguments: `jax.ShapeDtypeStruct`s, arrays, tensors, modules, or pytrees of these.
+      backward: Whether it is differentiated: tensors where they require grad, else the arguments `argnums`.
+      target: The device whose roofline gives the times: a name such as `"h100"`, or a `ja.Target`; by default the
+        device in use.
+      memory_budget: The most that may be kept for the backward, see `ja.compile`; by default the setting in force.
+      policy: What may be kept; by default the setting in force.
+      argnums: The arguments to differentiate, whose arrays count as parameters.
+      **kwargs: Its keyword arguments.
+
+    Raises:
+      ArgumentError: If there is no such target, or a size is no whole number.
+      ConcretizationError: If the function asks for a value, or the shape of a result depends on one.
+      UsageError: If it does something besides computing, such as a callback, or computes a position that the integers of
+        JAX do not hold.
+      NotDifferentiableError: If there is nothing to differentiate.
+      PolicyError: If there is no such policy.
+      BudgetError: If the budget cannot be read or met.
+    """
+    require_function(fn, "ja.profile")
+    found = find_target(target)
+    check_budget(memory_budget)
+    if policy is not None:
+        get_policy(policy)
+    check_shapes([*args, *kwargs.values()], "ja.profile")
+    numbers = argnums if isinstance(argnums, int) else tuple(argnums)
+    call, arguments = as_function(fn, args)
+    options = backward, found, memory_budget, policy, numbers, config.get()
+    key = call_key(call, arguments, kwargs)
+    with _lock:
+        kept = _profiles.of(call)
+        if key is not None and (key, options) in kept:
+            kept[key, options] = kept.pop((key, options))  # the latest comes last
+            return kept[key, options]
+    asked = Asked(backward, found, memory_budget, policy, numbers)
+    with collector.waits():
+        traced = traced_shapes(call, arguments, kwargs)
+        made = make_profile(name_of(call), traced, asked)
+    if key is not None and _is_kept(traced):
+        with _lock:
+            kept[key, options] = made
+            if len(kept) > MAX_PROFILES:
+                del kept[next(iter(kept))]
+    return made
+
+
+class Asked(NamedTuple):
+    """What a profile is asked for; fields as the arguments of `profile`."""
+
+    backward: bool
+    target: Target
+    memory_budget: float | str | None
+    policy: str | Callable[..., Any] | None
+    argnums: int | tuple[int, ...]
+
+
+_ASKS_FOR_VALUE = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.NonConcreteBooleanIndexError,
+)
+
+
+def traced_shapes(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    """Returns a function traced for the shapes of its arguments.
+
+    Raises:
+      ConcretizationError: If it asks for a value.
+      UsageError: If it does something besides computing, or computes a position that JAX's integers do not hold.
+    """
+    name = name_of(fn)
+    try:
+        with naming():
+            traced = trace(fn, *args, **kwargs)
+    except _ASKS_FOR_VALUE as error:
+        first = str(error).splitlines()[0]
+        raise ConcretizationError(
+            f"`{name}` asks for a value{_place(error)}, and it is looked at by its shapes alone: {first} Write "
+            "`jnp.where(cond, a, b)` for `if`, `jax.lax.while_loop` for `while`, and results of a shape that does not "
+            "depend on values, such as `jnp.nonzero(x, size=n)`."
+        ) from error
+    except OverflowError as error:
+        raise UsageError(
+            f"`{name}` computes a position or a size{_place(error)} that JAX's 32-bit integers do not hold: {error}. "
+            "Write sizes as floats, `x * float(n)`, and positions for an axis of this length under "
+            "`jax.config.update('jax_enable_x64', True)`."
+        ) from error
+    effects = [eqn for eqn in traced.jaxpr.jaxpr.eqns if has_side_effects(eqn)]
+    if effects:
+        shown = ", ".join(f"`{eqn.primitive.name}`" + (f" at {line_of(eqn)}" if line_of(eqn) else "") for eqn in effects)
+        raise UsageError(
+            f"`{name}` does more than compute: {shown}. What that takes cannot be told from shapes. Profile the "
+            "function without it."
+        )
+    return traced
+
+
+def _place(error: BaseException) -> str:
+    """Returns the innermost line of the user's that an error was raised through, such as ` at model.py:12`."""
+    found = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if not is_of_library(frame.filename):
+            found = f" at {os.path.basename(frame.filename)}:{frame.lineno}"
+    return found
+
+
+def name_of(fn: Callable[..., Any]) -> str:
+    """Returns what a function is called."""
+    return getattr(fn, "__name__", type(fn).__name__)
+
+
+def _is_kept(traced: Traced) -> bool:
+    """Returns whether the profile of a trace depends on nothing but what is looked at again at a later call."""
+    has_others = any(cell.path[0] != ("root", "args") for cell in traced.places.cells)
+    has_others |= any(array.path[0] != ("root", "args") for array in traced.places.arrays)
+    has_constants = any(isinstance(value, jax.Array) for value in traced.jaxpr.consts)
+    return not (traced.call.tensors or traced.rng.generators or has_others or has_constants)
+
+
+def make_profile(name: str, traced: Traced, asked: Asked) -> Profile:
+    """Returns the profile of a traced function.
+
+    Raises:
+      NotDifferentiableError: If there is nothing to differentiate.
+      PolicyError: If what the policy says cannot be done.
+      BudgetError: If the budget cannot be met.
+    """
+    if not asked.backward:
+        return _of_forward(name, traced, asked)
+    found = _repeating(traced, asked)
+    if found is not None:
+        return _of_repeats(name, found, traced, asked)
+    return _of_whole(name, differentiated(traced, asked), asked)
+
+
+def differentiated(traced: Traced, asked: Asked) -> JointGraph:
+    """Returns the joint graph of a traced function.
+
+    Raises:
+      NotDifferentiableError: If there is nothing to differentiate.
+    """
+    try:
+        return traced.joint(None if traced.call.tensors else asked.argnums)
+    except NotDifferentiableError as error:
+        raise NotDifferentiableError(f"{error} For the forward alone write `backward=False`.") from error
+
+
+def _of_whole(name: str, joint: JointGraph, asked: Asked) -> Profile:
+    parts = cut(joint, asked)
+    parameters = joint.differentiable_inputs
+    timeline = parts.timeline
+    return Profile(
+        name,
+        asked.target,
+        tuple(itertools.chain.from_iterable(_rows(parts, asked))),
+        timeline,
+        _living(parts, peak_place(timeline), parameters, at=timeline.peak),
+        _bytes_of(parts.forward, parameters),
+        parts.plan.save_all_bytes,
+        asked.memory_budget,
+        lambda: parts,
+    )
+
+
+def _rows(parts: Partition, asked: Asked) -> list[list[Row]]:
+    weights = partition_weights(parts, parts.joint.differentiable_inputs)
+    rows = graph_rows(parts.forward.jaxpr, "forward", asked.target, weights)
+    return rows + graph_rows(parts.backward.jaxpr, "backward", asked.target, weights)
+
+
+# -- functions that repeat a block -------------------------------------------------------------------------------------
+
+
+def _may_shorten(traced: Traced, asked: Asked) -> bool:
+    """Returns whether what is saved of a block depends on the block alone: within a budget it does not."""
+    settings = config.get()
+    is_named = isinstance(settings.policy if asked.policy is None else asked.policy, str)
+    budget = settings.memory_budget if asked.memory_budget is None else asked.memory_budget
+    return is_named and budget is None and state.saved_hooks is None and not traced.call.tensors
+
+
+class _Repeating(NamedTuple):
+    """A function that repeats a block, cut for fewer repetitions."""
+
+    alike: Alike
+    cutter: Cutter
+    parts: Partition
+    rows: list[list[Row]]
+    held: list[tuple[str, Any]]
+    inputs: tuple[int, ...]
+
+    def memory(self, size: Callable[[Any], int] = aval_bytes) -> Whole:
+        """Returns the memory of the whole; `size` as of `memory_timeline`."""
+        timeline = self.parts.timeline if size is aval_bytes else memory_timeline(self.parts, size)
+        return unfold_memory(self.alike, timeline, sum(size(var.aval) for _, var in self.held))
+
+
+def _repeating(traced: Traced, asked: Asked) -> _Repeating | None:
+    """Returns a function that repeats a block, cut for fewer repetitions; None if it repeats none that is alike."""
+    if not _may_shorten(traced, asked):
+        return None
+    opened = open_regions(traced.jaxpr)
+    short = None if opened.regions or opened.names else shorten(opened.jaxpr)
+    if short is None:
+        return None
+    try:
+        inputs, outputs = array_arguments(traced, asked.argnums)
+    except NotDifferentiableError:
+        return None
+    place = {i: k for k, i in enumerate(short.inputs)}
+    settings = config.get()
+    joint = build_joint(short.graph, [place[i] for i in inputs if i in place], outputs)
+    joint = run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
+    cutter, parts = cutting(joint, asked)
+    if not cutter.is_local:  # the whole may be cut otherwise
+        return None
+    rows = _rows(parts, asked)
+    alike = find_alike(short, parts, rows, parts.timeline)
+    return None if alike is None else _Repeating(alike, cutter, parts, rows, held_by_each(short, parts), tuple(inputs))
+
+
+def _of_repeats(name: str, found: _Repeating, traced: Traced, asked: Asked) -> Profile:
+    short, parts = found.alike.short, found.parts
+    whole = found.memory()
+    kept_by_each = sum(size for eqn, size in found.cutter.saved_by_save_all if is_late(short, eqn))
+    return Profile(
+        name,
+        asked.target,
+        tuple(unfold_rows(found.alike, parts, found.rows)),
+        whole.timeline,
+        _living(
+            parts,
+            whole.peak,
+            parts.joint.differentiable_inputs,
+            lambda eqn: n_alive(short, whole, eqn),
+            [(role, None, var, short.n_dropped) for role, var in found.held],
+            whole.timeline.peak,
+        ),
+        _bytes_of(short.whole, found.inputs),
+        parts.plan.save_all_bytes + short.n_dropped * kept_by_each,
+        asked.memory_budget,
+        lambda: cut(differentiated(traced, asked), asked),
+    )
+
+
+# -- memory alone ------------------------------------------------------------------------------------------------------
+
+
+class Estimate(NamedTuple):
+    """What is known of the memory of a function.
+
+    Attributes:
+      timeline_for: Takes the size of a value of a type to the memory in use.
+    """
+
+    timeline_for: Callable[[Callable[[Any], int]], Timeline]
+
+    def timeline(self, size: Callable[[Any], int] = aval_bytes) -> Timeline:
+        """Returns the memory in use; `size` as of `memory_timeline`."""
+        return self.timeline_for(size)
+
+    def peak_bytes(self, size: Callable[[Any], int] = aval_bytes) -> int:
+        """Returns the most that is in use at any time; `size` as of `memory_timeline`."""
+        return self.timeline(size).peak_bytes
+
+
+def estimate(traced: Traced, asked: Asked) -> Estimate:
+    """Returns what is known of the memory of a traced function.
+
+    Raises:
+      NotDifferentiableError: If there is nothing to differentiate.
+      PolicyError: If what the policy says cannot be done.
+      BudgetError: If the budget cannot be met.
+    """
+    if not asked.backward:
+        graph = _forward_graph(traced)
+        return Estimate(lambda size: forward_timeline(graph, size))
+    found = _repeating(traced, asked)
+    if found is not None:
+        return Estimate(lambda size: found.memory(size).timeline)
+    parts = cut(differentiated(traced, asked), asked)
+    return Estimate(lambda size: memory_timeline(parts, size))
+
+
+def _forward_graph(traced: Traced) -> ClosedJaxpr:
+    settings = config.get()
+    return run_passes(inline(traced.jaxpr), joint_passes(settings.passes, settings.exact_rounding))
+
+
+def cut(joint: JointGraph, asked: Asked) -> Partition:
+    """Returns the partition that would be used on the target."""
+    return cutting(joint, asked)[1]
+
+
+def cutting(joint: JointGraph, asked: Asked) -> tuple[Cutter, Partition]:
+    """Returns what cuts a joint graph, and the partition that would be used on the target."""
+    settings = config.get()
+    options = cut_options(settings)
+    if settings.costs == "roofline":
+        options["cost"] = functools.partial(eqn_picoseconds, target=asked.target)
+    policy = settings.policy if asked.policy is None else asked.policy
+    budget = settings.memory_budget if asked.memory_budget is None else asked.memory_budget
+    cutter = Cutter(joint, policy, **options)
+    return cutter, with_hooks(cutter.cut(budget))
+
+
+def _of_forward(name: str, traced: Traced, asked: Asked) -> Profile:
+    graph = _forward_graph(traced)
+    parameters = parameters_of(traced, asked.argnums)
+    rows = graph_rows(graph.jaxpr, "forward", asked.target, Weights({}, first_reads(graph.jaxpr, parameters)))
+    timeline = forward_timeline(graph)
+    return Profile(
+        name,
+        asked.target,
+        tuple(itertools.chain.from_iterable(rows)),
+        timeline,
+        _living_forward(graph, timeline, parameters),
+        _bytes_of(graph, parameters),
+        0,
+    )
+
+
+def _bytes_of(graph: ClosedJaxpr, inputs: Sequence[int]) -> int:
+    return sum(aval_bytes(graph.in_avals[i]) for i in inputs)
+
+
+# -- what lives at the peak --------------------------------------------------------------------------------------------
+
+
+def _living(
+    parts: Partition,
+    place: int | None,
+    parameters: Sequence[int],
+    n_alive: Callable[[Any], int] = lambda eqn: 1,
+    more: Sequence[tuple[str, Any, Any, int]] = (),
+    at: Moment | None = None,
+) -> tuple[Living, ...]:
+    """Returns what takes memory at a moment.
+
+    Args:
+      parts: The partition.
+      place: Which moment of its timeline.
+      parameters: Which inputs of the forward are parameters.
+      n_alive: Takes the equation that makes a value to how many there are of it.
+      more: What is held besides, as `together` takes it.
+      at: That moment of the whole.
+    """
+    forward, backward = parts.forward.jaxpr, parts.backward.jaxpr
+    held = [*_held(forward, parameters, parts.joint.n_outputs), *more]
+    gradients = dict.fromkeys(variables(backward.outvars))
+    held += [("gradients", None, var, 1) for var in gradients if var not in set(backward.invars)]
+    found = [] if place is None else living_at(parts, place)
+    kept = {*backward.invars, *variables(forward.outvars[parts.joint.n_outputs :])}
+    values = (("saved" if var in kept else "temporary", eqn, var, n_alive(eqn)) for var, eqn in found)
+    return _with_rest(together([*held, *values]), at)
+
+
+def _living_forward(graph: ClosedJaxpr, timeline: Timeline, parameters: Sequence[int]) -> tuple[Living, ...]:
+    held = _held(graph.jaxpr, parameters, len(graph.jaxpr.outvars))
+    place = peak_place(timeline)
+    found = [] if place is None else living_in(graph.jaxpr, place)
+    return _with_rest(together([*held, *(("temporary", eqn, var, 1) for var, eqn in found)]), timeline.peak)
+
+
+def _with_rest(values: tuple[Living, ...], peak: Moment | None) -> tuple[Living, ...]:
+    """Returns values with what is alive inside of a loop that runs at the peak, and constants."""
+    rest = 0 if peak is None else peak.bytes - sum(value.bytes for value in values)
+    if peak is None or rest <= 0:
+        return values
+    inside = Living("inside", peak.name, "", 1, rest, peak.source)
+    return tuple(sorted((*values, inside), key=lambda value: -value.bytes))
+
+
+def peak_place(timeline: Timeline) -> int | None:
+    """Returns which moment is the peak; None if there is none."""
+    moments = timeline.moments
+    return max(range(len(moments)), key=lambda i: moments[i].bytes) if moments else None
+
+
+def _held(forward: Jaxpr, parameters: Sequence[int], n_outputs: int) -> list[tuple[str, Any, Any, int]]:
+    named = set(parameters)
+    held = [("parameters" if i in named else "inputs", None, var, 1) for i, var in enumerate(forward.invars)]
+    outputs = dict.fromkeys(variables(forward.outvars[:n_outputs]))
+    return held + [("outputs", None, var, 1) for var in outputs if var not in set(forward.invars)]
+
+
+def together(found: Sequence[tuple[str, Any, Any, int]]) -> tuple[Living, ...]:
+    """Returns values that take memory, those of one kind together, the largest first.
+
+    Args:
+      found: For each its role, the equation that makes it or None, its variable, and how many there are of it.
+    """
+    sums: dict[Any, list[int]] = {}
+    for role, eqn, var, n in found:
+        if role in ("saved", "temporary"):
+            name = "" if eqn is None else eqn.primitive.name
+            key = role, name, short_aval(var.aval), "" if eqn is None else line_of(eqn)
+        else:
+            key = role, "", "", ""
+        counted = sums.setdefault(key, [0, 0])
+        counted[0] += n
+        counted[1] += n * aval_bytes(var.aval)
+    values = [Living(role, name, shape, n, size, line) for (role, name, shape, line), (n, size) in sums.items() if size]
+    return tuple(sorted(values, key=lambda value: -value.bytes))
