@@ -44,7 +44,7 @@ from jaxaot.views.layout import (
     layout_of,
 )
 from jaxaot.views.memory_format import MemoryFormat, check_format, suggested_format
-from jaxaot.views.window import find_window
+from jaxaot.views.window import window_in_graph
 
 
 def _check_leaf(tensor: Tensor) -> None:
@@ -230,7 +230,7 @@ def _carry(tensor: Tensor, carrier: Any) -> None:
     """Makes the gradients of what a tensor shows now go where a carrier's go."""
     history, storage = tensor._history, tensor._storage
     if tensor._layout is not storage.layout:
-        window, starts = find_window(storage.layout, tensor._layout, tensor._offset)
+        window, starts = window_in_graph(storage.layout, tensor._layout, tensor._offset)
         carrier = window.scatter(jnp.zeros(storage.layout.size, storage.layout.dtype), carrier, starts)
     assert history is not None, "it requires grad"
     history.trace, history.ghost = state.trace, carrier

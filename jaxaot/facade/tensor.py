@@ -42,7 +42,7 @@ from jaxaot.tape.node import Edge, Node, edge_of
 from jaxaot.views.chain import Geometry, ViewChain
 from jaxaot.views.layout import Layout, contiguous
 from jaxaot.views.memory_format import MemoryFormat, has_format
-from jaxaot.views.window import find_window
+from jaxaot.views.window import find_window, window_in_graph
 
 if TYPE_CHECKING:
     from jaxaot.facade.bound import Bound  # a stub of what `methods.py` binds from the op table
@@ -312,7 +312,8 @@ class Tensor(Bound):
             return AbstractArray(self._layout.size, self._layout.dtype)  # type: ignore[return-value]
         if array is None:
             return jax.numpy.zeros(self._layout.size, self._layout.dtype)
-        window, starts = find_window(storage.layout, self._layout, self._offset)
+        find = find_window if trace is None else window_in_graph
+        window, starts = find(storage.layout, self._layout, self._offset)
         return window.apply(array, starts)
 
     def jax(self) -> Array:

@@ -30,7 +30,7 @@ from jaxaot.tape.modes import state
 from jaxaot.tape.node import next_number
 from jaxaot.tape.threads import threads
 from jaxaot.views.layout import Layout
-from jaxaot.views.window import find_window
+from jaxaot.views.window import window_in_graph
 
 if TYPE_CHECKING:
     from jaxaot.facade.generator import Generator
@@ -339,7 +339,7 @@ class TraceState:
             if storage.trace is self and storage.writer is None and id(storage) not in self.storages:
                 storage.array, storage.writer = value, history
             return
-        window, starts = find_window(storage.layout, layout, tensor._offset)
+        window, starts = window_in_graph(storage.layout, layout, tensor._offset)
         history.ghost = window.scatter(jnp.zeros(storage.layout.size, storage.layout.dtype), value, starts)
 
     def free(self, storage: Storage) -> None:

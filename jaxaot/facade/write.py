@@ -23,7 +23,7 @@ from jaxaot.lower.entry import run_into
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
-from jaxaot.views.window import find_window
+from jaxaot.views.window import find_window, window_in_graph
 
 
 def check_no_inference(target: Any) -> None:
@@ -254,7 +254,7 @@ def _scattered(target: Any, base: Any, value: Any) -> Any:
         base = jnp.zeros(storage.layout.size, storage.layout.dtype)
     if not layout.numel:
         return base
-    window, starts = find_window(storage.layout, layout, target._offset)
+    window, starts = window_in_graph(storage.layout, layout, target._offset)
     return window.scatter(base, value, starts)
 
 

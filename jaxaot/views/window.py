@@ -239,6 +239,11 @@ def find_window(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWin
     return window, _places([offset], storage)
 
 
+def window_in_graph(storage: Layout, view: Layout, offset: int) -> tuple[AbstractWindow, np.ndarray]:
+    """Returns the window of a view in a graph, whose starts are no operands: memory may be of any size."""
+    return find_window(storage.abstract, view, offset)
+
+
 def _places(numbers: Sequence[int], storage: Layout) -> np.ndarray:
     return np.array(numbers, np.int64) if storage.is_abstract else place_numbers(numbers, storage.numel)
 
