@@ -8,8 +8,7 @@ import tempfile
 import numpy as np
 
 import jaxaot as ja
-
-nn = ja.nn
+from jaxaot import nn
 
 TEXT = " ".join(
     f"{n} times {m} is {n * m}, and {n * m} is {n} times {m}; {n} and {m} make {n + m}."
@@ -30,8 +29,8 @@ class Model(nn.Module):
         self.head = nn.Linear(n_features, len(LETTERS))
 
     def forward(self, letters: ja.Tensor, state: State | None = None) -> tuple[ja.Tensor, State]:
-        hidden, state = self.lstm(self.embedding(letters), state)
-        return self.head(hidden), state
+        hidden, after = self.lstm(self.embedding(letters), state)
+        return self.head(hidden), after
 
 
 def rows_of(batch: int) -> np.ndarray:

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 
 import jaxaot as ja
+from jaxaot import nn
+from jaxaot.nn import functional
 
 sys.path.insert(0, os.path.dirname(__file__))
 from drawn_digits import draw_digits
-
-nn, functional = ja.nn, ja.nn.functional
 
 
 class Encoder(nn.Module):

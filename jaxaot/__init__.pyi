@@ -106,6 +106,12 @@ from jaxaot.plan.stages import Compiled as Compiled
 from jaxaot.plan.stages import JointGraph as JointGraph
 from jaxaot.plan.stages import Partition as Partition
 from jaxaot.plan.stages import Traced as Traced
+from jaxaot.ir.roofline import Target as Target
+from jaxaot.profiling.batch import largest_batch as largest_batch
+from jaxaot.profiling.planned import DevicePlan as DevicePlan
+from jaxaot.profiling.planned import plan as plan
+from jaxaot.profiling.profile import profile as profile
+from jaxaot.profiling.record import Profile as Profile
 from jaxaot.rematerialize.grad import grad as grad
 from jaxaot.rematerialize.grad import value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from jaxaot.errors import HookResultError
+from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.hooks import RemovableHandle
 from jaxaot.tape.modes import state
 from jaxaot.transforms.custom_function import Function
 
 _NONE: dict[int, Any] = {}
+_zeros = FUNCTIONS[""]["zeros"]
 
 
 def add_hook(module: Any, kind: str, hook: Callable[..., Any], prepend: bool = False, **flags: bool) -> RemovableHandle:
@@ -107,8 +109,10 @@ class _Same(Function):
 
     @staticmethod
     def forward(ctx: Any, *tensors: Tensor) -> tuple[Tensor, ...]:
-        ctx.set_materialize_grads(False)
-        return tuple(tensor.view_as(tensor) for tensor in tensors)
+        passed = tuple(tensor.view_as(tensor) for tensor in tensors)
+        plain = [after for before, after in zip(tensors, passed, strict=True) if not before.requires_grad]
+        ctx.mark_non_differentiable(*plain)
+        return passed
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
@@ -129,6 +133,7 @@ class _Gradients:
         self._after = list(hooks.get("backward", _NONE).values())
         self._of_outputs: tuple[Any, ...] | None = None
         self._inputs: list[int] | None = None
+        self._sizes: list[Any] = []
         self._n_inputs = 0
 
     def watch_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -137,7 +142,7 @@ class _Gradients:
         watched, places, node = _watched(args)
         if node is None:
             return args
-        self._inputs = places
+        self._inputs, self._sizes = places, [(args[i].shape, args[i].dtype) for i in places]
         node.register_hook(self._at_inputs)
         return watched
 
@@ -147,10 +152,10 @@ class _Gradients:
         watched, places, node = _watched(given)
         if node is None:
             return result
-        n_outputs = len(given)
+        n_outputs, sizes = len(given), [(given[i].shape, given[i].dtype) for i in places]
 
         def at_outputs(_: object, gradients: tuple[Any, ...]) -> tuple[Any, ...] | None:
-            full = _spread(gradients, places, n_outputs)
+            full = _spread(gradients, places, n_outputs, sizes)
             for hook in self._before:
                 changed = hook(self._module, full)
                 if changed is not None:
@@ -174,7 +179,7 @@ class _Gradients:
     def _at_inputs(self, gradients: tuple[Any, ...], _: object) -> tuple[Any, ...] | None:
         if self._of_outputs is None or self._inputs is None:
             return None  # a gradient of the inputs that did not come through the outputs
-        full = _spread(gradients, self._inputs, self._n_inputs)
+        full = _spread(gradients, self._inputs, self._n_inputs, self._sizes)
         for hook in self._after:
             changed = hook(self._module, full, self._of_outputs)
             if changed is not None:
@@ -186,7 +191,8 @@ class _Gradients:
                     )
                 full = changed
         self._of_outputs = None
-        return tuple(full[i] for i in self._inputs)
+        # what flows nowhere stays away, whatever a hook makes of the zeros in its place
+        return tuple(None if g is None else full[i] for i, g in zip(self._inputs, gradients, strict=True))
 
 
 def _watched(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int], Any]:
@@ -203,8 +209,9 @@ def _watched(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int], Any]:
     return tuple(made), places, node
 
 
-def _spread(values: tuple[Any, ...], places: list[int], n: int) -> tuple[Any, ...]:
+def _spread(values: tuple[Any, ...], places: list[int], n: int, sizes: list[Any]) -> tuple[Any, ...]:
+    """Returns gradients at their places among `n` values; zeros, as in PyTorch, where a tensor has none."""
     full: list[Any] = [None] * n
-    for i, value in zip(places, values, strict=True):
-        full[i] = value
+    for i, value, (shape, dtype) in zip(places, values, sizes, strict=True):
+        full[i] = _zeros(tuple(shape), dtype=dtype) if value is None else value
     return tuple(full)

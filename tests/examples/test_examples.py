@@ -18,7 +18,7 @@ def loaded(name):
 
 
 def test_the_digits_are_learned(capsys):
-    assert loaded("digits_cnn").main(n_epochs=3, n_images=1000) > 0.7
+    assert loaded("digits_cnn").main(n_epochs=3) > 0.7
     assert capsys.readouterr().out.count("epoch") == 3
 
 
@@ -36,7 +36,7 @@ def test_the_language_model_learns():
 def test_the_original_of_the_digits_learns_as_well(monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch, "compile", lambda fn: fn)  # whose compiler of C++ need not be there
-    assert loaded("digits_cnn_torch").main(n_epochs=3, n_images=1000) > 0.7
+    assert loaded("digits_cnn_torch").main(n_epochs=3) > 0.7
 
 
 def test_the_port_is_the_original_line_by_line():

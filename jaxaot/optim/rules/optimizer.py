@@ -50,7 +50,7 @@ class Optimizer:
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds a group: a dict with `params`, and options that are not the defaults."""
         group = completed(param_group, self.defaults, self.param_groups)
-        self.param_append(group)
+        self.param_groups.append(group)
         with recording(False):
             for parameter in group["params"]:
                 if parameter.requires_grad:
