@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.lax import GatherScatterMode
 
+from jaxaot._typing import Array, ArrayLike
 from jaxaot.buckets.rules.reductions import identity_of
 from jaxaot.buckets.table import declare
 from jaxaot.buckets.writer import Padded, Writer
@@ -17,13 +18,13 @@ from jaxaot.ir.extents import Extent, extent_of, plain, size_of
 _KNOWN = (GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP, GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
-def _wide(indices: Any) -> Any:
+def _wide(indices: ArrayLike) -> Any:
     """Returns indices of a dtype in which the size of each axis is a number."""
     indices = jnp.asarray(indices)
     return indices if indices.dtype.itemsize >= 4 else indices.astype(jnp.int32)
 
 
-def _replaced(indices: Any, column: int, values: Any) -> Any:
+def _replaced(indices: Array, column: int, values: Array) -> Any:
     """Returns indices with one column replaced."""
     is_it = lax.broadcasted_iota(jnp.int32, indices.shape, indices.ndim - 1) == column
     return lax.select_n(is_it, indices, jnp.broadcast_to(values[..., None].astype(indices.dtype), indices.shape))
