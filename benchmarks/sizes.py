@@ -108,9 +108,10 @@ def gpt(steps: int, longest: int) -> None:
     lengths = [int(n) for n in RNG.integers(3, longest + 1, steps)]
     arguments = [(t, (*model.start(), jnp.asarray(RNG.integers(0, model.words, (4, t))))) for t in lengths]
     compare("gpt", model.step, {"ids": 1}, arguments)
-    by_hand = untyped(jax.jit(lambda *args: model.step(*args)))
+    by_hand = untyped(jax.jit(untyped(model.step)))
 
-    def padded(params: Any, state: Any, ids: Any) -> Any:
+    def padded(*given: Any) -> Any:
+        params, state, ids = given
         n = ids.shape[1]
         bucket = min(bucket_of(n) or n, longest)
         is_there = np.zeros((4, bucket), bool)
@@ -182,7 +183,7 @@ def full(steps: int, longest: int) -> None:
     model = GPT(4, 128, longest)
     ids = jnp.asarray(RNG.integers(0, model.words, (8, longest)))
     print(f"full: {longest} of {longest}, in turns")
-    exact = untyped(ja.jit(lambda *args: model.step(*args)))
+    exact = untyped(ja.jit(untyped(model.step)))
     step = untyped(ja.jit(model.step, dynamic={"ids": 1}, buckets=[longest]))
     args: Any = (*model.start(), ids)
     took: dict[str, list[float]] = {"exact": [], "bucket": []}

@@ -19,6 +19,7 @@ import numpy as np
 from jax import lax
 
 from jaxaot._jax import bind_again, has_side_effects, traced_like
+from jaxaot._typing import ArrayLike
 from jaxaot.ir.alignment import AlignedEqn, AlignedGraph, Number, Operand, Values
 from jaxaot.ir.extents import (
     Extent,
@@ -194,7 +195,7 @@ class Writer:
                 mask = along if mask is None else mask & along
         return mask
 
-    def mask(self, value: Padded, axes: Sequence[int], fill: Any) -> Padded:
+    def mask(self, value: Padded, axes: Sequence[int], fill: ArrayLike) -> Padded:
         """Returns a value whose elements that are invalid along some axes are a number.
 
         Args:
@@ -409,7 +410,7 @@ def _have_same_extents(one: Padded, other: Padded) -> bool:
     return all(normal(a) == normal(b) for a, b in zip(one.extents, other.extents, strict=True))
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     """Returns whether two numbers are equal, NaN to NaN."""
     if one is None or other is None:
         return one is other

@@ -265,7 +265,7 @@ def _as_identity(
     return changed
 
 
-def _bits(value: Any) -> Any:
+def _bits(value: object) -> Any:
     array = np.asarray(value)
     return array.tobytes(), array.shape
 
@@ -307,10 +307,10 @@ class _Names:
     def __init__(self) -> None:
         self._of: dict[Any, list[int]] = {}
 
-    def add(self, var: Any, number: int) -> None:
+    def add(self, var: object, number: int) -> None:
         self._of.setdefault(var, []).append(number)
 
-    def of(self, var: Any) -> list[int]:
+    def of(self, var: object) -> list[int]:
         return self._of.get(var, [])
 
 

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from jaxaot._typing import Array, ArrayLike
 from jaxaot.ir.extents import Extent, Pair, normal
 
 
-def padded(value: Any, shape: tuple[int, ...]) -> Any:
+def padded(value: ArrayLike, shape: tuple[int, ...]) -> Any:
     """Returns an array of a shape that begins with the elements of another one; the others are zero.
 
     On CPU the elements are read where they are, without a copy of their own.
@@ -41,7 +42,7 @@ class Crop(NamedTuple):
     kept: tuple[slice, ...]
     shape: tuple[int, ...]
 
-    def __call__(self, result: Any) -> Any:
+    def __call__(self, result: Array) -> Any:
         """Returns a result of the program as the exact program returns it."""
         there = np.asarray(result).reshape(self.digits)[self.kept].reshape(self.shape)
         return jax.device_put(there, result.sharding)

@@ -53,7 +53,7 @@ class _Size(NamedTuple):
     """
 
     fit: Fit | None
-    held: Any
+    held: Made | _Exact | None
     run: Callable[..., Any] | None
 
 
@@ -181,11 +181,11 @@ class Sized(Generic[P, R]):
         leaves, tree = _flatten(list(moving.values()))
         return leaves, (tree, trace_context(), tuple(moving), _typed(static))
 
-    def _touch(self, held: Any) -> None:
+    def _touch(self, held: Made | _Exact) -> None:
         with contextlib.suppress(KeyError):  # another thread may have let it go
             self._held.move_to_end(id(held))
 
-    def _hold(self, held: Any) -> None:
+    def _hold(self, held: Made | _Exact) -> None:
         """Keeps a program, and lets the one go that was used least recently if there are too many."""
         if id(held) in self._held:
             return

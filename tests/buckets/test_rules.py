@@ -331,7 +331,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "sizes.md"
 
 
 def test_the_page_lists_the_rules_that_there_are():
-    lines = re.findall(r"^\| (`.*`) \| (.+) \|$", PAGE.read_text(), re.M)
+    lines = re.findall(r"^\| (`.*`) \| (.+) \|$", PAGE.read_text().partition("## The rules")[2], re.M)
     assert [(" ".join(re.findall(r"`([^`]+)`", names)), does) for names, does in lines] == [
         (" ".join(row.names), row.does) for row in ROWS
     ]

@@ -88,7 +88,7 @@ def _filled_with(e: AlignedEqn, fills: Sequence[Any]) -> Any:
         return exact_number(function(*fills), e.eqn.outvars[0].aval.dtype)
 
 
-def _are_one(one: Any, other: Any) -> bool:
+def _are_one(one: object, other: object) -> bool:
     return one is not None and other is not None and type(one) is type(other) and repr(one) == repr(other)
 
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.lax import GatherScatterMode
 
+from jaxaot._typing import Array, ArrayLike
 from jaxaot.buckets.rules.reductions import identity_of
 from jaxaot.buckets.table import declare
 from jaxaot.buckets.writer import Padded, Writer
@@ -17,13 +18,13 @@ from jaxaot.ir.extents import Extent, extent_of, plain, size_of
 _KNOWN = (GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP, GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
-def _wide(indices: Any) -> Any:
+def _wide(indices: ArrayLike) -> Any:
     """Returns indices of a dtype in which the size of each axis is a number."""
     indices = jnp.asarray(indices)
     return indices if indices.dtype.itemsize >= 4 else indices.astype(jnp.int32)
 
 
-def _replaced(indices: Any, column: int, values: Any) -> Any:
+def _replaced(indices: Array, column: int, values: Array) -> Any:
     """Returns indices with one column replaced."""
     is_it = lax.broadcasted_iota(jnp.int32, indices.shape, indices.ndim - 1) == column
     return lax.select_n(is_it, indices, jnp.broadcast_to(values[..., None].astype(indices.dtype), indices.shape))
@@ -45,6 +46,9 @@ def gather(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     last = len(places.extents) - 1
     if places.is_padded(last):
         raise w.refuse("the number of its indices depends on a size")
+    for axis, of_places in zip(names.operand_batching_dims, names.start_indices_batching_dims, strict=True):
+        (source, places), _ = w.together([source, places], [[axis, of_places]])
+    batch: dict[int, Extent] = {axis: places.extents[axis] for axis in range(last)}
     indices, outside = _wide(places.array), None
     is_whole = {}
     for axis in range(len(source.extents)):
@@ -70,12 +74,6 @@ def gather(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
         else:  # where indices are promised to be in bounds, XLA clips them
             clipped = lax.clamp(jnp.zeros((), given.dtype), given, highest.astype(given.dtype))
             indices = _replaced(indices, column[axis], clipped)
-    batch: dict[int, Extent] = {axis: places.extents[axis] for axis in range(last)}
-    for axis, of_places in zip(names.operand_batching_dims, names.start_indices_batching_dims, strict=True):
-        (source, places), (joined,) = w.together([source, places], [[axis, of_places]])
-        if places.array is not values[1].array:
-            raise w.refuse("its batch is laid out in two ways")
-        batch[of_places] = joined
     (array,) = w.bind(e, source.array, indices)
     windows = [
         axis
@@ -118,6 +116,12 @@ def scatter(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
     last = len(places.extents) - 1
     if places.is_padded(last):
         raise w.refuse("the number of its indices depends on a size")
+    batch_of_updates = [axis for axis in range(len(updates.extents)) if axis not in names.update_window_dims]
+    for axis, of_places in zip(names.operand_batching_dims, names.scatter_indices_batching_dims, strict=True):
+        group = [axis, of_places, batch_of_updates[of_places]]
+        (target, places, updates), _ = w.together([target, places, updates], [group])
+    rows = [axis for axis in range(last) if axis not in names.scatter_indices_batching_dims]
+    (places, updates), joined = w.together([places, updates], [[axis, batch_of_updates[axis]] for axis in rows])
     indices = _wide(places.array)
     windows = [
         axis
@@ -146,18 +150,6 @@ def scatter(w: Writer, e: AlignedEqn, values: list[Padded]) -> list[Padded]:
         elif width[axis] > 1:
             off = (given < 0) | (given > highest)
             indices = _replaced(indices, column, lax.select_n(off, given, jnp.full_like(given, nowhere)))
-    batch_of_updates = [axis for axis in range(len(updates.extents)) if axis not in names.update_window_dims]
-    for axis, of_places in zip(names.operand_batching_dims, names.scatter_indices_batching_dims, strict=True):
-        pairs = [[axis, of_places, batch_of_updates[of_places]]]
-        found, _ = w.together([target, places, updates], pairs)
-        if found[0].array is not target.array or found[1].array is not places.array:
-            raise w.refuse("its batch is laid out in two ways")
-        target, places, updates = found
-    rows = [axis for axis in range(last) if axis not in names.scatter_indices_batching_dims]
-    found, joined = w.together([places, updates], [[axis, batch_of_updates[axis]] for axis in rows])
-    if found[0].array is not places.array:
-        raise w.refuse("its indices are laid out otherwise than what is written")
-    updates = found[1]
     of_rows = Padded(
         indices, tuple(dict(zip(rows, joined, strict=True)).get(a, x) for a, x in enumerate(places.extents))
     )

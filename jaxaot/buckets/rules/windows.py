@@ -7,19 +7,20 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from jaxaot._typing import Array, ArrayLike
 from jaxaot.buckets.table import declare
 from jaxaot.buckets.writer import Padded, Writer
 from jaxaot.ir.alignment import AlignedEqn
 from jaxaot.ir.extents import Size, extent_of, plain, size_of
 
 
-def _with_room(array: Any, room: dict[int, int]) -> Any:
+def _with_room(array: Array, room: dict[int, int]) -> Any:
     """Returns an array with some zeros behind it along some axes, so that no window is moved by the end of it."""
     config = [(0, room.get(axis, 0), 0) for axis in range(array.ndim)]
     return lax.pad(array, jnp.zeros((), array.dtype), config) if any(room.values()) else array
 
 
-def _clipped(w: Writer, start: Any, size: Size, window: Size) -> Any:
+def _clipped(w: Writer, start: ArrayLike, size: Size, window: Size) -> Any:
     """Returns a start as it is clipped at the exact size."""
     last = jnp.maximum(jnp.asarray(w.value(size) - w.value(window)), 0)
     start = jnp.asarray(start)
