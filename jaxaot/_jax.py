@@ -431,6 +431,13 @@ def unmapped(value: object) -> Any:
     return value
 
 
+def known_value(symbol: object) -> Any:
+    """Returns the array that a symbol of a derivative stands for; None where JAX computes on nothing but symbols."""
+    while is_tracer(symbol):
+        symbol = getattr(symbol, "primal", None)
+    return symbol
+
+
 @dataclasses.dataclass(frozen=True)
 class Rules:
     """What JAX has to know of a primitive, as functions; None stands for a tangent or cotangent that is zero.

@@ -18,6 +18,7 @@ from jaxaot.errors import GradientMismatchError, JaxaotError, NothingToCheckErro
 from jaxaot.facade.create import from_numpy
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.forward import dual_level, make_dual, unpack_dual
+from jaxaot.facade.generator import default_generator
 from jaxaot.facade.grad import grad
 from jaxaot.facade.history import History
 from jaxaot.facade.source_line import warn_user
@@ -44,6 +45,7 @@ class _Options:
     nondet_tol: float
     is_fast: bool
     undefined: bool
+    undefined_forward: bool
     dtypes: bool
     batched: bool
     forward: bool
@@ -79,7 +81,8 @@ def gradcheck(
       rtol: The same, in proportion.
       raise_exception: Whether to raise rather than return False.
       nondet_tol: How far two backwards of the same call may be apart.
-      check_undefined_grad: Whether the backward has to take None for gradients of outputs.
+      check_undefined_grad: Whether the backward has to take None for gradients of outputs, and with `check_forward_ad`
+        a `jvp` for tangents of inputs.
       check_grad_dtypes: Whether gradients have to have the dtypes of the inputs.
       check_batched_grad: Whether gradients of several cotangents at once have to be those of one after the other.
       check_batched_forward_grad: The same of tangents, with `check_forward_ad`.
@@ -118,6 +121,7 @@ def gradcheck(
         nondet_tol,
         fast_mode,
         check_undefined_grad and check_backward_ad,
+        check_undefined_grad and check_forward_ad,
         check_grad_dtypes,
         check_batched_grad,
         check_forward_ad,
@@ -375,11 +379,33 @@ def _compare_forward(
                         f"{number}: it is {worst:.6g} off finite differences (step {options.step:g}, tolerances "
                         f"{options.atol:g} and {options.rtol:g} times the value). Look at its `jvp`."
                     )
-        if options.batched_forward:
-            rows = [_tangents(func, given, {place: _tensor(d, given[place])}) for d in directions[number][:2]]
-            problem = _compare_batched_forward(func, given, place, directions[number][:2], rows)
-            if problem:
-                return problem
+    problem = _compare_undefined_forward(func, given, places) if options.undefined_forward else ""
+    if problem or not options.batched_forward:
+        return problem
+    random = np.random.default_rng(0)
+    for place in places:
+        drawn = [_draw(random, given[place]) for _ in range(2)]
+        rows = [_tangents(func, given, {place: _tensor(d, given[place])}) for d in drawn]
+        problem = _compare_batched_forward(func, given, place, drawn, rows)
+        if problem:
+            return problem
+    return ""
+
+
+def _compare_undefined_forward(func: Callable[..., Any], given: Sequence[Any], places: Sequence[int]) -> str:
+    """Returns where an input whose tangent is zeros gives other tangents than one without a tangent."""
+    random = np.random.default_rng(0)
+    tangents = {place: _tensor(_draw(random, given[place]), given[place]) for place in places}
+    for place in places:
+        zeros = _tensor(np.zeros(tuple(given[place].shape)), given[place])
+        with_zeros = _tangents(func, given, {**tangents, place: zeros})
+        without = _tangents(func, given, {i: t for i, t in tangents.items() if i != place})
+        for position, (ours, theirs) in enumerate(zip(with_zeros, without, strict=True)):
+            if ours is not None and theirs is not None and not np.allclose(ours, theirs, 1e-5, 1e-8):
+                return (
+                    f"Mismatch in tangent values for output with index: {position}. Input {place} has a tangent of "
+                    "zeros at first and then none, which means the same. Look at how its `jvp` takes None."
+                )
     return ""
 
 
@@ -394,6 +420,7 @@ def _compare_batched_forward(
         return [found[i] for i in indices]
 
     stacked = jnp.stack([jnp.asarray(np.asarray(d, given[place].dtype)) for d in directions])
+    n_draws = default_generator.offset
     try:
         both = jax.vmap(mapped)(stacked)
     except (JaxaotError, jax.errors.JAXTypeError) as error:
@@ -401,6 +428,12 @@ def _compare_batched_forward(
             f"While computing batched gradients, got: {error} It was computed in forward mode, for several tangents of "
             f"input {place} at once; leave `check_batched_forward_grad` out where the function cannot be mapped."
         ) from error
+    if default_generator.offset != n_draws:
+        raise GradientMismatchError(
+            "While computing batched gradients, got: vmap: We do not yet support calling random operations inside of "
+            "vmap. The function draws random numbers, which are others for several tangents at once; leave "
+            "`check_batched_forward_grad` out."
+        )
     for position, found in zip(indices, both, strict=True):
         if not np.allclose(_wide(np.asarray(found)), np.stack([row[position] for row in rows]), 1e-4, 1e-6):
             return (

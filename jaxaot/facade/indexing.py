@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -19,6 +20,7 @@ from jaxaot.facade.create import check_number
 from jaxaot.facade.dispatch import call, call_inplace
 from jaxaot.facade.moving_index import moving_window
 from jaxaot.facade.nonzero import true_places
+from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.facade.views import alias, slice_step, view_through
@@ -284,6 +286,35 @@ def setitem(tensor: Tensor, index: object, value: Any) -> None:
     if value.dtype != tensor.dtype:
         value = call(lookup("cast"), (value,), (tensor.dtype,))
     call_inplace(lookup("index_put"), (view, indices, value), (False,))
+
+
+def taking_masks(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `index_put` that takes masks at any place, and several, as an index in brackets may hold."""
+
+    @functools.wraps(function)
+    def put(input: Tensor, indices: Sequence[Any], *more: Any, **kwargs: Any) -> Any:
+        return function(input, _as_places(input, indices), *more, **kwargs)
+
+    return with_parameters(put, function)
+
+
+def _as_places(tensor: Tensor, indices: Sequence[Any]) -> Sequence[Any]:
+    """Returns index tensors in which masks are replaced by where they are true, unless one stands first and alone."""
+    if not isinstance(indices, (list, tuple)):
+        return indices
+    parts = [part if part is None else _parts((part,))[0] for part in indices]
+    is_mask = [isinstance(part, Tensor) and is_bool(part.dtype) for part in parts]
+    is_alone = is_mask[:1] == [True] and sum(part is not None for part in parts) == 1
+    places: list[Any] = []
+    for part, is_one in zip(parts, is_mask, strict=True):
+        if is_one:
+            if len(places) + part.ndim > tensor.ndim:
+                raise DimError(f"too many indices for tensor of dimension {tensor.ndim}")
+            _check_mask(part, tuple(tensor.shape), len(places))
+            places.extend([part] if is_alone else _nonzero(part))
+        else:
+            places.append(part)
+    return places
 
 
 def _by_mask(tensor: Tensor, parts: Sequence[Any]) -> tuple[Tensor, Tensor, int] | None:

@@ -577,6 +577,10 @@ def _bind() -> None:
         here[name] = old_forms.with_value_second(here[name])
         setattr(Tensor, name, here[name])
         setattr(Tensor, f"{name}_", old_forms.with_value_second(getattr(Tensor, f"{name}_")))
+    for name in ("index_put", "index_put_"):
+        taking = indexing.taking_masks(getattr(Tensor, name))
+        setattr(Tensor, name, taking)
+        here[name] = taking
     here["where"] = old_forms.where_or_places(here["where"])
     functional.update(sigmoid=here["sigmoid"], tanh=here["tanh"])
     here["batch_norm"] = old_forms.batch_norm_of(functional["batch_norm"])

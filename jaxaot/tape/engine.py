@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
+from jaxaot.errors import AutogradError, EagerOnlyError
 from jaxaot.tape.fusible import FusibleNodes, fusible_nodes
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge, Node
@@ -45,14 +46,16 @@ class BackwardPass:
       waiting: For each node that the roots lead to, how many edges that lead to it have not been followed yet.
       entered: If only some gradients are wanted, the nodes that gradients go to.
       keeps_graph: Whether nodes keep what they saved.
+      callbacks: What is called when it has ended, in order; None if nothing is.
     """
 
-    __slots__ = ("__weakref__", "entered", "keeps_graph", "waiting")
+    __slots__ = ("__weakref__", "callbacks", "entered", "keeps_graph", "waiting")
 
     def __init__(self, waiting: dict[Node, int], entered: set[Node] | None, keeps_graph: bool):
         self.waiting = waiting
         self.entered = entered
         self.keeps_graph = keeps_graph
+        self.callbacks: list[Callable[[], object]] | None = None
 
     def runs(self, node: Node) -> bool:
         """Returns whether gradients go to a node."""
@@ -91,9 +94,43 @@ def run_backward(
     before, state.backward_pass = state.backward_pass, running
     try:
         inner = None if leading is None or targets is None else leading - targets
-        return _run(roots, calls, keep_graph, create_graph, running, needed, leading, inner, wanted)
+        found = _run(roots, calls, keep_graph, create_graph, running, needed, leading, inner, wanted)
+        while running.callbacks:
+            running.callbacks.pop(0)()
+        return found
     finally:
         state.backward_pass = before
+
+
+def queue_callback(callback: Callable[[], object]) -> None:
+    """Has a function called when the backward that is running has ended, with every gradient in place.
+
+        x.register_hook(lambda grad: ja.autograd.graph.queue_callback(optimizer_step))
+
+    Hooks and the backward of a Function call it; of backwards in backwards, the innermost is meant. A callback may
+    queue another one. PyTorch has it as `Variable._execution_engine.queue_callback`.
+
+    Args:
+      callback: Takes nothing; what it returns is dropped.
+
+    Raises:
+      AutogradError: If no backward is running.
+      EagerOnlyError: If a function is being traced.
+    """
+    if state.trace is not None:
+        raise EagerOnlyError(
+            "A traced backward queues a callback, and a compiled one calls no functions of Python",
+            "Call the function after the backward.",
+        )
+    running = state.backward_pass
+    if running is None:
+        raise AutogradError(
+            "Final callbacks can only be installed during backward pass. Call `queue_callback` in a hook or in the "
+            "backward of a Function, or call the function itself after `backward()`."
+        )
+    if running.callbacks is None:
+        running.callbacks = []
+    running.callbacks.append(callback)
 
 
 def _run(

@@ -62,6 +62,7 @@ class _InlineState(TraceState):
       randomness: What random operations do, of `RANDOMNESS`.
       index: With `"different"`, the index that is computed.
       n_indices: How many there are.
+      first_states: The state of each generator when the function first took a key of it.
     """
 
     def __init__(self, outer: TraceState | None) -> None:
@@ -74,6 +75,7 @@ class _InlineState(TraceState):
         self.randomness = "same"
         self.index: Any = None
         self.n_indices = 0
+        self.first_states: dict[Generator, tuple[int, int]] = {}
 
     def read(self, storage: Storage, history: History | None, records: bool) -> Any:
         if history is None or not history.requires_grad:
@@ -119,6 +121,8 @@ class _InlineState(TraceState):
             self.outer.note(tensor)
 
     def reserve(self, generator: Generator) -> int | Position:
+        if generator not in self.first_states:
+            self.first_states[generator] = generator.get_state()
         return super().reserve(generator) if self.outer is None else self.outer.reserve(generator)
 
     def position(self, generator: Generator) -> Position:
@@ -170,6 +174,11 @@ class _InlineState(TraceState):
             for tensor, was in self.tensors.values()
         )
         return storages or tensors
+
+
+def states_before() -> dict[Generator, tuple[int, int]]:
+    """Returns the generators that the running pure function takes keys of, each with its state before."""
+    return state.trace.first_states if isinstance(state.trace, _InlineState) else {}
 
 
 def _required(was: dict[str, Any]) -> bool:

@@ -21,7 +21,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from jaxaot._jax import InnermostMap, is_tracer
 from jaxaot._typing import Array
-from jaxaot.errors import AutogradError, EagerOnlyError, FunctionResultError
+from jaxaot.errors import AutogradError, EagerOnlyError, FunctionResultError, NoDerivativeError
 from jaxaot.facade.custom_function import FunctionNode, call_function, jvp_missing, no_backward, no_forward, no_jvp
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.grad import recording
@@ -96,10 +96,12 @@ class Function:
     def apply(cls, /, *args: object, **kwargs: Any) -> Any:
         """Returns the result of `forward`, recorded; its gradients are those of `backward`."""
         has_setup = cls.setup_context is not None
+        named: dict[str, Any] = {}
         if kwargs or has_setup:
             bound = inspect.signature(cls.forward).bind(*(() if has_setup else (None,)), *args, **kwargs)
             bound.apply_defaults()
-            args = bound.args if has_setup else bound.args[1:]
+            args, named = bound.args if has_setup else bound.args[1:], bound.kwargs
+            _check_named(cls.__name__, named)
 
         def run(ctx: Any) -> Any:
             if not has_setup:
@@ -109,8 +111,8 @@ class Function:
                         f"...), it must override the setup_context staticmethod. Split `{cls.__name__}.forward(ctx, "
                         "...)` into `forward(...)` and `setup_context(ctx, inputs, output)`."
                     )
-                return cls.forward(ctx, *args)
-            returned = _run_mapped(cls, args) if is_mapped() else cls.forward(*args)
+                return cls.forward(ctx, *args, **named)
+            returned = _run_mapped(cls, args, named) if is_mapped() else cls.forward(*args, **named)
             cls.setup_context(ctx, args, returned)
             _check_returned(ctx, args, returned)
             return returned
@@ -129,6 +131,21 @@ class Function:
         attach = functools.partial(_attach, cls.jvp if has_jvp else None, has_backward)
         push = cls.jvp if has_jvp else jvp_of_nobody
         return call_function(f"{cls.__name__}Backward", run, getattr(cls, own), push, args, attach)
+
+
+def _check_named(name: str, named: dict[str, Any]) -> None:
+    """Raises if a tensor is among the arguments that `forward` takes by name alone.
+
+    Raises:
+      NoDerivativeError: If one is.
+    """
+    tensors = [key for key, value in named.items() if any(isinstance(x, Tensor) for x in jax.tree.leaves(value))]
+    if tensors:
+        raise NoDerivativeError(
+            f"{name}.apply: kwarg-only Tensor args are not supported, and {', '.join(tensors)} of `forward` is one. "
+            "`backward` returns a gradient for each positional argument and has none to return for it. Remove the `*` "
+            "before it in the signature of `forward`."
+        )
 
 
 def _check_returned(ctx: Any, args: Sequence[Any], returned: Any) -> None:
@@ -401,14 +418,14 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
-def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
+def _run_mapped(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """Returns the result of a Function's forward inside of `ja.func.vmap`.
 
     Raises:
       AutogradError: If it is mapped and does not say how.
     """
     if cls.generate_vmap_rule and cls.vmap is Function.vmap:
-        return cls.forward(*args)
+        return cls.forward(*args, **named)
     leaves, tree = jax.tree.flatten(args, is_leaf=lambda x: x is None)
     places = [i for i, x in enumerate(leaves) if isinstance(x, Tensor)]
     randomness = state.trace.randomness
@@ -422,7 +439,7 @@ def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
     def by_rule(size: int, axes: Sequence[int | None], values: Sequence[Any]) -> Any:
         _check_rule(cls)
         info, in_dims = VmapInfo(size, randomness), filled(axes, [None] * len(leaves))
-        returned = run_pure(lambda *given: cls.vmap(info, in_dims, *filled(given)), tuple(values), {})
+        returned = run_pure(lambda *given: cls.vmap(info, in_dims, *filled(given), **named), tuple(values), {})
         if not isinstance(returned, tuple) or len(returned) != 2:
             kind = Tensor if isinstance(returned, jax.Array) else type(returned)
             raise FunctionResultError(
@@ -445,7 +462,7 @@ def _run_mapped(cls: Any, args: tuple[Any, ...]) -> Any:
 
     @custom_vmap
     def within(*values: object) -> Any:
-        return run_pure(lambda *given: cls.forward(*filled(given)), values, {})
+        return run_pure(lambda *given: cls.forward(*filled(given), **named), values, {})
 
     @within.def_vmap
     def _(axis_size: int, in_batched: Sequence[bool], *values: object) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxaot.errors import ArgumentError, AutogradError, TensorValueError
@@ -363,15 +364,57 @@ def jacrev(
       func: Takes tensors to tensors.
       argnums: The positions of the arguments to differentiate.
       has_aux: Whether `func` returns a pair of tensors and something else.
-      chunk_size: Taken for PyTorch's sake: XLA computes all rows at once, and the result is the same.
+      chunk_size: How many rows are computed at once; all by default.
 
     Raises:
       TensorValueError: If `chunk_size` is not positive.
     """
-    del _preallocate_and_copy  # PyTorch's way to hold fewer rows at once; here they are one computation
-    if chunk_size is not None and chunk_size <= 0:
+    del _preallocate_and_copy  # PyTorch's way to hold no chunk twice
+    if chunk_size is None:
+        return _jacobian("jacrev", "vjp(f, *primals)", jax.jacrev, func, argnums, has_aux)
+    if chunk_size <= 0:
         raise TensorValueError("jacrev: `chunk_size` should be greater than 0.")
-    return _jacobian("jacrev", "vjp(f, *primals)", jax.jacrev, func, argnums, has_aux)
+    by_chunks = functools.partial(_jacrev_by_chunks, chunk_size)
+    return _jacobian("jacrev", "vjp(f, *primals)", by_chunks, func, argnums, has_aux)
+
+
+def _jacrev_by_chunks(chunk_size: int, fn: Callable[..., Any], argnums: Argnums, has_aux: bool) -> Callable[..., Any]:
+    """Returns what `jax.jacrev` returns, for functions whose rows are computed some at a time."""
+    chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    def jacobian(*args: object, **kwargs: Any) -> Any:
+        def of_chosen(*parts: object) -> Any:
+            filled = list(args)
+            for place, part in zip(chosen, parts, strict=True):
+                filled[place] = part
+            return fn(*filled, **kwargs)
+
+        output, pull, *aux = jax.vjp(of_chosen, *(args[i] for i in chosen), has_aux=has_aux)
+        leaves, tree = jax.tree.flatten(output)
+        ends = np.cumsum([leaf.size for leaf in leaves])
+        if not ends[-1]:
+            return jax.jacrev(fn, argnums, has_aux)(*args, **kwargs)
+
+        def pull_row(row: Any) -> Any:
+            def cotangent(leaf: Any, end: int) -> Any:
+                places = jnp.arange(end - leaf.size, end)
+                return (places == row).astype(leaf.dtype).reshape(leaf.shape)
+
+            return pull(tree.unflatten(map(cotangent, leaves, ends.tolist())))
+
+        chunks = [jnp.arange(first, min(first + chunk_size, ends[-1])) for first in range(0, ends[-1], chunk_size)]
+        one = lambda row: jax.tree.map(lambda x: x[None], pull_row(row[0]))
+        found = [one(rows) if chunk_size == 1 else jax.vmap(pull_row)(rows) for rows in chunks]
+        rows = jax.tree.map(lambda *parts: jnp.concatenate(parts), *found)
+
+        def of_leaf(leaf: Any, end: int) -> Any:
+            own = jax.tree.map(lambda x: x[end - leaf.size : end].reshape(leaf.shape + x.shape[1:]), rows)
+            return own[0] if isinstance(argnums, int) else own
+
+        result = tree.unflatten(map(of_leaf, leaves, ends.tolist()))
+        return (result, *aux) if has_aux else result
+
+    return jacobian
 
 
 def jacfwd(

@@ -17,11 +17,11 @@ import numpy as np
 
 from jaxaot.errors import ArgumentError, DimError, TensorError, TensorValueError, ViewError
 from jaxaot.facade.dispatch import call
-from jaxaot.facade.generator import default_generator
+from jaxaot.facade.generator import Generator
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.views import movedim, narrow, view_through
 from jaxaot.ops.table import lookup
-from jaxaot.tracer.pure import RANDOMNESS, run_pure
+from jaxaot.tracer.pure import RANDOMNESS, run_pure, states_before
 from jaxaot.transforms.call_as_op import call_on_tensors
 from jaxaot.views.chain import (
     AbstractViewOp,
@@ -88,12 +88,12 @@ def vmap(
         whole = _Mapping(func, name, tree, out_dims, randomness, n)
         if chunk_size is None or chunk_size >= n:
             return whole.run(leaves, dims, 0, n)[0]
-        parts, drawn = [], default_generator.get_state()
+        parts = []
         for first in range(0, n, chunk_size):
             length = min(chunk_size, n - first)
             cut = [leaf if d is None else _part(leaf, d, first, length) for leaf, d in zip(leaves, dims, strict=True)]
-            if randomness != "error":
-                default_generator.set_state(drawn)
+            for generator, before in whole.drawn.items():  # every chunk draws from what the first one drew from
+                generator.set_state(before)
             parts.append(whole.run(cut, dims, first, length))
         return _joined(parts)
 
@@ -227,6 +227,7 @@ class _Mapping:
       out_dims: As the user says them.
       randomness: What random operations do.
       n_indices: The size of the mapped dim.
+      drawn: The generators that the function drew from so far, each with its state before.
     """
 
     func: Callable[..., Any]
@@ -235,6 +236,7 @@ class _Mapping:
     out_dims: Any
     randomness: str
     n_indices: int
+    drawn: dict[Generator, tuple[int, int]] = dataclasses.field(default_factory=dict)
 
     def run(self, leaves: Sequence[Any], dims: Sequence[Dim], first: int, n: int) -> tuple[Any, list[Dim]]:
         """Returns the result, and where the mapped dim is in each of its leaves.
@@ -302,6 +304,8 @@ class _Mapping:
 
     def _finish(self, places: Sequence[int], done: list[_Done], given: Sequence[Any], result: object) -> Any:
         """Returns the result with what the arguments hold afterwards, and notes what was done to them."""
+        for generator, before in states_before().items():
+            self.drawn.setdefault(generator, before)
         leaves, tree = jax.tree.flatten(result, is_leaf=lambda leaf: leaf is None)
         out_dims = self._dims_of_results(result, leaves)
         others = {}

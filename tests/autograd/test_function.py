@@ -577,3 +577,50 @@ def test_static_arguments_of_a_jax_function():
     assert fn(x, 0, 2.0).shape == (3,) and fn(x, axis=1, scale=1.0).shape == (2,)
     fn(x, None, 3.0).backward()
     assert x.grad.tolist() == [[3.0] * 3] * 2
+
+
+class Scaled(ja.autograd.Function):
+    """Takes a number by name alone."""
+
+    @staticmethod
+    def forward(x, *, times=2):
+        return x * times
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        assert len(inputs) == 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 10
+
+    @staticmethod
+    def vmap(info, in_dims, x, *, times=2):
+        return x * times + 100, in_dims[0]
+
+
+class ScaledWithCtx(ja.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, *, times=2):
+        return x * times
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 10
+
+
+@pytest.mark.parametrize("fn", [Scaled, ScaledWithCtx])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_arguments_by_name_alone_reach_the_forward(fn, is_compiled):
+    x = ja.ones(2, requires_grad=True)
+    run = lambda x: (fn.apply(x), fn.apply(x, times=3))
+    default, given = (ja.compile(run) if is_compiled else run)(x)
+    assert default.tolist() == [2, 2] and given.tolist() == [3, 3]
+    given.sum().backward()
+    assert x.grad.tolist() == [10, 10]
+    with pytest.raises(NotImplementedError, match=r"kwarg-only Tensor args.*times of `forward` is one"):
+        fn.apply(x, times=ja.ones(2))
+
+
+def test_arguments_by_name_alone_reach_the_rule_of_vmap():
+    assert ja.func.vmap(lambda x: Scaled.apply(x, times=3))(ja.ones(2)).tolist() == [103, 103]

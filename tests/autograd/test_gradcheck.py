@@ -203,3 +203,46 @@ def test_something_has_to_be_compared():
     for options in ({"check_backward_ad": False}, {"check_batched_forward_grad": True}):
         with pytest.raises(UsageError, match="check_forward_ad"):
             ja.autograd.gradcheck(lambda x: x, leaf(2), **options)
+
+
+def pushing(jvp):
+    """Returns a Function of two arguments that are returned as they are, with a `jvp` of one's own."""
+
+    class Same(ja.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x.clone(), y.clone()
+
+    Same.jvp = staticmethod(jvp)
+    return Same.apply
+
+
+FORWARD_ALONE = {"check_forward_ad": True, "check_backward_ad": False}
+
+
+def test_a_tangent_of_zeros_is_no_tangent():
+    assert ja.autograd.gradcheck(pushing(lambda ctx, a, b: (a, b)), (leaf(1), leaf(1)), **FORWARD_ALONE)
+
+    class Wrong(ja.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.set_materialize_grads(False)
+            return x + y
+
+        @staticmethod
+        def jvp(ctx, a, b):
+            return b if a is None else a if b is None else a + 2 * b
+
+    with pytest.raises(GradientMismatchError, match=r"tangent values for output with index: 0\. Input [01] has"):
+        ja.autograd.gradcheck(Wrong.apply, (leaf(1), leaf(1)), **FORWARD_ALONE)
+    assert ja.autograd.gradcheck(Wrong.apply, (leaf(1), leaf(1)), check_undefined_grad=False, **FORWARD_ALONE)
+
+
+def test_random_numbers_in_a_mapped_jvp_are_found():
+    def draws(ctx, a, b):
+        ja.randn_like(a)
+        return a, b
+
+    with pytest.raises(GradientMismatchError, match="random operations inside of vmap"):
+        ja.autograd.gradcheck(pushing(draws), (leaf(2), leaf(2)), check_batched_forward_grad=True, **FORWARD_ALONE)
+    assert ja.autograd.gradcheck(pushing(draws), (leaf(2), leaf(2)), **FORWARD_ALONE)

@@ -587,3 +587,77 @@ def test_hooks_are_taken_away_where_they_were_registered():
     with pytest.raises(errors.LastingHookError, match="takes away a hook"):
         ja.compile(fn)(x)
     handle.remove()
+
+
+def test_callbacks_run_when_the_backward_has_ended():
+    log = []
+    x = ja.ones(2, requires_grad=True)
+    queue = ja.autograd.graph.queue_callback
+
+    def first():
+        log.append(("first", x.grad.tolist()))
+        queue(lambda: log.append("last"))
+
+    def hook(gradient):
+        queue(first)
+        queue(lambda: log.append("second"))
+        log.append("hook")
+
+    y = x * 2
+    y.register_hook(hook)
+    y.sum().backward()
+    assert log == ["hook", ("first", [2, 2]), "second", "last"]
+    (x * 2).sum().backward()  # another backward has none
+    assert len(log) == 4
+
+
+def test_callbacks_are_those_of_the_innermost_backward():
+    log = []
+    queue = ja.autograd.graph.queue_callback
+
+    def inner(gradient):
+        queue(lambda: log.append("inner"))
+
+    def outer(gradient):
+        queue(lambda: log.append("outer"))
+        with ja.enable_grad():
+            z = ja.ones(1, requires_grad=True) * 2
+            z.register_hook(inner)
+            z.backward()
+        log.append("after the inner one")
+
+    y = ja.ones(1, requires_grad=True) * 2
+    y.register_hook(outer)
+    y.backward()
+    assert log == ["inner", "after the inner one", "outer"]
+
+
+def test_callbacks_need_a_backward_that_python_runs():
+    with pytest.raises(errors.AutogradError, match="only be installed during backward pass"):
+        ja.autograd.graph.queue_callback(print)
+    calls = []
+
+    def fn(x):
+        y = x * 2
+        y.register_hook(lambda g: ja.autograd.graph.queue_callback(lambda: calls.append(1)))
+        return ja.autograd.grad(y.sum(), x)[0]
+
+    with pytest.raises(errors.EagerOnlyError, match="queues a callback"):
+        ja.trace(fn, ja.ones(2, requires_grad=True))
+    assert not calls
+
+
+def test_callbacks_of_a_failed_backward_are_dropped():
+    calls = []
+    y = ja.ones(1, requires_grad=True) * 2
+    z = y * 3
+
+    def fails(gradient):
+        raise KeyError("from a hook")
+
+    z.register_hook(lambda g: ja.autograd.graph.queue_callback(lambda: calls.append(1)))
+    y.register_hook(fails)
+    with pytest.raises(KeyError):
+        z.backward()
+    (ja.ones(1, requires_grad=True) * 2).backward()
+    assert not calls

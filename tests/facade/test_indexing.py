@@ -200,3 +200,36 @@ def test_a_mistaken_index_is_refused_in_words(name):
     mistake, kind, words = MISTAKES[name]
     with pytest.raises(kind, match=words):
         mistake(ja.arange(16.0).view(4, 4))
+
+
+PUTS = {
+    "two masks": lambda m, x: x.index_put((m.tensor([True, False]), m.tensor([True, False, True])), m.tensor(9.0)),
+    "bytes and a mask": lambda m, x: m.index_put(
+        x, (m.tensor([1, 1], dtype=m.uint8), m.tensor([True, False, True])), m.tensor([8.0, 9.0])
+    ),
+    "a mask behind places": lambda m, x: x.index_put((m.tensor([0, 1]), m.tensor([True, True, False])), m.tensor(9.0)),
+    "places behind a mask": lambda m, x: x.clone().index_put_(
+        indices=(m.tensor([True, True]), m.tensor([0, 2])), values=m.tensor([1.0, 2.0]), accumulate=True
+    ),
+    "a mask of all dims": lambda m, x: x.index_put((x > 2,), m.tensor(0.0)),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", PUTS)
+def test_index_put_takes_masks_at_any_place(name):
+    torch = pytest.importorskip("torch")
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert run("eager", PUTS[name], values) == run("torch", PUTS[name], torch.tensor(values))
+
+
+def test_index_put_says_that_bytes_are_old():
+    x, mask = ja.zeros(3), ja.tensor([1, 0, 1], dtype=ja.uint8)
+    with pytest.warns(UserWarning, match="uint8 is now deprecated"):
+        assert x.index_put_((mask,), ja.tensor(2.0)).tolist() == [2, 0, 2]
+
+
+@pytest.mark.parametrize("masks", [([True, False], [True]), ([True, False, True],), ([True, False],) * 3])
+def test_index_put_refuses_masks_that_do_not_fit(masks):
+    with pytest.raises(IndexError):
+        ja.zeros(2, 3).index_put_([ja.tensor(mask) for mask in masks], ja.tensor(1.0))

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
+from jaxaot.errors import ConcretizationError
 
 X, W = [[0.3, 1.2, -0.7], [0.9, -0.4, 0.5]], [1.3, 0.2, -0.4]
 
@@ -194,3 +195,65 @@ def test_functions_that_are_alike_but_for_an_array_inside_are_not_one():
         array = np.full(3, scale, np.float32)
         scaled = ja.autograd.jax_function(jax.jit(lambda x, array=array: x * array))
         assert ja.func.vmap(lambda x, scaled=scaled: scaled(x) * w)(ja.ones(1, 3)).tolist() == [[scale] * 3]
+
+
+READS = {
+    "vjp": lambda f, x: f.vjp(lambda x: x * x.sum().item(), x)[1](x),
+    "grad": lambda f, x: f.grad(lambda x: (x.sum() if x[0].item() > 0 else -x.sum()) * float(x[1]))(x),
+    "jvp": lambda f, x: f.jvp(lambda x: x * int(x[1]), (x,), (x,)),
+    "jacfwd": lambda f, x: f.jacfwd(lambda x: x * x[0].item())(x),
+    "jacrev": lambda f, x: f.jacrev(lambda x: x * x.tolist()[0])(x),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", READS)
+def test_python_reads_the_values_at_which_a_derivative_is_taken(name):
+    torch = pytest.importorskip("torch")
+    if name in ("jacfwd", "jacrev"):  # which PyTorch maps: the value is the same for all rows
+        theirs = [torch.eye(2) * 2]
+    else:
+        theirs = torch.utils._pytree.tree_leaves(READS[name](torch.func, torch.tensor([2.0, 3.0])))
+    ours = jax.tree.leaves(READS[name](ja.func, ja.tensor([2.0, 3.0])))
+    assert [x.tolist() for x in ours] == [x.tolist() for x in theirs]
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: ja.func.vmap(lambda x: x * x.item())(x),
+        lambda x: ja.func.vmap(ja.func.grad(lambda x: x * x.item()))(x),
+        lambda x: ja.compile(lambda x: ja.func.grad(lambda x: x.sum() * x[0].item())(x))(x),
+        lambda x: jax.jit(ja.functionalize(lambda x: x * x[0].item()))(x.jax()),
+    ],
+)
+def test_python_reads_no_value_of_what_is_mapped_or_compiled(fn):
+    with pytest.raises(ConcretizationError):
+        fn(ja.ones(2))
+
+
+def results_of_two_kinds(x, w):
+    y = (x * w).sin()
+    return {"sums": y.sum(0), "one": y[0, 0] * w}, x[1] * 3
+
+
+@pytest.mark.parametrize("chunk_size", [1, 2, 3, 100])
+@pytest.mark.parametrize("argnums", [0, (0,), (1, 0), -1])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_a_jacobian_by_chunks_of_rows_is_that_of_all_rows(chunk_size, argnums, is_compiled):
+    def jacobian(x, w, chunk_size=None):
+        return ja.func.jacrev(results_of_two_kinds, argnums, chunk_size=chunk_size)(x, w)
+
+    x, w = ja.tensor(X), ja.tensor(W)
+    by_chunks = lambda x, w: jacobian(x, w, chunk_size)
+    ours, tree = jax.tree.flatten((ja.compile(by_chunks) if is_compiled else by_chunks)(x, w))
+    wanted, wanted_tree = jax.tree.flatten(jacobian(x, w))
+    assert tree == wanted_tree
+    for a, b in zip(ours, wanted, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6)
+
+
+def test_a_jacobian_by_chunks_has_aux_and_may_have_no_rows():
+    jacobian, aux = ja.func.jacrev(lambda x: (x * x, x.sum()), has_aux=True, chunk_size=1)(ja.ones(2))
+    assert jacobian.tolist() == [[2, 0], [0, 2]] and aux.tolist() == 2
+    assert ja.func.jacrev(lambda x: x[:0], chunk_size=1)(ja.ones(2)).shape == (0, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 import jax
+import numpy as np
 import pytest
 
 import jaxaot as ja
@@ -300,3 +301,30 @@ def test_views_of_what_is_the_same_for_all_are_views_of_it(way):
 def test_numbers_whose_dims_change_places_are_the_argument_itself():
     x = ja.zeros(3)
     assert ja.func.vmap(lambda t: t.transpose(0, 0))(x) is x
+
+
+@pytest.mark.parametrize("randomness", ["same", "different"])
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_chunks_draw_from_every_generator_what_all_indices_draw(randomness, is_compiled, requires_grad):
+    def draws(chunk_size):
+        ja.manual_seed(1)
+        own, other = ja.Generator().manual_seed(3), ja.Generator().manual_seed(4)
+
+        def one(t):
+            return t + ja.rand(3, generator=own) + 10 * ja.rand(3) + 100 * ja.rand(3, generator=other)
+
+        def fn(x):
+            before = ja.rand(3, generator=own)
+            mapped = ja.func.vmap(one, randomness=randomness, chunk_size=chunk_size)(x)
+            return before, mapped, ja.rand(3, generator=own)
+
+        x = ja.zeros(5, 3, requires_grad=requires_grad)
+        drawn = (ja.compile(fn) if is_compiled else fn)(x)
+        states = [own.get_state(), other.get_state(), ja.get_rng_state()]
+        return [t.detach().numpy() for t in drawn], states
+
+    (ours, states), (wanted, wanted_states) = draws(2), draws(None)
+    assert states == wanted_states
+    for a, b in zip(ours, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
