@@ -403,6 +403,20 @@ class VolatileError(TraceError):
         return f"{self.reason}. {self.advice}" if self.advice else self.reason
 
 
+class DisabledFunctionError(VolatileError):
+    """A function calls one that `ja.compiler.disable` keeps out of graphs.
+
+    With `segments=True` that is a break: what is before and after it is compiled. Without, `ja.compile` runs the caller
+    eagerly, after a warning; `ja.trace` and `fullgraph=True` raise.
+
+        @ja.compiler.disable
+        def note(loss):
+            log.append(loss.item())
+
+        step = ja.compile(step, segments=True)     # which calls `note`
+    """
+
+
 class EagerOnlyError(VolatileError):
     """A function does what no graph can do for later calls: its backward writes to a tensor, or `set_` joins two.
 

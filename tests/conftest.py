@@ -63,8 +63,8 @@ def _programs_are_let_go():
         import jax
 
         from jaxaot import settings
-        from jaxaot.facade.dispatch import clear_kernels
         from jaxaot.facade.fused_backward import clear_fused
+        from jaxaot.facade.operands import clear_kernels
 
         clear_kernels()
         clear_fused()

@@ -17,15 +17,23 @@ import numpy as np
 from jaxaot._jax import is_outermost, is_tracer
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
-from jaxaot.facade.arguments import NUMBERS, STAND_INS, SURELY_INT, check_fits, converted, flatten, is_beyond_float
+from jaxaot.facade.arguments import STAND_INS, check_fits, converted, flatten
 from jaxaot.facade.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.counter import count_write, counter_of
-from jaxaot.facade.fused_backward import clear_fused
 from jaxaot.facade.generator import draw_from
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
 from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import OpNode, TracedOpNode, materialize
+from jaxaot.facade.operands import (
+    GRAD_KERNELS,
+    KERNELS,
+    MAX_KERNELS,
+    WRITE_KERNELS,
+    gather,
+    make_recipe,
+    operand_layouts,
+)
 from jaxaot.facade.pulls import CALLS
 from jaxaot.facade.saved import check_saveable, note_written, save_specially
 from jaxaot.facade.source_line import warn_user
@@ -34,26 +42,12 @@ from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, write_array, write_value
 from jaxaot.lower.entry import run_into
-from jaxaot.ops.promotion import fits_default_int, is_inexact
+from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec, lookup
 from jaxaot.tape.modes import state
 from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
-from jaxaot.views.layout import Layout, contiguous, indexed_operands
 from jaxaot.views.window import AbstractWindow, find_window
-
-_kernels: dict[Any, Kernel] = {}
-_grad_kernels: dict[Any, GradKernel] = {}
-_write_kernels: dict[Any, WriteKernel] = {}
-
-MAX_KERNELS = 2048  # of each kind; an executable takes about a megabyte
-
-
-def clear_kernels() -> None:
-    """Forgets all compiled kernels, and with them the memory of their executables."""
-    for kernels in (_kernels, _grad_kernels, _write_kernels):
-        kernels.clear()
-    clear_fused()
 
 
 def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
@@ -86,22 +80,24 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     if spec.has_any:
         key.append(tuple(map(type, static)))
     operands: list[Any] = []
-    mask = _gather(spec, flat, key, operands)
+    mask = gather(spec, flat, key, operands)
     if mask < 0:
         return call(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
         operands.append(draw_from(generator))
+    if state.recorder is not None and state.recorder.records():
+        return state.recorder.call(spec, flat, static, lengths, key, operands, mask)
     if mask and spec.is_differentiable and state.grad_enabled:
         key.append(mask)
         return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
     cache_key = tuple(key)
-    kernel = _kernels.get(cache_key)
+    kernel = KERNELS.get(cache_key)
     if kernel is None:
-        recipe = _recipe(spec, flat, lengths)
+        recipe = make_recipe(spec, flat, lengths)
         kernel = Kernel(spec, static, recipe)
         results = kernel.run(*operands)
         kernel.layouts = result_layouts(spec, results, recipe.layouts, static)
-        remember(_kernels, cache_key, kernel, MAX_KERNELS)
+        remember(KERNELS, cache_key, kernel, MAX_KERNELS)
     else:
         results = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     if len(results) == 1 and spec.schema.n_results == 1:
@@ -116,7 +112,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
 CALLS.append(call)
 
 
-def _call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
+def call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
     """Runs an op out of place, for a form of it that autocast leaves alone: in place and with `out=`."""
     if state.autocast is None:
         return call(spec, dynamic, static, generator)
@@ -151,15 +147,15 @@ def _call_checked(run: Callable[..., Any], spec: OpSpec, dynamic: Sequence[Any],
 def _call_recorded(
     spec: OpSpec, flat: Sequence[Any], static: Any, lengths: Any, cache_key: Any, operands: list[Any]
 ) -> Any:
-    kernel = _grad_kernels.get(cache_key)
+    kernel = GRAD_KERNELS.get(cache_key)
     if kernel is None:
-        recipe = _recipe(spec, flat, lengths)
+        recipe = make_recipe(spec, flat, lengths)
         wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
         kernel = GradKernel(spec, static, recipe, wanted)
         outputs = kernel.run(*operands)
         kernel.layouts = result_layouts(spec, outputs[: len(kernel.differentiable)], recipe.layouts, static)
         kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
-        remember(_grad_kernels, cache_key, kernel, MAX_KERNELS)
+        remember(GRAD_KERNELS, cache_key, kernel, MAX_KERNELS)
     else:
         outputs = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     leaves = kernel.pick_leaves((*operands, *outputs))
@@ -174,11 +170,11 @@ def _call_recorded(
         node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
         made._history = History(layout, 0, True, node)
         if kernel.is_saving:
-            node.originals = _originals(kernel, flat, made)
+            node.originals = originals_of(kernel, flat, made)
         return made
     tensors = _wrap_results(spec, flat, outputs[: kernel.n_outputs], kernel.layouts, as_tuple=True)
     if not kernel.is_recorded:
-        return _unpack(spec, tensors)
+        return unpack(spec, tensors)
     for i in kernel.held_arguments:
         flat[i]._storage.is_shared = True
     for i in kernel.held_results:
@@ -188,13 +184,13 @@ def _call_recorded(
         if kernel.recorded[index]:
             tensor._history = History(tensor._layout, 0, True, node, index)
     if kernel.is_saving:
-        node.originals = _originals(kernel, flat, tensors[kernel.held_results[0]] if kernel.held_results else None)
+        node.originals = originals_of(kernel, flat, tensors[kernel.held_results[0]] if kernel.held_results else None)
     if not state.saves_plainly:
         save_specially(node, flat, tensors)
-    return _unpack(spec, tensors)
+    return unpack(spec, tensors)
 
 
-def _originals(kernel: GradKernel, flat: Sequence[Any], result: Any) -> list[Any]:
+def originals_of(kernel: GradKernel, flat: Sequence[Any], result: Any) -> list[Any]:
     """Returns weak references to the tensors that are saved."""
     if not kernel.tensor_arguments:
         return [ref(result)]
@@ -209,125 +205,6 @@ def _originals(kernel: GradKernel, flat: Sequence[Any], result: Any) -> list[Any
     return originals
 
 
-_READ, _BASE, _TARGET, _DEFAULT = "read", "base", "target", "default"  # marks in the keys of kernels
-
-
-def _gather(
-    spec: OpSpec,
-    flat: Sequence[Any],
-    key: list[Any],
-    operands: list[Any],
-    target: Tensor | None = None,
-    window: AbstractWindow | None = None,
-    steps: list[tuple[Any, ...]] | None = None,
-) -> int:
-    """Appends what a kernel is compiled for to `key`, and what it is called with to `operands`.
-
-    Args:
-      spec: The row.
-      flat: Its dynamic arguments.
-      key: Gets layouts, windows and kinds of number.
-      operands: Gets arrays, starts of windows and numbers. In place they begin with the array of the target's storage
-        and, if the target shows a part of it, with the starts of its window.
-      target: The tensor that is written in place.
-      window: Of the target; None if it shows all of its storage.
-      steps: If given, gets the steps of a `Recipe`, by which the kernel finds its arguments in the operands.
-
-    Returns:
-      A bit for each argument that requires grad; -1 if one has to be converted first.
-    """
-    base = None if target is None else target._storage
-    defaults = () if spec.has_lists else spec.dynamic_defaults
-    mask, bit = 0, 1
-    for position, value in enumerate(flat):
-        kind = type(value)
-        step: tuple[Any, ...] | None = None  # the last operand
-        if kind is Tensor:
-            storage = value._storage
-            layout = value._layout
-            is_settled = storage.trace is None  # asked before and after: a trace in another thread may end between
-            array = storage.array
-            if not is_settled or storage.trace is not None:
-                array = storage.settled()
-            key.append(layout)
-            if layout is storage.layout and array is not None:
-                if storage is base:
-                    key.append(_BASE)
-                    step = ("operand", 0)
-                else:
-                    operands.append(array)
-            elif array is None or storage.n_written is not None or layout.numel == 0:
-                # an empty view, or memory that is not all there: rare, so read at once
-                key.append(_READ)
-                is_read = position or not spec.overwrites  # else only its shape and dtype matter
-                operands.append(value._read() if is_read else jax.numpy.zeros(layout.size, layout.dtype))
-            elif value is target:
-                key.append(_TARGET)
-                step = ("window", 0, window, 1)
-            else:
-                storage.check_reach(layout, value._offset, is_write=False)
-                shown, starts = find_window(storage.layout, layout, value._offset)
-                key.append(shown)
-                key.append(storage.layout)
-                if storage is base:
-                    key.append(_BASE)
-                    step = ("window", 0, shown, len(operands))
-                else:
-                    step = ("window", len(operands), shown, len(operands) + 1)
-                    operands.append(array)
-                operands.append(starts)
-            history = value._history
-            if history is not None and history.requires_grad:
-                mask |= bit
-        elif value is None:
-            key.append(None)
-            step = ("none",)
-        elif kind in NUMBERS:
-            if defaults and value is defaults[position]:
-                key.append(_DEFAULT)
-                step = ("constant", value)
-            elif (kind is int and not -SURELY_INT <= value < SURELY_INT and not fits_default_int(value)) or (
-                kind is float and is_beyond_float(value)
-            ):
-                return -1
-            else:
-                key.append(kind)
-                operands.append(value)
-        else:
-            return -1
-        bit <<= 1
-        if steps is not None:
-            steps.append(step or ("operand", len(operands) - 1))
-    return mask
-
-
-def _recipe(
-    spec: OpSpec,
-    flat: Sequence[Any],
-    lengths: Any,
-    target: Tensor | None = None,
-    window: AbstractWindow | None = None,
-) -> Recipe:
-    """Returns how the operands that `_gather` finds become arguments again."""
-    steps: list[tuple[Any, ...]] = []
-    before = [] if target is None else [None] if window is None else [None, None]
-    _gather(spec, flat, [], before, target, window, steps)
-    return Recipe(steps, lengths, _operand_layouts(spec, flat), spec.is_random)
-
-
-def _operand_layouts(spec: OpSpec, flat: Sequence[Any]) -> list[Layout]:
-    """Returns the layouts of an op's tensor operands; a number in place of a tensor counts as a 0-d one."""
-    if spec.layout == "indexed":
-        source, *indices = (None if value is None else value._layout for value in flat)
-        return list(indexed_operands(source, tuple(indices)))
-    layouts = [value._layout for value in flat if isinstance(value, Tensor)]
-    if layouts and not spec.has_lists and len(layouts) < len(flat):
-        for value, parameter in zip(flat, spec.schema.dynamic, strict=True):
-            if parameter.type == "Tensor" and isinstance(value, NUMBERS):
-                layouts.append(contiguous((), layouts[0].dtype))
-    return layouts
-
-
 def _wrap_results(
     spec: OpSpec, flat: Sequence[Any], results: Sequence[Any], layouts: Sequence[Any], as_tuple: bool = False
 ) -> Any:
@@ -338,7 +215,7 @@ def _wrap_results(
         for tensor in tensors:
             tensor._creation = INFERENCE
     _store_written(spec, flat, results[n:])
-    return tensors if as_tuple else _unpack(spec, tensors)
+    return tensors if as_tuple else unpack(spec, tensors)
 
 
 def _store_written(spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> None:
@@ -351,7 +228,7 @@ def _store_written(spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> 
             write_value(target, value)
 
 
-def _unpack(spec: OpSpec, tensors: list[Tensor]) -> Any:
+def unpack(spec: OpSpec, tensors: list[Tensor]) -> Any:
     if spec.schema.n_results == 1:
         return tensors[0]
     return spec.pack(tensors)
@@ -370,7 +247,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     results, node = _evaluate_traced(spec, flat, values, lengths, static, records, key)
     trace = state.trace
     n = spec.schema.n_results if spec.schema.n_results >= 0 else len(results)
-    layouts: Any = result_layouts(spec, results, _operand_layouts(spec, flat), static)
+    layouts: Any = result_layouts(spec, results, operand_layouts(spec, flat), static)
     tensors = []
     for index, (result, layout) in enumerate(zip(results[:n], layouts[:n], strict=True)):
         storage = trace.new_storage(result, layout)
@@ -381,7 +258,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
             storage.writer = tensor._history
         tensors.append(tensor)
     _store_written(spec, flat, results[n:])
-    return _unpack(spec, tensors)
+    return unpack(spec, tensors)
 
 
 def _read_traced(spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Any:
@@ -463,6 +340,9 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         return _call_checked(call_inplace, spec, dynamic, static, generator)
     if state.trace is not None:
         return _call_inplace_traced(spec, target, dynamic, static, generator)
+    if state.recorder is not None and state.recorder.records():
+        is_recorded = records and is_inexact(target.dtype)
+        return state.recorder.call_inplace(spec, dynamic, flat, lengths, static, generator, is_recorded)
     if records and is_inexact(target.dtype):
         return _call_inplace_recorded(spec, target, flat, lengths, static, generator)
     storage, layout = target._storage, target._layout
@@ -483,15 +363,15 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
     if spec.has_any:
         key.append(tuple(map(type, static)))
-    if _gather(spec, flat, key, operands, target, window) < 0:
+    if gather(spec, flat, key, operands, target, window) < 0:
         return call_inplace(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
         operands.append(draw_from(generator))
     cache_key = tuple(key)
-    kernel = _write_kernels.get(cache_key)
+    kernel = WRITE_KERNELS.get(cache_key)
     fresh = kernel is None
     if fresh:
-        recipe = _recipe(spec, flat, lengths, target, window)
+        recipe = make_recipe(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
     lock = hold_alive(storage) if threads.are_several else None
     try:
@@ -508,7 +388,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         if lock is not None:
             release_one(storage, lock)
     if fresh:
-        remember(_write_kernels, cache_key, kernel, MAX_KERNELS)
+        remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
     if spec.schema.written:
         _store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :])
     return target
@@ -518,7 +398,7 @@ def _detached_result(spec: OpSpec, dynamic: Sequence[Any], static: Any, generato
     before = state.grad_enabled
     state.grad_enabled = False
     try:
-        result = _call_uncast(spec, dynamic, static, generator)
+        result = call_uncast(spec, dynamic, static, generator)
     finally:
         state.grad_enabled = before
     return (result if isinstance(result, Tensor) else result[0])._read()
@@ -528,7 +408,7 @@ def _call_inplace_recorded(
     spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any
 ) -> Tensor:
     dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
-    result = _call_uncast(spec, dynamic, static, generator)
+    result = call_uncast(spec, dynamic, static, generator)
     result = result if isinstance(result, Tensor) else result[0]
     value = fit_into(result._read(), target._layout.size, target.dtype)
     edge = result._gradient_edge()
@@ -585,7 +465,7 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
         static = tuple(
             outs[0]._layout.dtype if n == "dtype" and v is None else v for n, v in zip(names, static, strict=True)
         )
-    results = _call_uncast(spec, dynamic, static, generator)
+    results = call_uncast(spec, dynamic, static, generator)
     values = results if isinstance(results, (tuple, list)) else (results,)
     if len(outs) != len(values):
         raise ArgumentError(f"{spec.name}() returns {len(values)} tensors, but out= names {len(outs)}.")

@@ -87,6 +87,9 @@ def _run(
     """Runs the tape backward as `run_backward` does, or as a program where that is asked for."""
     if state.trace is not None:
         _check_own(roots, inputs, create_graph)
+    elif state.recorder is not None:
+        with state.recorder.paused():
+            return _run(roots, keep_graph, create_graph, inputs, accumulates)
     elif state.compiles_tape is not None and state.anomaly is None and not create_graph:
         return state.compiles_tape.run(roots, keep_graph, inputs, accumulates)
     return run_engine(roots, keep_graph, create_graph, inputs, accumulates)

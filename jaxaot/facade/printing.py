@@ -118,6 +118,8 @@ def tensor_repr(tensor: Tensor) -> str:
 def _values(tensor: Tensor) -> np.ndarray | str:
     """Returns the values of a tensor, or why there are none."""
     storage = tensor._storage
+    if storage.trace is not None and storage.trace is state.recorder:
+        storage.check_alive()
     if is_tracer(storage.array) or storage.trace is not None:
         return f"<traced {tensor.dtype}{list(tensor.shape)}>"
     try:

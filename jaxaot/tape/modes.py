@@ -37,6 +37,7 @@ class _State(threading.local):
       autocast_before: What `autocast` was outside of each context that was entered.
       dual: The level of forward mode, whose tangents are computed; None outside of it.
       uses_threads: What `set_multithreading_enabled` said.
+      recorder: What has operations wait, so that stretches of them run together; None if they run at once.
       may_write_saved: Whether `allow_mutation_on_saved_tensors` is entered.
       casts: Weights that were cast in the outermost of these contexts; see `facade/autocast_operands.py`.
     """
@@ -59,6 +60,7 @@ class _State(threading.local):
     anomaly: Any = None
     compiles_tape: Any = None
     dual: Any = None
+    recorder: Any = None
     uses_threads: bool = True
     may_write_saved: bool = False
 

@@ -1,0 +1,357 @@
+"""Recorder: has the operations of a thread wait, so that stretches of them run as one program.
+
+All else about tensors is done at once, as eagerly: layouts, views, versions, histories and the nodes of the tape. Only
+arrays come later. A storage whose array is pending says so by its `trace`, which is the recorder then: whoever wants
+the values waits for it as for a trace in another thread, and that has the stretch run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxaot import settings as config
+from jaxaot._jax import is_outermost, trace_context
+from jaxaot._util import set_together
+from jaxaot.facade.arguments import converted
+from jaxaot.facade.counter import counter_of
+from jaxaot.facade.dispatch import call, call_inplace, call_uncast, originals_of, unpack
+from jaxaot.facade.generator import draw_from
+from jaxaot.facade.history import History
+from jaxaot.facade.kernels import (
+    GradKernel,
+    Kernel,
+    Recipe,
+    WriteKernel,
+    fit_into,
+    remember,
+    result_layouts,
+    storing_kernels,
+)
+from jaxaot.facade.nodes import OpNode
+from jaxaot.facade.operands import GRAD_KERNELS, KERNELS, MAX_KERNELS, WRITE_KERNELS, gather, make_recipe
+from jaxaot.facade.saved import note_written
+from jaxaot.facade.storage import Storage
+from jaxaot.facade.stretch import MOST_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
+from jaxaot.facade.tensor import INFERENCE, Tensor, wrap
+from jaxaot.facade.write import apart_from_hooks, next_node
+from jaxaot.ops.promotion import is_inexact
+from jaxaot.ops.table import OpSpec, lookup
+from jaxaot.tape.modes import state
+from jaxaot.tape.threads import threads
+from jaxaot.views.window import AbstractWindow, find_window
+
+_types: weakref.WeakKeyDictionary[Any, tuple[list[Any], Any]] = weakref.WeakKeyDictionary()
+"""For each kernel the types of its results, and their tree."""
+
+_recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()
+
+
+class Recorder:
+    """Inside, operations of this thread wait. Its end, or an error, has all of them run.
+
+        with Recorder(programs):
+            y = (x @ w).relu()     # waits
+            print(y)               # runs both
+
+    Attributes:
+      is_apart: As that of a trace.
+    """
+
+    is_apart = False
+
+    def __init__(self, programs: StretchPrograms):
+        """Nothing waits yet.
+
+        Args:
+          programs: What runs stretches.
+        """
+        self._programs = programs
+        self._stretch = Stretch(programs)
+        self._under: Any = None
+        self._lock = threading.RLock()
+        self._is_alone = not threads.are_several
+        _recorders.add(self)
+
+    def __enter__(self) -> None:
+        self._before, state.recorder = state.recorder, self
+
+    def __exit__(self, *_: object) -> None:
+        state.recorder = self._before
+        self.flush()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Inside, operations run at once, and all before have run."""
+        self.flush()
+        state.recorder = None
+        try:
+            yield
+        finally:
+            state.recorder = self
+
+    def flush(self) -> None:
+        """Runs all that waits."""
+        with self._lock:
+            self._stretch.run()
+            self._stretch = Stretch(self._programs)
+
+    def stop(self) -> None:
+        """Has everything run at once from now on, as another thread begins to use tensors."""
+        with self._lock:
+            self._is_alone = False
+            self.flush()
+
+    # -- as a trace, to those who find it at a storage -----------------------------------------------------------------
+
+    def is_mine(self) -> bool:
+        """Returns False: nobody but the recorder may take the value as it is."""
+        return False
+
+    def wait(self) -> None:
+        """Has the values computed."""
+        self.flush()
+
+    # -- operations ----------------------------------------------------------------------------------------------------
+
+    def records(self) -> bool:
+        """Returns whether operations wait at present: nothing looks at what they compute, or computes otherwise."""
+        return (
+            self._is_alone
+            and state.region is None
+            and state.saves_plainly
+            and state.anomaly is None
+            and state.streams is None
+            and state.dual is None
+            and state.trace is None
+            and is_outermost()
+        )
+
+    def operand(self, storage: Storage) -> Any:
+        """Returns the array of a storage, pending if operations wait."""
+        return storage.array if storage.trace is self and self.records() else storage.settled()
+
+    def _run(self, kernel: Any, operands: Sequence[Any]) -> Any:
+        """Returns the pending results of a kernel, in its own containers."""
+        found = _types.get(kernel)
+        if found is None:
+            shown = [
+                jax.ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak_type) if type(v) is Pending else v
+                for v in operands
+            ]
+            leaves, tree = jax.tree.flatten(kernel.inside.trace(*shown).out_info)
+            found = _types[kernel] = leaves, tree
+        avals, tree = found
+        return jax.tree.unflatten(tree, self._add(kernel, operands, avals, None))
+
+    def _add(self, kernel: Any, operands: Sequence[Any], avals: Sequence[Any], kind: Any) -> list[Pending]:
+        under = (config.get(), trace_context())
+        if under != self._under or self._stretch.n_calls >= MOST_CALLS:
+            self.flush()  # a stretch runs under the settings that its operations were called under
+            self._under = under
+        return self._stretch.add(kernel, operands, avals, kind)
+
+    def _storage(self, array: Any, layout: Any) -> Storage:
+        storage = Storage(array, layout)
+        if type(array) is Pending:
+            storage.trace = self
+            self._stretch.hold(storage)
+        return storage
+
+    def call(
+        self, spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, key: list[Any],
+        operands: list[Any], mask: int,
+    ) -> Any:  # fmt: skip
+        """Returns the results of an op, which waits; see `dispatch.call`.
+
+        Args:
+          spec: Its row.
+          flat: Its dynamic arguments.
+          static: Its static ones.
+          lengths: Of the lists among the dynamic ones.
+          key: What its kernel is compiled for.
+          operands: What that is called with.
+          mask: A bit for each argument that requires grad.
+        """
+        with self._lock:
+            records = bool(mask and spec.is_differentiable and state.grad_enabled)
+            if records:
+                key.append(mask)
+            cache_key, kernels = tuple(key), GRAD_KERNELS if records else KERNELS
+            kernel: Any = kernels.get(cache_key)
+            recipe = None
+            if kernel is None:
+                recipe = make_recipe(spec, flat, lengths)
+                wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
+                kernel = GradKernel(spec, static, recipe, wanted) if records else Kernel(spec, static, recipe)
+            outputs = self._run(kernel.run, operands)
+            if recipe is not None:
+                n = len(kernel.differentiable) if records else len(outputs)
+                kernel.layouts = result_layouts(spec, outputs[:n], recipe.layouts, static)
+                if records:
+                    kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
+                remember(kernels, cache_key, kernel, MAX_KERNELS)
+            self._share(flat)
+            n = spec.schema.n_results if spec.schema.n_results >= 0 else len(kernel.layouts)
+            tensors = []
+            for output, layout in zip(outputs[:n], kernel.layouts[:n], strict=True):
+                tensor = None if output is None else wrap(self._storage(output, layout), layout)
+                if tensor is not None and state.infers:
+                    tensor._creation = INFERENCE
+                tensors.append(tensor)
+            self._store_written(spec, flat, outputs[n : len(kernel.layouts)])
+            if records and kernel.is_recorded:
+                self._record(kernel, flat, operands, outputs, tensors)
+            return unpack(spec, tensors)
+
+    def _record(
+        self, kernel: GradKernel, flat: Sequence[Any], operands: Sequence[Any], outputs: Any, tensors: Sequence[Any]
+    ) -> None:
+        leaves: Any = kernel.pick_leaves((*operands, *outputs))
+        is_pending = any(type(leaf) is Pending for leaf in leaves)
+        node = OpNode(
+            kernel, [flat[i]._gradient_edge() for i in kernel.places], PendingLeaves(leaves) if is_pending else leaves
+        )
+        if is_pending:
+            self._stretch.hold_leaves(node)
+        for index, tensor in enumerate(tensors):
+            if kernel.recorded[index]:
+                tensor._history = History(tensor._layout, 0, True, node, index)
+        if kernel.is_saving:
+            result = tensors[kernel.held_results[0]] if kernel.held_results else None
+            node.originals = originals_of(kernel, flat, result)
+
+    def _share(self, flat: Sequence[Any]) -> None:
+        """Notes that arrays are inputs of a stretch, so that nobody gives their buffers away before it runs."""
+        for value in flat:
+            if isinstance(value, Tensor):
+                value._storage.is_shared = True
+
+    def _store_written(self, spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> None:
+        if spec.schema.written:
+            position = {p.name: i for i, p in enumerate(spec.schema.dynamic)}
+            for parameter, value in zip(spec.schema.written, values, strict=True):
+                target = flat[position[parameter.name]]
+                if target is not None and value is not None:
+                    self._store(target, value)
+
+    # -- in place ------------------------------------------------------------------------------------------------------
+
+    def call_inplace(
+        self, spec: OpSpec, dynamic: Sequence[Any], flat: Sequence[Any], lengths: Any, static: tuple[Any, ...],
+        generator: Any, records: bool,
+    ) -> Tensor:  # fmt: skip
+        """Returns the target of an op in place, which waits; see `dispatch.call_inplace`.
+
+        Args:
+          spec: Its row.
+          dynamic: Its dynamic arguments; the first is the target.
+          flat: The same without lists.
+          lengths: Of the lists.
+          static: Its static arguments.
+          generator: Where a random op draws.
+          records: Whether the write is recorded.
+        """
+        target: Tensor = dynamic[0]
+        storage, layout = target._storage, target._layout
+        with self._lock:
+            array = self.operand(storage)
+            if array is None or storage.n_written is not None or layout.numel == 0:
+                with self.paused():
+                    return call_inplace(spec, dynamic, static, generator)
+            if records:
+                self._call_inplace_recorded(spec, target, flat, lengths, static, generator)
+                return target
+            window: AbstractWindow | None = None
+            operands: list[Any] = [array]
+            if layout is not storage.layout:
+                storage.check_reach(layout, target._offset, is_write=True)
+                window, starts = find_window(storage.layout, layout, target._offset)
+                operands.append(starts)
+            key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
+            if spec.has_any:
+                key.append(tuple(map(type, static)))
+            if gather(spec, flat, key, operands, target, window) < 0:
+                return call_inplace(spec, converted(spec, dynamic, static), static, generator)
+            if spec.is_random:
+                operands.append(draw_from(generator))
+            cache_key = tuple(key)
+            kernel = WRITE_KERNELS.get(cache_key)
+            if kernel is None:
+                kernel = WriteKernel(spec, static, make_recipe(spec, flat, lengths, target, window), layout, window)
+            value, others = self._run(kernel.run, operands)
+            remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
+            self._share(flat)
+            self._put(target, value, ())
+            self._store_written(spec, flat, others[max(spec.schema.n_results, 1) - 1 :])
+        return target
+
+    def _call_inplace_recorded(
+        self, spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any
+    ) -> None:
+        dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
+        result = call_uncast(spec, dynamic, static, generator)
+        result = result if isinstance(result, Tensor) else result[0]
+        is_whole = result._layout is result._storage.layout
+        value = fit_into(
+            self.operand(result._storage) if is_whole else result._read(), target._layout.size, target.dtype
+        )
+        edge = result._gradient_edge()
+        if result.dtype != target.dtype:
+            edge = call(lookup("cast"), (result,), (target.dtype,))._gradient_edge()
+        node = None if result._history is None else result._history.node
+        self._store(target, value, edge)
+        if type(node) is OpNode:
+            note_written(node, target)
+
+    def _store(self, target: Tensor, value: Any, edge: Any = None) -> None:
+        """Stores a value of the target's size and dtype, see `write_array`."""
+        storage, layout = target._storage, target._layout
+        storage.check_reach(layout, target._offset, is_write=True)
+        moves: Sequence[Any] = ()
+        if edge is not None:
+            history, node, index = next_node(target, edge)
+            before, place = history.node, history.index
+            moves = history.moves(node, index)
+        if layout is not storage.layout and layout.numel:
+            base = self.operand(storage)
+            if base is None:
+                base = jnp.zeros(storage.layout.size, storage.layout.dtype)
+            window, starts = find_window(storage.layout, layout, target._offset)
+            aval = jax.ShapeDtypeStruct(storage.layout.size, storage.layout.dtype)
+            storage.is_shared = True
+            (value,) = self._add(storing_kernels(window)[0], (base, value, starts), [aval], (storage.layout, layout))
+        if layout.numel:
+            self._put(target, value, moves)
+        else:
+            counter_of(target).n += 1
+            set_together(moves)
+        storage.note_write(layout, target._offset)
+        if edge is not None:
+            history.carry_hooks(before, place)
+
+    def _put(self, target: Tensor, value: Any, moves: Sequence[Any]) -> None:
+        """Puts the new array of a tensor's storage there, and counts that as a write."""
+        storage, counter = target._storage, counter_of(target)
+        trace = None
+        if type(value) is Pending:
+            self._stretch.hold(storage)
+            trace = self
+        set_together([
+            (counter, "n", counter.n + 1), (storage, "is_shared", True), (storage, "trace", trace),
+            (storage, "array", value), *moves,
+        ])  # fmt: skip
+
+
+def _stop() -> None:
+    for recorder in list(_recorders):
+        recorder.stop()
+
+
+threads.when_several(_stop)
