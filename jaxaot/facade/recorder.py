@@ -152,7 +152,7 @@ class Recorder:
 
     def _add(self, kernel: Any, operands: Sequence[Any], avals: Sequence[Any], kind: Any) -> list[Pending]:
         under = (config.get(), trace_context())
-        if under != self._under or self._stretch.n_calls >= MOST_CALLS:
+        if under != self._under or self._stretch.is_done or self._stretch.n_calls >= MOST_CALLS:
             self.flush()  # a stretch runs under the settings that its operations were called under
             self._under = under
         return self._stretch.add(kernel, operands, avals, kind)
@@ -161,7 +161,7 @@ class Recorder:
         storage = Storage(array, layout)
         if type(array) is Pending:
             storage.trace = self
-            self._stretch.hold(storage)
+            array.stretch.hold(storage)
         return storage
 
     def call(
@@ -219,7 +219,8 @@ class Recorder:
             kernel, [flat[i]._gradient_edge() for i in kernel.places], PendingLeaves(leaves) if is_pending else leaves
         )
         if is_pending:
-            self._stretch.hold_leaves(node)
+            for stretch in {leaf.stretch for leaf in leaves if type(leaf) is Pending}:
+                stretch.hold_leaves(node)
         for index, tensor in enumerate(tensors):
             if kernel.recorded[index]:
                 tensor._history = History(tensor._layout, 0, True, node, index)
@@ -340,9 +341,11 @@ class Recorder:
         """Puts the new array of a tensor's storage there, and counts that as a write."""
         storage, counter = target._storage, counter_of(target)
         trace = None
-        if type(value) is Pending:
-            self._stretch.hold(storage)
+        if type(value) is Pending and value.value is None:
+            value.stretch.hold(storage)
             trace = self
+        elif type(value) is Pending:
+            value = value.array()
         set_together([
             (counter, "n", counter.n + 1), (storage, "is_shared", True), (storage, "trace", trace),
             (storage, "array", value), *moves,
