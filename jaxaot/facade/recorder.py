@@ -50,8 +50,6 @@ from jaxaot.views.window import AbstractWindow, find_window
 _types: weakref.WeakKeyDictionary[Any, tuple[list[Any], Any]] = weakref.WeakKeyDictionary()
 """For each kernel the types of its results, and their tree."""
 
-_recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()
-
 
 class Recorder:
     """Inside, operations of this thread wait. Its end, or an error, has all of them run.
@@ -59,6 +57,10 @@ class Recorder:
         with Recorder(programs):
             y = (x @ w).relu()     # waits
             print(y)               # runs both
+
+    Other threads get values: whoever finds a pending one has the stretch run. Where several threads use tensors, a
+    write holds the lock of its storage, as an eager one does. The recorder's own lock is taken after that, and while it
+    is held no other one is waited for.
 
     Attributes:
       is_apart: As that of a trace.
@@ -73,11 +75,9 @@ class Recorder:
           programs: What runs stretches.
         """
         self._programs = programs
-        self._stretch = Stretch(programs)
-        self._under: Any = None
         self._lock = threading.RLock()
-        self._is_alone = not threads.are_several
-        _recorders.add(self)
+        self._stretch = Stretch(programs, self, self._lock)
+        self._under: Any = None
 
     def __enter__(self) -> None:
         self._before, state.recorder = state.recorder, self
@@ -100,13 +100,7 @@ class Recorder:
         """Runs all that waits."""
         with self._lock:
             self._stretch.run()
-            self._stretch = Stretch(self._programs)
-
-    def stop(self) -> None:
-        """Has everything run at once from now on, as another thread begins to use tensors."""
-        with self._lock:
-            self._is_alone = False
-            self.flush()
+            self._stretch = Stretch(self._programs, self, self._lock)
 
     # -- as a trace, to those who find it at a storage -----------------------------------------------------------------
 
@@ -123,8 +117,7 @@ class Recorder:
     def records(self) -> bool:
         """Returns whether operations wait at present: nothing looks at what they compute, or computes otherwise."""
         return (
-            self._is_alone
-            and state.region is None
+            state.region is None
             and state.saves_plainly
             and state.anomaly is None
             and state.streams is None
@@ -152,17 +145,22 @@ class Recorder:
 
     def _add(self, kernel: Any, operands: Sequence[Any], avals: Sequence[Any], kind: Any) -> list[Pending]:
         under = (config.get(), trace_context())
-        if under != self._under or self._stretch.is_done or self._stretch.n_calls >= MOST_CALLS:
-            self.flush()  # a stretch runs under the settings that its operations were called under
-            self._under = under
-        return self._stretch.add(kernel, operands, avals, kind)
+        with self._lock:
+            if under != self._under or self._stretch.is_done or self._stretch.n_calls >= MOST_CALLS:
+                self.flush()  # a stretch runs under the settings that its operations were called under
+                self._under = under
+            return self._stretch.add(kernel, operands, avals, kind)
 
-    def _storage(self, array: Any, layout: Any) -> Storage:
-        storage = Storage(array, layout)
-        if type(array) is Pending:
-            storage.trace = self
-            array.stretch.hold(storage)
-        return storage
+    def _tensor(self, array: Any, layout: Any) -> Tensor:
+        """Returns a tensor on a storage that holds a result."""
+        is_pending = type(array) is Pending
+        with self._lock:
+            if is_pending and array.value is not None:
+                array, is_pending = array.value, False
+            storage = Storage(array, layout, self if is_pending else None)
+            if is_pending:
+                array.stretch.hold(storage)
+        return wrap(storage, layout)
 
     def call(
         self, spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, key: list[Any],
@@ -179,48 +177,50 @@ class Recorder:
           operands: What that is called with.
           mask: A bit for each argument that requires grad.
         """
-        with self._lock:
-            records = bool(mask and spec.is_differentiable and state.grad_enabled)
+        records = bool(mask and spec.is_differentiable and state.grad_enabled)
+        if records:
+            key.append(mask)
+        cache_key, kernels = tuple(key), GRAD_KERNELS if records else KERNELS
+        kernel: Any = kernels.get(cache_key)
+        recipe = None
+        if kernel is None:
+            recipe = make_recipe(spec, flat, lengths)
+            wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
+            kernel = GradKernel(spec, static, recipe, wanted) if records else Kernel(spec, static, recipe)
+        outputs = self._run(kernel.run, operands)
+        if recipe is not None:
+            n = len(kernel.differentiable) if records else len(outputs)
+            kernel.layouts = result_layouts(spec, outputs[:n], recipe.layouts, static)
             if records:
-                key.append(mask)
-            cache_key, kernels = tuple(key), GRAD_KERNELS if records else KERNELS
-            kernel: Any = kernels.get(cache_key)
-            recipe = None
-            if kernel is None:
-                recipe = make_recipe(spec, flat, lengths)
-                wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
-                kernel = GradKernel(spec, static, recipe, wanted) if records else Kernel(spec, static, recipe)
-            outputs = self._run(kernel.run, operands)
-            if recipe is not None:
-                n = len(kernel.differentiable) if records else len(outputs)
-                kernel.layouts = result_layouts(spec, outputs[:n], recipe.layouts, static)
-                if records:
-                    kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
-                remember(kernels, cache_key, kernel, MAX_KERNELS)
-            self._share(flat)
-            n = spec.schema.n_results if spec.schema.n_results >= 0 else len(kernel.layouts)
-            tensors = []
-            for output, layout in zip(outputs[:n], kernel.layouts[:n], strict=True):
-                tensor = None if output is None else wrap(self._storage(output, layout), layout)
-                if tensor is not None and state.infers:
-                    tensor._creation = INFERENCE
-                tensors.append(tensor)
-            self._store_written(spec, flat, outputs[n : len(kernel.layouts)])
-            if records and kernel.is_recorded:
-                self._record(kernel, flat, operands, outputs, tensors)
-            return unpack(spec, tensors)
+                kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
+            remember(kernels, cache_key, kernel, MAX_KERNELS)
+        self._share(flat)
+        n = spec.schema.n_results if spec.schema.n_results >= 0 else len(kernel.layouts)
+        tensors = []
+        for output, layout in zip(outputs[:n], kernel.layouts[:n], strict=True):
+            tensor = None if output is None else self._tensor(output, layout)
+            if tensor is not None and state.infers:
+                tensor._creation = INFERENCE
+            tensors.append(tensor)
+        self._store_written(spec, flat, outputs[n : len(kernel.layouts)])
+        if records and kernel.is_recorded:
+            self._record(kernel, flat, operands, outputs, tensors)
+        return unpack(spec, tensors)
 
     def _record(
         self, kernel: GradKernel, flat: Sequence[Any], operands: Sequence[Any], outputs: Any, tensors: Sequence[Any]
     ) -> None:
-        leaves: Any = kernel.pick_leaves((*operands, *outputs))
-        is_pending = any(type(leaf) is Pending for leaf in leaves)
-        node = OpNode(
-            kernel, [flat[i]._gradient_edge() for i in kernel.places], PendingLeaves(leaves) if is_pending else leaves
-        )
-        if is_pending:
-            for stretch in {leaf.stretch for leaf in leaves if type(leaf) is Pending}:
-                stretch.hold_leaves(node)
+        edges = [flat[i]._gradient_edge() for i in kernel.places]
+        node = OpNode(kernel, edges, ())
+        with self._lock:
+            node.leaves = leaves = kernel.pick_leaves((*operands, *outputs))
+            pending = [leaf for leaf in leaves if type(leaf) is Pending]
+            if pending:
+                node.leaves = PendingLeaves(leaves)
+                for stretch in {leaf.stretch for leaf in pending}:
+                    stretch.hold_leaves(node)
+                if all(stretch.is_done for stretch in {leaf.stretch for leaf in pending}):
+                    node.leaves = node.leaves.again()
         for index, tensor in enumerate(tensors):
             if kernel.recorded[index]:
                 tensor._history = History(tensor._layout, 0, True, node, index)
@@ -244,6 +244,7 @@ class Recorder:
 
     # -- in place ------------------------------------------------------------------------------------------------------
 
+    @threads.writing
     def call_inplace(
         self, spec: OpSpec, dynamic: Sequence[Any], flat: Sequence[Any], lengths: Any, static: tuple[Any, ...],
         generator: Any, records: bool,
@@ -261,37 +262,56 @@ class Recorder:
         """
         target: Tensor = dynamic[0]
         storage, layout = target._storage, target._layout
-        with self._lock:
-            array = self.operand(storage)
-            if array is None or storage.n_written is not None or layout.numel == 0:
-                with self.paused():
-                    return call_inplace(spec, dynamic, static, generator)
-            if records:
-                self._call_inplace_recorded(spec, target, flat, lengths, static, generator)
-                return target
-            window: AbstractWindow | None = None
-            operands: list[Any] = [array]
-            if layout is not storage.layout:
-                storage.check_reach(layout, target._offset, is_write=True)
-                window, starts = find_window(storage.layout, layout, target._offset)
-                operands.append(starts)
-            key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
-            if spec.has_any:
-                key.append(tuple(map(type, static)))
-            if gather(spec, flat, key, operands, target, window) < 0:
-                return call_inplace(spec, converted(spec, dynamic, static), static, generator)
-            if spec.is_random:
-                operands.append(draw_from(generator))
-            cache_key = tuple(key)
-            kernel = WRITE_KERNELS.get(cache_key)
-            if kernel is None:
-                kernel = WriteKernel(spec, static, make_recipe(spec, flat, lengths, target, window), layout, window)
+        if storage.array is None or storage.n_written is not None or layout.numel == 0:
+            with self.paused():
+                return call_inplace(spec, dynamic, static, generator)
+        if records:
+            self._call_inplace_recorded(spec, target, flat, lengths, static, generator)
+            return target
+        window: AbstractWindow | None = None
+        operands: list[Any] = [None]
+        if layout is not storage.layout:
+            storage.check_reach(layout, target._offset, is_write=True)
+            window, starts = find_window(storage.layout, layout, target._offset)
+            operands.append(starts)
+        key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
+        if spec.has_any:
+            key.append(tuple(map(type, static)))
+        if gather(spec, flat, key, operands, target, window) < 0:
+            return call_inplace(spec, converted(spec, dynamic, static), static, generator)
+        if spec.is_random:
+            operands.append(draw_from(generator))
+        cache_key = tuple(key)
+        kernel = WRITE_KERNELS.get(cache_key)
+        if kernel is None:
+            kernel = WriteKernel(spec, static, make_recipe(spec, flat, lengths, target, window), layout, window)
+        with self._held(storage):
+            operands[0] = self.operand(storage)
             value, others = self._run(kernel.run, operands)
-            remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
             self._share(flat)
             self._put(target, value, ())
-            self._store_written(spec, flat, others[max(spec.schema.n_results, 1) - 1 :])
+        remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
+        self._store_written(spec, flat, others[max(spec.schema.n_results, 1) - 1 :])
         return target
+
+    @contextlib.contextmanager
+    def _held(self, storage: Storage) -> Iterator[None]:
+        """Inside, no other thread writes to a storage, whose array is no symbol of a trace in another thread."""
+        while threads.are_several:
+            if storage.trace is not self:
+                storage.check_alive()
+            lock = storage.lock
+            lock.acquire()
+            if storage.trace is None or storage.trace is self:
+                break
+            lock.release()
+        else:
+            yield
+            return
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _call_inplace_recorded(
         self, spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any
@@ -320,19 +340,22 @@ class Recorder:
             history, node, index = next_node(target, edge)
             before, place = history.node, history.index
             moves = history.moves(node, index)
-        if layout is not storage.layout and layout.numel:
-            base = self.operand(storage)
-            if base is None:
-                base = jnp.zeros(storage.layout.size, storage.layout.dtype)
-            window, starts = find_window(storage.layout, layout, target._offset)
-            aval = jax.ShapeDtypeStruct(storage.layout.size, storage.layout.dtype)
-            storage.is_shared = True
-            (value,) = self._add(storing_kernels(window)[0], (base, value, starts), [aval], (storage.layout, layout))
-        if layout.numel:
-            self._put(target, value, moves)
-        else:
-            counter_of(target).n += 1
-            set_together(moves)
+        with self._held(storage):
+            if layout is not storage.layout and layout.numel:
+                base = self.operand(storage)
+                if base is None:
+                    base = jnp.zeros(storage.layout.size, storage.layout.dtype)
+                window, starts = find_window(storage.layout, layout, target._offset)
+                aval = jax.ShapeDtypeStruct(storage.layout.size, storage.layout.dtype)
+                storage.is_shared = True
+                (value,) = self._add(
+                    storing_kernels(window)[0], (base, value, starts), [aval], (storage.layout, layout)
+                )
+            if layout.numel:
+                self._put(target, value, moves)
+            else:
+                counter_of(target).n += 1
+                set_together(moves)
         storage.note_write(layout, target._offset)
         if edge is not None:
             history.carry_hooks(before, place)
@@ -340,21 +363,14 @@ class Recorder:
     def _put(self, target: Tensor, value: Any, moves: Sequence[Any]) -> None:
         """Puts the new array of a tensor's storage there, and counts that as a write."""
         storage, counter = target._storage, counter_of(target)
-        trace = None
-        if type(value) is Pending and value.value is None:
-            value.stretch.hold(storage)
-            trace = self
-        elif type(value) is Pending:
-            value = value.array()
-        set_together([
-            (counter, "n", counter.n + 1), (storage, "is_shared", True), (storage, "trace", trace),
-            (storage, "array", value), *moves,
-        ])  # fmt: skip
-
-
-def _stop() -> None:
-    for recorder in list(_recorders):
-        recorder.stop()
-
-
-threads.when_several(_stop)
+        with self._lock:
+            trace = None
+            if type(value) is Pending and value.value is None:
+                value.stretch.hold(storage)
+                trace = self
+            elif type(value) is Pending:
+                value = value.value
+            set_together([
+                (counter, "n", counter.n + 1), (storage, "is_shared", True), (storage, "trace", trace),
+                (storage, "array", value), *moves,
+            ])  # fmt: skip

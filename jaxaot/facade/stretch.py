@@ -103,13 +103,16 @@ class Stretch:
       n_calls: How many there are.
     """
 
-    def __init__(self, programs: StretchPrograms):
+    def __init__(self, programs: StretchPrograms, owner: Any, lock: Any):
         """Begins a stretch.
 
         Args:
           programs: What runs it.
+          owner: What storages name as their trace as long as their values are pending.
+          lock: Held while it runs.
         """
         self.is_done = False
+        self._owner, self._lock = owner, lock
         self._programs = programs
         self._calls: list[tuple[Any, ...]] = []
         self._inputs: list[Any] = []
@@ -160,8 +163,11 @@ class Stretch:
 
     def run(self) -> None:
         """Computes what is still held, and puts it where it is held."""
-        if self.is_done:
-            return
+        with self._lock:
+            if not self.is_done:
+                self._run()
+
+    def _run(self) -> None:
         made = [pending for ref in self._made if (pending := ref()) is not None and pending.value is None]
         values = self._compute(tuple(pending.number for pending in made))
         for pending, value in zip(made, values, strict=True):
@@ -169,11 +175,15 @@ class Stretch:
         del made, values
         for ref in self._storages:
             storage = ref()
-            if storage is not None and type(storage.array) is Pending:
-                # others may hold it, such as the tape: it is counted before it is given away
-                set_together([
-                    (storage, "is_shared", True), (storage, "array", storage.array.array()), (storage, "trace", None)
-                ])  # fmt: skip
+            if storage is None or storage.trace is not self._owner:
+                continue
+            array = storage.array
+            if type(array) is Pending:
+                if array.stretch is not self:
+                    continue
+                array = array.value
+            # others may hold it, such as the tape: it is counted before it is given away
+            set_together([(storage, "is_shared", True), (storage, "array", array), (storage, "trace", None)])
         for ref in self._nodes:
             node = ref()
             if node is not None and type(node.leaves) is PendingLeaves:

@@ -31,7 +31,6 @@ from jaxaot.runtime.compiled import MAX_PROGRAMS, N_BUILDS, CacheInfo, CompiledF
 from jaxaot.runtime.links import InputKey, Linker, SharedSegment, Walk, input_keys
 from jaxaot.runtime.program import Program
 from jaxaot.tape.modes import state
-from jaxaot.tape.threads import threads
 
 
 class TooManyBreaks(Exception):
@@ -249,7 +248,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             super()._note_volatile(error)
 
     def _eagerly(self, args: Any, kwargs: Any) -> Any:
-        if not self._has_disabled or threads.are_several:
+        if not self._has_disabled:
             return super()._eagerly(args, kwargs)
         n_made = self._stretches.n_made
         with Recorder(self._stretches):

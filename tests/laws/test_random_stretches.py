@@ -3,7 +3,7 @@
 Programs are those of `test_random_segments.py`, with calls of functions under `ja.compiler.disable` between: these
 look at values, write in place to what they are given and to what outlives the calls, draw, count, keep a log, and
 return tensors of their own, their arguments or views of these. Python runs them and the program at each call, so
-Python's state is compared after each. From a few calls on nothing is compiled any more.
+Python's state is compared after each.
 
 `JAXAOT_PROGRAMS=2000 pytest tests/laws/test_random_stretches.py` runs that many.
 """
@@ -97,7 +97,8 @@ def check(seed):
         warnings.simplefilter("ignore", ja.errors.RecompileWarning)
         for (values, facts, (mode, log)), n in zip(expected, segments.CALLS, strict=True):
             our_values, our_facts, (our_mode, our_log) = segments.observe(compiled, held, n)
-            assert our_facts == facts and our_mode == mode and len(our_log) == len(log)
+            assert growth.is_branching or our_facts == facts  # see `segments.Growth`
+            assert our_mode == mode and len(our_log) == len(log)
             for ours, theirs in zip(our_values, values, strict=True):
                 np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
     assert compiled.cache_info().currsize <= 128
