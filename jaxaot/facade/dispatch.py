@@ -75,6 +75,8 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
             check_fits(spec, dynamic, static)
         if spec.check is not None:
             return _call_checked(call, spec, dynamic, static, generator)
+    if state.recorder is not None and state.recorder.records():
+        return state.recorder.call(spec, dynamic, static, generator)
     flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
     key: list[Any] = [spec, static, lengths]
     if spec.has_any:
@@ -85,8 +87,6 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         return call(spec, converted(spec, dynamic, static), static, generator)
     if spec.is_random:
         operands.append(draw_from(generator))
-    if state.recorder is not None and state.recorder.records():
-        return state.recorder.call(spec, flat, static, lengths, key, operands, mask)
     if mask and spec.is_differentiable and state.grad_enabled:
         key.append(mask)
         return _call_recorded(spec, flat, static, lengths, tuple(key), operands)

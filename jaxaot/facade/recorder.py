@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -19,7 +18,7 @@ import jax.numpy as jnp
 from jaxaot import settings as config
 from jaxaot._jax import is_outermost, trace_context
 from jaxaot._util import set_together
-from jaxaot.facade.arguments import converted
+from jaxaot.facade.arguments import converted, flatten
 from jaxaot.facade.counter import counter_of
 from jaxaot.facade.dispatch import call, call_inplace, call_uncast, originals_of, unpack
 from jaxaot.facade.generator import draw_from
@@ -41,14 +40,24 @@ from jaxaot.facade.storage import Storage
 from jaxaot.facade.stretch import MOST_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap
 from jaxaot.facade.write import apart_from_hooks, next_node
+from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec, lookup
 from jaxaot.tape.modes import state
 from jaxaot.tape.threads import threads
 from jaxaot.views.window import AbstractWindow, find_window
 
-_types: weakref.WeakKeyDictionary[Any, tuple[list[Any], Any]] = weakref.WeakKeyDictionary()
-"""For each kernel the types of its results, and their tree."""
+
+def shown(value: Any) -> Any:
+    """Returns what stands for an operand where only its type matters."""
+    return value.aval if type(value) is Pending else value
+
+
+def types_of(traced: Any) -> tuple[list[jax.ShapeDtypeStruct], Any]:
+    """Returns the types of what a traced function returns, and their tree; None for that of a tuple."""
+    leaves, tree = jax.tree.flatten(traced.out_info)
+    avals = [jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=getattr(x, "weak_type", False)) for x in leaves]
+    return avals, None if tree == jax.tree.structure((0,) * len(leaves)) else tree
 
 
 class Recorder:
@@ -78,6 +87,7 @@ class Recorder:
         self._lock = threading.RLock()
         self._stretch = Stretch(programs, self, self._lock)
         self._under: Any = None
+        self._takes_pending = False
 
     def __enter__(self) -> None:
         self._before, state.recorder = state.recorder, self
@@ -127,23 +137,30 @@ class Recorder:
         )
 
     def operand(self, storage: Storage) -> Any:
-        """Returns the array of a storage, pending if operations wait."""
-        return storage.array if storage.trace is self and self.records() else storage.settled()
+        """Returns the array of a storage, pending if an operation that waits is being noted."""
+        return storage.array if storage.trace is self and self._takes_pending else storage.settled()
 
-    def _run(self, kernel: Any, operands: Sequence[Any]) -> Any:
+    def _taken(self, storage: Storage) -> Any:
+        return storage.array if storage.trace is self else storage.settled()
+
+    def _taking(self, look: Callable[..., Any], *args: Any) -> Any:
+        """Returns what `gather` or `make_recipe` returns, which take pending operands meanwhile."""
+        self._takes_pending = True
+        try:
+            return look(*args)
+        finally:
+            self._takes_pending = False
+
+    def run(self, kernel: EagerKernel, operands: Sequence[Any]) -> Any:
         """Returns the pending results of a kernel, in its own containers."""
-        found = _types.get(kernel)
-        if found is None:
-            shown = [
-                jax.ShapeDtypeStruct(v.shape, v.dtype, weak_type=v.weak_type) if type(v) is Pending else v
-                for v in operands
-            ]
-            leaves, tree = jax.tree.flatten(kernel.inside.trace(*shown).out_info)
-            found = _types[kernel] = leaves, tree
-        avals, tree = found
-        return jax.tree.unflatten(tree, self._add(kernel, operands, avals, None))
+        if kernel.types is None:
+            kernel.types = types_of(kernel.inside.trace(*map(shown, operands)))
+        avals, tree = kernel.types
+        results = self.add(kernel, operands, avals, None)
+        return results if tree is None else jax.tree.unflatten(tree, results)
 
-    def _add(self, kernel: Any, operands: Sequence[Any], avals: Sequence[Any], kind: Any) -> list[Pending]:
+    def add(self, kernel: Any, operands: Sequence[Any], avals: Sequence[Any], kind: Any) -> list[Pending]:
+        """Returns the pending results of an operation, see `Stretch.add`."""
         under = (config.get(), trace_context())
         with self._lock:
             if under != self._under or self._stretch.is_done or self._stretch.n_calls >= MOST_CALLS:
@@ -151,76 +168,79 @@ class Recorder:
                 self._under = under
             return self._stretch.add(kernel, operands, avals, kind)
 
-    def _tensor(self, array: Any, layout: Any) -> Tensor:
+    def tensor(self, array: Any, layout: Any) -> Tensor:
         """Returns a tensor on a storage that holds a result."""
-        is_pending = type(array) is Pending
         with self._lock:
-            if is_pending and array.value is not None:
-                array, is_pending = array.value, False
-            storage = Storage(array, layout, self if is_pending else None)
-            if is_pending:
+            if type(array) is not Pending:
+                storage = Storage(array, layout)
+            elif array.value is not None:
+                storage = Storage(array.value, layout)
+            else:
+                storage = Storage(None, layout, self)
+                storage.array = array  # type: ignore[assignment]
                 array.stretch.hold(storage)
         return wrap(storage, layout)
 
-    def call(
-        self, spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, key: list[Any],
-        operands: list[Any], mask: int,
-    ) -> Any:  # fmt: skip
-        """Returns the results of an op, which waits; see `dispatch.call`.
-
-        Args:
-          spec: Its row.
-          flat: Its dynamic arguments.
-          static: Its static ones.
-          lengths: Of the lists among the dynamic ones.
-          key: What its kernel is compiled for.
-          operands: What that is called with.
-          mask: A bit for each argument that requires grad.
-        """
-        records = bool(mask and spec.is_differentiable and state.grad_enabled)
+    def call(self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
+        """Returns the results of an op, which waits; the arguments are those of `dispatch.call`."""
+        flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
+        key: list[Any] = [spec, static, lengths]
+        if spec.has_any:
+            key.append(tuple(map(type, static)))
+        operands: list[Any] = []
+        mask = self._taking(gather, spec, flat, key, operands)
+        if mask < 0:
+            return call(spec, converted(spec, dynamic, static), static, generator)
+        if spec.is_random:
+            operands.append(draw_from(generator))
+        records = mask and spec.is_differentiable and state.grad_enabled
         if records:
             key.append(mask)
         cache_key, kernels = tuple(key), GRAD_KERNELS if records else KERNELS
         kernel: Any = kernels.get(cache_key)
-        recipe = None
-        if kernel is None:
-            recipe = make_recipe(spec, flat, lengths)
-            wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
-            kernel = GradKernel(spec, static, recipe, wanted) if records else Kernel(spec, static, recipe)
-        outputs = self._run(kernel.run, operands)
-        if recipe is not None:
-            n = len(kernel.differentiable) if records else len(outputs)
-            kernel.layouts = result_layouts(spec, outputs[:n], recipe.layouts, static)
-            if records:
-                kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
-            remember(kernels, cache_key, kernel, MAX_KERNELS)
-        self._share(flat)
-        n = spec.schema.n_results if spec.schema.n_results >= 0 else len(kernel.layouts)
-        tensors = []
-        for output, layout in zip(outputs[:n], kernel.layouts[:n], strict=True):
-            tensor = None if output is None else self._tensor(output, layout)
-            if tensor is not None and state.infers:
-                tensor._creation = INFERENCE
-            tensors.append(tensor)
-        self._store_written(spec, flat, outputs[n : len(kernel.layouts)])
-        if records and kernel.is_recorded:
-            self._record(kernel, flat, operands, outputs, tensors)
-        return unpack(spec, tensors)
+        with self._lock:  # no other one is waited for
+            if kernel is None:
+                recipe = self._taking(make_recipe, spec, flat, lengths)
+                wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
+                kernel = GradKernel(spec, static, recipe, wanted) if records else Kernel(spec, static, recipe)
+                outputs = self.run(kernel.run, operands)
+                n = len(kernel.differentiable) if records else len(outputs)
+                kernel.layouts = result_layouts(spec, outputs[:n], recipe.layouts, static)
+                if records:
+                    kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
+                remember(kernels, cache_key, kernel, MAX_KERNELS)
+            else:
+                outputs = self.run(kernel.run, operands)
+            for value in flat:  # an array is held until the stretch runs: nobody gives its buffer away
+                if type(value) is Tensor:
+                    value._storage.is_shared = True
+            n_results = spec.schema.n_results
+            n = n_results if n_results >= 0 else len(kernel.layouts)
+            layouts = kernel.layouts
+            tensors = [None if outputs[i] is None else self.tensor(outputs[i], layouts[i]) for i in range(n)]
+            if state.infers:
+                for tensor in tensors:
+                    if tensor is not None:
+                        tensor._creation = INFERENCE
+            if records and kernel.is_recorded:
+                self._record(kernel, flat, operands, outputs, tensors)
+        if spec.schema.written:
+            self._store_written(spec, flat, outputs[n : len(layouts)])
+        return tensors[0] if n_results == 1 else unpack(spec, tensors)
 
     def _record(
         self, kernel: GradKernel, flat: Sequence[Any], operands: Sequence[Any], outputs: Any, tensors: Sequence[Any]
     ) -> None:
-        edges = [flat[i]._gradient_edge() for i in kernel.places]
-        node = OpNode(kernel, edges, ())
-        with self._lock:
-            node.leaves = leaves = kernel.pick_leaves((*operands, *outputs))
-            pending = [leaf for leaf in leaves if type(leaf) is Pending]
-            if pending:
-                node.leaves = PendingLeaves(leaves)
-                for stretch in {leaf.stretch for leaf in pending}:
-                    stretch.hold_leaves(node)
-                if all(stretch.is_done for stretch in {leaf.stretch for leaf in pending}):
-                    node.leaves = node.leaves.again()
+        leaves = kernel.pick_leaves((*operands, *outputs))
+        node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
+        stretches = {leaf.stretch for leaf in leaves if type(leaf) is Pending}
+        if stretches:
+            waiting = PendingLeaves(leaves)
+            node.leaves = waiting
+            for stretch in stretches:
+                stretch.hold_leaves(node)
+            if self._stretch not in stretches:  # they ran meanwhile
+                node.leaves = waiting.again()
         for index, tensor in enumerate(tensors):
             if kernel.recorded[index]:
                 tensor._history = History(tensor._layout, 0, True, node, index)
@@ -228,19 +248,12 @@ class Recorder:
             result = tensors[kernel.held_results[0]] if kernel.held_results else None
             node.originals = originals_of(kernel, flat, result)
 
-    def _share(self, flat: Sequence[Any]) -> None:
-        """Notes that arrays are inputs of a stretch, so that nobody gives their buffers away before it runs."""
-        for value in flat:
-            if isinstance(value, Tensor):
-                value._storage.is_shared = True
-
     def _store_written(self, spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> None:
-        if spec.schema.written:
-            position = {p.name: i for i, p in enumerate(spec.schema.dynamic)}
-            for parameter, value in zip(spec.schema.written, values, strict=True):
-                target = flat[position[parameter.name]]
-                if target is not None and value is not None:
-                    self._store(target, value)
+        position = {p.name: i for i, p in enumerate(spec.schema.dynamic)}
+        for parameter, value in zip(spec.schema.written, values, strict=True):
+            target = flat[position[parameter.name]]
+            if target is not None and value is not None:
+                self.store(target, value)
 
     # -- in place ------------------------------------------------------------------------------------------------------
 
@@ -277,21 +290,26 @@ class Recorder:
         key: list[Any] = [spec, static, lengths, layout, storage.layout, window]
         if spec.has_any:
             key.append(tuple(map(type, static)))
-        if gather(spec, flat, key, operands, target, window) < 0:
+        if self._taking(gather, spec, flat, key, operands, target, window) < 0:
             return call_inplace(spec, converted(spec, dynamic, static), static, generator)
         if spec.is_random:
             operands.append(draw_from(generator))
         cache_key = tuple(key)
         kernel = WRITE_KERNELS.get(cache_key)
         if kernel is None:
-            kernel = WriteKernel(spec, static, make_recipe(spec, flat, lengths, target, window), layout, window)
+            kernel = WriteKernel(
+                spec, static, self._taking(make_recipe, spec, flat, lengths, target, window), layout, window
+            )
         with self._held(storage):
-            operands[0] = self.operand(storage)
-            value, others = self._run(kernel.run, operands)
-            self._share(flat)
+            operands[0] = self._taken(storage)
+            value, others = self.run(kernel.run, operands)
+            for v in flat:
+                if type(v) is Tensor:
+                    v._storage.is_shared = True
             self._put(target, value, ())
         remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
-        self._store_written(spec, flat, others[max(spec.schema.n_results, 1) - 1 :])
+        if spec.schema.written:
+            self._store_written(spec, flat, others[max(spec.schema.n_results, 1) - 1 :])
         return target
 
     @contextlib.contextmanager
@@ -321,17 +339,17 @@ class Recorder:
         result = result if isinstance(result, Tensor) else result[0]
         is_whole = result._layout is result._storage.layout
         value = fit_into(
-            self.operand(result._storage) if is_whole else result._read(), target._layout.size, target.dtype
+            self._taken(result._storage) if is_whole else result._read(), target._layout.size, target.dtype
         )
         edge = result._gradient_edge()
         if result.dtype != target.dtype:
             edge = call(lookup("cast"), (result,), (target.dtype,))._gradient_edge()
         node = None if result._history is None else result._history.node
-        self._store(target, value, edge)
+        self.store(target, value, edge)
         if type(node) is OpNode:
             note_written(node, target)
 
-    def _store(self, target: Tensor, value: Any, edge: Any = None) -> None:
+    def store(self, target: Tensor, value: Any, edge: Any = None) -> None:
         """Stores a value of the target's size and dtype, see `write_array`."""
         storage, layout = target._storage, target._layout
         storage.check_reach(layout, target._offset, is_write=True)
@@ -342,15 +360,13 @@ class Recorder:
             moves = history.moves(node, index)
         with self._held(storage):
             if layout is not storage.layout and layout.numel:
-                base = self.operand(storage)
+                base = self._taken(storage)
                 if base is None:
                     base = jnp.zeros(storage.layout.size, storage.layout.dtype)
                 window, starts = find_window(storage.layout, layout, target._offset)
                 aval = jax.ShapeDtypeStruct(storage.layout.size, storage.layout.dtype)
                 storage.is_shared = True
-                (value,) = self._add(
-                    storing_kernels(window)[0], (base, value, starts), [aval], (storage.layout, layout)
-                )
+                (value,) = self.add(storing_kernels(window)[0], (base, value, starts), [aval], (storage.layout, layout))
             if layout.numel:
                 self._put(target, value, moves)
             else:

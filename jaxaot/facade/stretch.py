@@ -36,21 +36,29 @@ class Pending:
     Attributes:
       stretch: Which it is of.
       number: Its place among the results there.
-      shape: Of the array.
-      dtype: Of the array.
-      weak_type: Of the array.
+      aval: The array's type.
       value: The array, once it is computed.
     """
 
-    __slots__ = ("__weakref__", "dtype", "number", "shape", "stretch", "value", "weak_type")
+    __slots__ = ("__weakref__", "aval", "number", "stretch", "value")
 
-    def __init__(self, stretch: Stretch, number: int, aval: Any):
+    def __init__(self, stretch: Stretch, number: int, aval: jax.ShapeDtypeStruct):
         self.stretch = stretch
         self.number = number
-        self.shape = aval.shape
-        self.dtype = aval.dtype
-        self.weak_type = getattr(aval, "weak_type", False)
+        self.aval = aval
         self.value: Array | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
 
     def array(self) -> Array:
         """Returns the values."""
