@@ -35,6 +35,7 @@ from jaxaot.facade.kernels import (
 )
 from jaxaot.facade.nodes import OpNode
 from jaxaot.facade.operands import GRAD_KERNELS, KERNELS, MAX_KERNELS, WRITE_KERNELS, gather, make_recipe
+from jaxaot.facade.recorded_backward import recording_calls
 from jaxaot.facade.saved import note_written
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.stretch import MOST_CALLS, Pending, PendingLeaves, Stretch, StretchPrograms
@@ -43,6 +44,7 @@ from jaxaot.facade.write import apart_from_hooks, next_node
 from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec, lookup
+from jaxaot.tape.engine import Calls
 from jaxaot.tape.modes import state
 from jaxaot.tape.threads import threads
 from jaxaot.views.window import AbstractWindow, find_window
@@ -140,7 +142,8 @@ class Recorder:
         """Returns the array of a storage, pending if an operation that waits is being noted."""
         return storage.array if storage.trace is self and self._takes_pending else storage.settled()
 
-    def _taken(self, storage: Storage) -> Any:
+    def pending_operand(self, storage: Storage) -> Any:
+        """Returns the array of a storage, which may be pending."""
         return storage.array if storage.trace is self else storage.settled()
 
     def _taking(self, look: Callable[..., Any], *args: Any) -> Any:
@@ -181,6 +184,10 @@ class Recorder:
                 array.stretch.hold(storage)
         return wrap(storage, layout)
 
+    def calls(self, calls: Calls) -> Calls:
+        """Returns callbacks of the engine by which a backward waits as well."""
+        return recording_calls(self, calls)
+
     def call(self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
         """Returns the results of an op, which waits; the arguments are those of `dispatch.call`."""
         flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
@@ -217,7 +224,7 @@ class Recorder:
             n_results = spec.schema.n_results
             n = n_results if n_results >= 0 else len(kernel.layouts)
             layouts = kernel.layouts
-            tensors = [None if outputs[i] is None else self.tensor(outputs[i], layouts[i]) for i in range(n)]
+            tensors: list[Any] = [None if outputs[i] is None else self.tensor(outputs[i], layouts[i]) for i in range(n)]
             if state.infers:
                 for tensor in tensors:
                     if tensor is not None:
@@ -301,7 +308,7 @@ class Recorder:
                 spec, static, self._taking(make_recipe, spec, flat, lengths, target, window), layout, window
             )
         with self._held(storage):
-            operands[0] = self._taken(storage)
+            operands[0] = self.pending_operand(storage)
             value, others = self.run(kernel.run, operands)
             for v in flat:
                 if type(v) is Tensor:
@@ -339,7 +346,7 @@ class Recorder:
         result = result if isinstance(result, Tensor) else result[0]
         is_whole = result._layout is result._storage.layout
         value = fit_into(
-            self._taken(result._storage) if is_whole else result._read(), target._layout.size, target.dtype
+            self.pending_operand(result._storage) if is_whole else result._read(), target._layout.size, target.dtype
         )
         edge = result._gradient_edge()
         if result.dtype != target.dtype:
@@ -360,7 +367,7 @@ class Recorder:
             moves = history.moves(node, index)
         with self._held(storage):
             if layout is not storage.layout and layout.numel:
-                base = self._taken(storage)
+                base = self.pending_operand(storage)
                 if base is None:
                     base = jnp.zeros(storage.layout.size, storage.layout.dtype)
                 window, starts = find_window(storage.layout, layout, target._offset)

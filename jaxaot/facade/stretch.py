@@ -86,6 +86,11 @@ for _name in ("add", "sub", "mul", "truediv", "neg", "getitem", "eq", "ne", "lt"
 Pending.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
+def values_of(items: Sequence[Any]) -> list[Any]:
+    """Returns what may be pending as values."""
+    return [item.array() if type(item) is Pending else item for item in items]
+
+
 class PendingLeaves:
     """What a node of the tape holds while some of it is pending; stands in place of the values.
 
@@ -100,7 +105,7 @@ class PendingLeaves:
 
     def again(self) -> Sequence[Any]:
         """Returns the arrays."""
-        return tuple(item.array() if type(item) is Pending else item for item in self.items)
+        return tuple(values_of(self.items))
 
 
 class Stretch:
