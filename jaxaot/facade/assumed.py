@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
-from jaxaot.errors import DisabledFunctionError, TensorTypeError
+from jaxaot.errors import TensorTypeError, VolatileError
 from jaxaot.facade.tensor import Tensor
 from jaxaot.tape.modes import state
 
@@ -77,10 +77,11 @@ def disable(fn: Callable[..., Any] | None = None, *, reason: str | None = None) 
     def disabled(*args: Any, **kwargs: Any) -> Any:
         if state.trace is not None:
             because = f": {reason}" if reason else ""
-            raise DisabledFunctionError(
+            raise VolatileError(
                 f"`{name}` is called, which `ja.compiler.disable` keeps out of graphs{because}",
                 "Write `ja.compile(fn, segments=True)`, or compile the parts before and after it as functions of their "
                 "own.",
+                is_break=True,
             )
         recorder = state.recorder
         if recorder is None:

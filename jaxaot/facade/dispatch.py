@@ -229,6 +229,7 @@ def _store_written(spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> 
 
 
 def unpack(spec: OpSpec, tensors: list[Tensor]) -> Any:
+    """Returns the results of an op as users get them: a tensor, or the op's own tuple of several."""
     if spec.schema.n_results == 1:
         return tensors[0]
     return spec.pack(tensors)

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 
+from jaxaot._typing import Array
 from jaxaot.facade.kernels import pull_view, remember, split_write
 from jaxaot.facade.leaves import AccumulateGrad
 from jaxaot.facade.nodes import OpNode, ViewNode, WriteNode
 from jaxaot.facade.stretch import Pending, PendingLeaves, values_of
+from jaxaot.facade.tensor import Tensor
 from jaxaot.ir.reach import without_unreached
 from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.tape.engine import Calls
 from jaxaot.tape.node import Node
 from jaxaot.tape.threads import threads
 from jaxaot.views.chain import chain_dtype, chain_starts, chain_template
+
+if TYPE_CHECKING:
+    from jaxaot.facade.recorder import Recorder
 
 _MOST = 2048
 
@@ -33,7 +38,7 @@ _pulls: weakref.WeakKeyDictionary[EagerKernel, dict[Any, EagerKernel]] = weakref
 """For each pull, kernels that take its operands one after the other, by how many there are and of which types."""
 
 
-def recording_calls(recorder: Any, calls: Calls) -> Calls:
+def recording_calls(recorder: Recorder, calls: Calls) -> Calls:
     """Returns callbacks of the engine that have a backward wait.
 
     Args:
@@ -52,7 +57,7 @@ def recording_calls(recorder: Any, calls: Calls) -> Calls:
     )
 
 
-def _kernel(key: Any, fn: Callable[..., Any]) -> EagerKernel:
+def _kernel(key: Hashable, fn: Callable[..., Any]) -> EagerKernel:
     kernel = _kernels.get(key)
     if kernel is None:
         kernel = EagerKernel(fn)
@@ -60,32 +65,32 @@ def _kernel(key: Any, fn: Callable[..., Any]) -> EagerKernel:
     return kernel
 
 
-def _add(recorder: Any, add: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def _add(recorder: Recorder, add: Callable[[Any, Any], Any], a: Array | Pending, b: Array | Pending) -> Any:
     if type(a) is not Pending and type(b) is not Pending:
         return add(a, b)
     (total,) = recorder.run(_kernel(("add", a.shape, a.dtype, b.shape, b.dtype), lambda a, b: (a + b,)), (a, b))
     return total
 
 
-def _run(recorder: Any, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+def _run(recorder: Recorder, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
     """Returns the gradients of a node, pending where that can be; `create_graph` is False."""
     if recorder.records():
-        kind, gradients = type(node), None
-        if kind is OpNode:
+        gradients = None
+        if isinstance(node, OpNode):
             gradients = _pull(recorder, node, cotangents)
-        elif kind is ViewNode:
+        elif isinstance(node, ViewNode):
             gradients = _pull_view(recorder, node, cotangents)
-        elif kind is WriteNode:
+        elif isinstance(node, WriteNode):
             gradients = _split_write(recorder, node, cotangents)
-        elif kind is AccumulateGrad:
-            gradients = _accumulate(recorder, node, cotangents)
+        elif isinstance(node, AccumulateGrad):
+            gradients = _accumulate(recorder, node.variable, cotangents)
         if gradients is not None:
             return gradients
     with recorder.paused():  # which may be code of the user's
         return node.backward(values_of(cotangents), create_graph)
 
 
-def _pull(recorder: Any, node: Any, cotangents: list[Any]) -> Sequence[Any] | None:
+def _pull(recorder: Recorder, node: OpNode, cotangents: list[Any]) -> Sequence[Any] | None:
     leaves, kernel = node.leaves, node.kernel
     if type(leaves) is PendingLeaves:
         leaves = leaves.items
@@ -113,11 +118,11 @@ def _pull(recorder: Any, node: Any, cotangents: list[Any]) -> Sequence[Any] | No
     return without_unreached(recorder.run(flat, (*leaves, *given)), cotangents, kernel.apart)
 
 
-def _type_of(value: Any) -> Any:
+def _type_of(value: object) -> Any:
     return value.aval if type(value) is Pending else value
 
 
-def _pull_view(recorder: Any, node: Any, cotangents: list[Any]) -> Sequence[Any] | None:
+def _pull_view(recorder: Recorder, node: ViewNode, cotangents: list[Any]) -> Sequence[Any] | None:
     (cotangent,) = cotangents
     dtype = node.parent.dtype
     if cotangent.dtype != chain_dtype(node.chain, dtype):
@@ -130,7 +135,7 @@ def _pull_view(recorder: Any, node: Any, cotangents: list[Any]) -> Sequence[Any]
     return recorder.run(kernel, (cotangent, starts))
 
 
-def _split_write(recorder: Any, node: Any, cotangents: list[Any]) -> Sequence[Any]:
+def _split_write(recorder: Recorder, node: WriteNode, cotangents: list[Any]) -> Sequence[Any]:
     (cotangent,) = cotangents
     template = chain_template(node.chain)
     run = lambda cotangent, starts: split_write(template, cotangent, starts)
@@ -138,8 +143,8 @@ def _split_write(recorder: Any, node: Any, cotangents: list[Any]) -> Sequence[An
     return recorder.run(kernel, (cotangent, chain_starts(node.chain)))
 
 
-def _accumulate(recorder: Any, node: AccumulateGrad, cotangents: list[Any]) -> Sequence[Any] | None:
-    leaf, (gradient,) = node.variable, cotangents
+def _accumulate(recorder: Recorder, leaf: Tensor, cotangents: list[Any]) -> Sequence[Any] | None:
+    (gradient,) = cotangents
     layout = leaf._layout.dense
     if leaf._hooks or threads.are_several or type(gradient) is not Pending or gradient.dtype != layout.dtype:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -17,11 +17,12 @@ import jax.numpy as jnp
 
 from jaxaot import settings as config
 from jaxaot._jax import is_outermost, trace_context
+from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.facade.arguments import converted, flatten
 from jaxaot.facade.counter import counter_of
 from jaxaot.facade.dispatch import call, call_inplace, call_uncast, originals_of, unpack
-from jaxaot.facade.generator import draw_from
+from jaxaot.facade.generator import Generator, draw_from
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import (
     GradKernel,
@@ -46,11 +47,16 @@ from jaxaot.ops.promotion import is_inexact
 from jaxaot.ops.table import OpSpec, lookup
 from jaxaot.tape.engine import Calls
 from jaxaot.tape.modes import state
+from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
+from jaxaot.views.layout import Layout
 from jaxaot.views.window import AbstractWindow, find_window
 
+Lengths = Sequence[int | None] | None
+"""Of the lists among the arguments of an op; None if it takes none."""
 
-def shown(value: Any) -> Any:
+
+def shown(value: object) -> Any:
     """Returns what stands for an operand where only its type matters."""
     return value.aval if type(value) is Pending else value
 
@@ -162,7 +168,7 @@ class Recorder:
         results = self.add(kernel, operands, avals, None)
         return results if tree is None else jax.tree.unflatten(tree, results)
 
-    def add(self, kernel: Any, operands: Sequence[Any], avals: Sequence[Any], kind: Any) -> list[Pending]:
+    def add(self, kernel: EagerKernel, operands: Sequence[Any], avals: Sequence[Any], kind: Hashable) -> list[Pending]:
         """Returns the pending results of an operation, see `Stretch.add`."""
         under = (config.get(), trace_context())
         with self._lock:
@@ -171,10 +177,10 @@ class Recorder:
                 self._under = under
             return self._stretch.add(kernel, operands, avals, kind)
 
-    def tensor(self, array: Any, layout: Any) -> Tensor:
+    def tensor(self, array: Array | Pending, layout: Layout) -> Tensor:
         """Returns a tensor on a storage that holds a result."""
         with self._lock:
-            if type(array) is not Pending:
+            if not isinstance(array, Pending):
                 storage = Storage(array, layout)
             elif array.value is not None:
                 storage = Storage(array.value, layout)
@@ -188,7 +194,7 @@ class Recorder:
         """Returns callbacks of the engine by which a backward waits as well."""
         return recording_calls(self, calls)
 
-    def call(self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any) -> Any:
+    def call(self, spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Generator | None) -> Any:
         """Returns the results of an op, which waits; the arguments are those of `dispatch.call`."""
         flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
         key: list[Any] = [spec, static, lengths]
@@ -223,8 +229,8 @@ class Recorder:
                     value._storage.is_shared = True
             n_results = spec.schema.n_results
             n = n_results if n_results >= 0 else len(kernel.layouts)
-            layouts = kernel.layouts
-            tensors: list[Any] = [None if outputs[i] is None else self.tensor(outputs[i], layouts[i]) for i in range(n)]
+            made: Any = zip(outputs[:n], kernel.layouts[:n], strict=True)
+            tensors: list[Any] = [None if output is None else self.tensor(output, layout) for output, layout in made]
             if state.infers:
                 for tensor in tensors:
                     if tensor is not None:
@@ -232,11 +238,16 @@ class Recorder:
             if records and kernel.is_recorded:
                 self._record(kernel, flat, operands, outputs, tensors)
         if spec.schema.written:
-            self._store_written(spec, flat, outputs[n : len(layouts)])
+            self._store_written(spec, flat, outputs[n : len(kernel.layouts)])
         return tensors[0] if n_results == 1 else unpack(spec, tensors)
 
     def _record(
-        self, kernel: GradKernel, flat: Sequence[Any], operands: Sequence[Any], outputs: Any, tensors: Sequence[Any]
+        self,
+        kernel: GradKernel,
+        flat: Sequence[Any],
+        operands: Sequence[Any],
+        outputs: Sequence[Any],
+        tensors: Sequence[Any],
     ) -> None:
         leaves = kernel.pick_leaves((*operands, *outputs))
         node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
@@ -266,8 +277,8 @@ class Recorder:
 
     @threads.writing
     def call_inplace(
-        self, spec: OpSpec, dynamic: Sequence[Any], flat: Sequence[Any], lengths: Any, static: tuple[Any, ...],
-        generator: Any, records: bool,
+        self, spec: OpSpec, dynamic: Sequence[Any], flat: Sequence[Any], lengths: Lengths, static: tuple[Any, ...],
+        generator: Generator | None, records: bool,
     ) -> Tensor:  # fmt: skip
         """Returns the target of an op in place, which waits; see `dispatch.call_inplace`.
 
@@ -339,7 +350,13 @@ class Recorder:
             lock.release()
 
     def _call_inplace_recorded(
-        self, spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any
+        self,
+        spec: OpSpec,
+        target: Tensor,
+        flat: Sequence[Any],
+        lengths: Lengths,
+        static: tuple[Any, ...],
+        generator: Generator | None,
     ) -> None:
         dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
         result = call_uncast(spec, dynamic, static, generator)
@@ -356,7 +373,7 @@ class Recorder:
         if type(node) is OpNode:
             note_written(node, target)
 
-    def store(self, target: Tensor, value: Any, edge: Any = None) -> None:
+    def store(self, target: Tensor, value: Array | Pending, edge: Edge | None = None) -> None:
         """Stores a value of the target's size and dtype, see `write_array`."""
         storage, layout = target._storage, target._layout
         storage.check_reach(layout, target._offset, is_write=True)
@@ -383,16 +400,17 @@ class Recorder:
         if edge is not None:
             history.carry_hooks(before, place)
 
-    def _put(self, target: Tensor, value: Any, moves: Sequence[Any]) -> None:
+    def _put(self, target: Tensor, value: Array | Pending, moves: Sequence[Any]) -> None:
         """Puts the new array of a tensor's storage there, and counts that as a write."""
         storage, counter = target._storage, counter_of(target)
         with self._lock:
             trace = None
-            if type(value) is Pending and value.value is None:
-                value.stretch.hold(storage)
-                trace = self
-            elif type(value) is Pending:
-                value = value.value
+            if isinstance(value, Pending):
+                if value.value is None:
+                    value.stretch.hold(storage)
+                    trace = self
+                else:
+                    value = value.array()
             set_together([
                 (counter, "n", counter.n + 1), (storage, "is_shared", True), (storage, "trace", trace),
                 (storage, "array", value), *moves,

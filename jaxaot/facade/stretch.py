@@ -7,10 +7,11 @@ is still held is computed by one executable. That is found again by the operatio
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import jax
@@ -25,6 +26,7 @@ from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.eager_kernel import EagerKernel
 from jaxaot.passes.dce import dce
 from jaxaot.passes.prepare import prepare_forward
+from jaxaot.tape.node import Node
 
 MOST_CALLS = 1000
 """After so many operations a stretch runs, as compiling a graph takes longer than in proportion to its length."""
@@ -116,7 +118,7 @@ class Stretch:
       n_calls: How many there are.
     """
 
-    def __init__(self, programs: StretchPrograms, owner: Any, lock: Any):
+    def __init__(self, programs: StretchPrograms, owner: object, lock: contextlib.AbstractContextManager[Any]):
         """Begins a stretch.
 
         Args:
@@ -138,7 +140,7 @@ class Stretch:
     def n_calls(self) -> int:
         return len(self._calls)
 
-    def add(self, kernel: EagerKernel, operands: Sequence[Any], avals: Sequence[Any], kind: Any) -> list[Pending]:
+    def add(self, kernel: EagerKernel, operands: Sequence[Any], avals: Sequence[Any], kind: Hashable) -> list[Pending]:
         """Notes an operation, and returns its results.
 
         Args:
@@ -170,7 +172,7 @@ class Stretch:
         """Notes a storage whose value is pending."""
         self._storages.append(weakref.ref(storage))
 
-    def hold_leaves(self, node: Any) -> None:
+    def hold_leaves(self, node: Node) -> None:
         """Notes a node of the tape that holds pending values."""
         self._nodes.append(weakref.ref(node))
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot import settings as config
-from jaxaot.errors import DisabledFunctionError, RecompileWarning, VolatileError
+from jaxaot.errors import RecompileWarning, VolatileError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.recorder import Recorder
 from jaxaot.facade.stretch import StretchPrograms
@@ -242,7 +242,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             raise unsettled(before.key, program.key)
 
     def _note_volatile(self, error: VolatileError) -> None:
-        if isinstance(error, DisabledFunctionError):
+        if error.is_break:
             self._has_disabled = True
         else:
             super()._note_volatile(error)
