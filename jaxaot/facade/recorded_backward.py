@@ -6,6 +6,7 @@ Functions and all other nodes get values.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
 from collections.abc import Callable, Hashable, Sequence
@@ -15,7 +16,7 @@ import jax
 
 from jaxaot._typing import Array
 from jaxaot.facade.kernels import pull_view, remember, split_write
-from jaxaot.facade.leaves import AccumulateGrad
+from jaxaot.facade.leaves import ADDING, AccumulateGrad
 from jaxaot.facade.nodes import OpNode, ViewNode, WriteNode
 from jaxaot.facade.stretch import Pending, PendingLeaves, values_of
 from jaxaot.facade.tensor import Tensor
@@ -25,6 +26,7 @@ from jaxaot.tape.engine import Calls
 from jaxaot.tape.node import Node
 from jaxaot.tape.threads import threads
 from jaxaot.views.chain import chain_dtype, chain_starts, chain_template
+from jaxaot.views.layout import Layout
 
 if TYPE_CHECKING:
     from jaxaot.facade.recorder import Recorder
@@ -146,8 +148,14 @@ def _split_write(recorder: Recorder, node: WriteNode, cotangents: list[Any]) -> 
 def _accumulate(recorder: Recorder, leaf: Tensor, cotangents: list[Any]) -> Sequence[Any] | None:
     (gradient,) = cotangents
     layout = leaf._layout.dense
-    if leaf._hooks or threads.are_several or type(gradient) is not Pending or gradient.dtype != layout.dtype:
+    if leaf._hooks or type(gradient) is not Pending or gradient.dtype != layout.dtype:
         return None
+    with ADDING if threads.are_several else contextlib.nullcontext():
+        return _add_to(recorder, leaf, gradient, layout)
+
+
+def _add_to(recorder: Recorder, leaf: Tensor, gradient: Pending, layout: Layout) -> Sequence[Any] | None:
+    """Adds a gradient to `.grad`, and returns no gradients; None if somebody else has to."""
     grad = leaf._grad
     if grad is None:
         leaf._grad = recorder.tensor(gradient, layout)

@@ -32,6 +32,10 @@ MOST_CALLS = 1000
 """After so many operations a stretch runs, as compiling a graph takes longer than in proportion to its length."""
 
 
+_NUMBERS = frozenset({bool, int, float, complex})
+"""Of these, equal ones may be one object in one call and not in another."""
+
+
 class Pending:
     """The value of an operation that has not run yet; whoever asks it for more than its type has it computed.
 
@@ -157,7 +161,7 @@ class Stretch:
                     given.append(value.number)
                     continue
                 value = value.array()
-            place = places.get(id(value)) if isinstance(value, jax.Array) else None
+            place = None if type(value) in _NUMBERS else places.get(id(value))
             if place is None:
                 self._inputs.append(value)  # which keeps its id its own
                 place = places[id(value)] = -len(self._inputs)
