@@ -96,7 +96,8 @@ def compile(
     whose values are the same runs them one after the other. To find the segments, `fn` is run again from its start for
     each further value. Before, whatever it did to tensors, lists, dicts, attributes, variables and generators is put
     back; prints, files and the like happen again. Values that differ in many ways, or very many of them in one call,
-    make a call run eagerly, after a warning: see `max_values` and `max_breaks` of `ja.config`.
+    make a call run eagerly, after a warning: see `max_values` and `max_breaks` of `ja.config`. A function under
+    `ja.compiler.disable` is a break as well, and gets real tensors.
 
     Args:
       fn: What to compile.

@@ -412,10 +412,10 @@ class VolatileError(TraceError):
     `ja.compile` runs such a function eagerly, after a warning; `ja.trace` raises.
     """
 
-    def __init__(self, reason: str, advice: str = ""):
-        """Says what it reads, and what to write instead."""
+    def __init__(self, reason: str, advice: str = "", is_break: bool = False):
+        """Says what it reads, what to write instead, and whether `segments=True` makes a break of it."""
         super().__init__(reason, advice)
-        self.reason, self.advice = reason, advice
+        self.reason, self.advice, self.is_break = reason, advice, is_break
 
     def __str__(self) -> str:
         return f"{self.reason}. {self.advice}" if self.advice else self.reason

@@ -63,8 +63,8 @@ def _programs_are_let_go():
         import jax
 
         from jaxaot import settings
-        from jaxaot.facade.dispatch import clear_kernels
         from jaxaot.facade.fused_backward import clear_fused
+        from jaxaot.facade.operands import clear_kernels
 
         clear_kernels()
         clear_fused()
@@ -133,10 +133,12 @@ def _compiled_tape(request):
 @pytest.fixture
 def own_kernels(monkeypatch):
     """The test compiles eager kernels of its own, and leaves those of others alone."""
-    from jaxaot.facade import dispatch
+    from jaxaot.facade import dispatch, operands, recorder
 
-    for name in ("_kernels", "_grad_kernels", "_write_kernels"):
-        monkeypatch.setattr(dispatch, name, {})
+    for name in ("KERNELS", "GRAD_KERNELS", "WRITE_KERNELS"):
+        kernels = {}
+        for module in (dispatch, operands, recorder):
+            monkeypatch.setattr(module, name, kernels)
 
 
 @pytest.fixture

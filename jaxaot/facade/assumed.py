@@ -57,10 +57,13 @@ def disable(fn: Callable[P, R], *, reason: str | None = None) -> Callable[P, R]:
 @overload
 def disable(fn: None = None, *, reason: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def disable(fn: Callable[..., Any] | None = None, *, reason: str | None = None) -> Any:
-    """Returns `fn`, which no compiled function contains: it runs eagerly, and so does what calls it.
+    """Returns `fn`, which no compiled function contains: it runs eagerly, once at each call.
 
-    A compiled function that calls it runs eagerly from then on, after one warning; with `fullgraph=True` it is refused.
-    The parts around it may be compiled as functions of their own.
+    Under `ja.compile(caller, segments=True)` it is a break. Python runs the caller too, and what that does with tensors
+    before, between and after such calls is compiled: operations wait until a value is needed, and run as one program.
+
+    Without `segments=True` the whole caller runs eagerly from then on, after one warning; its parts may be compiled as
+    functions of their own. With `fullgraph=True` it is refused.
 
     Args:
       fn: The function; left out, a decorator is returned.
@@ -76,8 +79,14 @@ def disable(fn: Callable[..., Any] | None = None, *, reason: str | None = None) 
             because = f": {reason}" if reason else ""
             raise VolatileError(
                 f"`{name}` is called, which `ja.compiler.disable` keeps out of graphs{because}",
-                "Compile the parts before and after it as functions of their own.",
+                "Write `ja.compile(fn, segments=True)`, or compile the parts before and after it as functions of their "
+                "own.",
+                is_break=True,
             )
-        return fn(*args, **kwargs)
+        recorder = state.recorder
+        if recorder is None:
+            return fn(*args, **kwargs)
+        with recorder.paused():
+            return fn(*args, **kwargs)
 
     return disabled

@@ -68,7 +68,7 @@ def to(
         target = find_device(device)
         if state.trace is None and target != result.device:
             result = views.clone(result) if result is self else result
-            result._storage.array = jax.device_put(result._storage.array, target)
+            result._storage.array = jax.device_put(result._storage.settled(), target)
     return result
 
 

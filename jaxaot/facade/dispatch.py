@@ -21,13 +21,23 @@ from jaxaot.facade.arguments import STAND_INS, check_fits, converted, flatten
 from jaxaot.facade.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.devices import META, is_meta
-from jaxaot.facade.fused_backward import clear_fused
-from jaxaot.facade.gather import allocated, blank, gather, is_abstract_key, operand_layouts, recipe_of
 from jaxaot.facade.generator import draw_from
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
 from jaxaot.facade.locks import hold_alive, release_one, take
 from jaxaot.facade.nodes import OpNode, TracedOpNode, materialize
+from jaxaot.facade.operands import (
+    GRAD_KERNELS,
+    KERNELS,
+    MAX_KERNELS,
+    WRITE_KERNELS,
+    allocated,
+    blank,
+    gather,
+    is_abstract_key,
+    make_recipe,
+    operand_layouts,
+)
 from jaxaot.facade.pulls import CALLS
 from jaxaot.facade.saved import check_saveable, note_written, save_specially
 from jaxaot.facade.source_line import warn_user
@@ -44,19 +54,6 @@ from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import AbstractWindow, find_window
-
-_kernels: dict[Any, Kernel] = {}
-_grad_kernels: dict[Any, GradKernel] = {}
-_write_kernels: dict[Any, WriteKernel] = {}
-
-MAX_KERNELS = 2048  # of each kind; an executable takes about a megabyte
-
-
-def clear_kernels() -> None:
-    """Forgets all compiled kernels, and with them the memory of their executables."""
-    for kernels in (_kernels, _grad_kernels, _write_kernels):
-        kernels.clear()
-    clear_fused()
 
 
 def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
@@ -84,6 +81,8 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
             check_fits(spec, dynamic, static)
         if spec.check is not None:
             return _call_checked(call, spec, dynamic, static, generator)
+    if state.recorder is not None and state.recorder.records():
+        return state.recorder.call(spec, dynamic, static, generator)
     flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
     key: list[Any] = [spec, static, lengths]
     if spec.has_any:
@@ -98,7 +97,7 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         key.append(mask)
         return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
     cache_key = tuple(key)
-    kernel = _kernels.get(cache_key)
+    kernel = KERNELS.get(cache_key)
     if kernel is None:
         kernel, results = _first_run(spec, flat, static, lengths, cache_key, operands)
     else:
@@ -119,12 +118,12 @@ def _first_run(
     spec: OpSpec, flat: Sequence[Any], static: tuple[Any, ...], lengths: Any, cache_key: Any, operands: Sequence[Any]
 ) -> tuple[Kernel, Any]:
     """Returns a kernel, which is kept from now on, and the results of its first run."""
-    recipe = recipe_of(spec, flat, lengths)
+    recipe = make_recipe(spec, flat, lengths)
     is_abstract = is_abstract_key(cache_key)
     kernel = Kernel(spec, static, recipe, is_abstract)
     results = kernel.run(*operands)
     kernel.layouts = _layouts_of(spec, results, recipe, static, is_abstract)
-    remember(_kernels, cache_key, kernel, MAX_KERNELS)
+    remember(KERNELS, cache_key, kernel, MAX_KERNELS)
     return kernel, results
 
 
@@ -149,7 +148,7 @@ def call_on_meta(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if mask and spec.is_differentiable and state.grad_enabled:
         key.append(mask)
         return _call_recorded(spec, flat, static, lengths, tuple(key), operands)
-    kernel = _kernels.get(tuple(key))
+    kernel = KERNELS.get(tuple(key))
     if kernel is None:
         kernel, results = _first_run(spec, flat, static, lengths, tuple(key), operands)
     else:
@@ -166,7 +165,7 @@ def make(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     return call(spec, dynamic, static, generator)
 
 
-def _call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
+def call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
     """Runs an op out of place, for a form of it that autocast leaves alone: in place and with `out=`."""
     if state.autocast is None:
         return call(spec, dynamic, static, generator)
@@ -201,9 +200,9 @@ def _call_checked(run: Callable[..., Any], spec: OpSpec, dynamic: Sequence[Any],
 def _call_recorded(
     spec: OpSpec, flat: Sequence[Any], static: Any, lengths: Any, cache_key: Any, operands: list[Any]
 ) -> Any:
-    kernel = _grad_kernels.get(cache_key)
+    kernel = GRAD_KERNELS.get(cache_key)
     if kernel is None:
-        recipe = recipe_of(spec, flat, lengths)
+        recipe = make_recipe(spec, flat, lengths)
         wanted = [isinstance(v, Tensor) and v.requires_grad and is_inexact(v._layout.dtype) for v in flat]
         is_abstract = is_abstract_key(cache_key)
         kernel = GradKernel(spec, static, recipe, wanted, is_abstract)
@@ -211,7 +210,7 @@ def _call_recorded(
         results = outputs[: len(kernel.differentiable)]
         kernel.layouts = _layouts_of(spec, results, recipe, static, is_abstract)
         kernel.settle([isinstance(v, Tensor) for v in flat], len(operands))
-        remember(_grad_kernels, cache_key, kernel, MAX_KERNELS)
+        remember(GRAD_KERNELS, cache_key, kernel, MAX_KERNELS)
     else:
         outputs = (kernel.run.alone if is_outermost() else kernel.run.inside)(*operands)
     leaves = kernel.pick_leaves((*operands, *outputs))
@@ -226,11 +225,11 @@ def _call_recorded(
         node = OpNode(kernel, [flat[i]._gradient_edge() for i in kernel.places], leaves)
         made._history = History(layout, 0, True, node)
         if kernel.is_saving:
-            node.originals = _originals(kernel, flat, made)
+            node.originals = originals_of(kernel, flat, made)
         return made
     tensors = _wrap_results(spec, flat, outputs[: kernel.n_outputs], kernel.layouts, as_tuple=True)
     if not kernel.is_recorded:
-        return _unpack(spec, tensors)
+        return unpack(spec, tensors)
     for i in kernel.held_arguments:
         flat[i]._storage.is_shared = True
     for i in kernel.held_results:
@@ -240,13 +239,13 @@ def _call_recorded(
         if kernel.recorded[index]:
             tensor._history = History(tensor._layout, 0, True, node, index)
     if kernel.is_saving:
-        node.originals = _originals(kernel, flat, tensors[kernel.held_results[0]] if kernel.held_results else None)
+        node.originals = originals_of(kernel, flat, tensors[kernel.held_results[0]] if kernel.held_results else None)
     if not state.saves_plainly:
         save_specially(node, flat, tensors)
-    return _unpack(spec, tensors)
+    return unpack(spec, tensors)
 
 
-def _originals(kernel: GradKernel, flat: Sequence[Any], result: Any) -> list[Any]:
+def originals_of(kernel: GradKernel, flat: Sequence[Any], result: Any) -> list[Any]:
     """Returns weak references to the tensors that are saved."""
     if not kernel.tensor_arguments:
         return [ref(result)]
@@ -271,7 +270,7 @@ def _wrap_results(
         for tensor in tensors:
             tensor._creation = INFERENCE
     _store_written(spec, flat, results[n:])
-    return tensors if as_tuple else _unpack(spec, tensors)
+    return tensors if as_tuple else unpack(spec, tensors)
 
 
 def _store_written(spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> None:
@@ -284,7 +283,8 @@ def _store_written(spec: OpSpec, flat: Sequence[Any], values: Sequence[Any]) -> 
             write_value(target, value)
 
 
-def _unpack(spec: OpSpec, tensors: list[Tensor]) -> Any:
+def unpack(spec: OpSpec, tensors: list[Tensor]) -> Any:
+    """Returns the results of an op as users get them: a tensor, or the op's own tuple of several."""
     if spec.schema.n_results == 1:
         return tensors[0]
     return spec.pack(tensors)
@@ -314,7 +314,7 @@ def _call_traced(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
             storage.writer = tensor._history
         tensors.append(tensor)
     _store_written(spec, flat, results[n:])
-    return _unpack(spec, tensors)
+    return unpack(spec, tensors)
 
 
 def _read_traced(spec: OpSpec, dynamic: Sequence[Any], static: Any, generator: Any) -> Any:
@@ -396,6 +396,9 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         return _call_checked(call_inplace, spec, dynamic, static, generator)
     if state.trace is not None:
         return _call_inplace_traced(spec, target, dynamic, static, generator)
+    if state.recorder is not None and state.recorder.records():
+        is_recorded = records and is_inexact(target.dtype)
+        return state.recorder.call_inplace(spec, dynamic, flat, lengths, static, generator, is_recorded)
     if records and is_inexact(target.dtype):
         return _call_inplace_recorded(spec, target, flat, lengths, static, generator)
     storage, layout = target._storage, target._layout
@@ -421,12 +424,12 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     if spec.is_random:
         operands.append(draw_from(generator))
     cache_key = tuple(key)
-    kernel = _write_kernels.get(cache_key)
+    kernel = WRITE_KERNELS.get(cache_key)
     fresh = kernel is None
     if fresh:
         if is_abstract_key(cache_key):
             refuse_write(target)
-        recipe = recipe_of(spec, flat, lengths, target, window)
+        recipe = make_recipe(spec, flat, lengths, target, window)
         kernel = WriteKernel(spec, static, recipe, layout, window)
     lock = hold_alive(storage) if threads.are_several else None
     try:
@@ -443,7 +446,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         if lock is not None:
             release_one(storage, lock)
     if fresh:
-        remember(_write_kernels, cache_key, kernel, MAX_KERNELS)
+        remember(WRITE_KERNELS, cache_key, kernel, MAX_KERNELS)
     if spec.schema.written:
         _store_written(spec, flat, results[1][max(spec.schema.n_results, 1) - 1 :])
     return target
@@ -453,7 +456,7 @@ def _detached_result(spec: OpSpec, dynamic: Sequence[Any], static: Any, generato
     before = state.grad_enabled
     state.grad_enabled = False
     try:
-        result = _call_uncast(spec, dynamic, static, generator)
+        result = call_uncast(spec, dynamic, static, generator)
     finally:
         state.grad_enabled = before
     return (result if isinstance(result, Tensor) else result[0])._read()
@@ -463,7 +466,7 @@ def _call_inplace_recorded(
     spec: OpSpec, target: Tensor, flat: Sequence[Any], lengths: Any, static: Any, generator: Any
 ) -> Tensor:
     dynamic = Recipe((), lengths, (), False).nest((apart_from_hooks(target), *flat[1:]))
-    result = _call_uncast(spec, dynamic, static, generator)
+    result = call_uncast(spec, dynamic, static, generator)
     result = result if isinstance(result, Tensor) else result[0]
     value = fit_into(result._read(), target._layout.size, target.dtype)
     edge = result._gradient_edge()
@@ -520,7 +523,7 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
         static = tuple(
             outs[0]._layout.dtype if n == "dtype" and v is None else v for n, v in zip(names, static, strict=True)
         )
-    results = _call_uncast(spec, dynamic, static, generator)
+    results = call_uncast(spec, dynamic, static, generator)
     values = results if isinstance(results, (tuple, list)) else (results,)
     if len(outs) != len(values):
         raise ArgumentError(f"{spec.name}() returns {len(values)} tensors, but out= names {len(outs)}.")

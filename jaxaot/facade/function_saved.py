@@ -43,7 +43,7 @@ class _Memory:
     def __init__(self, tensor: Tensor):
         storage = tensor._storage
         self._storage, self._layout, self._offset = weakref.ref(storage), tensor._layout, tensor._offset
-        array = storage.array
+        array = storage.array if storage.trace is None or state.trace is not None else storage.settled()
         self._array: Any = None if array is None else (lambda: array) if is_tracer(array) else weakref.ref(array)
         self._counter, self._tensor = counter_of(tensor), weakref.ref(tensor)
 

@@ -36,6 +36,7 @@ from jaxaot.facade.hooks import (
 from jaxaot.facade.kernels import add_arrays
 from jaxaot.facade.nodes import materialize
 from jaxaot.facade.pulls import standing
+from jaxaot.facade.stretch import values_of
 from jaxaot.facade.tensor import Tensor
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import is_complex
@@ -73,6 +74,8 @@ _FUSED = _ONE_BY_ONE._replace(run_fused=run_fused)
 
 def _calls(create_graph: bool) -> Calls:
     """Returns the callbacks of the engine; straight chains run as one kernel where nothing is recorded or traced."""
+    if state.recorder is not None and state.recorder.records():
+        return state.recorder.calls(_ONE_BY_ONE)
     if state.trace is None and not create_graph and config.get().fuse_backward:
         return _FUSED
     return _ONE_BY_ONE
@@ -88,9 +91,13 @@ def _run(
     """Runs the tape backward as `run_backward` does, or as a program where that is asked for."""
     if state.trace is not None:
         _check_own(roots, inputs, create_graph)
+    elif state.recorder is not None and (create_graph or not state.recorder.records() or state.compiles_tape):
+        with state.recorder.paused():
+            return _run(roots, keep_graph, create_graph, inputs, accumulates)
     elif state.compiles_tape is not None and state.anomaly is None and not create_graph:
         return state.compiles_tape.run(roots, keep_graph, inputs, accumulates)
-    return run_engine(roots, keep_graph, create_graph, inputs, accumulates)
+    found = run_engine(roots, keep_graph, create_graph, inputs, accumulates)
+    return found if state.recorder is None else dict(zip(found, values_of(list(found.values())), strict=True))
 
 
 def _check_own(roots: Sequence[tuple[Edge, Any]], inputs: Sequence[Edge] | None, create_graph: bool) -> None:

@@ -582,13 +582,21 @@ class WriteKernel:
 _store: dict[AbstractWindow, tuple[EagerKernel, EagerKernel]] = {}
 
 
-def storing_through(window: AbstractWindow, donates: bool) -> Entry:
-    """Returns the way into what takes (base, update, starts) to (base with the update stored through a window,)."""
+def storing_kernels(window: AbstractWindow) -> tuple[EagerKernel, EagerKernel]:
+    """Returns what takes (base, update, starts) to (base with the update stored through a window,).
+
+    The second one reuses the base's buffer.
+    """
     kernels = _store.get(window)
     if kernels is None:
         scatter = lambda base, update, starts: (window.scatter(base, update, starts),)
         kernels = _store[window] = (EagerKernel(scatter), EagerKernel(scatter, donate_argnums=0))
-    return kernels[donates].entry
+    return kernels
+
+
+def storing_through(window: AbstractWindow, donates: bool) -> Entry:
+    """Returns the way into one of `storing_kernels`."""
+    return storing_kernels(window)[donates].entry
 
 
 _reads: dict[AbstractWindow, Any] = {}

@@ -378,6 +378,8 @@ class GraphInput(Node):
 def materialize(tensor: Tensor) -> Array:
     """Returns the values of a tensor as an array, through one cached kernel."""
     storage = tensor._storage
+    if storage.trace is not None and state.trace is None:
+        storage.check_alive()
     if tensor._layout is storage.layout and storage.array is not None:
         return tensor._read()
     if is_tracer(storage.array) or storage.array is None or storage.layout.is_abstract:

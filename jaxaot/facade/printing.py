@@ -130,6 +130,8 @@ def _values(tensor: Tensor) -> np.ndarray | str:
     storage = tensor._storage
     if storage.layout.is_abstract and storage.trace is None:
         return "no values"
+    if storage.trace is not None and storage.trace is state.recorder:
+        storage.check_alive()
     if is_tracer(storage.array) or storage.trace is not None:
         return f"<traced {tensor.dtype}{list(tensor.shape)}>"
     try:

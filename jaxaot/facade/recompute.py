@@ -266,6 +266,9 @@ class Region(_Run):
 
     def run(self, args: tuple[Any, ...]) -> Any:
         """Returns the results of the function, run for the first time."""
+        if state.recorder is not None:  # values are noted here, so nothing may wait
+            with state.recorder.paused():
+                return self.run(args)
         fn, _, kwargs, journal = self.inputs
         streams = state.streams
         for leaf in jax.tree.leaves((args, kwargs)):

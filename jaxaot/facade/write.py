@@ -220,7 +220,7 @@ def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_do
     base = _on_meta(target) if is_abstract else None
     moves: Sequence[Any] = ()
     if edge is not None:
-        history, node, index = _next_node(target, edge)
+        history, node, index = next_node(target, edge)
         before, place = history.node, history.index
         moves = history.moves(node, index)
     counter = counter_of(target)
@@ -284,11 +284,11 @@ def _stored_traced(target: Any, value: Array, records: bool) -> Array:
 
 def _move_history(target: Any, edge: Edge) -> None:
     """Makes the write the newest node of the target's history."""
-    history, node, index = _next_node(target, edge)
+    history, node, index = next_node(target, edge)
     history.move_on(node, index)
 
 
-def _next_node(target: Any, edge: Edge) -> tuple[History, Any, int]:
+def next_node(target: Any, edge: Edge) -> tuple[History, Any, int]:
     """Returns the target's history, and the node that a write makes its newest, with which of its outputs that is."""
     trace = state.trace
     history = target._history

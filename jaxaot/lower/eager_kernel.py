@@ -34,9 +34,10 @@ class EagerKernel:
       alone: What runs it outside of transformations of JAX, under options that JAX takes only there.
       inside: What runs it anywhere.
       entry: The way in for those who store what it returns.
+      types: Of what it returns: those of the leaves, and the tree; None until somebody finds out.
     """
 
-    __slots__ = ("__weakref__", "_by_settings", "_fn", "_options", "alone", "entry", "inside")
+    __slots__ = ("__weakref__", "_by_settings", "_fn", "_options", "alone", "entry", "inside", "types")
 
     def __init__(self, fn: Callable[..., Any], **options: Any):
         """Wraps a function; nothing is traced yet.
@@ -49,6 +50,7 @@ class EagerKernel:
         self._by_settings: dict[Any, Callable[..., Any]] = {}
         self.inside: Any = jax.jit(fn, **options)
         self.alone: Callable[..., Any] = self._first
+        self.types: tuple[list[Any], Any] | None = None
         self.entry = Entry(self, "donate_argnums" in options)
         _kernels.add(self)
 

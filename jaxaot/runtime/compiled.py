@@ -148,16 +148,20 @@ class CompiledFunction(Generic[P, R]):
             if self._is_one_graph or not self.runs_eagerly:
                 raise
             self._is_volatile = True
-            warnings.warn(
-                f"{error.reason}. From now on calls that no program fits run eagerly: the results are right, but "
-                f"nothing is compiled. {error.advice}",
-                RecompileWarning,
-                stacklevel=6,
-            )
+            self._note_volatile(error)
         except Exception as error:
             if not (self.runs_eagerly and is_of_function(error)):
                 raise
         return None
+
+    def _note_volatile(self, error: VolatileError) -> None:
+        """Warns that calls run eagerly from now on."""
+        warnings.warn(
+            f"{error.reason}. From now on calls that no program fits run eagerly: the results are right, but nothing "
+            f"is compiled. {error.advice}",
+            RecompileWarning,
+            stacklevel=7,
+        )
 
     def _eagerly(self, args: Any, kwargs: Any) -> Any:
         """Runs the function itself, and as in a trace the compiled functions that it calls."""

@@ -21,6 +21,7 @@ import jaxaot.errors
 from jaxaot._jax import is_tracer
 from jaxaot.errors import DeletedArrayError, SignatureMismatchError
 from jaxaot.facade.cells import is_leaf
+from jaxaot.facade.stretch import Pending
 from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.plan.call import CallPlan
 from jaxaot.plan.difference import leaf_name, place_name
@@ -71,6 +72,11 @@ def is_passing(error: Exception, call: CallPlan, fn: Any, args: Any, kwargs: Any
         with TRACING:
             return True
     storages = list(_storages(call, fn, args, kwargs))
+    pending = [storage for _, storage in storages if type(storage.array) is Pending]
+    for storage in pending:  # of a stretch of operations, which is run for this
+        storage.check_alive()
+    if pending:
+        return True
     arrays = [(path, storage.array) for path, storage in storages]
     has_symbols = any(is_tracer(array) for _, array in arrays)
     has_deleted = any(is_deleted(array) for _, array in arrays)

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from jaxaot import settings as config
-from jaxaot.errors import RecompileWarning
+from jaxaot.errors import RecompileWarning, VolatileError
 from jaxaot.facade.iterated import read_iterators
+from jaxaot.facade.recorder import Recorder
+from jaxaot.facade.stretch import StretchPrograms
 from jaxaot.facade.tracing import RUNNING, TRACING
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice
@@ -25,7 +27,7 @@ from jaxaot.ops.promotion import is_inexact
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.stages import Traced
 from jaxaot.runtime.call import MISS, generate, generate_test
-from jaxaot.runtime.compiled import MAX_PROGRAMS, N_BUILDS, CompiledFunction, unsettled
+from jaxaot.runtime.compiled import MAX_PROGRAMS, N_BUILDS, CacheInfo, CompiledFunction, unsettled
 from jaxaot.runtime.links import InputKey, Linker, SharedSegment, Walk, input_keys
 from jaxaot.runtime.program import Program
 from jaxaot.tape.modes import state
@@ -140,7 +142,11 @@ def make_linker(traced: Traced, walk: Walk, programs: Sequence[Program], make: C
 class SegmentedFunction(CompiledFunction[..., Any]):
     """A function that is traced and compiled in segments, once for each kind of call and each course it takes.
 
-    `build` takes (fn, args, kwargs, lock, walk, programs) and raises `TooManyBreaks` where it gives up.
+    `build` takes (fn, args, kwargs, lock, walk, programs) and raises `TooManyBreaks` where it gives up; its `make` is
+    the backend.
+
+    One that calls a function under `ja.compiler.disable` is run by Python at each call, and its operations in
+    stretches; see `facade/recorder.py`.
     """
 
     def __init__(
@@ -150,6 +156,8 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         super().__init__(fn, build, inspect, max_programs, is_one_graph)
         self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()
+        self._stretches = StretchPrograms(build.make, max_programs, getattr(fn, "__name__", type(fn).__name__))
+        self._has_disabled = False
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if RUNNING:
@@ -233,11 +241,34 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             assert program is not None and before is not None
             raise unsettled(before.key, program.key)
 
+    def _note_volatile(self, error: VolatileError) -> None:
+        if error.is_break:
+            self._has_disabled = True
+        else:
+            super()._note_volatile(error)
+
+    def _eagerly(self, args: Any, kwargs: Any) -> Any:
+        if not self._has_disabled:
+            return super()._eagerly(args, kwargs)
+        n_made = self._stretches.n_made
+        with Recorder(self._stretches):
+            result = super()._eagerly(args, kwargs)
+        if self._stretches.n_made == n_made:
+            self._hits += 1
+        else:
+            self._misses += 1
+        return result
+
+    def cache_info(self) -> CacheInfo:
+        """Returns how many calls found a program, how many had one built, and how many there are."""
+        return super().cache_info()._replace(currsize=len(self.programs) + len(self._stretches))
+
     def clear_cache(self) -> None:
         """Drops all compiled versions."""
         with self._building:
             super().clear_cache()
             self._run_eagerly = []
+            self._stretches.clear()
 
 
 def _runs(program: Program, place: int, segment: SharedSegment) -> bool:

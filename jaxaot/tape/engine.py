@@ -27,6 +27,7 @@ class Calls(NamedTuple):
       after: Takes post hooks, gradients, cotangents and the node's `edge_places` to gradients.
       run_fused: If given, takes a straight sequence of nodes and the cotangent of the first to the gradients of the
         edges that lead out of it, or to None if its nodes are to be run one by one.
+      run_node: If given, takes a node, its cotangents and `create_graph` to its gradients, in place of `backward`.
     """
 
     add: Callable[[Any, Any], Any]
@@ -34,6 +35,7 @@ class Calls(NamedTuple):
     before: Callable[[Any, list[Any]], list[Any]]
     after: Callable[[Any, Sequence[Any], Sequence[Any], Sequence[int | None]], Sequence[Any]]
     run_fused: Callable[[FusibleNodes, Any], Sequence[Any] | None] | None = None
+    run_node: Callable[[Node, list[Any], bool], Sequence[Any]] | None = None
 
 
 _NO_EDGES: frozenset[Edge] = frozenset()
@@ -148,6 +150,7 @@ def _run(
     waiting, entered = running.waiting, running.entered
     anomaly = state.anomaly
     add, run_fused = calls.add, calls.run_fused if anomaly is None else None
+    run_node = calls.run_node
     accumulates = not wanted
     buffers: dict[Node, list[Any]] = {}
     found: dict[Edge, Any] = {}
@@ -200,8 +203,11 @@ def _run(
                         edges, nodes, n_apart = fusible.outer_edges(), fusible.nodes, 0
             if gradients is None:  # no sequence, or its kernel cannot take these cotangents
                 given = tuple(cotangents) if hooks is not None else ()
-                run = node.backward if anomaly is None else functools.partial(anomaly.run, node)
-                gradients = run(cotangents, create_graph)
+                if run_node is not None:
+                    gradients = run_node(node, cotangents, create_graph)
+                else:
+                    run = node.backward if anomaly is None else functools.partial(anomaly.run, node)
+                    gradients = run(cotangents, create_graph)
             else:
                 given = tuple(cotangents)
             if hooks is not None and hooks.post:
@@ -230,7 +236,10 @@ def _run(
                     deliver(following, index, gradient)
                 heappush(ready, (-following.sequence_number, following))
             elif following.is_sink and accumulates:  # at once: nothing else reads a leaf's gradient
-                following.backward([gradient], create_graph)
+                if run_node is None:
+                    following.backward([gradient], create_graph)
+                else:
+                    run_node(following, [gradient], create_graph)
             else:
                 buffers[following] = [gradient]
                 heappush(ready, (-following.sequence_number, following))

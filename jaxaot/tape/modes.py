@@ -38,6 +38,7 @@ class _State(threading.local):
       dual: The level of forward mode, whose tangents are computed; None outside of it.
       uses_threads: What `set_multithreading_enabled` said.
       makes_abstract: Whether tensors that say no device are made without values, by `with ja.device("meta")`.
+      recorder: What has operations wait, so that stretches of them run together; None if they run at once.
       may_write_saved: Whether `allow_mutation_on_saved_tensors` is entered.
       casts: Weights that were cast in the outermost of these contexts; see `facade/autocast_operands.py`.
     """
@@ -60,6 +61,7 @@ class _State(threading.local):
     anomaly: Any = None
     compiles_tape: Any = None
     dual: Any = None
+    recorder: Any = None
     uses_threads: bool = True
     may_write_saved: bool = False
     makes_abstract: bool = False

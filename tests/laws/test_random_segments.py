@@ -109,6 +109,8 @@ def run(block, env, world):
                 env[name] = pair(env[rest[0]]) + found.sum() * 0.1 + found.shape[0] * 0.01
             case "item":
                 env[name] = pair(env[rest[0]]) * np.tanh(asked(env[rest[1]]).item())
+            case "disabled":
+                env[name] = world.disabled(rest[0], env[rest[1]], env[rest[2]])
             case "backward":
                 (env[name] * pair(env[rest[0]]).detach().sin()).sum().backward()
             case "clip":

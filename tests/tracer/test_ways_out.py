@@ -18,8 +18,7 @@ class Bag:
         self.__dict__.update(attributes)
 
 
-@pytest.mark.parametrize("segments", [False, True])
-def test_a_disabled_function_runs_eagerly_and_so_does_what_calls_it(segments):
+def test_a_disabled_function_runs_eagerly_and_so_does_what_calls_it():
     seen = []
 
     @ja.compiler.disable(reason="it keeps a log")
@@ -29,7 +28,7 @@ def test_a_disabled_function_runs_eagerly_and_so_does_what_calls_it(segments):
 
     done = []
 
-    @ja.compile(segments=segments)
+    @ja.compile
     def fn(x):
         done.append(1)
         return note(x + 1) + 1

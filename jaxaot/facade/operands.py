@@ -1,4 +1,4 @@
-"""What a kernel is compiled for and called with: the arguments of an op as key and operands."""
+"""What a kernel of an op is compiled for, and what it is called with."""
 
 from __future__ import annotations
 
@@ -9,13 +9,28 @@ import jax
 
 from jaxaot.facade.arguments import NUMBERS, SURELY_INT, is_beyond_float
 from jaxaot.facade.devices import META
-from jaxaot.facade.kernels import Recipe
+from jaxaot.facade.fused_backward import clear_fused
+from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel
 from jaxaot.facade.tensor import Tensor, wrap_array
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import fits_default_int
 from jaxaot.ops.table import OpSpec
+from jaxaot.tape.modes import state
 from jaxaot.views.layout import AbstractLayout, Layout, contiguous, indexed_operands
 from jaxaot.views.window import AbstractWindow, find_window
+
+KERNELS: dict[Any, Kernel] = {}
+GRAD_KERNELS: dict[Any, GradKernel] = {}
+WRITE_KERNELS: dict[Any, WriteKernel] = {}
+
+MAX_KERNELS = 2048  # of each kind; an executable takes about a megabyte
+
+
+def clear_kernels() -> None:
+    """Forgets all compiled kernels, and with them the memory of their executables."""
+    for kernels in (KERNELS, GRAD_KERNELS, WRITE_KERNELS):
+        kernels.clear()
+    clear_fused()
 
 
 def blank(tensor: Tensor) -> Any:
@@ -65,7 +80,7 @@ def gather(
             is_settled = storage.trace is None  # asked before and after: a trace in another thread may end between
             array = storage.array
             if not is_settled or storage.trace is not None:
-                array = storage.settled()
+                array = storage.settled() if state.recorder is None else state.recorder.operand(storage)
             key.append(layout)
             if layout is storage.layout and array is not None:
                 if storage is base:
@@ -123,14 +138,14 @@ def gather(
     return mask
 
 
-def recipe_of(
+def make_recipe(
     spec: OpSpec,
     flat: Sequence[Any],
     lengths: Any,
     target: Tensor | None = None,
     window: AbstractWindow | None = None,
 ) -> Recipe:
-    """Returns how the operands that `gather` finds become arguments again."""
+    """Returns how the operands that `_gather` finds become arguments again."""
     steps: list[tuple[Any, ...]] = []
     before = [] if target is None else [None] if window is None else [None, None]
     gather(spec, flat, [], before, target, window, steps)
