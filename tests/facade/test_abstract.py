@@ -1,5 +1,7 @@
 """Tensors without values, on the device "meta": made, mixed, written, differentiated, traced, and read in vain."""
 
+import functools
+
 import jax
 import numpy as np
 import pytest
@@ -173,3 +175,16 @@ def test_modules_of_flax_from_their_shapes():
     model = nnx.eval_shape(lambda: nnx.Linear(HUGE, 4, rngs=nnx.Rngs(0)))
     traced = ja.trace(lambda model, x: model(x).sum(), model, jax.ShapeDtypeStruct((2, HUGE), np.float32))
     assert traced.joint().partition().plan is not None
+
+
+def test_around_a_function_that_no_graph_contains():
+    keep = ja.compiler.disable(lambda x: x * 2)
+
+    @functools.partial(ja.compile, segments=True)
+    def step(x, w):
+        return keep(x @ w).add_(1).sum()
+
+    w = empty(4, 4, requires_grad=True)
+    step(empty(HUGE, 4), w).backward()
+    assert w.grad.is_meta
+    assert step(ja.ones(2, 4), ja.ones(4, 4)).item() == 72
