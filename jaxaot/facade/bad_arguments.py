@@ -12,7 +12,8 @@ from jaxaot._jax import is_tracer
 from jaxaot._util import signature_of
 from jaxaot.errors import DeletedArrayError
 
-_SAYS_JAX = "Array has been deleted with shape="
+_SAYS_JAX = ("Array has been deleted with shape=", "INVALID_ARGUMENT: Invalid buffer passed to Execute()")
+"""The second is XLA's, which meets the array where JAX before 0.11 did not look."""
 
 
 @contextlib.contextmanager

@@ -168,7 +168,7 @@ class Sized(Generic[P, R]):
             return size.run(*args, **kwargs)
         try:
             return size.fit(leaves)
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:  # until JAX 0.10 the latter, of arrays that were deleted
             self._objects.explain_deleted(error, self._fn, args, kwargs)
             raise
 
