@@ -91,18 +91,31 @@ its help page: cause, failing example, fix.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from jaxaot._graph_errors import BudgetError as BudgetError
+from jaxaot._graph_errors import CompilerError as CompilerError
+from jaxaot._graph_errors import CompilerResultError as CompilerResultError
+from jaxaot._graph_errors import DecompositionError as DecompositionError
+from jaxaot._graph_errors import ForwardModeError as ForwardModeError
+from jaxaot._graph_errors import GraphCheckError as GraphCheckError
+from jaxaot._graph_errors import JaxaotError as JaxaotError
+from jaxaot._graph_errors import MissingExtraError as MissingExtraError
+from jaxaot._graph_errors import NotDifferentiableError as NotDifferentiableError
+from jaxaot._graph_errors import OffloadError as OffloadError
+from jaxaot._graph_errors import OptionError as OptionError
+from jaxaot._graph_errors import PartitionResultError as PartitionResultError
+from jaxaot._graph_errors import PolicyError as PolicyError
+from jaxaot._graph_errors import SettingsChangedError as SettingsChangedError
+from jaxaot._graph_errors import TagConflictError as TagConflictError
+from jaxaot._graph_errors import UnsoundGuardsError as UnsoundGuardsError
+from jaxaot._graph_errors import WrongExecutableError as WrongExecutableError
 from jaxaot._warnings import RecompileWarning as RecompileWarning
 from jaxaot._warnings import TracedPrintWarning as TracedPrintWarning
 from jaxaot._warnings import UnmatchedNamesWarning as UnmatchedNamesWarning
 from jaxaot._warnings import UnprovedGuardsWarning as UnprovedGuardsWarning
 from jaxaot._warnings import UntriedVersionWarning as UntriedVersionWarning
-
-
-class JaxaotError(Exception):
-    """Any error that jaxaot raises on purpose."""
 
 
 class TensorError(JaxaotError, RuntimeError):
@@ -493,108 +506,12 @@ class LossError(ExportError):
     """
 
 
-class CompilerError(JaxaotError, RuntimeError):
-    """A graph that cannot be built, checked, partitioned or compiled."""
-
-
-class GraphCheckError(CompilerError):
-    """A graph that is malformed. This is a defect of a pass, yours or ours."""
-
-
-class PolicyError(CompilerError, ValueError):
-    """A partition policy that is unknown or returns nonsense."""
-
-
-class BudgetError(CompilerError, ValueError):
-    """A memory budget that cannot be read, or that no partition meets."""
-
-
-class OffloadError(CompilerError, RuntimeError):
-    """Values were to be kept in the memory of the host, and the device cannot do that."""
-
-
-class MissingExtraError(CompilerError, ImportError):
-    """A package that jaxaot needs for this alone is not installed."""
-
-
-class TagConflictError(CompilerError, ValueError):
-    """A value that must be saved and must be recomputed.
-
-    `ja.must_recompute(ja.must_save(y))` says both of `y`; a mark overrules policies and budgets, so no two may
-    contradict each other. Take one out.
-    """
-
-
-class SettingsChangedError(CompilerError):
-    """A compiled stage was called under other settings of JAX than it was compiled under, such as x64.
-
-    Types and precision were decided when it was traced. Trace and compile it again; `ja.compile` does so by itself.
-    """
-
-
-class WrongExecutableError(CompilerError):
-    """A program of XLA returned something else than the equations of its graph give one by one.
-
-    It is looked for under `ja.config(check_executables=True)`, at the first call of each program.
-    """
-
-
-class UnsoundGuardsError(CompilerError):
-    """The guards of a program do not imply what its trace relied on, so that it would run where it is wrong.
-
-    It is looked for under `ja.config(validate_guards=True)`, before the program of a call is made. The message names
-    what was relied on first, with its line, and a case in which the guards hold and that does not. This is a defect of
-    jaxaot. Until it is mended, call the function eagerly, or let `ja.compiler.disable` do so.
-
-    Attributes:
-      fact: What was relied on, in words.
-      line: Where, as `file:line  source`; empty if it is not known.
-      counterexample: Places in the user's words → what they hold in the case that was found.
-    """
-
-    fact: str = ""
-    line: str = ""
-    counterexample: Mapping[str, Any] = {}
-
-
-class NotDifferentiableError(CompilerError, TypeError):
-    """A function without a float input or output to differentiate."""
-
-
-class ForwardModeError(CompilerError, TypeError):
-    """A function under `ja.remat` that cannot be differentiated in forward mode.
-
-    It uses a `jax.custom_vjp` whose backward is not linear in the cotangents, such as one that clips them. `jax.jvp`
-    of a `custom_vjp` is an error in JAX as well. Use reverse mode, or define a `jax.custom_jvp`.
-    """
-
-
 class ControlFlowMismatchError(JaxaotError, TypeError):
     """Branches of a `cond` that return different things, or a loop whose function changes the kind of what it carries.
 
     `ja.scan(lambda c, x: (c + x, None), 0, ja.ones(3))` starts from an integer and goes on with a float. Write
     `ja.tensor(0.0)`.
     """
-
-
-class CompilerResultError(CompilerError, TypeError):
-    """A compiler passed to `ja.aot` returned something that does not compute its graph.
-
-    A compiler takes a ClosedJaxpr and the types of its inputs, and returns a function of flat arrays that returns a
-    list: `lambda jaxpr, avals: jax.jit(jax.extend.core.jaxpr_as_fun(jaxpr))`.
-    """
-
-
-class PartitionResultError(CompilerError, ValueError):
-    """A `partition_fn` returned two graphs that are no cut of the joint graph it was given."""
-
-
-class DecompositionError(CompilerError, TypeError):
-    """A function in a table of decompositions returns values of other types than the equation that it replaces."""
-
-
-class OptionError(CompilerError, ValueError):
-    """An option that PyTorch's function of the same name has and that has no meaning in JAX."""
 
 
 class SchemaError(JaxaotError, ValueError):

@@ -11,7 +11,18 @@ import jaxaot
 ROOT = pathlib.Path(jaxaot.__file__).parent
 
 LAYERS = [
-    ("errors", "settings", "_typing", "_util", "_signals", "_jax", "_versions", "_absent", "_warnings"),
+    (
+        "errors",
+        "settings",
+        "_typing",
+        "_util",
+        "_signals",
+        "_jax",
+        "_versions",
+        "_absent",
+        "_warnings",
+        "_graph_errors",
+    ),
     ("views",),
     ("ir", "ops"),
     ("plan", "tape"),
@@ -38,6 +49,7 @@ WITHIN_A_ROW = {
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
     ("_absent", "errors"),  # a name that is not there is an error
+    ("errors", "_graph_errors"),  # are one tree
     ("errors", "_warnings"),  # are shown together
     ("rematerialize", "tracer"),  # hooks on saved tensors are traced
 }
