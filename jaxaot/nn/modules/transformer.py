@@ -21,11 +21,20 @@ from jaxaot.nn.modules.norms import LayerNorm
 Activation = str | Callable[[Tensor], Tensor]
 
 
+def _relu(x: Tensor) -> Tensor:
+    return functional.relu(x)
+
+
+def _gelu(x: Tensor) -> Tensor:
+    return functional.gelu(x)
+
+
 def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
+    """Returns an activation; those of the op table as functions that pickle finds by their names."""
     if isinstance(activation, str):
         check(activation in ("relu", "gelu"), f"activation should be relu/gelu, not {activation}")
-        return functional.relu if activation == "relu" else functional.gelu
-    return activation
+        return _relu if activation == "relu" else _gelu
+    return _relu if activation is functional.relu else _gelu if activation is functional.gelu else activation
 
 
 def _copies(module: Module, n: int) -> ModuleList:
