@@ -153,9 +153,7 @@ def _profile(options: argparse.Namespace, console: Console) -> None:
             raise UsageError(f"the argument {', '.join(absent)} of {options.function} has no shape: add --shape")
         args = [given[name] for name in names]
     budget = _budget(options.budget)
-    found = profile(
-        function, *args, backward=not options.forward, target=options.target, memory_budget=budget
-    )
+    found = profile(function, *args, backward=not options.forward, target=options.target, memory_budget=budget)
     if options.trace is not None:
         try:
             found.save_trace(options.trace)
@@ -197,7 +195,9 @@ def _shape(text: str) -> tuple[str, jax.ShapeDtypeStruct]:
     try:
         return name, jax.ShapeDtypeStruct(shape, jnp.dtype(full))
     except TypeError:
-        raise UsageError(f"cannot read --shape {text}: there is no dtype {dtype}; write f32, bf16, i32, bool, …") from None
+        raise UsageError(
+            f"cannot read --shape {text}: there is no dtype {dtype}; write f32, bf16, i32, bool, …"
+        ) from None
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -24,7 +24,7 @@ LAYERS = [
     ("transforms",),
     ("flow",),
     ("api",),
-    ("autograd", "func", "nn", "amp", "aot", "policies", "random"),
+    ("autograd", "func", "nn", "amp", "aot", "policies", "random", "profiling"),
     ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler"),
     ("cli",),
     ("__init__", "__main__"),

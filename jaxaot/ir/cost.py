@@ -18,7 +18,21 @@ from jaxaot.ir.walk import aval_bytes, variables
 _FLOPS_PER_ELEMENT = {Kind.POINTWISE: 1, Kind.CAST: 0, Kind.VIEW: 0, Kind.TRANSCENDENTAL: 10, Kind.RANDOM: 100}
 
 
-_MOVES = frozenset("concatenate stack pad tile iota empty empty2 gather scatter dynamic_slice dynamic_update_slice".split())
+_MOVES = frozenset(
+    [
+        "concatenate",
+        "stack",
+        "pad",
+        "tile",
+        "iota",
+        "empty",
+        "empty2",
+        "gather",
+        "scatter",
+        "dynamic_slice",
+        "dynamic_update_slice",
+    ]
+)
 """Primitives that move elements and compute nothing, of kinds that compute something otherwise."""
 
 _PER_CUBE = {"cholesky": (1, 3), "lu": (2, 3), "qr": (4, 3), "geqrf": (4, 3)}

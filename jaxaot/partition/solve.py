@@ -15,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 

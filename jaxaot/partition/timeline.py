@@ -19,7 +19,6 @@ from jaxaot.plan.saved import FromForward
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Moment, Timeline
 
-
 Size = Callable[[Any], int]
 """Takes a type to the bytes that a value of it takes."""
 

@@ -126,7 +126,9 @@ class _Batched:
             short = [leaf.shape for leaf in _arrays(self._args[position]) if not -leaf.ndim <= dim < leaf.ndim]
             if short or not _arrays(self._args[position]):
                 shapes = f"an array of shape {short[0]}" if short else "no array"
-                raise ArgumentError(f"`batch={dict(batch)}` names dim {dim} of argument {position}, which has {shapes}.")
+                raise ArgumentError(
+                    f"`batch={dict(batch)}` names dim {dim} of argument {position}, which has {shapes}."
+                )
             dims[position] = lambda leaf, dim=dim: dim % leaf.ndim
         if not dims:
             raise ArgumentError("`batch={}` names no dim, so there is nothing to make larger.")

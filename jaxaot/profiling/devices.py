@@ -91,7 +91,7 @@ def absent_device(kind: str) -> Any:
     package, extra = ("libtpu", "tpu-plan") if kind in _TPUS else ("jax_cuda12_plugin", "gpu-plan")
     if importlib.util.find_spec(package) is None:
         raise MissingExtraError(
-            f"The compiler for {kind} is not installed. Install it with `pip install \"jaxaot[{extra}]\"`; it runs "
+            f'The compiler for {kind} is not installed. Install it with `pip install "jaxaot[{extra}]"`; it runs '
             f"without the device. `ja.profile(fn, *args, target={kind!r})` estimates from shapes, without it."
         )
     try:

@@ -169,7 +169,9 @@ def traced_shapes(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
         ) from error
     effects = [eqn for eqn in traced.jaxpr.jaxpr.eqns if has_side_effects(eqn)]
     if effects:
-        shown = ", ".join(f"`{eqn.primitive.name}`" + (f" at {line_of(eqn)}" if line_of(eqn) else "") for eqn in effects)
+        shown = ", ".join(
+            f"`{eqn.primitive.name}`" + (f" at {line_of(eqn)}" if line_of(eqn) else "") for eqn in effects
+        )
         raise UsageError(
             f"`{name}` does more than compute: {shown}. What that takes cannot be told from shapes. Profile the "
             "function without it."

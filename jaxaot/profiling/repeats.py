@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -151,9 +151,7 @@ def _longest_run(jaxpr: Jaxpr) -> tuple[int, int, int] | None:
 
 def _kind_key(eqn: Eqn, known: dict[int, Hashable]) -> Hashable:
     """Returns what is equal for equations that compute the same on operands of the same types."""
-    operands = tuple(
-        (atom.aval, _literal(atom)) if isinstance(atom, Literal) else atom.aval for atom in eqn.invars
-    )
+    operands = tuple((atom.aval, _literal(atom)) if isinstance(atom, Literal) else atom.aval for atom in eqn.invars)
     params = tuple((name, _param(value, known)) for name, value in eqn.params.items())
     return eqn.primitive, operands, tuple(var.aval for var in eqn.outvars), params
 

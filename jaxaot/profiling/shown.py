@@ -139,7 +139,9 @@ def _operation_table(profile: Profile) -> Any:
 
 
 def _living_table(profile: Profile) -> Any:
-    table = _table("largest in memory at the peak", ("what", "type", "line", "n", "bytes", "share"), (_OPERATION + 8, _TYPE, _LINE))
+    table = _table(
+        "largest in memory at the peak", ("what", "type", "line", "n", "bytes", "share"), (_OPERATION + 8, _TYPE, _LINE)
+    )
     peak = max(1, profile.peak_bytes)
     for value in profile.living[:_MOST_LIVING]:
         name = f"{value.role} {value.name}".rstrip()

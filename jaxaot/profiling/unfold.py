@@ -65,9 +65,7 @@ class Alike:
         yield from ((place, 0) for place in range(behind, n_equations))
 
 
-def find_alike(
-    short: Shortened, parts: Partition, rows: Sequence[Sequence[Row]], timeline: Timeline
-) -> Alike | None:
+def find_alike(short: Shortened, parts: Partition, rows: Sequence[Sequence[Row]], timeline: Timeline) -> Alike | None:
     """Returns the stretches of a shortened function; None if the iterations in the middle are not alike.
 
     Args:
@@ -157,7 +155,11 @@ def unfold_memory(alike: Alike, timeline: Timeline, held: int) -> Whole:
     for place, copy in alike.places(len(moments)):
         if place < alike.n_forward:
             gone_by = copy if place < onward.end else n
-            more, more_kept, alive = gone_by * grows, gone_by * kept, (1 + copy, 1) if place < onward.end else (1, 1 + n)
+            more, more_kept, alive = (
+                gone_by * grows,
+                gone_by * kept,
+                (1 + copy, 1) if place < onward.end else (1, 1 + n),
+            )
         elif place < behind.begin:
             more, more_kept, alive = n * released, n * released, (1, 1 + n)
         else:
@@ -213,8 +215,11 @@ class _Names:
         if key not in self._known:
             whole = self._short.whole.jaxpr.eqns
             there = place + copy * self._short.length if self._short.iteration(place) == self._short.late else place
-            self._known[key] = module_of(whole[place]), line_of(whole[place]), module_of(whole[there]), line_of(
-                whole[there]
+            self._known[key] = (
+                module_of(whole[place]),
+                line_of(whole[place]),
+                module_of(whole[there]),
+                line_of(whole[there]),
             )
         module, line, module_there, line_there = self._known[key]
         if row.module.startswith(module):
