@@ -208,13 +208,11 @@ class _Wiring:
                     # the second iteration may read the first where that reads what comes before
                     if reaches_back > 1 or not (is_wired or (which == 1 and reaches_back == 1)):
                         return None
-                elif atom is not earlier:
-                    if atom not in inputs or own[which].setdefault(atom, earlier) is not earlier:
-                        return None
-        first = {}
-        for atom, earlier in own[1].items():
-            first[earlier] = None
-        own[0] = first
+                elif atom is not earlier and (
+                    atom not in inputs or own[which].setdefault(atom, earlier) is not earlier
+                ):
+                    return None
+        own[0] = dict.fromkeys(own[1].values())
         return self._checked([list(found) for found in own])
 
     def _checked(self, own: list[list[Any]]) -> list[list[Any]] | None:

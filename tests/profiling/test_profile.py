@@ -1,6 +1,7 @@
 """A profile says what a function computes, moves and keeps, and adds up."""
 
 import gc
+import itertools
 import json
 import random
 import resource
@@ -25,7 +26,7 @@ from jaxaot.errors import (
 )
 from jaxaot.ir.cost import eqn_flops, graph_flops
 from jaxaot.ir.roofline import TARGETS
-from tests.profiling.models import GPT, ResNet50, ViT, mlp, stack, typed
+from tests.profiling.models import GPT, ResNet50, Stack, ViT, mlp, stack, typed
 
 BATCH = 10**10
 
@@ -176,10 +177,10 @@ def fresh(fn):
 @pytest.mark.parametrize("name", ["nnx", "linen", "causal"])
 def test_repeated_blocks_are_looked_at_once(name, monkeypatch):
     if name == "nnx":
-        model = stack(40)
-        make = lambda: ja.profile(fresh(lambda m, x: (m(x) ** 2).mean()), model, typed(64, 16), target="v5e")
+        model = nnx.eval_shape(lambda: Stack(40, 256, nnx.Rngs(0)))
+        make = lambda: ja.profile(fresh(lambda m, x: (m(x) ** 2).mean()), model, typed(BATCH, 256), target="v5e")
     else:
-        small = typed(64, 224, 224, 3), typed(8, 1024, dtype=jnp.int32)
+        small = typed(BATCH, 224, 224, 3), typed(10**6, 1024, dtype=jnp.int32)
         module, x = (ViT(), small[0]) if name == "linen" else (GPT(), small[1])
         params = jax.eval_shape(module.init, jax.random.key(0), x)
         make = lambda: ja.profile(fresh(lambda p, x: module.apply(p, x).mean()), params, x, target="v5e")
@@ -224,7 +225,7 @@ def returning(params, x):
 
 def shifted(params, x):
     """Each block reads the parameter of the next one as well."""
-    for w, other in zip(params, params[1:], strict=False):
+    for w, other in itertools.pairwise(params):
         x = jnp.tanh(x @ w) @ other
     return x.sum()
 
