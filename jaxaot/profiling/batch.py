@@ -1,9 +1,9 @@
 """largest_batch(fn, *args): the largest batch that fits into some memory.
 
 The function is looked at once for a batch of a large prime. An axis whose length that prime divides is one of the
-batch, so that the memory for any other batch follows from the same graph. What comes out is looked at again as it is: if
-the estimate is the one that was expected, the next larger batch does not fit, as expected; if not, the batches around
-it are looked at one by one.
+batch, so that the memory for any other batch follows from the same graph. What comes out is looked at again as it is.
+If the estimate is the one that was expected, the next larger batch does not fit, as expected; if not, the batches
+around it are looked at one by one.
 """
 
 from __future__ import annotations

@@ -171,7 +171,8 @@ def _param(value: Any, known: dict[int, Hashable]) -> Hashable:
         return tuple(_param(item, known) for item in value)
     if callable(value) and not isinstance(value, type) and hasattr(value, "debug_info"):
         return "rule", getattr(value.debug_info, "func_src_info", None)
-    return value
+    found: Any = value
+    return found
 
 
 class _Wiring:
@@ -197,7 +198,7 @@ class _Wiring:
         for i in range(self.start + self.length, self.start + self.n * self.length):
             which = self.iteration(i)
             assert which is not None
-            before = self.jaxpr.eqns[i - self.length].invars
+            before: list[Any] = self.jaxpr.eqns[i - self.length].invars
             for atom, earlier in zip(self.jaxpr.eqns[i].invars, before, strict=True):
                 if isinstance(atom, Literal):
                     continue
