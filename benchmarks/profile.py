@@ -4,8 +4,8 @@
 
 ViT-B/16 in flax linen and nnx, by `ja.profile` with its table, beside what JAX takes to trace the same:
 `jax.make_jaxpr` and `jax.eval_shape` of its `value_and_grad`. Each is given a function that it has not seen, with JAX's
-caches emptied, and *again* is a second call of the same. Where PyTorch is installed, an encoder of the same size runs on
-its meta device and under FakeTensorMode.
+caches emptied, and *again* is a second call of the same. Where PyTorch is installed, an encoder of the same size runs
+on its meta device and under FakeTensorMode.
 """
 
 from __future__ import annotations

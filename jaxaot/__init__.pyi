@@ -99,11 +99,17 @@ from jaxaot.facade.tensor import Size as Size
 from jaxaot.facade.tensor import Tensor as Tensor
 from jaxaot.facade.trees import to_arrays as to_arrays
 from jaxaot.facade.trees import to_tensors as to_tensors
+from jaxaot.ir.roofline import Target as Target
 from jaxaot.jitted import jit as jit
 from jaxaot.plan.stages import Compiled as Compiled
 from jaxaot.plan.stages import JointGraph as JointGraph
 from jaxaot.plan.stages import Partition as Partition
 from jaxaot.plan.stages import Traced as Traced
+from jaxaot.profiling.batch import largest_batch as largest_batch
+from jaxaot.profiling.planned import DevicePlan as DevicePlan
+from jaxaot.profiling.planned import plan as plan
+from jaxaot.profiling.profile import profile as profile
+from jaxaot.profiling.record import Profile as Profile
 from jaxaot.rematerialize.grad import grad as grad
 from jaxaot.rematerialize.grad import value_and_grad as value_and_grad
 from jaxaot.rematerialize.remat import remat as remat
