@@ -1,7 +1,6 @@
 """What a gradient takes on devices that are not there: compiled for a TPU and a GPU, by their compilers alone.
 
-    pip install "jax[tpu]"                                                    the compiler for TPUs
-    pip install --no-deps jax-cuda12-plugin jax-cuda12-pjrt                   the compiler for GPUs
+    pip install "jaxaot[tpu-plan]" "jaxaot[gpu-plan]"                         the compilers
     python -m benchmarks.topologies
 
 A GPT of 8 layers, 384 wide, batch 8, in bfloat16: loss and gradient in one program, and forward and backward apart.
@@ -10,16 +9,11 @@ The bytes are those of `memory_analysis`; nothing is run, so there are no times.
 
 from __future__ import annotations
 
-import importlib.util
-import os
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.experimental import topologies
 from jax.extend.core import jaxpr_as_fun
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from rich.console import Console
 from rich.table import Table
 
@@ -27,47 +21,25 @@ import jaxaot as ja
 from benchmarks import models
 from benchmarks.models import Model
 from jaxaot._util import format_bytes
+from jaxaot.errors import MissingExtraError
 from jaxaot.passes.prepare import prepare_backward
-
-H100 = """
-gpu_device_info {
-  threads_per_block_limit: 1024 threads_per_warp: 32 shared_memory_per_block: 49152 shared_memory_per_core: 233472
-  threads_per_core_limit: 2048 core_count: 132 fpus_per_core: 128 block_dim_limit_x: 2147483647
-  block_dim_limit_y: 65535 block_dim_limit_z: 65535 memory_bandwidth: 3352320000000 l2_cache_size: 52428800
-  clock_rate_ghz: 1.98 device_memory_size: 84978434048 shared_memory_per_block_optin: 232448
-  cuda_compute_capability { major: 9 minor: 0 } registers_per_core_limit: 65536 registers_per_block_limit: 65536
-}
-platform_name: "CUDA"
-dnn_version_info { major: 9 minor: 5 }
-device_description_str: "NVIDIA H100 80GB HBM3"
-"""
+from jaxaot.profiling.devices import absent_device
+from jaxaot.profiling.planned import placed_on
 
 DEVICES = ("v5e", "h100")
-
-_GPU_FLAGS = "--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"
 
 
 def device(kind: str) -> Any:
     """Returns a device of a kind, `"v5e"` or `"h100"`, to compile for; None where its compiler is not installed."""
-    if kind == "h100":
-        if importlib.util.find_spec("jax_cuda12_plugin") is None:
-            return None
-        if "xla_gpu_autotune_level" not in os.environ.get("XLA_FLAGS", ""):
-            os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_GPU_FLAGS}"  # no device to tune on
-        found = topologies.get_topology_desc("h100", platform="cuda", target_config=H100, topology="1x1x1")
-    else:
-        if importlib.util.find_spec("libtpu") is None:
-            return None
-        os.environ |= {"TPU_SKIP_MDS_QUERY": "1", "TPU_WORKER_HOSTNAMES": "localhost"}
-        os.environ.setdefault("TPU_ACCELERATOR_TYPE", "v5litepod-4")
-        found = topologies.get_topology_desc("v5e:2x2", platform="tpu")
-    return found.devices[0]
+    try:
+        return absent_device(kind)
+    except MissingExtraError:
+        return None
 
 
 def placed(tree: Any, on: Any) -> Any:
     """Returns the types of a tree of arrays, as if the arrays lay on a device."""
-    sharding = NamedSharding(Mesh(np.array([on]), ("x",)), PartitionSpec())
-    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=sharding), tree)
+    return placed_on(on, tree)
 
 
 def halved(tree: Any) -> Any:
@@ -136,6 +108,7 @@ def main() -> None:
             for name, sizes in apart(model, types, on).items():
                 table.add_row(f"jaxaot, {name}", *map(format_bytes, sizes))
             Console(width=120).print(table)
+            print(ja.plan(model.loss, *types, target=kind))
 
 
 if __name__ == "__main__":

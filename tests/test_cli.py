@@ -81,7 +81,8 @@ def mine(tmp_path, monkeypatch):
     (tmp_path / "exemplary.py").write_text(
         "import jax, jax.numpy as jnp\n"
         "def loss(w, x):\n    return jnp.tanh(x @ w).sum()\n"
-        "def example_args():\n    return jax.ShapeDtypeStruct((3, 5), jnp.float32), jax.ShapeDtypeStruct((7, 3), 'f4')\n"
+        "def example_args():\n"
+        "    return jax.ShapeDtypeStruct((3, 5), jnp.float32), jax.ShapeDtypeStruct((7, 3), 'f4')\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", list(__import__("sys").path))

@@ -98,11 +98,15 @@ def test_a_public_package_is_an_attribute_and_shows_itself_alone(name):
         assert not shown & {"Any", "Callable", "annotations", "FUNCTIONS", "functools"}
 
 
+HIDDEN = {"plan"}
+"""Rooms whose name is that of a public function: nobody finds their modules by attributes of `jaxaot`."""
+
+
 def test_no_public_function_hides_a_module():
     modules = {info.name for info in pkgutil.iter_modules(ja.__path__)}
     hiding = {n for n in modules & set(dir(ja)) if not isinstance(getattr(ja, n), types.ModuleType)}
-    assert not hiding
-    for name in modules - {"__main__"}:
+    assert hiding == HIDDEN
+    for name in modules - {"__main__"} - HIDDEN:
         assert importlib.import_module(f"jaxaot.{name}") is getattr(ja, name), f"`ja.{name}` hides a module"
 
 

@@ -102,7 +102,7 @@ def _dot_flops(eqn: Eqn) -> int:
 
 
 def _ragged_dot_flops(eqn: Eqn) -> int:
-    """Each row meets the matrix of one group; where the groups are cut along what is contracted, each entry one part."""
+    """A row meets the matrix of one group; cut along what is contracted, an entry is of one part."""
     numbers = eqn.params["ragged_dot_dimension_numbers"]
     (contracted, _), _ = numbers.dot_dimension_numbers
     left, sizes = (eqn.invars[i].aval.shape for i in (0, 2))
@@ -151,7 +151,7 @@ def _taps(size: int, window: int, n_results: int, stride: int, padding: int, spr
             continue
         low, step = first + meets * stride, period * stride
         n_windows = max(0, -(-(n_results - meets) // period))
-        skipped = max(0, -(-(-low) // step))
+        skipped = max(0, (step - 1 - low) // step)
         reached = max(0, ((size - 1) * spread - low) // step + 1)
         total += max(0, min(n_windows, reached) - skipped)
     return total

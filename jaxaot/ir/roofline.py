@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import jax
 import numpy as np
@@ -155,7 +156,8 @@ def eqn_picoseconds(eqn: Eqn, target: Target) -> int:
     matrix = which in (Kind.MATMUL, Kind.CONVOLUTION) or which >= Kind.CONTROL
     rate = target.vector_flops
     if matrix:
-        dtypes = [dtype for atom in eqn.invars if _is_number(dtype := getattr(atom.aval, "dtype", None))]
+        given: list[Any] = [getattr(atom.aval, "dtype", None) for atom in eqn.invars]
+        dtypes = filter(_is_number, given)
         rate = max(map(target.matrix_flops, dtypes), default=target.flops)
     seconds = max(eqn_flops(eqn) / rate, eqn_bytes(eqn) / target.bandwidth)
     return max(1, math.ceil(seconds * 1e12))

@@ -1,9 +1,9 @@
 """largest_batch(fn, *args): the largest batch that fits into some memory.
 
-The function is looked at once for a batch of a large prime. An axis whose length that prime divides is one of the batch,
-so that the memory for any other batch follows from the same graph. What comes out is looked at again as it is: if
-the estimate is the one that was expected, the next larger batch does not fit, as expected; if not, the batches around it
-are looked at one by one.
+The function is looked at once for a batch of a large prime. An axis whose length that prime divides is one of the
+batch, so that the memory for any other batch follows from the same graph. What comes out is looked at again as it is.
+If the estimate is the one that was expected, the next larger batch does not fit, as expected; if not, the batches
+around it are looked at one by one.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def largest_batch(
       policy: What may be kept.
       argnums: The arguments to differentiate.
 
-    Where the function cannot be traced for any batch, such as one that has to be divided by 8, the batches are multiples
-    of the one that is given.
+    Where the function cannot be traced for any batch, such as one that has to be divided by 8, the batches are
+    multiples of the one that is given.
 
     Raises:
       BudgetError: If not even the smallest batch fits, or the memory or the budget cannot be read.
@@ -110,8 +110,8 @@ class _Batched:
         sizes = {leaf.shape[dim] for leaf, dim in self._leaves()}
         if len(sizes) > 1:
             raise ArgumentError(
-                f"The dims that `batch={dict(batch or {})}` names have different lengths: {sorted(sizes)}. They are one "
-                "batch, so pass arguments that agree."
+                f"The dims that `batch={dict(batch or {})}` names have different lengths: {sorted(sizes)}. They are "
+                "one batch, so pass arguments that agree."
             )
         self.given = max(1, sizes.pop())
 
@@ -287,7 +287,7 @@ class _Search:
         return self._known[batch]
 
     def _is_last(self, expected: Callable[[int], int], low: int, peak: int) -> bool:
-        """Returns whether one more does not fit, as the memory of a batch is the one that was expected, but for a little.
+        """Returns whether one more does not fit, as the memory of a batch is about the one that was expected.
 
         What is constant may differ from batch to batch, such as a divisor that is saved in one and not in another.
         """

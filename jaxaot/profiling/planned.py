@@ -96,7 +96,8 @@ class DevicePlan:
             return f"{self.name} does not fit on {self.target.name}: {self.refused}\n{estimate}"
         lines = [
             f"{self.name} compiled for {self.target.name}: at most {format_bytes(self.peak_bytes)} in use, of which "
-            f"{format_bytes(self.held_bytes)} inputs and results, {format_bytes(self.saved_bytes)} kept for the backward"
+            f"{format_bytes(self.held_bytes)} inputs and results, {format_bytes(self.saved_bytes)} kept for the "
+            "backward"
         ]
         lines += [
             f"  {program.name}: {format_bytes(program.temporary_bytes)} temporary, "

@@ -43,6 +43,7 @@ from jaxaot.profiling.unfold import (
     find_alike,
     held_by_each,
     is_late,
+    leaves_gradients_alone,
     n_alive,
     unfold_memory,
     unfold_rows,
@@ -92,8 +93,8 @@ def profile(
     Raises:
       ArgumentError: If there is no such target, or a size is no whole number.
       ConcretizationError: If the function asks for a value, or the shape of a result depends on one.
-      UsageError: If it does something besides computing, such as a callback, or computes a position that the integers of
-        JAX do not hold.
+      UsageError: If it does something besides computing, such as a callback, or computes a position that the integers
+        of JAX do not hold.
       NotDifferentiableError: If there is nothing to differentiate.
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read or met.
@@ -300,7 +301,10 @@ def _repeating(traced: Traced, asked: Asked) -> _Repeating | None:
         return None
     rows = _rows(parts, asked)
     alike = find_alike(short, parts, rows, parts.timeline)
-    return None if alike is None else _Repeating(alike, cutter, parts, rows, held_by_each(short, parts), tuple(inputs))
+    held = held_by_each(short, parts)
+    if alike is None or not leaves_gradients_alone(alike, parts.timeline, held):
+        return None
+    return _Repeating(alike, cutter, parts, rows, held, tuple(inputs))
 
 
 def _of_repeats(name: str, found: _Repeating, traced: Traced, asked: Asked) -> Profile:

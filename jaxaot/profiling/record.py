@@ -205,7 +205,7 @@ class Profile:
           MissingExtraError: If pandas is not installed.
         """
         try:
-            import pandas
+            import pandas  # pyright: ignore[reportMissingImports]
         except ImportError as error:
             raise MissingExtraError(
                 "A DataFrame is pandas', which is not installed. Install it with `pip install pandas`, or read the "

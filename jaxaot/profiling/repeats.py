@@ -171,7 +171,8 @@ def _param(value: Any, known: dict[int, Hashable]) -> Hashable:
         return tuple(_param(item, known) for item in value)
     if callable(value) and not isinstance(value, type) and hasattr(value, "debug_info"):
         return "rule", getattr(value.debug_info, "func_src_info", None)
-    return value
+    found: Any = value
+    return found
 
 
 class _Wiring:
@@ -197,7 +198,7 @@ class _Wiring:
         for i in range(self.start + self.length, self.start + self.n * self.length):
             which = self.iteration(i)
             assert which is not None
-            before = self.jaxpr.eqns[i - self.length].invars
+            before: list[Any] = self.jaxpr.eqns[i - self.length].invars
             for atom, earlier in zip(self.jaxpr.eqns[i].invars, before, strict=True):
                 if isinstance(atom, Literal):
                     continue
@@ -208,13 +209,11 @@ class _Wiring:
                     # the second iteration may read the first where that reads what comes before
                     if reaches_back > 1 or not (is_wired or (which == 1 and reaches_back == 1)):
                         return None
-                elif atom is not earlier:
-                    if atom not in inputs or own[which].setdefault(atom, earlier) is not earlier:
-                        return None
-        first = {}
-        for atom, earlier in own[1].items():
-            first[earlier] = None
-        own[0] = first
+                elif atom is not earlier and (
+                    atom not in inputs or own[which].setdefault(atom, earlier) is not earlier
+                ):
+                    return None
+        own[0] = dict.fromkeys(own[1].values())
         return self._checked([list(found) for found in own])
 
     def _checked(self, own: list[list[Any]]) -> list[list[Any]] | None:

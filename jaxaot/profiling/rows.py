@@ -10,7 +10,7 @@ import functools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, assert_never
 
 from jaxaot._jax import Literal, user_places
 from jaxaot._typing import Eqn, Jaxpr
@@ -19,7 +19,7 @@ from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import called_jaxpr
 from jaxaot.ir.roofline import Target, eqn_picoseconds
 from jaxaot.ir.walk import aval_bytes, forward_index, is_backward, short_aval, user_scopes, variables
-from jaxaot.plan.saved import FromForward, FromOutput, is_saved
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, is_saved
 from jaxaot.plan.stages import Partition
 
 
@@ -194,8 +194,10 @@ def partition_weights(partition: Partition, parameters: Sequence[int]) -> Weight
                 var = forward.outvars[partition.joint.n_outputs + index]
             case FromOutput(index):
                 var = forward.outvars[index]
+            case FromPrimal() | FromRefill():
+                continue
             case _:
-                raise AssertionError("what is saved is made by the forward")
+                assert_never(source)
         eqn = None if isinstance(var, Literal) else makers.get(var)
         if eqn is not None and not value.is_offloaded:
             saved[id(eqn)] = saved.get(id(eqn), 0) + value.bytes

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from jaxaot._jax import Literal
 from jaxaot._typing import Eqn
-from jaxaot.ir.walk import forward_index
+from jaxaot.ir.walk import aval_bytes, forward_index
 from jaxaot.plan.stages import Partition
 from jaxaot.plan.timeline import Moment, Timeline
 from jaxaot.profiling.repeats import Shortened
@@ -147,9 +147,7 @@ def unfold_memory(alike: Alike, timeline: Timeline, held: int) -> Whole:
     onward, behind = alike.onward, alike.behind
     grows = moments[onward.begin].bytes - moments[onward.other].bytes
     kept = moments[onward.begin].residual_bytes - moments[onward.other].residual_bytes
-    released = moments[behind.begin].residual_bytes - moments[behind.other].residual_bytes
-    # what an iteration of the backward leaves, such as gradients that are views
-    stays = moments[behind.other].bytes - moments[behind.begin].bytes + released
+    released, stays = _released(alike, timeline)
     found = []
     best, peak, copies = -1, None, (1, 1)
     for place, copy in alike.places(len(moments)):
@@ -170,6 +168,22 @@ def unfold_memory(alike: Alike, timeline: Timeline, held: int) -> Whole:
         if in_use > best:
             best, peak, copies = in_use, place, alive
     return Whole(Timeline(tuple(found), timeline.held_bytes + n * held), peak, copies)
+
+
+def _released(alike: Alike, timeline: Timeline) -> tuple[int, int]:
+    """Returns what an iteration of the backward lets go of residuals, and what it leaves to the end, in bytes."""
+    begin, other = timeline.moments[alike.behind.begin], timeline.moments[alike.behind.other]
+    released = begin.residual_bytes - other.residual_bytes
+    return released, other.bytes - begin.bytes + released
+
+
+def leaves_gradients_alone(alike: Alike, timeline: Timeline, held: Sequence[tuple[str, Any]]) -> bool:
+    """Returns whether an iteration of the backward leaves nothing but gradients, which are there to the end.
+
+    The gradients of a parameter that all iterations share are added up at some time, and are gone then.
+    """
+    gradients = sum(aval_bytes(var.aval) for role, var in held if role == "gradients")
+    return 0 <= _released(alike, timeline)[1] <= gradients
 
 
 def unfold_rows(alike: Alike, parts: Partition, rows: Sequence[Sequence[Row]]) -> list[Row]:

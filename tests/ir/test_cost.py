@@ -86,7 +86,9 @@ def test_what_moves_elements_computes_nothing(name):
     assert graph_flops(graph(MOVES[name], X)) == 0 == xla(MOVES[name], X)[0]
 
 
-@pytest.mark.parametrize("fn", [jnp.sum, jnp.max, lambda x: jnp.sum(x, 0), lambda x: jnp.prod(x, 1), lambda x: x.min(1)])
+@pytest.mark.parametrize(
+    "fn", [jnp.sum, jnp.max, lambda x: jnp.sum(x, 0), lambda x: jnp.prod(x, 1), lambda x: x.min(1)]
+)
 def test_reductions(fn):
     assert graph_flops(graph(fn, X)) == pytest.approx(xla(fn, X)[0], rel=0.02)
 
@@ -162,7 +164,9 @@ def test_ragged_dots():
     fn = lambda x, w, sizes: lax.ragged_dot(x, w, sizes)
     args = typed(m, k), typed(groups, k, n), typed(groups, dtype=jnp.int32)
     assert graph_flops(graph(fn, *args)) == 2 * m * k * n
-    numbers = lax.RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), lhs_ragged_dimensions=[0], rhs_group_dimensions=[])
+    numbers = lax.RaggedDotDimensionNumbers(
+        (((0,), (0,)), ((), ())), lhs_ragged_dimensions=[0], rhs_group_dimensions=[]
+    )
     cut = lambda x, y, sizes: lax.ragged_dot_general(x, y, sizes, numbers)
     whole = graph(cut, typed(m, k), typed(m, n), typed(groups, dtype=jnp.int32))
     assert graph_flops(whole) == 2 * m * k * n
@@ -215,7 +219,9 @@ def test_a_target_needs_rates_above_zero(wrong, words):
 
 
 def test_peaks_of_dtypes():
-    (eqn,) = graph(lambda x, y: lax.dot(x, y, preferred_element_type=jnp.int32), *[typed(512, 512, dtype=jnp.int8)] * 2).eqns
+    (eqn,) = graph(
+        lambda x, y: lax.dot(x, y, preferred_element_type=jnp.int32), *[typed(512, 512, dtype=jnp.int8)] * 2
+    ).eqns
     plain = Target("mine", 1e12, 2e12, 1e11, 1e15)
     quick = Target("mine", 1e12, 2e12, 1e11, 1e15, peaks={"int8": 8e12})
     assert eqn_picoseconds(eqn, plain) == pytest.approx(4 * eqn_picoseconds(eqn, quick), rel=1e-3)
