@@ -303,11 +303,11 @@ def _as_places(tensor: Tensor, indices: Sequence[Any]) -> Sequence[Any]:
     if not isinstance(indices, (list, tuple)):
         return indices
     parts = [part if part is None else _parts((part,))[0] for part in indices]
-    is_mask = [isinstance(part, Tensor) and is_bool(part.dtype) for part in parts]
-    is_alone = is_mask[:1] == [True] and sum(part is not None for part in parts) == 1
+    is_mask = lambda part: isinstance(part, Tensor) and is_bool(part.dtype)
+    is_alone = any(map(is_mask, parts[:1])) and sum(part is not None for part in parts) == 1
     places: list[Any] = []
-    for part, is_one in zip(parts, is_mask, strict=True):
-        if is_one:
+    for part in parts:
+        if isinstance(part, Tensor) and is_mask(part):
             if len(places) + part.ndim > tensor.ndim:
                 raise DimError(f"too many indices for tensor of dimension {tensor.ndim}")
             _check_mask(part, tuple(tensor.shape), len(places))
