@@ -4,12 +4,14 @@
 
 ViT-B/16 in flax linen and nnx, by `ja.profile` with its table, beside what JAX takes to trace the same:
 `jax.make_jaxpr` and `jax.eval_shape` of its `value_and_grad`. Each is given a function that it has not seen, with JAX's
-caches emptied, and *again* is a second call of the same. Where PyTorch is installed, an encoder of the same size runs
-on its meta device and under FakeTensorMode.
+caches emptied, and *again* is a second call of the same. The model as `ja.nn` has it runs forward and backward on the
+device `"meta"`. Where PyTorch is installed, an encoder of the same size runs on its meta device and under
+FakeTensorMode.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +21,7 @@ from flax import linen, nnx
 
 import jaxaot as ja
 from benchmarks import runner
+from jaxaot.facade.operands import clear_kernels
 
 BATCH = 10**10
 
@@ -96,9 +99,50 @@ def case(name: str, loss: Callable[..., Any], args: tuple[Any, ...], n_rounds: i
         "jax.eval_shape": cold(lambda fn: jax.eval_shape(jax.value_and_grad(fn), *args)),
         "ja.profile, with its table": cold(lambda fn: str(ja.profile(fn, *args, target="v5e"))),
         "ja.profile, again": lambda: ja.profile(loss, *args, target="v5e"),
+        "ja.nn on meta": lambda: meta_step(cold=True),
+        "ja.nn on meta, again": meta_step,
         **torch_contestants(),
     }
     return runner.measure(name, contestants, "jax.make_jaxpr", n_rounds=n_rounds, max_calls=1)
+
+
+class TensorViT(ja.nn.Module):
+    """ViT-B/16 on tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = ja.nn.Conv2d(3, 768, 16, 16)
+        self.start = ja.nn.Parameter(ja.zeros(1, 1, 768))
+        self.position = ja.nn.Parameter(ja.zeros(1, 197, 768))
+        layers = [
+            ja.nn.TransformerEncoderLayer(768, 12, 3072, 0.0, "gelu", batch_first=True, norm_first=True)
+            for _ in range(12)
+        ]
+        self.blocks = ja.nn.Sequential(*layers)
+        self.norm, self.head = ja.nn.LayerNorm(768), ja.nn.Linear(768, 1000)
+
+    def forward(self, images: ja.Tensor) -> ja.Tensor:
+        """Returns the logits of images."""
+        x = self.conv(images).flatten(2).transpose(1, 2)
+        x = ja.cat([self.start.expand(x.shape[0], -1, -1), x], 1) + self.position
+        return self.head(self.norm(self.blocks(x))[:, 0])
+
+
+@functools.cache
+def meta_model() -> TensorViT:
+    """Returns the model without values."""
+    with ja.device("meta"):
+        return TensorViT()
+
+
+def meta_step(cold: bool = False) -> None:
+    """Runs a forward and a backward of `TensorViT` on shapes; `cold`: with all that was looked at forgotten."""
+    if cold:
+        clear_kernels()
+        jax.clear_caches()
+    model = meta_model()
+    model.zero_grad()
+    model(ja.empty(BATCH, 3, 224, 224, device="meta")).sum().backward()
 
 
 def torch_contestants() -> dict[str, Callable[[], Any]]:
