@@ -188,3 +188,25 @@ def test_around_a_function_that_no_graph_contains():
     step(empty(HUGE, 4), w).backward()
     assert w.grad.is_meta
     assert step(ja.ones(2, 4), ja.ones(4, 4)).item() == 72
+
+
+def test_a_profile_is_that_of_tensors_with_values():
+    def loss(w, x):
+        return (x[1:] @ w).relu_().sum()
+
+    rows = lambda w, x: [(r.op, r.flops, r.bytes, r.saved_bytes) for r in ja.profile(loss, w, x).rows]
+    real = rows(ja.ones(4, 5, requires_grad=True), ja.ones(3, 4))
+    assert rows(empty(4, 5, requires_grad=True), empty(3, 4)) == real and real
+
+
+def test_modules_are_made_and_filled():
+    with ja.device("meta"):
+        model = ja.nn.Linear(3, 4)
+    assert model(empty(HUGE, 3)).shape == (HUGE, 4) and model.weight.is_meta
+    weights = ja.nn.Linear(3, 4).state_dict()
+    with pytest.raises(ja.errors.NoValueError, match=r"device `meta`"):
+        ja.zeros(4, 3).copy_(model.weight)
+    model.load_state_dict(weights, assign=True)
+    assert model(ja.ones(2, 3)).shape == (2, 4) and not model.weight.is_meta
+    made = ja.nn.Linear(3, 4, device="meta").to_empty(device="cpu")
+    assert not made.weight.is_meta and made.weight.requires_grad

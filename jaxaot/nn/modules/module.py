@@ -273,6 +273,17 @@ class Module:
         """
         return self._apply(target_of(args, kwargs))
 
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Moves parameters and buffers in place to memory whose values do not matter yet; returns the module.
+
+        model = ja.nn.Linear(3, 4, device="meta").to_empty(device="cpu")
+
+        Args:
+          device: Where the memory is.
+          recurse: Whether those of the modules inside are moved as well.
+        """
+        return self._apply(lambda tensor: Tensor.new_empty(tensor, tuple(tensor.shape), device=device), recurse)
+
     def type(self, dst_type: Any) -> Self:
         """Converts all parameters and buffers to a dtype, in place; returns the module."""
         return self._apply(lambda tensor: tensor.to(dst_type))
