@@ -91,11 +91,12 @@ def difference(op, fn, sample):
 OPS = [op for op in opdb.in_scope() if opdb.find(op) is not None]
 
 
+@pytest.mark.parametrize("n", [2, pytest.param(12, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("op", OPS, ids=opdb.full_name)
-def test_op_without_values(op):
+def test_op_without_values(op, n):
     fn = opdb.find(op)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for sample in opdb.samples_of(op, op.supports_autograd, 4):
+        for sample in opdb.samples_of(op, op.supports_autograd, n):
             found = difference(op, fn, sample)
             assert not found, f"{opdb.shown(sample)}: {found}"
