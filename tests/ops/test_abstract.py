@@ -14,7 +14,8 @@ pytestmark = pytest.mark.oracle
 NEEDS_VALUES = {
     "__getitem__", "allclose", "argwhere", "bincount", "combinations", "corrcoef", "cov", "ctc_loss", "equal",
     "histc", "histogram", "histogramdd", "index_put", "index_select", "item", "linalg.cond", "linalg.lstsq",
-    "linalg.matrix_rank", "masked_scatter", "masked_select", "narrow", "nn.functional.ctc_loss", "nn.functional.one_hot", "nonzero",
+    "linalg.matrix_rank", "masked_scatter", "masked_select", "narrow", "nn.functional.ctc_loss",
+    "nn.functional.one_hot", "nonzero",
     "nonzero_static", "repeat_interleave", "segment_reduce", "take", "take_along_dim", "tensor_split", "to", "unique",
     "unique_consecutive", "where",
 }  # fmt: skip
