@@ -27,7 +27,6 @@ _DATA = (
 HINTS = {
     "jaxaot": {
         "cuda": _DEVICE,
-        "device": _DEVICE + " Strings are taken too: `x.to('cpu')`.",
         "set_default_device": _DEVICE,
         "get_default_device": _DEVICE,
         "mps": _DEVICE,
