@@ -71,7 +71,7 @@ class Escapes:
 
 def collect_escapes(
     trace: TraceState, result: object, objects: Mapping[int, Path], kept: Sequence[Tensor] = (),
-    made: Mapping[int, int] = types.MappingProxyType({}),
+    made: Mapping[int, int] = types.MappingProxyType({}), reached: Mapping[int, Path] = types.MappingProxyType({}),
 ) -> Escapes:  # fmt: skip
     """Returns the tensors and storages that outlive a traced function that returned `result`.
 
@@ -81,9 +81,10 @@ def collect_escapes(
       objects: Id of each cell and object from outside → its path.
       kept: The tensors that it put into Python's objects.
       made: Id of each object that it made and put there → its number.
+      reached: Id of each object that it could reach before → its path.
     """
     refuse_cycles(result, "The results")
-    result = take_apart(trace, result, {**objects, **made})
+    result = take_apart(trace, result, {**objects, **made}, reached)
     leaves, out_tree = jax.tree.flatten(result, is_leaf=lambda x: x is None or id(x) in objects or id(x) in made)
     leaves = [
         ConstantOutput(BuiltObject(made[id(leaf)])) if id(leaf) in made

@@ -134,19 +134,12 @@ class Recipes:
             return MadeMapping(cls, tuple(map(give, value)), tuple(map(give, value.values())), factory)
         if kind_of(value) is not None:
             return self._tree(value, place, number)
-        if self._is_plain_object(value):
+        if is_plain_object(value):
             attributes = attributes_of(value)
             return MadeInstance(cls, tuple(attributes), tuple(map(give, attributes.values())))
         if is_tree(value):
             return self._tree(value, place, number)
         self._refuse(value, place)
-
-    def _is_plain_object(self, value: Any) -> bool:
-        """Returns whether attributes are all that an object consists of."""
-        cls = type(value)
-        owners = [owner for owner in cls.__mro__ if owner is not object]
-        is_users = cls is types.SimpleNamespace or not any(is_foreign_class(owner) for owner in owners)
-        return is_users and has_attributes(value) and not isinstance(value, (enum.Enum, Generator))
 
     def _tree(self, value: object, place: Path, number: int) -> Made:
         def is_leaf(child: object) -> bool:
@@ -231,6 +224,14 @@ class PendingPlan:
 
         made = tuple(with_values(item, settle) for item in self._made)
         return WorldPlan(made, tuple(with_values(write, settle) for write in self._writes))
+
+
+def is_plain_object(value: object) -> bool:
+    """Returns whether attributes are all that an object consists of."""
+    cls = type(value)
+    owners = [owner for owner in cls.__mro__ if owner is not object]
+    is_users = cls is types.SimpleNamespace or not any(is_foreign_class(owner) for owner in owners)
+    return is_users and has_attributes(value) and not isinstance(value, (enum.Enum, Generator))
 
 
 def is_tree(value: object) -> bool:

@@ -1,7 +1,8 @@
 """Results in containers that JAX does not know: dataclasses, subclasses of dict, deques, plain objects.
 
 Such a container that the function made is taken apart like any other, and put together again at every call: it is made
-without `__init__`, and given the items and attributes that the function gave it.
+without `__init__`, and given the items and attributes that the function gave it. So are those that hold arguments, or
+no tensor at all: eagerly each call returns a new one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from jaxaot.facade.cells import CODE, attributes_of, is_leaf
 from jaxaot.facade.storage import Storage
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
+from jaxaot.tracer.recipes import is_plain_object
 
 _MAX_SEARCHED = 10_000
 
@@ -87,22 +89,25 @@ jax.tree_util.register_pytree_with_keys(
 )
 
 
-def take_apart(trace: TraceState, result: object, outside: Container[int]) -> Any:
-    """Returns a result with `Rebuilt` in place of the containers that JAX does not know and that hold what was made.
+def take_apart(trace: TraceState, result: object, outside: Container[int], reached: Container[int]) -> Any:
+    """Returns a result with `Rebuilt` in place of the containers that JAX does not know and that the function made.
 
     Args:
       trace: The trace.
       result: What the function returned.
       outside: Ids of the objects from outside, which are returned as they are.
+      reached: Ids of all that the function could reach before it ran: what is among it is no new object.
 
     Raises:
       LeakedTensorError: If it is a container that cannot be put together again.
     """
 
-    return _apart(trace, outside, result, ())
+    return _apart(trace, outside, reached, result, ())
 
 
-def _apart(trace: TraceState, outside: Container[int], value: Any, around: tuple[int, ...]) -> Any:
+def _apart(
+    trace: TraceState, outside: Container[int], reached: Container[int], value: Any, around: tuple[int, ...]
+) -> Any:
     # a function of its own, rather than one that refers to itself from inside: that would keep the trace alive
     def is_whole(child: object) -> bool:
         return child is None or id(child) in outside or isinstance(child, _LEAVES)
@@ -112,7 +117,10 @@ def _apart(trace: TraceState, outside: Container[int], value: Any, around: tuple
             return child
         if is_leaf(child) or is_tracer(child) or (isinstance(child, CODE) and not isinstance(child, _OPAQUE)):
             return child
-        if not _holds_made(trace, child, outside):
+        is_new = id(child) not in reached
+        holds_tensor = _holds_tensor(child, outside, None if is_new else trace)
+        is_mutable = is_new and (isinstance(child, (set, deque)) or is_plain_object(child))
+        if not holds_tensor and not is_mutable:
             return child
         if isinstance(child, _OPAQUE):
             return _refused(child)
@@ -121,7 +129,12 @@ def _apart(trace: TraceState, outside: Container[int], value: Any, around: tuple
                 f"The function returned {_named(child)} that leads to itself. Return the tensors in it, in a tuple or "
                 "a dict."
             )
-        return _rebuilt(child, lambda inner: _apart(trace, outside, inner, (*around, id(child))))
+        try:
+            return _rebuilt(child, lambda inner: _apart(trace, outside, reached, inner, (*around, id(child))))
+        except LeakedTensorError:
+            if holds_tensor:
+                raise
+            return child  # without a tensor it is good as it is
 
     return jax.tree.map(leaf, value, is_leaf=is_whole)
 
@@ -173,20 +186,21 @@ def _rebuilt(value: Any, apart: Callable[[Any], Any]) -> Rebuilt:
     return rebuilt
 
 
-def _holds_made(trace: TraceState, value: object, outside: Container[int]) -> bool:
-    """Returns whether an object leads to a tensor or array that was made in a trace."""
+def _holds_tensor(value: object, outside: Container[int], trace: TraceState | None) -> bool:
+    """Returns whether an object leads to a tensor, of a trace if one is given, or to what is symbolic."""
     pending, seen = [value], set[int]()
     while pending and len(seen) < _MAX_SEARCHED:
         item = pending.pop()
+        if is_tracer(item) or type(item) in STAND_INS:
+            return True
+        if isinstance(item, Tensor):
+            if trace is None or item._trace is trace:
+                return True
+            continue
         if id(item) in seen or id(item) in outside or isinstance(item, (type, types.ModuleType)):
             continue
         seen.add(id(item))
-        if isinstance(item, Tensor):
-            if item._trace is trace:
-                return True
-        elif is_tracer(item):
-            return True
-        elif isinstance(item, types.FunctionType):
+        if isinstance(item, types.FunctionType):
             pending += [*(item.__closure__ or ()), item.__defaults__, item.__kwdefaults__]
         else:
             pending += gc.get_referents(item)

@@ -260,7 +260,7 @@ def _trace(
                     raise _TraceAgain(dataclasses.replace(how, is_shared=True))
                 if not how.has_numbers and any(map(is_number_argument, leaves)) and recipes.keeps_numbers():
                     raise _TraceAgain(dataclasses.replace(how, has_numbers=True))
-                escapes = collect_escapes(trace, result, places.outside, recipes.tensors, recipes.numbers)
+                escapes = collect_escapes(trace, result, places.outside, recipes.tensors, recipes.numbers, world.paths)
                 refuse_lasting_hooks(trace, escapes.leaves)
             del result
         del call_args, call_kwargs, given

@@ -91,6 +91,33 @@ def test_a_result_is_usable(name, segments):
     assert fn(w) is not fn(w)
 
 
+@pytest.mark.parametrize("segments", [False, True])
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_holds_the_arguments_of_its_own_call(name, segments):
+    make, read = RESULTS[name]
+    fn = ja.compile(lambda x: make(x), segments=segments)
+    for i in range(3):
+        x = ja.tensor([float(i)])
+        assert read(fn(x)).tolist() == read(make(x)).tolist()
+
+
+def test_a_result_without_tensors_is_new_at_each_call():
+    held = types.SimpleNamespace(n=0)
+    outside = Pair(3)
+
+    @ja.compile
+    def fn(x):
+        held.n += 1
+        return x * 2, Pair(held.n), {1, 2}, collections.deque([1]), outside
+
+    results = [fn(ja.ones(1)) for _ in range(3)]
+    assert [r[1].value for r in results] == [1, 2, 3]
+    results[0][2].add(3)
+    results[0][3].append(2)
+    assert results[1][2] == {1, 2} and list(results[1][3]) == [1]
+    assert all(r[4] is outside for r in results)
+
+
 def test_an_object_from_outside_is_returned_itself():
     held = Plain(ja.ones(1), 2)
     fn = ja.compile(lambda x: (held, x * held.value))
