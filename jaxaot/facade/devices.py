@@ -24,7 +24,7 @@ class device:
       TensorTypeError: If there is no such device here.
     """
 
-    __slots__ = ("_entered", "index", "type")
+    __slots__ = ("index", "type")
 
     def __init__(self, type: str | device, index: int | None = None):
         if isinstance(type, device):
@@ -36,7 +36,6 @@ class device:
                 )
             self.type, _, number = type.partition(":")
             self.index = int(number) if number.isdecimal() else index
-        self._entered: list[Any] = []
         if self.type != "meta":
             find_device(self)
 
@@ -59,12 +58,12 @@ class device:
         if self.type != "meta":
             placing = jax.default_device(find_device(self))
             placing.__enter__()
-        self._entered.append((state.makes_abstract, placing))
+        state.devices_before.append((state.makes_abstract, placing))
         state.makes_abstract = self.type == "meta"
         return self
 
     def __exit__(self, *error: object) -> None:
-        state.makes_abstract, placing = self._entered.pop()
+        state.makes_abstract, placing = state.devices_before.pop()
         if placing is not None:
             placing.__exit__(*error)
 

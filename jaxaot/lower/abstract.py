@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxaot._jax import is_key_dtype
 from jaxaot._typing import DTypeLike, Shape
-from jaxaot.errors import NoValueError
+from jaxaot.errors import NoValueError, StorageSizeError
 
 _MOST = 2**31
 """Dims from here on are not counted by JAX's 32-bit integers, in which it indexes."""
@@ -156,7 +156,7 @@ def _look_smaller(look: Callable[..., Any], structs: Sequence[Any], large: Seque
     """Returns what a function makes, found with large dims replaced twice; what differs is a multiple of one.
 
     Raises:
-      OverflowError: If it is not.
+      StorageSizeError: If it is not.
     """
 
     def looked(stand_ins: Sequence[int]) -> Any:
@@ -175,18 +175,10 @@ def _look_smaller(look: Callable[..., Any], structs: Sequence[Any], large: Seque
         for size, one, other in zip(large, *_STAND_INS, strict=False):
             if a % one == 0 and a // one * other == b:
                 return a // one * size
-        raise OverflowError(f"Python int too large: a dim depends on {list(large)} in a way that is not a multiple")
+        raise StorageSizeError(
+            f"A dim of a result follows from sizes {list(large)}, which JAX's 32-bit numbers do not count, and is no "
+            "multiple of one of them. Make them smaller, or call `jax.config.update('jax_enable_x64', True)`."
+        )
 
     shapes = [tuple(map(dim, a.shape, b.shape)) for a, b in zip(first, second, strict=True)]
     return first, structure, shapes
-
-
-_runs: dict[Callable[..., Any], AbstractRun] = {}
-
-
-def on_abstract(fn: Callable[..., Any], *args: object) -> Any:
-    """Returns what a function of arrays, one that lasts, makes of arrays some of which are abstract."""
-    run = _runs.get(fn)
-    if run is None:
-        run = _runs[fn] = AbstractRun(fn)
-    return run(*args)

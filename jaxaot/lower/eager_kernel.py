@@ -19,7 +19,7 @@ from jaxaot.backend.cpu.tune import Tuned
 from jaxaot.errors import NoValueError
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import aval_bytes, check_sizes, sub_jaxprs
-from jaxaot.lower.abstract import has_abstract, on_abstract
+from jaxaot.lower.abstract import AbstractRun, has_abstract
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.entry import Entry, compile_for
 from jaxaot.passes.declared import On
@@ -37,7 +37,7 @@ class EagerKernel:
       types: Of what it returns: those of the leaves, and the tree; None until somebody finds out.
     """
 
-    __slots__ = ("__weakref__", "_by_settings", "_fn", "_options", "alone", "entry", "inside", "types")
+    __slots__ = ("__weakref__", "_abstract", "_by_settings", "_fn", "_options", "alone", "entry", "inside", "types")
 
     def __init__(self, fn: Callable[..., Any], **options: Any):
         """Wraps a function; nothing is traced yet.
@@ -47,6 +47,7 @@ class EagerKernel:
           **options: Those of `jax.jit`.
         """
         self._fn, self._options = fn, options
+        self._abstract: AbstractRun | None = None  # what runs it on arrays without values
         self._by_settings: dict[Any, Callable[..., Any]] = {}
         self.inside: Any = jax.jit(fn, **options)
         self.alone: Callable[..., Any] = self._first
@@ -60,7 +61,9 @@ class EagerKernel:
         except (TypeError, NoValueError):
             if not has_abstract(args):
                 raise
-        return on_abstract(self._fn, *args)
+        if self._abstract is None:
+            self._abstract = AbstractRun(self._fn)
+        return self._abstract(*args)
 
     call = __call__
 

@@ -40,6 +40,7 @@ class _State(threading.local):
       makes_abstract: Whether tensors that say no device are made without values, by `with ja.device("meta")`.
       recorder: What has operations wait, so that stretches of them run together; None if they run at once.
       may_write_saved: Whether `allow_mutation_on_saved_tensors` is entered.
+      devices_before: For each `ja.device` that was entered: what `makes_abstract` was, and what places arrays of JAX.
       casts: Weights that were cast in the outermost of these contexts; see `facade/autocast_operands.py`.
     """
 
@@ -70,6 +71,7 @@ class _State(threading.local):
         threads.note()
         self.autocast_before: list[Any] = []
         self.casts: dict[Any, Any] = {}
+        self.devices_before: list[Any] = []
 
     def note_saving(self) -> None:
         """Sets `saves_plainly` by what it depends on."""
