@@ -48,7 +48,8 @@ from jaxaot.partition.variants import Variant, Variants
 from jaxaot.plan.stages import JointGraph, Partition
 
 _TRIALS_TO_FIT = 10
-_TRIALS_LOOSER = 3
+_LOOSER = (0.05, 0.1, 0.2, 0.3)
+"""The shares of `save_all` at which looser cuts are looked for: the same for all budgets, so that these agree."""
 _ALIKE = 1.03
 """Estimates whose ratio is no more than this say nothing of which program takes less."""
 
@@ -266,7 +267,7 @@ class Cutter:
         saved, peak = parts.plan.extra_bytes, memory_timeline(parts).peak_bytes
         best, least = None, peak * _ALIKE
         limits: list[int | None] = [None] if get_policy(self.policy) is min_cut else []
-        limits += [saved + (self.save_all[1] - saved) * i // (4 * _TRIALS_LOOSER) for i in range(1, _TRIALS_LOOSER + 1)]
+        limits += [limit for share in _LOOSER if (limit := int(share * self.save_all[1])) > saved]
         for limit in limits:
             trial = self.cut() if limit is None else self.within(limit)
             trial_peak = memory_timeline(trial).peak_bytes
