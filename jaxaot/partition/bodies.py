@@ -37,7 +37,6 @@ from jaxaot.partition.prices import keeping_prices
 from jaxaot.partition.split import equation_name, reason, recomputed_positions
 from jaxaot.partition.tags import is_marker, note_reason, policy_inside, said_of_notes
 from jaxaot.plan.saved import RecomputedValue
-from jaxaot.plan.stages import JointGraph
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -45,11 +44,11 @@ class CutBodies:
     """A joint graph whose pairs are cut.
 
     Attributes:
-      joint: The joint graph; it computes the same as before.
+      graph: The joint graph, classified; it computes the same as before.
       inside: What the bodies save and recompute.
     """
 
-    joint: JointGraph
+    graph: Classified
     inside: BodyPlan
 
 
@@ -72,11 +71,11 @@ class Rule:
     slack: int = 0
 
 
-def cut_bodies(joint: JointGraph, rule: Rule, prices: Mapping[Any, int] | None = None, scale: int = 1) -> CutBodies:
+def cut_bodies(graph: Classified, rule: Rule, prices: Mapping[Any, int] | None = None, scale: int = 1) -> CutBodies:
     """Returns a joint graph whose pairs are cut by a rule.
 
     Args:
-      joint: The joint graph.
+      graph: The joint graph.
       rule: The rule.
       prices: What keeping a variable of the graph costs where that is not its bytes, see `formulate`.
       scale: How often each value of the graph exists.
@@ -85,7 +84,8 @@ def cut_bodies(joint: JointGraph, rule: Rule, prices: Mapping[Any, int] | None =
       PolicyError: If the policy returns anything but a `Choice`.
       NoCut: If what it says cannot be done.
     """
-    graph, saved = classify(joint), {}
+    joint = graph.joint
+    saved: dict[Any, Any] = {}
     recomputed: list[RecomputedValue] = []
     repeated: list[tuple[Any, int]] = []
     for position in graph.positions(Side.FORWARD, Side.EITHER):
@@ -105,7 +105,7 @@ def cut_bodies(joint: JointGraph, rule: Rule, prices: Mapping[Any, int] | None =
         recomputed += _recomputed(pair, cuts, name)
         repeated += _repeated(pair, cuts)
         graph = classify(joint.replace(rebuild(joint.jaxpr, eqns, joint.jaxpr.jaxpr.outvars)))
-    return CutBodies(graph.joint, BodyPlan(saved, tuple(recomputed), tuple(repeated)))
+    return CutBodies(graph, BodyPlan(saved, tuple(recomputed), tuple(repeated)))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -204,8 +204,9 @@ def _cut(
                 if atom not in inside or atom not in ways or kept < inside[atom]:
                     ways[atom] = _Kept(number)
                 inside[atom] = min(kept, inside.get(atom, kept))
-        inner = cut_bodies(joined.joint, dataclasses.replace(rule, policy=policy, slack=0), inside, iterations)
-        body = classify(inner.joint)
+        inner_rule = dataclasses.replace(rule, policy=policy, slack=0)
+        inner = cut_bodies(classify(joined.joint), inner_rule, inside, iterations)
+        body = inner.graph
         choices, saved, spent = _solve(body, rule, policy, inside, iterations)
         rule = dataclasses.replace(rule, slack=rule.slack - spent)
         backward = set(body.positions(Side.BACKWARD))

@@ -195,17 +195,12 @@ class Answer:
 
 
 class Budgets:
-    """The best solutions of a problem, for any budget.
-
-    Attributes:
-      has_mixed: Whether a solution was returned that is no corner of the hull, but lies between two.
-    """
+    """The best solutions of a problem, for any budget."""
 
     def __init__(self, problem: Problem):
         self.problem = problem
         self.network = Network(problem)
         self._found: list[Solution] = []
-        self.has_mixed = False
 
     @functools.cached_property
     def leanest(self) -> Solution:
@@ -244,11 +239,9 @@ class Budgets:
             solution = least_cost(self.problem, limit)
         if solution is not None:
             self._found.append(solution)
-            self.has_mixed |= solution != below
             return Answer(solution, solution.cost)
         self._found.append(self._between(below, above, limit))
         best = min((s for s in (self.leanest, *self._found) if s.weight <= limit), key=lambda s: (s.cost, s.weight))
-        self.has_mixed |= best != below
         return Answer(best, min(bound, best.cost))
 
     def _corners(self, limit: int) -> tuple[Solution, Solution, int]:
@@ -261,7 +254,8 @@ class Budgets:
             bound = max(bound, math.floor(least - price * limit))
             return corner
 
-        return *corners_around(self.leanest, self.fastest, at_price, limit), bound
+        around = corners_around(self.leanest, self.fastest, at_price, lambda corner: corner.weight <= limit)
+        return *around, bound
 
     def corners(self) -> list[Solution]:
         """Returns the corners of the hull, from the leanest to the fastest."""
@@ -296,14 +290,16 @@ class Budgets:
         return best
 
 
-def corners_around(leanest: C, fastest: C, at_price: Callable[[float], C], limit: int) -> tuple[C, C]:
+def corners_around(
+    leanest: C, fastest: C, at_price: Callable[[float], C], is_within: Callable[[C], bool]
+) -> tuple[C, C]:
     """Returns the two corners of a hull that a budget lies between.
 
     Args:
       leanest: The corner of fewest bytes.
       fastest: The corner of least time.
       at_price: Takes the price of a byte to the corner there.
-      limit: The budget, in bytes.
+      is_within: Returns whether a corner is within the budget.
     """
     below, above = leanest, fastest
     for _ in range(_MAX_CUTS):
@@ -314,7 +310,7 @@ def corners_around(leanest: C, fastest: C, at_price: Callable[[float], C], limit
         line = below.cost + price * below.weight
         if corner.cost + price * corner.weight >= line * (1 - 1e-9):
             break
-        if corner.weight <= limit:
+        if is_within(corner):
             below = corner
         else:
             above = corner

@@ -44,6 +44,7 @@ from jaxaot.partition.tags import (
     without_markers,
 )
 from jaxaot.partition.timeline import memory_timeline
+from jaxaot.partition.variants import Choice as Found
 from jaxaot.partition.variants import Variant, Variants
 from jaxaot.plan.stages import JointGraph, Partition
 
@@ -99,6 +100,8 @@ class Cutter:
       recompute_collectives: Whether the backward may repeat exchanges between devices.
       saves_bottlenecks: Whether what is alive at the bottlenecks of the forward is saved at every budget, see
         `bottlenecks.py`.
+      n_times: Takes an equation to how many of a larger graph it stands for. The cut without a budget is then that of
+        the larger graph, if `has_corners`.
     """
 
     joint: JointGraph
@@ -107,6 +110,7 @@ class Cutter:
     may_offload: bool = False
     recompute_collectives: bool = False
     saves_bottlenecks: bool = False
+    n_times: Callable[[Eqn], int] = lambda eqn: 1
 
     def __post_init__(self) -> None:
         check_names(self.joint, get_policy(self.policy))
@@ -169,15 +173,24 @@ class Cutter:
         """What cuts the same graph within the bytes of the minimum cut."""
         return dataclasses.replace(self, policy=HoldingExchanges(self.function))
 
-    @property
-    def is_local(self) -> bool:
-        """Whether what was decided of a value depends on what is around it, and not on how large the graph is.
+    @cached_property
+    def has_corners(self) -> bool:
+        """Whether the cut without a budget is a corner of the hull, or the minimum cut: the problem is a large one.
 
-        So it is where each byte had one price: at a corner of the hull, and in the minimum cut. Between two corners the
-        values up to some place are kept and those behind it are not, and small problems are integer programs.
+        Each byte has one price then. What is decided of a value depends on what is around it, and layers that are alike
+        are treated alike. Small problems are integer programs.
         """
-        is_small = len(self.unlimited.formulation.problem.weights) <= MAX_EXACT
-        return not (is_small or self._searched.budgets.has_mixed)
+        return sum(map(self._times_of(self.unlimited), self.unlimited.formulation.problem.producer)) > MAX_EXACT
+
+    def _times_of(self, variant: Variant) -> Callable[[int], int]:
+        """Returns what takes a step of a variant to how many of a larger graph it stands for."""
+        positions, eqns = variant.formulation.positions, variant.graph.eqns
+        return lambda step: self.n_times(eqns[positions[step]]) if positions[step] >= 0 else 1
+
+    def _weight(self, variant: Variant, solution: Solution) -> int:
+        """Returns the bytes that a solution saves in the larger graph."""
+        problem, times = variant.formulation.problem, self._times_of(variant)
+        return sum(problem.weights[value] * times(problem.producer[value]) for value in solution.saved)
 
     @cached_property
     def budgets(self) -> Variants:
@@ -190,8 +203,8 @@ class Cutter:
 
     def _by(self, rule: Rule) -> Variant:
         """Returns the variant that a rule gives; the time counts if the rule has a price."""
-        bodies = cut_bodies(self.graph.joint, rule)
-        graph = classify(bodies.joint)
+        bodies = cut_bodies(self.graph, rule)
+        graph = bodies.graph
         choices = self._said(graph, rule.policy)
         if rule.price is None:
             return Variant(bodies, graph, choices, formulate(graph, choices))
@@ -248,13 +261,19 @@ class Cutter:
         cost += sum(self._time(eqn) * n_times for eqn, n_times in variant.bodies.inside.repeated)
         try:
             searched = self._searched
-            found = searched._attempt(lambda: searched.budgets.within(solution.weight)) if cost else None
+            found = searched._attempt(lambda: self._search(searched.budgets, solution)) if cost else None
         except (BudgetError, PolicyError):  # bodies are cut by other rules within a budget
             return parts
         if found is None or found.cost >= cost:
             return parts
         faster = self._split(found.variant, found.solution, policy_label(self.policy))
         return faster if memory_timeline(faster).peak_bytes <= memory_timeline(parts).peak_bytes else parts
+
+    def _search(self, budgets: Variants, solution: Solution) -> Found:
+        """Returns the fastest solution, or corner, of no more bytes than the minimum cut."""
+        if not self.has_corners:
+            return budgets.within(solution.weight)
+        return budgets.corner_within(self._weight(self.unlimited, solution), self._weight)
 
     def looser(self, parts: Partition) -> Partition | None:
         """Returns the cut of least memory, by estimate, among some that save more than another one.

@@ -110,11 +110,6 @@ class Variants:
         variant = self._made[key]
         return Corner(variant, variant.budgets.at_price(price), price)
 
-    @property
-    def has_mixed(self) -> bool:
-        """Whether a solution was found that lies between two corners."""
-        return any(variant.budgets.has_mixed for variant in self._made.values())
-
     @cached_property
     def leanest(self) -> Corner:
         """The one of fewest bytes."""
@@ -129,6 +124,19 @@ class Variants:
         """Returns the corners of the hull, from the leanest to the fastest."""
         return search_corners(self.leanest, self.fastest, self.at)
 
+    def corner_within(self, limit: int, weight: Callable[[Variant, Solution], int]) -> Choice:
+        """Returns the fastest corner that saves at most `limit` bytes, or the leanest if none does.
+
+        Args:
+          limit: The budget, in bytes.
+          weight: Takes a solution of a variant to its bytes.
+        """
+        is_within = lambda corner: weight(corner.variant, corner.solution) <= limit
+        corner = self.fastest
+        if not is_within(corner):
+            corner = corners_around(self.leanest, corner, self.at, is_within)[0]
+        return Choice(corner.variant, corner.solution, None)
+
     def within(self, limit: int) -> Choice:
         """Returns the choice that saves at most `limit` bytes.
 
@@ -140,7 +148,7 @@ class Variants:
             return Choice(self.fastest.variant, answer.solution, answer.least_cost)
         if self.fastest.weight <= limit:
             return Choice(self.fastest.variant, self.fastest.solution, self.fastest.cost)
-        below, above = corners_around(self.leanest, self.fastest, self.at, limit)
+        below, above = corners_around(self.leanest, self.fastest, self.at, lambda corner: corner.weight <= limit)
         variants = [below.variant, above.variant]
         if below.weight < limit and below.price:
             variants.append(self.make(below.price, limit - below.weight))

@@ -14,7 +14,7 @@ import jax
 
 from jaxaot import settings as config
 from jaxaot._jax import has_side_effects
-from jaxaot._typing import ClosedJaxpr, Jaxpr
+from jaxaot._typing import ClosedJaxpr, Eqn, Jaxpr
 from jaxaot._util import KeptWith, collector
 from jaxaot.api import trace
 from jaxaot.errors import ConcretizationError, NotDifferentiableError, UsageError
@@ -296,8 +296,8 @@ def _repeating(traced: Traced, asked: Asked) -> _Repeating | None:
     settings = config.get()
     joint = build_joint(short.graph, [place[i] for i in inputs if i in place], outputs)
     joint = run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
-    cutter, parts = cutting(joint, asked)
-    if not cutter.is_local:  # the whole may be cut otherwise
+    cutter, parts = cutting(joint, asked, lambda eqn: 1 + short.n_dropped if is_late(short, eqn) else 1)
+    if not cutter.has_corners:  # the whole may be cut otherwise
         return None
     rows = _rows(parts, asked)
     alike = find_alike(short, parts, rows, parts.timeline)
@@ -380,15 +380,15 @@ def cut(joint: JointGraph, asked: Asked) -> Partition:
     return cutting(joint, asked)[1]
 
 
-def cutting(joint: JointGraph, asked: Asked) -> tuple[Cutter, Partition]:
-    """Returns what cuts a joint graph, and the partition that would be used on the target."""
+def cutting(joint: JointGraph, asked: Asked, n_times: Callable[[Eqn], int] = lambda eqn: 1) -> tuple[Cutter, Partition]:
+    """Returns what cuts a joint graph, and the partition that would be used on the target; `n_times` as of `Cutter`."""
     settings = config.get()
     options = cut_options(settings)
     if settings.costs == "roofline":
         options["cost"] = functools.partial(eqn_picoseconds, target=asked.target)
     policy = settings.policy if asked.policy is None else asked.policy
     budget = settings.memory_budget if asked.memory_budget is None else asked.memory_budget
-    cutter = Cutter(joint, policy, **options)
+    cutter = Cutter(joint, policy, **options, n_times=n_times)
     return cutter, with_hooks(cutter.cut(budget))
 
 

@@ -2,7 +2,7 @@
 
 A *block* is a run of equations that comes again right behind itself, on operands of the same types, wired to the one
 before it in the same way: the layers of a model. *Iterations* of it are counted from 0. A graph of many iterations says
-nothing that one of a few does not: some first ones, two in the middle, and the last. Where forward and backward treat
+nothing that one of a few does not: the first, two in the middle, and the last. Where forward and backward treat
 the two in the middle alike, and compute nothing of them elsewhere, each that was left out is one more of these.
 """
 
@@ -19,8 +19,8 @@ from jaxaot._jax import ClosedJaxpr, Jaxpr, Literal, close_jaxpr, make_jaxpr_obj
 from jaxaot._typing import Eqn
 from jaxaot.ir.walk import variables
 
-_LEAST_KEPT, _LEAST_LEFT = 4, 300
-"""How many iterations are kept at least, and how many equations: small graphs are cut by a method of their own."""
+_N_KEPT = 4
+"""How many iterations are kept: the first, two in the middle, and the last."""
 
 _LEAST = 6
 _LEAST_DROPPED = 200
@@ -39,7 +39,6 @@ class Shortened:
       inputs: The positions of the inputs that are kept.
       start: The equation with which iteration 0 begins.
       length: How many equations the block has.
-      n_kept: How many iterations are left.
       n_dropped: How many were left out.
       dropped: The positions of the inputs that only these read.
       own: The positions, in the shortened graph, of the inputs that only the second iteration in the middle reads.
@@ -50,7 +49,6 @@ class Shortened:
     inputs: tuple[int, ...]
     start: int
     length: int
-    n_kept: int
     n_dropped: int
     dropped: tuple[int, ...]
     own: tuple[int, ...]
@@ -58,11 +56,11 @@ class Shortened:
     @property
     def late(self) -> int:
         """The second iteration in the middle, which stands for those that were left out."""
-        return self.n_kept - 2
+        return _N_KEPT - 2
 
     def iteration(self, place: int | None) -> int | None:
         """Returns the iteration that an equation of the shortened graph lies in; None outside of the block."""
-        if place is None or not self.start <= place < self.start + self.n_kept * self.length:
+        if place is None or not self.start <= place < self.start + _N_KEPT * self.length:
             return None
         return (place - self.start) // self.length
 
@@ -82,9 +80,8 @@ def shorten(closed: ClosedJaxpr) -> Shortened | None:
     own = wiring.own_inputs()
     if own is None:
         return None
-    n_kept = _n_kept(length)
-    n_dropped = n - n_kept
-    first, last = start + (n_kept - 1) * length, start + (n - 1) * length  # what is left out
+    n_dropped = n - _N_KEPT
+    first, last = start + (_N_KEPT - 1) * length, start + (n - 1) * length  # what is left out
     shift = n_dropped * length
     makers = {var: (i, k) for i, eqn in enumerate(jaxpr.eqns[:last]) for k, var in enumerate(eqn.outvars)}
 
@@ -98,7 +95,7 @@ def shorten(closed: ClosedJaxpr) -> Shortened | None:
     for i in range(last, len(jaxpr.eqns)):
         eqn = jaxpr.eqns[i]
         eqns.append(eqn.replace(invars=list(map(moved, eqn.invars))) if i < last + length else eqn)
-    gone = {var for inputs in own[n_kept - 1 : n - 1] for var in inputs}
+    gone = {var for inputs in own[_N_KEPT - 1 : n - 1] for var in inputs}
     kept = [i for i, var in enumerate(jaxpr.invars) if var not in gone]
     place = {jaxpr.invars[i]: k for k, i in enumerate(kept)}
     graph = make_jaxpr_object([jaxpr.invars[i] for i in kept], jaxpr.outvars, eqns, jaxpr.constvars)
@@ -108,15 +105,10 @@ def shorten(closed: ClosedJaxpr) -> Shortened | None:
         tuple(kept),
         start,
         length,
-        n_kept,
         n_dropped,
         tuple(i for i, var in enumerate(jaxpr.invars) if var in gone),
-        tuple(place[var] for var in own[n_kept - 2]),
+        tuple(place[var] for var in own[_N_KEPT - 2]),
     )
-
-
-def _n_kept(length: int) -> int:
-    return max(_LEAST_KEPT, -(-_LEAST_LEFT // length))
 
 
 def _longest_run(jaxpr: Jaxpr) -> tuple[int, int, int] | None:
@@ -143,7 +135,7 @@ def _longest_run(jaxpr: Jaxpr) -> tuple[int, int, int] | None:
             continue
         begin, end = max(ends.tolist(), key=lambda pair: pair[1] - pair[0])
         n = (end - begin) // length + 1
-        is_worth_it = n >= _LEAST and (n - _n_kept(length)) * length >= _LEAST_DROPPED
+        is_worth_it = n >= _LEAST and (n - _N_KEPT) * length >= _LEAST_DROPPED
         if is_worth_it and (best is None or end - begin > best[0]):
             best = end - begin, begin, length, n
     return None if best is None else best[1:]

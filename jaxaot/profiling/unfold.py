@@ -75,8 +75,8 @@ def find_alike(short: Shortened, parts: Partition, rows: Sequence[Sequence[Row]]
       timeline: Its memory.
     """
     forward, backward, late = parts.forward.jaxpr.eqns, parts.backward.jaxpr.eqns, short.late
-    onward = _stretch(short, forward, rows, timeline.moments, 0, (late - 1, late, late + 1))
-    behind = _stretch(short, backward, rows, timeline.moments, len(forward), (late, late - 1, late - 2))
+    onward = _stretch(short, forward, rows, timeline.moments, 0, (late - 1, late))
+    behind = _stretch(short, backward, rows, timeline.moments, len(forward), (late, late - 1))
     return None if onward is None or behind is None else Alike(short, len(forward), onward, behind)
 
 
@@ -86,7 +86,7 @@ def _stretch(
     rows: Sequence[Sequence[Row]],
     moments: Sequence[Moment],
     offset: int,
-    order: tuple[int, int, int],
+    order: tuple[int, int],
 ) -> Stretch | None:
     """Returns the stretch of the late iteration in the middle, if the early one is alike.
 
@@ -96,23 +96,24 @@ def _stretch(
       rows: The rows of both graphs.
       moments: The moments of both.
       offset: Where the equations come in both.
-      order: The iterations in the middle and the one behind them, in the order in which they run.
+      order: The iterations in the middle, in the order in which they run.
     """
-    first: dict[int | None, int] = {}
     owners = [short.iteration(forward_index(eqn)) for eqn in eqns]
-    for i, owner in enumerate(owners):
-        first.setdefault(owner, i + offset)
-    if any(which not in first for which in order):
+    if any(which not in owners for which in order):
         return None
-    begin, middle, end = (first[which] for which in order)
-    if middle <= begin or end - middle != middle - begin:
+    begin, middle = (offset + owners.index(which) for which in order)
+    end = 2 * middle - begin
+    if middle <= begin or end - offset > len(eqns):
         return None
-    for which, start in ((order[0], begin), (order[1], middle)):
-        inside = {*owners[start - offset : start - offset + middle - begin]}
-        if inside != {which} or owners.count(which) != middle - begin:
-            return None
+    counted = [owners[start - offset : start - offset + middle - begin] for start in (begin, middle)]
+    if any(inside.count(which) != owners.count(which) for which, inside in zip(order, counted, strict=True)):
+        return None
     changes = set()
     for i, k in zip(range(begin, middle), range(middle, end), strict=True):
+        one, other = (forward_index(eqns[place - offset]) for place in (i, k))
+        # what all iterations share, such as a constant, belongs to none in the middle: each computes it again
+        if one != other and (short.iteration(one), short.iteration(other)) != order:
+            return None
         if [_bare(row) for row in rows[i]] != [_bare(row) for row in rows[k]]:
             return None
         changes.add((moments[k].bytes - moments[i].bytes, moments[k].residual_bytes - moments[i].residual_bytes))

@@ -174,18 +174,18 @@ def fresh(fn):
     return lambda *args: fn(*args)
 
 
-@pytest.mark.parametrize("name", ["nnx", "linen", "causal"])
-def test_repeated_blocks_are_looked_at_once(name, monkeypatch):
+@pytest.mark.parametrize("name, target", [("nnx", "v5e"), ("linen", "v5e"), ("linen", "cpu"), ("causal", "v5e")])
+def test_repeated_blocks_are_looked_at_once(name, target, monkeypatch):
     if name == "nnx":
         model = nnx.eval_shape(lambda: Stack(40, 256, nnx.Rngs(0)))
-        make = lambda: ja.profile(fresh(lambda m, x: (m(x) ** 2).mean()), model, typed(BATCH, 256), target="v5e")
+        make = lambda: ja.profile(fresh(lambda m, x: (m(x) ** 2).mean()), model, typed(BATCH, 256), target=target)
     else:
         small = typed(BATCH, 224, 224, 3), typed(10**6, 1024, dtype=jnp.int32)
         module, x = (ViT(), small[0]) if name == "linen" else (GPT(), small[1])
         params = jax.eval_shape(module.init, jax.random.key(0), x)
-        make = lambda: ja.profile(fresh(lambda p, x: module.apply(p, x).mean()), params, x, target="v5e")
+        make = lambda: ja.profile(fresh(lambda p, x: module.apply(p, x).mean()), params, x, target=target)
     one, whole, was_shortened = both(monkeypatch, make)
-    assert was_shortened or name != "linen"  # the others are cut between two corners, so all of them is looked at
+    assert was_shortened or name == "nnx"  # a block of which computes again what the one before it made
     require_same(one, whole)
     require_sums(one)
 
