@@ -19,6 +19,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import itertools
 import os
 import sys
 import threading
@@ -415,6 +416,8 @@ class _Walk:
         elif isinstance(value, types.ModuleType):
             left = {name for name in self.found.changed if self._is_left(id(vars(value)), name)}
             for name in sorted((self.found.names | left) & set(vars(value))):
+                if _is_packages_count(vars(value)[name], value.__name__):
+                    continue
                 self._named((*path, ("attr", name)), name, vars(value)[name])
         elif isinstance(value, type):
             self._class(path, value, set(), path)
@@ -516,7 +519,7 @@ class _Walk:
             for name, member in list(vars(owner).items()):
                 is_operator = name.startswith("__") and name.endswith("__")
                 is_named = is_operator or self._is_named(name, owner.__module__) or self._is_left(id(owner), name)
-                if name in _UNREAD or not is_named:
+                if name in _UNREAD or not is_named or _is_packages_count(member, owner.__module__):
                     continue
                 is_method = hasattr(type(member), "__get__") and not isinstance(member, type)
                 if is_first and is_method and self._is_first_met(owner, name):
@@ -566,12 +569,18 @@ class _Walk:
         space = id(fn.__globals__)
         left = {name for name in code_names(code).stored if (space, name) not in self._reached.replaced}
         for name in sorted((variables_of(code) | left) & set(fn.__globals__)):
-            self._named((*path, ("global", name)), name, fn.__globals__[name])
+            if not _is_packages_count(fn.__globals__[name], fn.__globals__.get("__name__")):
+                self._named((*path, ("global", name)), name, fn.__globals__[name])
         for name in sorted(code_names(code).modules & set(sys.modules)):
             self._child((("root", "fn"), ("module", sys.modules[name])), sys.modules[name])
         for name in sorted(hoped_variables(fn)):
             if name not in fn.__globals__ and not hasattr(builtins, name):
                 self._guard((*path, ("global", name)), IsAbsent())
+
+
+def _is_packages_count(value: object, module: str | None) -> bool:
+    """Returns whether a value is what an installed package numbers its own objects by, an `itertools.count()`."""
+    return isinstance(value, itertools.count) and is_installed(module)
 
 
 def _is_compared(value: object) -> bool:

@@ -98,6 +98,31 @@ def test_an_iterator_of_the_closure(name):
     assert runs_eagerly(fn, ja.ones(()), match="reads `items`, an? .* that holds another item") == [0, 1, 2]
 
 
+def test_a_package_may_number_its_own_objects(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages"
+    package.mkdir()
+    source = """
+import itertools
+numbers = itertools.count()
+
+class Named:
+    made = itertools.count()
+
+    def __init__(self):
+        self.number = next(numbers), next(self.made)
+
+def twice(x):
+    Named()
+    return x * 2
+"""
+    (package / "counting_package.py").write_text(source)
+    monkeypatch.syspath_prepend(package)
+    import counting_package
+
+    fn = ja.compile(lambda x: counting_package.twice(x))
+    assert [fn(ja.ones(())).item() for _ in range(2)] == [2, 2] and fn.cache_info() == (1, 1, 1)
+
+
 def test_an_iterator_that_nobody_reads():
     class Trainer:
         def __init__(self):
