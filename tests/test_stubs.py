@@ -2,7 +2,10 @@
 
 import ast
 import importlib.util
+import os
 import pathlib
+import subprocess
+import sys
 
 import jedi
 import pytest
@@ -88,3 +91,13 @@ def test_editors_complete_public_names_alone(module):
     script = jedi.Script(code, project=jedi.Project(ROOT))
     found = {completion.name for completion in script.complete(2, len(module))}
     assert {name for name in found if not name.startswith("_")} <= set(dir(eval(module[:-1])))
+
+
+def test_the_functions_of_the_op_table_are_current():
+    """In a process of its own, as writing them binds the table again."""
+    check = (
+        "import forms; assert forms.PAGE.read_text(encoding='utf-8') == forms.render(), 'run `python tools/forms.py`'"
+    )
+    path = os.pathsep.join([str(ROOT / "tools"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.run([sys.executable, "-c", check], env={**os.environ, "PYTHONPATH": path}, capture_output=True)
+    assert not run.returncode, run.stderr.decode()[-500:]

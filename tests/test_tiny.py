@@ -9,7 +9,7 @@ import pytest
 import jaxaot
 
 ROOT = pathlib.Path(jaxaot.__file__).parent
-FILES = sorted(ROOT.rglob("*.py"))
+FILES = sorted(path for path in ROOT.rglob("*.py") if path.name != "_forms.py")  # which tools/forms.py writes
 MAX_LINES = 650
 
 BY_PATH = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

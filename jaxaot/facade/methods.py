@@ -7,8 +7,10 @@ Every form has a signature of its own, generated from the schema, so that wrong 
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import os
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,12 +36,13 @@ from jaxaot.facade import (
     view_copies,
     views,
 )
+from jaxaot.facade._forms import FORMS
 from jaxaot.facade.create import as_dtype, tensor
 from jaxaot.facade.devices import is_meta
 from jaxaot.facade.dispatch import call, call_inplace, call_out, make
 from jaxaot.facade.help import document, help_in_place, help_of, parameters_of, sentence_of
 from jaxaot.facade.printing import set_printoptions, tensor_html, tensor_repr
-from jaxaot.facade.signatures import SameAs, overloads_of, with_parameters
+from jaxaot.facade.signatures import SAME_DIM, SAME_KEEPDIM, overloads_of, with_parameters
 from jaxaot.facade.tensor import Tensor
 from jaxaot.ops.promotion import is_bool, is_integral
 from jaxaot.ops.schema import REQUIRED, Parameter
@@ -78,7 +81,7 @@ def _public(parameter: Parameter) -> str:
 
 _NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 """Parameter → NumPy's name for it, which PyTorch takes too."""
-_SAME = {name: SameAs(name) for name in _NUMPY_NAMES}
+_SAME = {same.name: same for same in (SAME_DIM, SAME_KEEPDIM)}
 
 
 def _numpy_names(spec: OpSpec) -> dict[str, str]:
@@ -134,15 +137,24 @@ def _arguments(spec: OpSpec) -> tuple[str, str, str]:
     return f"({dynamic})", f"({static})", generator
 
 
+def fingerprint(source: str) -> str:
+    """Returns what a function of the op table goes by in `_forms.py`, which tools/forms.py writes."""
+    return hashlib.sha256(source.encode()).hexdigest()[:24]
+
+
 def _compile(name: str, source: str, spec: OpSpec) -> Callable[..., Any]:
     scope: dict[str, Any] = {
         "_call": call, "_make": make, "_call_inplace": call_inplace, "_call_out": call_out, "_spec": spec,
         "_static": static_value, "_dtype": as_dtype, "_finish": _finish_factory, "_varargs": _varargs,
         "_required": REQUIRED, **{f"_same_{name}": same for name, same in _SAME.items()},
     }  # fmt: skip
-    # a file name inside the package, so that user lines are looked for above it
-    exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
-    fn = scope[name]
+    found: Any = FORMS.get(fingerprint(source))
+    if found is None:  # a file name inside the package, so that user lines are looked for above it
+        exec(compile(source, os.path.join(os.path.dirname(__file__), f"<op {name}>"), "exec"), scope)
+        fn = scope[name]
+    else:
+        fn = types.FunctionType(found.__code__, scope, name, found.__defaults__)
+        fn.__kwdefaults__ = found.__kwdefaults__
     fn.__module__ = "jaxaot"
     fn.forms = ((spec, fn),)
     return fn

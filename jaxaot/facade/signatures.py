@@ -19,6 +19,9 @@ class SameAs:
         return self.name
 
 
+SAME_DIM, SAME_KEEPDIM = SameAs("dim"), SameAs("keepdim")
+
+
 class Overloads(inspect.Signature):
     """The signature of a function of several forms; as text it shows each of them.
 

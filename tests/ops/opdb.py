@@ -286,8 +286,11 @@ def shown(sample):
 
 
 def error_text(error):
+    made = ("<op", "_forms.py")
     frames = [
-        f for f in traceback.extract_tb(error.__traceback__) if "/jaxaot/" in f.filename and "<op" not in f.filename
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if "/jaxaot/" in f.filename and not any(part in f.filename for part in made)
     ]
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {str(error)[:200]}{where}"

@@ -1,0 +1,6229 @@
+"""The functions of the op table, written by tools/forms.py: each by the fingerprint of its text."""
+# pyright: reportUndefinedVariable=false
+
+from collections.abc import Callable
+from typing import Any
+
+from jaxaot.facade.signatures import SAME_DIM as _same_dim
+from jaxaot.facade.signatures import SAME_KEEPDIM as _same_keepdim
+from jaxaot.ops.schema import REQUIRED as _required
+
+FORMS: dict[str, Callable[..., Any]] = {}
+
+
+def rad2deg(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["5674a3b4d0c760ea025c4e3b"] = rad2deg
+
+
+def rad2deg_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["46540291c65fbb69fba42719"] = rad2deg_
+
+
+def deg2rad(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["ded48667d08571307624f17e"] = deg2rad
+
+
+def deg2rad_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["386218121fcf91cc4252c36c"] = deg2rad_
+
+
+def sqrt(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["8a14073c314e44af63d3bdbb"] = sqrt
+
+
+def sqrt_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["61d08b049bc113f13e850de7"] = sqrt_
+
+
+def rsqrt(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["246ce333d9b02f82d135d4f8"] = rsqrt
+
+
+def rsqrt_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["ab959c6e709062ef497709cf"] = rsqrt_
+
+
+def reciprocal(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["522af4db6a4f3b0a90d7ea6f"] = reciprocal
+
+
+def reciprocal_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["6708d2cd1d8f00709f1fc74f"] = reciprocal_
+
+
+def exp(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["3c1c20dcb786323d1b258559"] = exp
+
+
+def exp_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["84a3643f97ba6eb8e324e23b"] = exp_
+
+
+def log(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["faa47060de7da55a9cce5494"] = log
+
+
+def log_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["c114db8afcebf8e4893f8978"] = log_
+
+
+def log2(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["617f1a401dd0a124e15b3347"] = log2
+
+
+def log2_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["24f72fdab17c7921ca5538cb"] = log2_
+
+
+def log10(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["2fd86d160898d0e2c1137383"] = log10
+
+
+def log10_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["093c90750e6163e65275b2a0"] = log10_
+
+
+def sin(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["98de5ae45b03b09cabf67656"] = sin
+
+
+def sin_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["e12d919fd9e64b596bc6f526"] = sin_
+
+
+def cos(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["8b96c0842a8cec6636224054"] = cos
+
+
+def cos_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["1d46bba6ff6eef7756e09ae1"] = cos_
+
+
+def tan(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["7f33d5bc77b3fd644cded2cf"] = tan
+
+
+def tan_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["ff89b76bc014d86a763907bc"] = tan_
+
+
+def asin(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["16e042d22515e44a77aabd62"] = asin
+
+
+def asin_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["0e56a9894978dc492c390702"] = asin_
+
+
+def acos(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["fde840088b28b57a6cb900b6"] = acos
+
+
+def acos_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["d63ce20d20426114069cb752"] = acos_
+
+
+def atan(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["39931ce9e3423032d5d12704"] = atan
+
+
+def atan_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["ffdf9b2c871b24cb0baed690"] = atan_
+
+
+def sinh(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["90399f5d95898d4287e9e0ad"] = sinh
+
+
+def sinh_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["06945be81d0f39439604baca"] = sinh_
+
+
+def cosh(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["829a56d75e691da96c215292"] = cosh
+
+
+def cosh_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["9419e7f2b9020526f605df87"] = cosh_
+
+
+def tanh(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["a74c4b771e40169434e584af"] = tanh
+
+
+def tanh_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["7c6cb11b07c03e63e26e513e"] = tanh_
+
+
+def asinh(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["c2a8c647372a30e9acd16652"] = asinh
+
+
+def asinh_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["6a357c6d58a7238aa6323705"] = asinh_
+
+
+def acosh(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["d340b5dfca6ea5c5bb39beac"] = acosh
+
+
+def acosh_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["59d5fb9eed18c4a3a9b4fd46"] = acosh_
+
+
+def atanh(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["3edde2418e6d3739c889ff26"] = atanh
+
+
+def atanh_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["1143d153406facd181dee996"] = atanh_
+
+
+def abs(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["bd0e7939746bdae74b7fe15b"] = abs
+
+
+def abs_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["a9d08c99a8c54d21daa09e2b"] = abs_
+
+
+def neg(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["0bcbde4a0455f342868c7a11"] = neg
+
+
+def neg_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["9c61d37f9ba1ff1f7ed5b84a"] = neg_
+
+
+def positive(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["ad4bbde1aeb2b7bbda36a5e6"] = positive
+
+
+def positive_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["d22d4f28a71d0b398539e076"] = positive_
+
+
+def sgn(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["53d3768989c43688fd83853f"] = sgn
+
+
+def sgn_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["afa61ea303d9d78245831d15"] = sgn_
+
+
+def square(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["eea87b40b38f4bf07a77aa0d"] = square
+
+
+def square_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["a0d9d2eeff77a6f640c8946a"] = square_
+
+
+def conj_physical(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["d8e247c67c8dea96b9c1d1de"] = conj_physical
+
+
+def conj_physical_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["3db271af432e3842773b06ee"] = conj_physical_
+
+
+def sign(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["af46ecb29453cb2d5ec80af2"] = sign
+
+
+def sign_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["2b200c6f1718671763646029"] = sign_
+
+
+def frac(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["7cb221eb0a5b23f8d615be2a"] = frac
+
+
+def frac_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["48df1bc50450e90f3c03e333"] = frac_
+
+
+def ceil(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["348e0600cfc53ebd19d56cba"] = ceil
+
+
+def ceil_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["55b4bdba72b0dedb3429da6c"] = ceil_
+
+
+def floor(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["506c6f15ccb326717cf9b7c1"] = floor
+
+
+def floor_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["5d15babbad8bd0238e1551f6"] = floor_
+
+
+def trunc(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["9e242f789d2835db03617ab9"] = trunc
+
+
+def trunc_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["5d3ff12be8d204d0c283ffa6"] = trunc_
+
+
+def round(input, *, decimals=0, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(decimals), ), out, None)
+    return _call(_spec, (input, ), (_static(decimals), ), None)
+
+
+FORMS["e6000871798dedf37199fe2a"] = round
+
+
+def round_(input, *, decimals=0):
+    return _call_inplace(_spec, (input, ), (_static(decimals), ), None)
+
+
+FORMS["95ccdaf905f470a0444154d5"] = round_
+
+
+def angle(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["b6eda044f8d0bc3f6bdeefc3"] = angle
+
+
+def frexp(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["ebee80c9ce264e809dc8dc68"] = frexp
+
+
+def nan_to_num(input, nan=None, posinf=None, neginf=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(nan), _static(posinf), _static(neginf), ), out, None)
+    return _call(_spec, (input, ), (_static(nan), _static(posinf), _static(neginf), ), None)
+
+
+FORMS["52e66714e6a14485fc162912"] = nan_to_num
+
+
+def nan_to_num_(input, nan=None, posinf=None, neginf=None):
+    return _call_inplace(_spec, (input, ), (_static(nan), _static(posinf), _static(neginf), ), None)
+
+
+FORMS["7ea58ffc9957bbde55c9fad9"] = nan_to_num_
+
+
+def add(input, other, *, alpha=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, alpha, ), (), out, None)
+    return _call(_spec, (input, other, alpha, ), (), None)
+
+
+FORMS["544decca3953c2d42d9de61e"] = add
+
+
+def add_(input, other, *, alpha=1):
+    return _call_inplace(_spec, (input, other, alpha, ), (), None)
+
+
+FORMS["5f5cc1b44f711a18a630a585"] = add_
+
+
+def sub(input, other, *, alpha=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, alpha, ), (), out, None)
+    return _call(_spec, (input, other, alpha, ), (), None)
+
+
+FORMS["4c0be36aa1a0cee209421862"] = sub
+
+
+def sub_(input, other, *, alpha=1):
+    return _call_inplace(_spec, (input, other, alpha, ), (), None)
+
+
+FORMS["f78c414af855bc7a2999c138"] = sub_
+
+
+def rsub(input, other, *, alpha=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, alpha, ), (), out, None)
+    return _call(_spec, (input, other, alpha, ), (), None)
+
+
+FORMS["9982c8fd99262e4974bc6c06"] = rsub
+
+
+def div(input, other, *, rounding_mode=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (rounding_mode, ), out, None)
+    return _call(_spec, (input, other, ), (rounding_mode, ), None)
+
+
+FORMS["834a85f909c90f089268ff26"] = div
+
+
+def div_(input, other, *, rounding_mode=None):
+    return _call_inplace(_spec, (input, other, ), (rounding_mode, ), None)
+
+
+FORMS["9520b3b768999e61301a1c54"] = div_
+
+
+def floor_divide(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["03da47ff55300fe01bc284b6"] = floor_divide
+
+
+def floor_divide_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["ca5947e1a354e234234dd407"] = floor_divide_
+
+
+def true_divide(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["f542d91bc23a4612bf4318c5"] = true_divide
+
+
+def true_divide_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["f8f145f811c183ebf864bfb4"] = true_divide_
+
+
+def pow(input, exponent, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, exponent, ), (), out, None)
+    return _call(_spec, (input, exponent, ), (), None)
+
+
+FORMS["5175bd8de7c1990ecccac8f5"] = pow
+
+
+def pow_(input, exponent):
+    return _call_inplace(_spec, (input, exponent, ), (), None)
+
+
+FORMS["c4021139eafca19e7b1e5159"] = pow_
+
+
+def float_power(input, exponent, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, exponent, ), (), out, None)
+    return _call(_spec, (input, exponent, ), (), None)
+
+
+FORMS["532cb1a3deb65e19035ba1f4"] = float_power
+
+
+def float_power_(input, exponent):
+    return _call_inplace(_spec, (input, exponent, ), (), None)
+
+
+FORMS["e06b51d794acde2b99c09507"] = float_power_
+
+
+def mul(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["3f533d715ad926135652884c"] = mul
+
+
+def mul_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["2d2a50fe7d527be4a48bec17"] = mul_
+
+
+def remainder(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["021dcc522f1a7dc81ffdea9a"] = remainder
+
+
+def remainder_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["218f10803cdf4a0c862992e2"] = remainder_
+
+
+def fmod(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["382898cc34657479bb2749ff"] = fmod
+
+
+def fmod_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["6c1f253927f3e9e5e942c0a5"] = fmod_
+
+
+def gcd(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["93a19c769c628c4bdf9e2230"] = gcd
+
+
+def gcd_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["289fed7bd5c0b1f791a50bd9"] = gcd_
+
+
+def lcm(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["57bad23100eaded3c53c8aa6"] = lcm
+
+
+def lcm_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["ea2f4514a210678cba38ab75"] = lcm_
+
+
+def maximum(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["2a711c0e837080f41efa7ab5"] = maximum
+
+
+def minimum(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["a9cd2570530f3566eaa24785"] = minimum
+
+
+def fmax(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["622531451f0647b52924da39"] = fmax
+
+
+def fmin(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["8d967f7202ce0a87dfe40d1b"] = fmin
+
+
+def atan2(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["165fc01b9a2d704948baeb01"] = atan2
+
+
+def atan2_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["c4a5afd4aaca5a714cf7fe0a"] = atan2_
+
+
+def copysign(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["e4f54eb23748ae0a32aa23f0"] = copysign
+
+
+def copysign_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["4a3f7c4b7047e9a4354245e3"] = copysign_
+
+
+def hypot(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["235f1fec4d1eff48a45ddc7c"] = hypot
+
+
+def hypot_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["046a37c460176bcf8ce95488"] = hypot_
+
+
+def nextafter(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["aecfed0173fdba98de6d4ad6"] = nextafter
+
+
+def nextafter_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["f059e0339a7750d858421d56"] = nextafter_
+
+
+def logaddexp(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["a0e425fe3c352907ec48a6f9"] = logaddexp
+
+
+def logaddexp2(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["ab2188516a5acf796eddef77"] = logaddexp2
+
+
+def ldexp(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["945a8deaa27aaffa52e54edb"] = ldexp
+
+
+def ldexp_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["07df3da80d458845416742a9"] = ldexp_
+
+
+def heaviside(input, values, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, values, ), (), out, None)
+    return _call(_spec, (input, values, ), (), None)
+
+
+FORMS["7f6b17334c99c7ac14ba64cc"] = heaviside
+
+
+def heaviside_(input, values):
+    return _call_inplace(_spec, (input, values, ), (), None)
+
+
+FORMS["4aa9ac57399075ba7195302d"] = heaviside_
+
+
+def lerp(input, end, weight, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, end, weight, ), (), out, None)
+    return _call(_spec, (input, end, weight, ), (), None)
+
+
+FORMS["7d8b372b8d29a8ecef55fdea"] = lerp
+
+
+def lerp_(input, end, weight):
+    return _call_inplace(_spec, (input, end, weight, ), (), None)
+
+
+FORMS["ba977ac0647936a7e20173f8"] = lerp_
+
+
+def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, tensor1, tensor2, value, ), (), out, None)
+    return _call(_spec, (input, tensor1, tensor2, value, ), (), None)
+
+
+FORMS["288e43ff12a57ebec3de132a"] = addcmul
+
+
+def addcmul_(input, tensor1, tensor2, *, value=1):
+    return _call_inplace(_spec, (input, tensor1, tensor2, value, ), (), None)
+
+
+FORMS["d03cf4d387d36970173a32ee"] = addcmul_
+
+
+def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, tensor1, tensor2, value, ), (), out, None)
+    return _call(_spec, (input, tensor1, tensor2, value, ), (), None)
+
+
+FORMS["6360dd7cb7605be69fd47dd2"] = addcdiv
+
+
+def addcdiv_(input, tensor1, tensor2, *, value=1):
+    return _call_inplace(_spec, (input, tensor1, tensor2, value, ), (), None)
+
+
+FORMS["5608386586029a4f16f0f104"] = addcdiv_
+
+
+def clamp(input, min=None, max=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, min, max, ), (), out, None)
+    return _call(_spec, (input, min, max, ), (), None)
+
+
+FORMS["05359a5f1c2f683f2ba2d0bb"] = clamp
+
+
+def clamp_(input, min=None, max=None):
+    return _call_inplace(_spec, (input, min, max, ), (), None)
+
+
+FORMS["c05fd26f5536e4cb22523054"] = clamp_
+
+
+def clamp_min(input, min, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, min, ), (), out, None)
+    return _call(_spec, (input, min, ), (), None)
+
+
+FORMS["446563d3a8741835cc1df8ce"] = clamp_min
+
+
+def clamp_min_(input, min):
+    return _call_inplace(_spec, (input, min, ), (), None)
+
+
+FORMS["a6f8be35ff02239231c53081"] = clamp_min_
+
+
+def clamp_max(input, max, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, max, ), (), out, None)
+    return _call(_spec, (input, max, ), (), None)
+
+
+FORMS["caf1cc04cf00a55871931cbe"] = clamp_max
+
+
+def clamp_max_(input, max):
+    return _call_inplace(_spec, (input, max, ), (), None)
+
+
+FORMS["8a532e823bd5c502a6527cf2"] = clamp_max_
+
+
+def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["de3542852d76e755949e77a2"] = sum
+
+
+def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["115312d02c31a3e996f4f9aa"] = nansum
+
+
+def prod(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["502691cdc6152f285f7ca7a3"] = prod
+
+
+def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["2754a2712dc3553354546b6c"] = mean
+
+
+def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["151d545808ad77fa3b81ee53"] = nanmean
+
+
+def logsumexp(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("logsumexp() missing 1 required positional argument: 'dim'")
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["27d833a9144fac00e22c01b6"] = logsumexp
+
+
+def count_nonzero(input, dim=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["d6bd75fd6a44dbc47cb3bca4"] = count_nonzero
+
+
+def trace(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["4a2ba1fc2b7a738e174c2ff5"] = trace
+
+
+def hash_tensor(input, dim=(), *, keepdim=False, mode=0, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, _static(mode), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, _static(mode), ), None)
+
+
+FORMS["072da2d67959800849915acf"] = hash_tensor
+
+
+def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), None)
+
+
+FORMS["087d0deb42620d2a3e407fe6"] = var
+
+
+def var_unbiased(input, unbiased, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (unbiased, ), out, None)
+    return _call(_spec, (input, ), (unbiased, ), None)
+
+
+FORMS["3e7e377614cb78cd737067c0"] = var_unbiased
+
+
+def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), None)
+
+
+FORMS["1803992eb1fc2d69cad14d48"] = std
+
+
+def std_unbiased(input, unbiased, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (unbiased, ), out, None)
+    return _call(_spec, (input, ), (unbiased, ), None)
+
+
+FORMS["3787c00e968d6b21636478c8"] = std_unbiased
+
+
+def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), None)
+
+
+FORMS["3992cbc5aa428374d2c2776a"] = var_mean
+
+
+def var_mean_unbiased(input, unbiased):
+    return _call(_spec, (input, ), (unbiased, ), None)
+
+
+FORMS["add9d4b104226b85a7c4e781"] = var_mean_unbiased
+
+
+def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), unbiased, keepdim, _static(correction), ), None)
+
+
+FORMS["9958bc0e29e2d4d5531d8a07"] = std_mean
+
+
+def std_mean_unbiased(input, unbiased):
+    return _call(_spec, (input, ), (unbiased, ), None)
+
+
+FORMS["cba7f4e5a40d4527a2734d54"] = std_mean_unbiased
+
+
+def amax(input, dim=(), keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["ceb53680bd1cc271ffc7d434"] = amax
+
+
+def amin(input, dim=(), keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["3e0091460afdf8c32b8ee830"] = amin
+
+
+def aminmax(input, *, dim=None, keepdim=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["be3ef3c66ab1a1cdb7f457cd"] = aminmax
+
+
+def max(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["14f6da0a7f65da1cdaf9ca05"] = max
+
+
+def max_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("max_dim() missing 1 required positional argument: 'dim'")
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["bf665be28e1eeb82bf253c2b"] = max_dim
+
+
+def max_other(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["08a613a8474a1458ca21be4e"] = max_other
+
+
+def min(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["7da03dbc162d44de053120fe"] = min
+
+
+def min_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("min_dim() missing 1 required positional argument: 'dim'")
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["64f45b14ad5c590f8a4e198c"] = min_dim
+
+
+def min_other(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["24bd4301f4f6fe95f103682f"] = min_other
+
+
+def argmax(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["35b00250459dd9e59b1e2774"] = argmax
+
+
+def argmin(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["e607709f1c48e607e66815d4"] = argmin
+
+
+def all(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["ae96d8dfe58333fc2efc0d45"] = all
+
+
+def any(input, dim=None, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["c3fcd9729da8df9ecbf67b46"] = any
+
+
+def norm(input, p='fro', dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(p), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["cea979d20b9a7f828a18c5ca"] = norm
+
+
+def dist(input, other, p=2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (_static(p), ), out, None)
+    return _call(_spec, (input, other, ), (_static(p), ), None)
+
+
+FORMS["2c7f120f28de40144f5c92f0"] = dist
+
+
+def renorm(input, p, dim, maxnorm, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), _static(dim), _static(maxnorm), ), out, None)
+    return _call(_spec, (input, ), (_static(p), _static(dim), _static(maxnorm), ), None)
+
+
+FORMS["1e4ac5c38913befca0b57785"] = renorm
+
+
+def renorm_(input, p, dim, maxnorm):
+    return _call_inplace(_spec, (input, ), (_static(p), _static(dim), _static(maxnorm), ), None)
+
+
+FORMS["f4752c14d8c278e05f16bc27"] = renorm_
+
+
+def cumsum(input, dim=_required, *, dtype=None, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("cumsum() missing 1 required positional argument: 'dim'")
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["18f915a2ea529f8b2e5f0364"] = cumsum
+
+
+def cumsum_(input, dim=_required, *, dtype=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("cumsum() missing 1 required positional argument: 'dim'")
+    return _call_inplace(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["871aa3f1a4eab59655c426b2"] = cumsum_
+
+
+def cumprod(input, dim=_required, *, dtype=None, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("cumprod() missing 1 required positional argument: 'dim'")
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["eaaf5094068f7db0861b0325"] = cumprod
+
+
+def cumprod_(input, dim=_required, *, dtype=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("cumprod() missing 1 required positional argument: 'dim'")
+    return _call_inplace(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["09dd85fb40cffecb893fc088"] = cumprod_
+
+
+def logcumsumexp(input, dim=_required, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("logcumsumexp() missing 1 required positional argument: 'dim'")
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["448317227694e0ab1f0e56c3"] = logcumsumexp
+
+
+def cummax(input, dim=_required, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("cummax() missing 1 required positional argument: 'dim'")
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["4d91780d0331dbca2e1ad849"] = cummax
+
+
+def cummin(input, dim=_required, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("cummin() missing 1 required positional argument: 'dim'")
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["dea69d59c7531a17e0d3fe12"] = cummin
+
+
+def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, prepend, append, ), (_static(n), _static(dim), ), out, None)
+    return _call(_spec, (input, prepend, append, ), (_static(n), _static(dim), ), None)
+
+
+FORMS["d23622a712226d740270383e"] = diff
+
+
+def trapezoid(y, x=None, *, dx=1.0, dim=-1, out=None):
+    if out is not None:
+        return _call_out(_spec, (y, x, ), (_static(dx), _static(dim), ), out, None)
+    return _call(_spec, (y, x, ), (_static(dx), _static(dim), ), None)
+
+
+FORMS["ec1de9f20f7de4bbe767b4f8"] = trapezoid
+
+
+def cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1, out=None):
+    if out is not None:
+        return _call_out(_spec, (y, x, ), (_static(dx), _static(dim), ), out, None)
+    return _call(_spec, (y, x, ), (_static(dx), _static(dim), ), None)
+
+
+FORMS["631e3a2f347c3e276c4963c8"] = cumulative_trapezoid
+
+
+def relu(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["08702f75a150729ea3c105ea"] = relu
+
+
+def relu_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["0744fb94f18612759e60e5ab"] = relu_
+
+
+def relu6(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["7ed99ce88fecfc635b9a6c5d"] = relu6
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0):
+    return _call(_spec, (input, ), (_static(min_val), _static(max_val), ), None)
+
+
+FORMS["dbe8397b15fdac6070fc1de4"] = hardtanh
+
+
+def hardtanh_(input, min_val=-1.0, max_val=1.0):
+    return _call_inplace(_spec, (input, ), (_static(min_val), _static(max_val), ), None)
+
+
+FORMS["5cc322efd8bca33cc2df2bb2"] = hardtanh_
+
+
+def leaky_relu(input, negative_slope=0.01):
+    return _call(_spec, (input, ), (_static(negative_slope), ), None)
+
+
+FORMS["0e50e1fdace584f3160bc8f4"] = leaky_relu
+
+
+def leaky_relu_(input, negative_slope=0.01):
+    return _call_inplace(_spec, (input, ), (_static(negative_slope), ), None)
+
+
+FORMS["3dfa76cfb2f3a152fe6555b1"] = leaky_relu_
+
+
+def prelu(input, weight):
+    return _call(_spec, (input, weight, ), (), None)
+
+
+FORMS["74e032fbfc437726835f5583"] = prelu
+
+
+def elu(input, alpha=1.0):
+    return _call(_spec, (input, ), (_static(alpha), ), None)
+
+
+FORMS["3ea6f64c501dcc4b5775697d"] = elu
+
+
+def elu_(input, alpha=1.0):
+    return _call_inplace(_spec, (input, ), (_static(alpha), ), None)
+
+
+FORMS["967dfa25cf9e3401f86e533a"] = elu_
+
+
+def celu(input, alpha=1.0):
+    return _call(_spec, (input, ), (_static(alpha), ), None)
+
+
+FORMS["07f0295307a7102cf53e40bd"] = celu
+
+
+def celu_(input, alpha=1.0):
+    return _call_inplace(_spec, (input, ), (_static(alpha), ), None)
+
+
+FORMS["4392abd3fd49053c6336e18a"] = celu_
+
+
+def selu(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["d23ca67fed1e586548031dde"] = selu
+
+
+def selu_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["09ec32e404de55b4a5497eb4"] = selu_
+
+
+def gelu(input, approximate='none', *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (approximate, ), out, None)
+    return _call(_spec, (input, ), (approximate, ), None)
+
+
+FORMS["d80d39fe4cb082c8efa870bb"] = gelu
+
+
+def silu(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["1f75b03142e24ad0fab98583"] = silu
+
+
+def mish(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["ac222c6b33783fe455fa4c3f"] = mish
+
+
+def softplus(input, beta=1.0, threshold=20.0, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(beta), _static(threshold), ), out, None)
+    return _call(_spec, (input, ), (_static(beta), _static(threshold), ), None)
+
+
+FORMS["a35b708c0e742c339e0d7d64"] = softplus
+
+
+def hardsigmoid(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["731a60855c77da1ebaaaabcc"] = hardsigmoid
+
+
+def hardswish(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["4211fb6cde2ca01b9d62ef26"] = hardswish
+
+
+def logsigmoid(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["b541dbd345950b9c44c05dc1"] = logsigmoid
+
+
+def softsign(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["55055b288be0ec2c6dca20aa"] = softsign
+
+
+def tanhshrink(input):
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["48cf3e31a9d0bf054a1ecab6"] = tanhshrink
+
+
+def hardshrink(input, lambd=0.5, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(lambd), ), out, None)
+    return _call(_spec, (input, ), (_static(lambd), ), None)
+
+
+FORMS["4abd54624b5ebddfdfc523a4"] = hardshrink
+
+
+def softshrink(input, lambd=0.5, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(lambd), ), out, None)
+    return _call(_spec, (input, ), (_static(lambd), ), None)
+
+
+FORMS["21a9c76614b07ebf95ad7967"] = softshrink
+
+
+def threshold(input, threshold, value):
+    return _call(_spec, (input, ), (_static(threshold), _static(value), ), None)
+
+
+FORMS["a08638d5b581af77c7c20e2f"] = threshold
+
+
+def threshold_(input, threshold, value):
+    return _call_inplace(_spec, (input, ), (_static(threshold), _static(value), ), None)
+
+
+FORMS["d4ba5b4682f91b35b1c45ffc"] = threshold_
+
+
+def glu(input, dim=-1, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["426486b84cf79ca475050539"] = glu
+
+
+def rrelu(input, lower=0.125, upper=0.3333333333333333, training=False):
+    return _call(_spec, (input, ), (_static(lower), _static(upper), training, ), None)
+
+
+FORMS["e29c2faaa31aeb9918271ed2"] = rrelu
+
+
+def softmax(input, dim=None, dtype=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["ebc3338b2a9a763a601a1835"] = softmax
+
+
+def log_softmax(input, dim=None, dtype=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["a7a1952f38e4a59bc3d47163"] = log_softmax
+
+
+def softmin(input, dim=None, dtype=None, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["5e2e72c58947af0a298a8619"] = softmin
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (logits, ), (_static(tau), hard, _static(eps), _static(dim), ), None)
+
+
+FORMS["4cb1a8da82793071ddcb9b20"] = gumbel_softmax
+
+
+def dropout(input, p=0.5, training=True, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["6c05e85c34cfd4877687c747"] = dropout
+
+
+def dropout_(input, p=0.5, training=True):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["8d882ad6dc5b2ef4dcb44b50"] = dropout_
+
+
+def alpha_dropout(input, p=0.5, training=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["bf370648de15261cd7c72a70"] = alpha_dropout
+
+
+def alpha_dropout_(input, p=0.5, training=False):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["c9b95b5a3e1cd8afb19cd9d8"] = alpha_dropout_
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["93fb5e080789da54bcb61548"] = feature_alpha_dropout
+
+
+def feature_alpha_dropout_(input, p=0.5, training=False):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["053b8f72109d7b28ea3954e6"] = feature_alpha_dropout_
+
+
+def feature_dropout(input, p=0.5, training=True, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), training, ), out, None)
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["7611c3cfcec1f6364486a05b"] = feature_dropout
+
+
+def feature_dropout_(input, p=0.5, training=True):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["284bf4eea86ec5817d611b4d"] = feature_dropout_
+
+
+def dropout1d(input, p=0.5, training=True):
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["38a51dc64ff4be8cdb32fb43"] = dropout1d
+
+
+def dropout1d_(input, p=0.5, training=True):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["a5a03e33cf28af67f6603257"] = dropout1d_
+
+
+def dropout2d(input, p=0.5, training=True):
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["04dbf9234fce5b9cf61d9b9e"] = dropout2d
+
+
+def dropout2d_(input, p=0.5, training=True):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["17ad002c86df8bc305a60295"] = dropout2d_
+
+
+def dropout3d(input, p=0.5, training=True):
+    return _call(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["f4e5e4031033971fa0c2e786"] = dropout3d
+
+
+def dropout3d_(input, p=0.5, training=True):
+    return _call_inplace(_spec, (input, ), (_static(p), training, ), None)
+
+
+FORMS["6f4c5e6db5dc6f22a49e299e"] = dropout3d_
+
+
+def native_dropout(input, p, train, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), train, ), out, None)
+    return _call(_spec, (input, ), (_static(p), train, ), None)
+
+
+FORMS["d3a95911191492e5124bbd79"] = native_dropout
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
+    return _call(_spec, (query, key, value, attn_mask, ), (_static(dropout_p), is_causal, _static(scale), enable_gqa, ), None)
+
+
+FORMS["997a0a4c2c3585a18491e360"] = scaled_dot_product_attention
+
+
+def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True, is_causal=False):
+    return _call(_spec, (query, key, value, in_proj_weight, in_proj_bias, bias_k, bias_v, out_proj_weight, out_proj_bias, key_padding_mask, attn_mask, q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, ), (_static(embed_dim_to_check), _static(num_heads), add_zero_attn, _static(dropout_p), training, need_weights, use_separate_proj_weight, average_attn_weights, is_causal, ), None)
+
+
+FORMS["13ec78400897a3fd86472808"] = multi_head_attention_forward
+
+
+def airy_ai(x, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (), out, None)
+    return _call(_spec, (x, ), (), None)
+
+
+FORMS["125ac57f46d3e34f47b4b95f"] = airy_ai
+
+
+def bessel_j0(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["78c51159616614b8eef9fc9a"] = bessel_j0
+
+
+def bessel_j1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["6666d97d35d804c6ffd9ccb1"] = bessel_j1
+
+
+def bessel_y0(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["4500639b7bffd200ddc138a4"] = bessel_y0
+
+
+def bessel_y1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["fe42a57f81d8574b48226c52"] = bessel_y1
+
+
+def modified_bessel_i0(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["09979cb73e36b07d445df3fa"] = modified_bessel_i0
+
+
+def modified_bessel_i1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["a003e3b5beb8543757732436"] = modified_bessel_i1
+
+
+def modified_bessel_k0(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["8b77f83e73c59e1c88ee6bb0"] = modified_bessel_k0
+
+
+def modified_bessel_k1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["5e34452e9376669a03f888ba"] = modified_bessel_k1
+
+
+def scaled_modified_bessel_k0(x, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (), out, None)
+    return _call(_spec, (x, ), (), None)
+
+
+FORMS["65850354512077ffc4ec3747"] = scaled_modified_bessel_k0
+
+
+def scaled_modified_bessel_k1(x, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (), out, None)
+    return _call(_spec, (x, ), (), None)
+
+
+FORMS["f89a3932694243cccd52f2d2"] = scaled_modified_bessel_k1
+
+
+def spherical_bessel_j0(x, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (), out, None)
+    return _call(_spec, (x, ), (), None)
+
+
+FORMS["93927a3a721d3b008996eded"] = spherical_bessel_j0
+
+
+def complex(real, imag, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (real, imag, ), (), out, None)
+    return _call(_spec, (real, imag, ), (), None)
+
+
+FORMS["7a7bd11d54a36672ba571bdc"] = complex
+
+
+def polar(abs, angle, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (abs, angle, ), (), out, None)
+    return _call(_spec, (abs, angle, ), (), None)
+
+
+FORMS["3d5f8a9739ccfe92018ede73"] = polar
+
+
+def isreal(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["4eba79d26881ece4a71be032"] = isreal
+
+
+def chalf(input, *, memory_format=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(memory_format), ), out, None)
+    return _call(_spec, (input, ), (_static(memory_format), ), None)
+
+
+FORMS["5d47c2c8f7165d4e622629ad"] = chalf
+
+
+def cfloat(input, *, memory_format=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(memory_format), ), out, None)
+    return _call(_spec, (input, ), (_static(memory_format), ), None)
+
+
+FORMS["cf07f4101bb6c86def9b2917"] = cfloat
+
+
+def cdouble(input, *, memory_format=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(memory_format), ), out, None)
+    return _call(_spec, (input, ), (_static(memory_format), ), None)
+
+
+FORMS["b6553a6de93e4a4aab2f6dba"] = cdouble
+
+
+def matmul(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["4f64e0ef84cdea2624c877c4"] = matmul
+
+
+def mm(input, mat2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, mat2, ), (), out, None)
+    return _call(_spec, (input, mat2, ), (), None)
+
+
+FORMS["43462ac16cdf9fb09edba021"] = mm
+
+
+def bmm(input, mat2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, mat2, ), (), out, None)
+    return _call(_spec, (input, mat2, ), (), None)
+
+
+FORMS["32547f4b81ef877477dbb422"] = bmm
+
+
+def mv(input, vec, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, vec, ), (), out, None)
+    return _call(_spec, (input, vec, ), (), None)
+
+
+FORMS["3482b0d89c3ff2997d68789c"] = mv
+
+
+def dot(input, tensor, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, tensor, ), (), out, None)
+    return _call(_spec, (input, tensor, ), (), None)
+
+
+FORMS["4fd7afcfe83da72ffdd709be"] = dot
+
+
+def vdot(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["948bf93dba562da396e89549"] = vdot
+
+
+def inner(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["2e8eacaab1c6c56614a3ce71"] = inner
+
+
+def outer(input, vec2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, vec2, ), (), out, None)
+    return _call(_spec, (input, vec2, ), (), None)
+
+
+FORMS["17261db6fba5723d883e7322"] = outer
+
+
+def kron(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["8ff935901bad32d3073d4def"] = kron
+
+
+def vecdot(x, y, *, dim=-1, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, y, ), (_static(dim), ), out, None)
+    return _call(_spec, (x, y, ), (_static(dim), ), None)
+
+
+FORMS["e4bc69814c4e7d74c2a7dfc4"] = vecdot
+
+
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, mat1, mat2, beta, alpha, ), (), out, None)
+    return _call(_spec, (input, mat1, mat2, beta, alpha, ), (), None)
+
+
+FORMS["100454f380553a0b9a1bc7d5"] = addmm
+
+
+def addmm_(input, mat1, mat2, *, beta=1, alpha=1):
+    return _call_inplace(_spec, (input, mat1, mat2, beta, alpha, ), (), None)
+
+
+FORMS["88a78cb5e31fcbfdaa35126a"] = addmm_
+
+
+def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, mat, vec, beta, alpha, ), (), out, None)
+    return _call(_spec, (input, mat, vec, beta, alpha, ), (), None)
+
+
+FORMS["5d3a40fb44a9ee1bfeb744cd"] = addmv
+
+
+def addmv_(input, mat, vec, *, beta=1, alpha=1):
+    return _call_inplace(_spec, (input, mat, vec, beta, alpha, ), (), None)
+
+
+FORMS["9b65ce05578316e7e8e640c8"] = addmv_
+
+
+def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, vec1, vec2, beta, alpha, ), (), out, None)
+    return _call(_spec, (input, vec1, vec2, beta, alpha, ), (), None)
+
+
+FORMS["06e0166b2804f743e13ed735"] = addr
+
+
+def addr_(input, vec1, vec2, *, beta=1, alpha=1):
+    return _call_inplace(_spec, (input, vec1, vec2, beta, alpha, ), (), None)
+
+
+FORMS["a2e50cb70caf401239f37c4f"] = addr_
+
+
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, batch1, batch2, beta, alpha, ), (), out, None)
+    return _call(_spec, (input, batch1, batch2, beta, alpha, ), (), None)
+
+
+FORMS["bd7eb82f9301fedd39f1ec71"] = baddbmm
+
+
+def baddbmm_(input, batch1, batch2, *, beta=1, alpha=1):
+    return _call_inplace(_spec, (input, batch1, batch2, beta, alpha, ), (), None)
+
+
+FORMS["72ee8012e5a5866d12dc96c6"] = baddbmm_
+
+
+def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, batch1, batch2, beta, alpha, ), (), out, None)
+    return _call(_spec, (input, batch1, batch2, beta, alpha, ), (), None)
+
+
+FORMS["357ae84fd0d399ebf9fff764"] = addbmm
+
+
+def addbmm_(input, batch1, batch2, *, beta=1, alpha=1):
+    return _call_inplace(_spec, (input, batch1, batch2, beta, alpha, ), (), None)
+
+
+FORMS["d55d99fd33a772009c0cb11f"] = addbmm_
+
+
+def chain_matmul(matrices, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (matrices, ), (), out, None)
+    return _call(_spec, (matrices, ), (), None)
+
+
+FORMS["5fb74814c36afa3719c097c9"] = chain_matmul
+
+
+def multi_dot(tensors, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (), out, None)
+    return _call(_spec, (tensors, ), (), None)
+
+
+FORMS["12af95d0aa481c6d9027465c"] = multi_dot
+
+
+def einsum(equation, operands, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (operands, ), (equation, ), out, None)
+    return _call(_spec, (operands, ), (equation, ), None)
+
+
+FORMS["e33e9c40a18ff93c9236396e"] = einsum
+
+
+def tensordot(a, b, dims=2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (a, b, ), (_static(dims), ), out, None)
+    return _call(_spec, (a, b, ), (_static(dims), ), None)
+
+
+FORMS["98c98116aa55bc7f2ae752e2"] = tensordot
+
+
+def cross(input, other, dim=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, other, ), (_static(dim), ), None)
+
+
+FORMS["a888026a5ac7e1344c616a51"] = cross
+
+
+def linalg_cross(input, other, *, dim=-1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, other, ), (_static(dim), ), None)
+
+
+FORMS["43b24ddb4acd7969f2f1f0f4"] = linalg_cross
+
+
+def linalg_vander(x, *, N=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (_static(N), ), out, None)
+    return _call(_spec, (x, ), (_static(N), ), None)
+
+
+FORMS["cda74fd0178709cc8c216f91"] = linalg_vander
+
+
+def cdist(x1, x2, p=2.0, compute_mode=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x1, x2, ), (_static(p), _static(compute_mode), ), out, None)
+    return _call(_spec, (x1, x2, ), (_static(p), _static(compute_mode), ), None)
+
+
+FORMS["3009ffb562a0944a9b043443"] = cdist
+
+
+def pdist(input, p=2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), ), out, None)
+    return _call(_spec, (input, ), (_static(p), ), None)
+
+
+FORMS["5bb5cde98bbb03faf9ad83b9"] = pdist
+
+
+def cov(input, *, correction=1, fweights=None, aweights=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, fweights, aweights, ), (_static(correction), ), out, None)
+    return _call(_spec, (input, fweights, aweights, ), (_static(correction), ), None)
+
+
+FORMS["b64fb7af176af43c53770870"] = cov
+
+
+def corrcoef(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["3eaa65182352a835998a3447"] = corrcoef
+
+
+def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), None)
+
+
+FORMS["6715b8010c5518ae46b6d3e2"] = conv1d
+
+
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), None)
+
+
+FORMS["b1135c1e80934759ad6f877f"] = conv_transpose1d
+
+
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), None)
+
+
+FORMS["0e9a0e69660eb8818e561480"] = conv2d
+
+
+def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), None)
+
+
+FORMS["43e291fb81dbc6719f25e097"] = conv_transpose2d
+
+
+def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(dilation), _static(groups), ), None)
+
+
+FORMS["b504628c7113106484c88d4e"] = conv3d
+
+
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(stride), _static(padding), _static(output_padding), _static(groups), _static(dilation), ), None)
+
+
+FORMS["38c86a783bb4e592fa71e0d4"] = conv_transpose3d
+
+
+def unfold_patches(input, kernel_size, dilation=1, padding=0, stride=1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(dilation), _static(padding), _static(stride), ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(dilation), _static(padding), _static(stride), ), None)
+
+
+FORMS["bfce60075f479ad5292943eb"] = unfold_patches
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    return _call(_spec, (input, ), (_static(output_size), _static(kernel_size), _static(dilation), _static(padding), _static(stride), ), None)
+
+
+FORMS["5178283b06230ef9628cb7d6"] = fold
+
+
+def cast(input, dtype, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (input, ), (None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["160cf7735b5e9a9a7af2a446"] = cast
+
+
+def copy_of(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["d53bf831b1161db87818404e"] = copy_of
+
+
+def contiguous_copy_of(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["69dda8d83b210bab2ad1aeb1"] = contiguous_copy_of
+
+
+def marked(input, word, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (word, ), out, None)
+    return _call(_spec, (input, ), (word, ), None)
+
+
+FORMS["8ae76c28583c3ee046493862"] = marked
+
+
+def named(input, name, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (name, ), out, None)
+    return _call(_spec, (input, ), (name, ), None)
+
+
+FORMS["94750e647d9ab2ca20144d48"] = named
+
+
+def channels_last_copy_of(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["2b78aa5a45184f57933f3ea0"] = channels_last_copy_of
+
+
+def reshape_copy(input, size, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(size), ), out, None)
+    return _call(_spec, (input, ), (_static(size), ), None)
+
+
+FORMS["048ad0f3a63cb7220bfb468a"] = reshape_copy
+
+
+def strided_scatter(input, src, own, part, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, src, ), (_static(own), _static(part), ), out, None)
+    return _call(_spec, (input, src, ), (_static(own), _static(part), ), None)
+
+
+FORMS["98167e12e5f276f1c9df753d"] = strided_scatter
+
+
+def sum_to_size(input, size, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(size), ), out, None)
+    return _call(_spec, (input, ), (_static(size), ), None)
+
+
+FORMS["fc427a9306e53925dde1e21b"] = sum_to_size
+
+
+def index(input, indices, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, indices, ), (), out, None)
+    return _call(_spec, (input, indices, ), (), None)
+
+
+FORMS["a335e242fc193d9a9a81892b"] = index
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction='mean', weight=None):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["a6217c9197c48b5fa11d8e99"] = mse_loss
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction='mean', weight=None):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["42adfbd4303ea4a2ebf290b2"] = l1_loss
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction='mean', beta=1.0):
+    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, _static(beta), ), None)
+
+
+FORMS["20c3fa9846dd4d9a73feb8e6"] = smooth_l1_loss
+
+
+def huber_loss(input, target, reduction='mean', delta=1.0, weight=None):
+    return _call(_spec, (input, target, weight, ), (reduction, _static(delta), ), None)
+
+
+FORMS["011be9dabacf3e278dd0bf43"] = huber_loss
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["6ae5b71501fd455093a8f4f8"] = binary_cross_entropy
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None):
+    return _call(_spec, (input, target, weight, pos_weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["d39fe15510aeab70f51539f4"] = binary_cross_entropy_with_logits
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction='mean', log_target=False):
+    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, log_target, ), None)
+
+
+FORMS["eaf7a991e096114deb28eea3"] = kl_div
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(ignore_index), _static(reduce), reduction, ), None)
+
+
+FORMS["a6ac10177c4809d4b6e1b81c"] = nll_loss
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(ignore_index), _static(reduce), reduction, _static(label_smoothing), ), None)
+
+
+FORMS["934694415b3f3200f858fbc8"] = cross_entropy
+
+
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, ), (log_input, full, _static(size_average), _static(eps), _static(reduce), reduction, ), None)
+
+
+FORMS["6fa053d78d82561fa055de13"] = poisson_nll_loss
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction='mean'):
+    return _call(_spec, (input, target, var, ), (full, _static(eps), reduction, ), None)
+
+
+FORMS["74572c61842c183a2fbd2fad"] = gaussian_nll_loss
+
+
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction='mean', ignore_index=None, label_smoothing=0.0, options=None):
+    return _call(_spec, (input, linear_weight, target, linear_bias, weight, ), (reduction, _static(ignore_index), _static(label_smoothing), _static(options), ), None)
+
+
+FORMS["f34ff2ab13160a6a1c6388de"] = linear_cross_entropy
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False):
+    return _call(_spec, (log_probs, targets, input_lengths, target_lengths, ), (_static(blank), reduction, zero_infinity, ), None)
+
+
+FORMS["c071590e164e5f3685c6ae23"] = ctc_loss
+
+
+def ctc_loss_of_lengths(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False):
+    return _call(_spec, (log_probs, targets, ), (_static(input_lengths), _static(target_lengths), _static(blank), reduction, zero_infinity, ), None)
+
+
+FORMS["1ac6b7b4e9ff4e85ad6b674c"] = ctc_loss_of_lengths
+
+
+def cholesky(input, upper=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (upper, ), out, None)
+    return _call(_spec, (input, ), (upper, ), None)
+
+
+FORMS["c138a0f57795400a40626e46"] = cholesky
+
+
+def linalg_cholesky(A, *, upper=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (upper, ), out, None)
+    return _call(_spec, (A, ), (upper, ), None)
+
+
+FORMS["560e7d912dc9e5309809f3a9"] = linalg_cholesky
+
+
+def cholesky_ex(A, *, upper=False, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (upper, check_errors, ), out, None)
+    return _call(_spec, (A, ), (upper, check_errors, ), None)
+
+
+FORMS["7a04a1b1c4ab5c2c36304f9e"] = cholesky_ex
+
+
+def lu_factor(A, *, pivot=True, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (pivot, ), out, None)
+    return _call(_spec, (A, ), (pivot, ), None)
+
+
+FORMS["2b8e9d20b52c14103b06b8b5"] = lu_factor
+
+
+def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (pivot, check_errors, ), out, None)
+    return _call(_spec, (A, ), (pivot, check_errors, ), None)
+
+
+FORMS["159f2046b0225da289488092"] = lu_factor_ex
+
+
+def lu(input, pivot=True, get_infos=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (pivot, get_infos, ), out, None)
+    return _call(_spec, (input, ), (pivot, get_infos, ), None)
+
+
+FORMS["f7e8105a5aa74ec8667d9e58"] = lu
+
+
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (LU_data, LU_pivots, ), (unpack_data, unpack_pivots, ), out, None)
+    return _call(_spec, (LU_data, LU_pivots, ), (unpack_data, unpack_pivots, ), None)
+
+
+FORMS["46a10a24d913b91fe057a7ce"] = lu_unpack
+
+
+def linalg_lu(A, *, pivot=True, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (pivot, ), out, None)
+    return _call(_spec, (A, ), (pivot, ), None)
+
+
+FORMS["4af39f2b9e883029df396359"] = linalg_lu
+
+
+def linalg_qr(A, mode='reduced', *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (mode, ), out, None)
+    return _call(_spec, (A, ), (mode, ), None)
+
+
+FORMS["cde10a1e7d56fe85164635be"] = linalg_qr
+
+
+def qr(input, some=True, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (some, ), out, None)
+    return _call(_spec, (input, ), (some, ), None)
+
+
+FORMS["7dc9228da6430291608edaf3"] = qr
+
+
+def geqrf(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["eb1a4d76f6dbbf71702dcc2f"] = geqrf
+
+
+def householder_product(A, tau, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, tau, ), (), out, None)
+    return _call(_spec, (A, tau, ), (), None)
+
+
+FORMS["921867a87e76b21f5ee5ac94"] = householder_product
+
+
+def orgqr(input, input2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, input2, ), (), out, None)
+    return _call(_spec, (input, input2, ), (), None)
+
+
+FORMS["713f5f4b1e9941425861f7da"] = orgqr
+
+
+def ormqr(input, input2, input3, left=True, transpose=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, input2, input3, ), (left, transpose, ), out, None)
+    return _call(_spec, (input, input2, input3, ), (left, transpose, ), None)
+
+
+FORMS["ee83639c5898cf3dab3780ec"] = ormqr
+
+
+def eig(A, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (), out, None)
+    return _call(_spec, (A, ), (), None)
+
+
+FORMS["8f4e3f4e6be819f6564bea95"] = eig
+
+
+def eigvals(A, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (), out, None)
+    return _call(_spec, (A, ), (), None)
+
+
+FORMS["54573d055ee0204edc3b9f25"] = eigvals
+
+
+def eigh(A, UPLO='L', *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (UPLO, ), out, None)
+    return _call(_spec, (A, ), (UPLO, ), None)
+
+
+FORMS["47ab2248d7356bd020bd1cca"] = eigh
+
+
+def eigvalsh(A, UPLO='L', *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (UPLO, ), out, None)
+    return _call(_spec, (A, ), (UPLO, ), None)
+
+
+FORMS["27dae64a14a4a6cf98776494"] = eigvalsh
+
+
+def linalg_svd(A, full_matrices=True, *, driver=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (full_matrices, driver, ), out, None)
+    return _call(_spec, (A, ), (full_matrices, driver, ), None)
+
+
+FORMS["37c80f52da89668d4b0bfb49"] = linalg_svd
+
+
+def svdvals(A, *, driver=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (driver, ), out, None)
+    return _call(_spec, (A, ), (driver, ), None)
+
+
+FORMS["5cf04233c6ca78daabc75c85"] = svdvals
+
+
+def svd(input, some=True, compute_uv=True, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (some, compute_uv, ), out, None)
+    return _call(_spec, (input, ), (some, compute_uv, ), None)
+
+
+FORMS["6727d3f9f4891e2ca43a35bc"] = svd
+
+
+def svd_lowrank(A, q=6, niter=2, M=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, M, ), (_static(q), _static(niter), ), out, None)
+    return _call(_spec, (A, M, ), (_static(q), _static(niter), ), None)
+
+
+FORMS["776d87323534152a65d42567"] = svd_lowrank
+
+
+def pca_lowrank(A, q=None, center=True, niter=2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (_static(q), center, _static(niter), ), out, None)
+    return _call(_spec, (A, ), (_static(q), center, _static(niter), ), None)
+
+
+FORMS["9a721b7e36c670248df02a05"] = pca_lowrank
+
+
+def gradient(input, *, spacing=None, dim=None, edge_order=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(spacing), _static(dim), _static(edge_order), ), out, None)
+    return _call(_spec, (input, ), (_static(spacing), _static(dim), _static(edge_order), ), None)
+
+
+FORMS["b8221857a66d9c7fd3e64a7c"] = gradient
+
+
+def gradient_at(input, *, spacing, dim=None, edge_order=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, spacing, ), (_static(dim), _static(edge_order), ), out, None)
+    return _call(_spec, (input, spacing, ), (_static(dim), _static(edge_order), ), None)
+
+
+FORMS["0790fe4d709ad01393e880b3"] = gradient_at
+
+
+def zeros(*sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    size = _varargs(sizes) if size is None else size
+    if out is not None:
+        return _call_out(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["e409f15339cefa6833e6ee13"] = zeros
+
+
+def ones(*sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    size = _varargs(sizes) if size is None else size
+    if out is not None:
+        return _call_out(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["7aa628bc8cb201f4224a7ce0"] = ones
+
+
+def empty(*sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None, out=None):
+    size = _varargs(sizes) if size is None else size
+    if out is not None:
+        return _call_out(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
+
+
+FORMS["336e4cb763ec18c99885a39b"] = empty
+
+
+def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (fill_value, ), (_static(size), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (fill_value, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["6de03af8b76fb7544be9dcba"] = full
+
+
+def zeros_like(input, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
+    return _finish(_make(_spec, (input, ), (None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
+
+
+FORMS["24edabd970db4332a54cfc48"] = zeros_like
+
+
+def ones_like(input, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
+    return _finish(_make(_spec, (input, ), (None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
+
+
+FORMS["06973d61a2f98ccbed08d409"] = ones_like
+
+
+def empty_like(input, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
+    return _finish(_make(_spec, (input, ), (None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
+
+
+FORMS["eea8a09c0ba176e4dbb772c5"] = empty_like
+
+
+def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
+    return _finish(_make(_spec, (input, fill_value, ), (None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad, memory_format)
+
+
+FORMS["5299d9aa7c001566bda447e1"] = full_like
+
+
+def new_zeros(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    size = _varargs(sizes) if size is None else size
+    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["d4e4dc87b8bb137996c0d243"] = new_zeros
+
+
+def new_ones(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    size = _varargs(sizes) if size is None else size
+    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["12a0debd68227560e51373f0"] = new_ones
+
+
+def new_empty(input, *sizes, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    size = _varargs(sizes) if size is None else size
+    return _finish(_make(_spec, (input, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["291e4be0bef4417cb1711cc9"] = new_empty
+
+
+def new_full(input, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    return _finish(_make(_spec, (input, fill_value, ), (_static(size), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["035496df089e8678fcfe333d"] = new_full
+
+
+def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (s, ), (None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (s, ), (None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["394f6681abacdf8addf390e4"] = scalar_tensor
+
+
+def empty_permuted(size, physical_layout, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(size), _static(physical_layout), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(size), _static(physical_layout), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["ce3e10b06c1bac8dcb1619ba"] = empty_permuted
+
+
+def arange(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(start), _static(end), _static(step), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(start), _static(end), _static(step), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["2f7289e322d126835f7c6901"] = arange
+
+
+def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(start), _static(end), _static(steps), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(start), _static(end), _static(steps), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["fe1354af5ea944f78d584595"] = linspace
+
+
+def linspace_between(start, end, steps, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (start, end, ), (_static(steps), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (start, end, ), (_static(steps), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["8180175a35a28a4e1f7cd24a"] = linspace_between
+
+
+def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(start), _static(end), _static(steps), _static(base), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(start), _static(end), _static(steps), _static(base), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["85a8a5c3f8788cec996c7e1d"] = logspace
+
+
+def logspace_between(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (start, end, ), (_static(steps), _static(base), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (start, end, ), (_static(steps), _static(base), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["0abac1494c628d7f13c79a09"] = logspace_between
+
+
+def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(n), _static(m), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(n), _static(m), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["6f53c5fe21e24522453f2a3f"] = eye
+
+
+def tril_indices(row, col, offset=0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(row), _static(col), _static(offset), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(row), _static(col), _static(offset), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["dcd80bd4ce38134f5e200e01"] = tril_indices
+
+
+def triu_indices(row, col, offset=0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(row), _static(col), _static(offset), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(row), _static(col), _static(offset), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["193074e1566f1e907900dd1b"] = triu_indices
+
+
+def fft_fft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["415b89b20e3f80eca3621c23"] = fft_fft
+
+
+def fft_fft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["9de477bb532e8286fb4db44a"] = fft_fft2
+
+
+def fft_fftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["425d0e8ec0400f2ed8601182"] = fft_fftn
+
+
+def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["b931f786aba880b5313f4c93"] = fft_ifft
+
+
+def fft_ifft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["b74d021dedfa102b9f28d079"] = fft_ifft2
+
+
+def fft_ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["71127a3e5d8ab9649d022a5a"] = fft_ifftn
+
+
+def fft_rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["012161f4da3bc9c06f78dee9"] = fft_rfft
+
+
+def fft_rfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["3137add4eba0ea681e86a7f7"] = fft_rfft2
+
+
+def fft_rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["e446e67d521d3d25e620ff0e"] = fft_rfftn
+
+
+def fft_irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["7dd5ffee5e5df15f6d91108c"] = fft_irfft
+
+
+def fft_irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["33a07a1a117f179ffae9aca0"] = fft_irfft2
+
+
+def fft_irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["06f4396ff266f8b4405f2e12"] = fft_irfftn
+
+
+def fft_hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["1a5521c7a802ec5016febddb"] = fft_hfft
+
+
+def fft_hfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["f0f633c0b4d68cd750c29d2a"] = fft_hfft2
+
+
+def fft_hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["9a85804990468da5d4e429bc"] = fft_hfftn
+
+
+def fft_ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(n), _static(dim), norm, ), None)
+
+
+FORMS["8ccda9a7cf8a489e0db178c2"] = fft_ihfft
+
+
+def fft_ihfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["1add84079c912ee0b4e90187"] = fft_ihfft2
+
+
+def fft_ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(s), _static(dim), norm, ), out, None)
+    return _call(_spec, (input, ), (_static(s), _static(dim), norm, ), None)
+
+
+FORMS["5a14922ef77477ca6787dce2"] = fft_ihfftn
+
+
+def fft_fftfreq(n, d=1.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["bb1cc4878c4269be742fc71d"] = fft_fftfreq
+
+
+def fft_rfftfreq(n, d=1.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(n), _static(d), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["1beca2409cb51910aad8955b"] = fft_rfftfreq
+
+
+def fft_fftshift(input, dim=None, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["e22cd56a08fb011c2a2b3680"] = fft_fftshift
+
+
+def fft_ifftshift(input, dim=None, *, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, ), (_static(dim), ), None)
+
+
+FORMS["6d61d567c27d8839a0d6af19"] = fft_ifftshift
+
+
+def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', normalized=False, onesided=None, return_complex=None, align_to_window=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, window, ), (_static(n_fft), _static(hop_length), _static(win_length), center, pad_mode, normalized, onesided, return_complex, align_to_window, ), out, None)
+    return _call(_spec, (input, window, ), (_static(n_fft), _static(hop_length), _static(win_length), center, pad_mode, normalized, onesided, return_complex, align_to_window, ), None)
+
+
+FORMS["6f328250301af82137e947b9"] = stft
+
+
+def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, window, ), (_static(n_fft), _static(hop_length), _static(win_length), center, normalized, onesided, _static(length), return_complex, ), out, None)
+    return _call(_spec, (input, window, ), (_static(n_fft), _static(hop_length), _static(win_length), center, normalized, onesided, _static(length), return_complex, ), None)
+
+
+FORMS["920d18d389b78d897f426832"] = istft
+
+
+def grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=None):
+    return _call(_spec, (input, grid, ), (mode, padding_mode, align_corners, ), None)
+
+
+FORMS["256f3780ca74602876c2be04"] = grid_sample
+
+
+def affine_grid(theta, size, align_corners=None):
+    return _call(_spec, (theta, ), (_static(size), align_corners, ), None)
+
+
+FORMS["88bee655bdccb891d601ab1c"] = affine_grid
+
+
+def histc(input, bins=100, min=0, max=0, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(bins), _static(min), _static(max), ), out, None)
+    return _call(_spec, (input, ), (_static(bins), _static(min), _static(max), ), None)
+
+
+FORMS["d5b57c7d88a72caf4eb33464"] = histc
+
+
+def histogram(input, bins, *, weight=None, density=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, bins, weight, ), (density, ), out, None)
+    return _call(_spec, (input, bins, weight, ), (density, ), None)
+
+
+FORMS["6e5f410e5e37c8114c8d6d26"] = histogram
+
+
+def histogram_uniform(input, bins=100, *, range=None, weight=None, density=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, ), (_static(bins), _static(range), density, ), out, None)
+    return _call(_spec, (input, weight, ), (_static(bins), _static(range), density, ), None)
+
+
+FORMS["841420c550cd61542efea85f"] = histogram_uniform
+
+
+def histogramdd(input, bins, *, weight=None, density=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, bins, weight, ), (density, ), out, None)
+    return _call(_spec, (input, bins, weight, ), (density, ), None)
+
+
+FORMS["cf9d50bdec6e22415d76b75b"] = histogramdd
+
+
+def histogramdd_uniform(input, bins, *, range=None, weight=None, density=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, ), (_static(bins), _static(range), density, ), out, None)
+    return _call(_spec, (input, weight, ), (_static(bins), _static(range), density, ), None)
+
+
+FORMS["237665e8112e5b8afc82a1a0"] = histogramdd_uniform
+
+
+def ldl_factor(input, *, hermitian=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (hermitian, ), out, None)
+    return _call(_spec, (input, ), (hermitian, ), None)
+
+
+FORMS["7dbc90b7c58fb88b29710f94"] = ldl_factor
+
+
+def ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (hermitian, check_errors, ), out, None)
+    return _call(_spec, (input, ), (hermitian, check_errors, ), None)
+
+
+FORMS["6e1b46c03c671e2ba6ee25fb"] = ldl_factor_ex
+
+
+def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (LD, pivots, B, ), (hermitian, ), out, None)
+    return _call(_spec, (LD, pivots, B, ), (hermitian, ), None)
+
+
+FORMS["87c99b79e621dece4755d7e3"] = ldl_solve
+
+
+def gather(input, dim, index, *, sparse_grad=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, ), (_static(dim), sparse_grad, ), out, None)
+    return _call(_spec, (input, index, ), (_static(dim), sparse_grad, ), None)
+
+
+FORMS["bff319706ea627291008a7f5"] = gather
+
+
+def take_along_dim(input, indices, dim=None, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, indices, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, indices, ), (_static(dim), ), None)
+
+
+FORMS["fb10f48c7d4066e257412cd9"] = take_along_dim
+
+
+def take(input, index, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, ), (), out, None)
+    return _call(_spec, (input, index, ), (), None)
+
+
+FORMS["d870c6b7629c25ba05b31ef1"] = take
+
+
+def index_select(input, dim, index, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, index, ), (_static(dim), ), None)
+
+
+FORMS["82e974608930733a4356334a"] = index_select
+
+
+def nonzero_static(input, *, size, fill_value=-1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(size), _static(fill_value), ), out, None)
+    return _call(_spec, (input, ), (_static(size), _static(fill_value), ), None)
+
+
+FORMS["88c703e26b61b0bdedac2cd6"] = nonzero_static
+
+
+def unravel_index(indices, shape, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (indices, ), (_static(shape), ), out, None)
+    return _call(_spec, (indices, ), (_static(shape), ), None)
+
+
+FORMS["87246db5ee1c22cdd407a85c"] = unravel_index
+
+
+def scatter(input, dim, index, src, *, reduce=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, src, ), (_static(dim), reduce, ), out, None)
+    return _call(_spec, (input, index, src, ), (_static(dim), reduce, ), None)
+
+
+FORMS["a14c6d3705504422e007cb07"] = scatter
+
+
+def scatter_value(input, dim, index, value, *, reduce=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, value, ), (_static(dim), reduce, ), out, None)
+    return _call(_spec, (input, index, value, ), (_static(dim), reduce, ), None)
+
+
+FORMS["c284615452461d6e7844cbac"] = scatter_value
+
+
+def scatter_(input, dim, index, src, *, reduce=None):
+    return _call_inplace(_spec, (input, index, src, ), (_static(dim), reduce, ), None)
+
+
+FORMS["81a3e1c558f9b4176c86175d"] = scatter_
+
+
+def scatter_value_(input, dim, index, value, *, reduce=None):
+    return _call_inplace(_spec, (input, index, value, ), (_static(dim), reduce, ), None)
+
+
+FORMS["0918526f980e0d493187549e"] = scatter_value_
+
+
+def scatter_add(input, dim, index, src, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, src, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, index, src, ), (_static(dim), ), None)
+
+
+FORMS["5c7df98ad13ded106f7e8178"] = scatter_add
+
+
+def scatter_add_(input, dim, index, src):
+    return _call_inplace(_spec, (input, index, src, ), (_static(dim), ), None)
+
+
+FORMS["00a1963127a932aa779eb720"] = scatter_add_
+
+
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, src, ), (_static(dim), reduce, include_self, ), out, None)
+    return _call(_spec, (input, index, src, ), (_static(dim), reduce, include_self, ), None)
+
+
+FORMS["bcf8e105c51e7ee961038715"] = scatter_reduce
+
+
+def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
+    return _call_inplace(_spec, (input, index, src, ), (_static(dim), reduce, include_self, ), None)
+
+
+FORMS["7fd5bc7f3be01ed9c04fa312"] = scatter_reduce_
+
+
+def index_add(input, dim, index, source, *, alpha=1, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, source, alpha, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, index, source, alpha, ), (_static(dim), ), None)
+
+
+FORMS["4b0af8019b68baf3a4dc0de2"] = index_add
+
+
+def index_add_(input, dim, index, source, *, alpha=1):
+    return _call_inplace(_spec, (input, index, source, alpha, ), (_static(dim), ), None)
+
+
+FORMS["a516a09d1fb693eb91352edc"] = index_add_
+
+
+def index_copy(input, dim, index, source, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, source, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, index, source, ), (_static(dim), ), None)
+
+
+FORMS["6787bc1df6f1d3dff13bd0fb"] = index_copy
+
+
+def index_copy_(input, dim, index, source):
+    return _call_inplace(_spec, (input, index, source, ), (_static(dim), ), None)
+
+
+FORMS["6cd6f98c1df374efa1024028"] = index_copy_
+
+
+def index_fill(input, dim, index, value, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, value, ), (_static(dim), ), out, None)
+    return _call(_spec, (input, index, value, ), (_static(dim), ), None)
+
+
+FORMS["b5e98c2248af354f7be1fe18"] = index_fill
+
+
+def index_fill_(input, dim, index, value):
+    return _call_inplace(_spec, (input, index, value, ), (_static(dim), ), None)
+
+
+FORMS["488035212bf6fb76c2b52345"] = index_fill_
+
+
+def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, source, ), (_static(dim), reduce, include_self, ), out, None)
+    return _call(_spec, (input, index, source, ), (_static(dim), reduce, include_self, ), None)
+
+
+FORMS["0c4c185b55018127d479ca2f"] = index_reduce
+
+
+def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
+    return _call_inplace(_spec, (input, index, source, ), (_static(dim), reduce, include_self, ), None)
+
+
+FORMS["b091babd586aff1d23a2013b"] = index_reduce_
+
+
+def index_put(input, indices, values, accumulate=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, indices, values, ), (accumulate, ), out, None)
+    return _call(_spec, (input, indices, values, ), (accumulate, ), None)
+
+
+FORMS["363cb1c62013b73e538d7fe4"] = index_put
+
+
+def index_put_(input, indices, values, accumulate=False):
+    return _call_inplace(_spec, (input, indices, values, ), (accumulate, ), None)
+
+
+FORMS["a61beff083d6aa3a22d60ced"] = index_put_
+
+
+def put(input, index, source, accumulate=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, index, source, ), (accumulate, ), out, None)
+    return _call(_spec, (input, index, source, ), (accumulate, ), None)
+
+
+FORMS["039dc3e4bd714c3e7d7269b5"] = put
+
+
+def put_(input, index, source, accumulate=False):
+    return _call_inplace(_spec, (input, index, source, ), (accumulate, ), None)
+
+
+FORMS["d4b50d7de63ceed8275f0c2f"] = put_
+
+
+def select_scatter(input, src, dim, index, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, src, ), (_static(dim), _static(index), ), out, None)
+    return _call(_spec, (input, src, ), (_static(dim), _static(index), ), None)
+
+
+FORMS["a6270a9d8c9ec9f53d4b0de7"] = select_scatter
+
+
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, src, ), (_static(dim), _static(start), _static(end), _static(step), ), out, None)
+    return _call(_spec, (input, src, ), (_static(dim), _static(start), _static(end), _static(step), ), None)
+
+
+FORMS["274d3495862f4309109f6870"] = slice_scatter
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, src, ), (_static(offset), _static(dim1), _static(dim2), ), out, None)
+    return _call(_spec, (input, src, ), (_static(offset), _static(dim1), _static(dim2), ), None)
+
+
+FORMS["878be99937f3b476d921ece8"] = diagonal_scatter
+
+
+def fill(input, value, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, value, ), (), out, None)
+    return _call(_spec, (input, value, ), (), None)
+
+
+FORMS["7e0fdcbc89e1696e02899e4f"] = fill
+
+
+def fill_(input, value):
+    return _call_inplace(_spec, (input, value, ), (), None)
+
+
+FORMS["90fc5541218e21ab7f082c07"] = fill_
+
+
+def zero_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["1bc6f4ae43cccf8946d1443a"] = zero_
+
+
+def copy_(input, src, non_blocking=False):
+    return _call_inplace(_spec, (input, src, ), (non_blocking, ), None)
+
+
+FORMS["333c935f06f061fff947c5af"] = copy_
+
+
+def fill_diagonal_(input, fill_value, wrap=False):
+    return _call_inplace(_spec, (input, fill_value, ), (wrap, ), None)
+
+
+FORMS["3faa19559ed533b03dae6d01"] = fill_diagonal_
+
+
+def read_window(input, starts, where, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, starts, ), (_static(where), ), out, None)
+    return _call(_spec, (input, starts, ), (_static(where), ), None)
+
+
+FORMS["7b555b6dfdb0efaf75efc77b"] = read_window
+
+
+def write_window(input, starts, values, where, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, starts, values, ), (_static(where), ), out, None)
+    return _call(_spec, (input, starts, values, ), (_static(where), ), None)
+
+
+FORMS["78fabdc53794e08fd301a2e0"] = write_window
+
+
+def cat(tensors, dim=0, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (_static(dim), ), out, None)
+    return _call(_spec, (tensors, ), (_static(dim), ), None)
+
+
+FORMS["ed9bd847f82d22225ea0e121"] = cat
+
+
+def stack(tensors, dim=0, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (_static(dim), ), out, None)
+    return _call(_spec, (tensors, ), (_static(dim), ), None)
+
+
+FORMS["831876db09cdc53e7e274ba4"] = stack
+
+
+def hstack(tensors, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (), out, None)
+    return _call(_spec, (tensors, ), (), None)
+
+
+FORMS["2fa04800f4b60d067abfe970"] = hstack
+
+
+def vstack(tensors, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (), out, None)
+    return _call(_spec, (tensors, ), (), None)
+
+
+FORMS["e948daaf0ac4d7c09c18b8fd"] = vstack
+
+
+def dstack(tensors, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (), out, None)
+    return _call(_spec, (tensors, ), (), None)
+
+
+FORMS["8ef45218a5ef832d3a0ae10a"] = dstack
+
+
+def column_stack(tensors, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (), out, None)
+    return _call(_spec, (tensors, ), (), None)
+
+
+FORMS["79a8ec366384744a4c4d0404"] = column_stack
+
+
+def block_diag(tensors, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (), out, None)
+    return _call(_spec, (tensors, ), (), None)
+
+
+FORMS["a7cf84c17f79ca75a830ea9b"] = block_diag
+
+
+def cartesian_prod(tensors, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (tensors, ), (), out, None)
+    return _call(_spec, (tensors, ), (), None)
+
+
+FORMS["41be7ba4225b290c20634e6e"] = cartesian_prod
+
+
+def combinations(input, r=2, with_replacement=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(r), with_replacement, ), out, None)
+    return _call(_spec, (input, ), (_static(r), with_replacement, ), None)
+
+
+FORMS["1e891b8c7b0ce5fb50dacc91"] = combinations
+
+
+def repeat(input, repeats, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(repeats), ), out, None)
+    return _call(_spec, (input, ), (_static(repeats), ), None)
+
+
+FORMS["6c7108362fea17ccf0b8c75a"] = repeat
+
+
+def tile(input, dims, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dims), ), out, None)
+    return _call(_spec, (input, ), (_static(dims), ), None)
+
+
+FORMS["8baf1b2f4b18e4f23b6ce09d"] = tile
+
+
+def repeat_interleave(input, repeats, dim=None, *, output_size=None, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(repeats), _static(dim), _static(output_size), ), out, None)
+    return _call(_spec, (input, ), (_static(repeats), _static(dim), _static(output_size), ), None)
+
+
+FORMS["b0d2e2645dc162c58b1757a2"] = repeat_interleave
+
+
+def repeat_interleave_each(input, repeats, dim=None, *, output_size, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, repeats, ), (_static(dim), _static(output_size), ), out, None)
+    return _call(_spec, (input, repeats, ), (_static(dim), _static(output_size), ), None)
+
+
+FORMS["2b0520e679ce41f9d5d89944"] = repeat_interleave_each
+
+
+def roll(input, shifts, dims=(), *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(shifts), _static(dims), ), out, None)
+    return _call(_spec, (input, ), (_static(shifts), _static(dims), ), None)
+
+
+FORMS["3f839f0ed8cf67e7ce473243"] = roll
+
+
+def flip(input, dims, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dims), ), out, None)
+    return _call(_spec, (input, ), (_static(dims), ), None)
+
+
+FORMS["fd2da6c92150de4af904487b"] = flip
+
+
+def fliplr(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["5ce17ddd05e67545e8828ee5"] = fliplr
+
+
+def flipud(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["2ecc5d33a12b2806b6ae5572"] = flipud
+
+
+def rot90(input, k=1, dims=(0, 1), *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(k), _static(dims), ), out, None)
+    return _call(_spec, (input, ), (_static(k), _static(dims), ), None)
+
+
+FORMS["0e0acee0a9bc4c84a6b1b093"] = rot90
+
+
+def tril(input, diagonal=0, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(diagonal), ), out, None)
+    return _call(_spec, (input, ), (_static(diagonal), ), None)
+
+
+FORMS["4817b81f36b217138e073c17"] = tril
+
+
+def tril_(input, diagonal=0):
+    return _call_inplace(_spec, (input, ), (_static(diagonal), ), None)
+
+
+FORMS["9265f5751ac400d7830ac235"] = tril_
+
+
+def triu(input, diagonal=0, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(diagonal), ), out, None)
+    return _call(_spec, (input, ), (_static(diagonal), ), None)
+
+
+FORMS["e2e3276e579fb9b53f50df18"] = triu
+
+
+def triu_(input, diagonal=0):
+    return _call_inplace(_spec, (input, ), (_static(diagonal), ), None)
+
+
+FORMS["f83251518556f14b1c68d638"] = triu_
+
+
+def diag(input, diagonal=0, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(diagonal), ), out, None)
+    return _call(_spec, (input, ), (_static(diagonal), ), None)
+
+
+FORMS["d87f2a01c6e37ed513ab7c04"] = diag
+
+
+def diag_embed(input, offset=0, dim1=-2, dim2=-1, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(offset), _static(dim1), _static(dim2), ), out, None)
+    return _call(_spec, (input, ), (_static(offset), _static(dim1), _static(dim2), ), None)
+
+
+FORMS["eeb3e02a6b65de23ce0db7b0"] = diag_embed
+
+
+def diagflat(input, offset=0, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(offset), ), out, None)
+    return _call(_spec, (input, ), (_static(offset), ), None)
+
+
+FORMS["fd2a04f6ab7856948df5846c"] = diagflat
+
+
+def vander(x, N=None, increasing=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, ), (_static(N), increasing, ), out, None)
+    return _call(_spec, (x, ), (_static(N), increasing, ), None)
+
+
+FORMS["d0e76c168893e267bc0afba6"] = vander
+
+
+def pad(input, pad, mode='constant', value=None):
+    return _call(_spec, (input, value, ), (_static(pad), mode, ), None)
+
+
+FORMS["be6144fdf14947d9f7a31e90"] = pad
+
+
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), None)
+
+
+FORMS["5419cfe49656e44cc7d54875"] = max_pool1d
+
+
+def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, return_indices, ), None)
+
+
+FORMS["48be47c049f5f1441256c77b"] = max_pool1d_with_indices
+
+
+def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, ), None)
+
+
+FORMS["2e94bc535de406f94877f64a"] = avg_pool1d
+
+
+def adaptive_avg_pool1d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["99a6375f26274ed0567487fa"] = adaptive_avg_pool1d
+
+
+def adaptive_max_pool1d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["12aee65269084cb4470d6058"] = adaptive_max_pool1d
+
+
+def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
+    return _call(_spec, (input, ), (_static(output_size), return_indices, ), None)
+
+
+FORMS["7cd0bcf7f9baaaad84223702"] = adaptive_max_pool1d_with_indices
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
+
+
+FORMS["0fb38308e5591d6a0c19daa6"] = lp_pool1d
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _call(_spec, (input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(output_size), ), None)
+
+
+FORMS["eca244c86367717978b331c8"] = max_unpool1d
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), None)
+
+
+FORMS["bba552a1c24ca08e2492703d"] = max_pool2d
+
+
+def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, return_indices, ), None)
+
+
+FORMS["160ab657701bc955d99c33c4"] = max_pool2d_with_indices
+
+
+def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), None)
+
+
+FORMS["858037ba1f792af2ff754ebe"] = avg_pool2d
+
+
+def adaptive_avg_pool2d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["cfd1e5402017b08e41d9c54f"] = adaptive_avg_pool2d
+
+
+def adaptive_max_pool2d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["e8aff69eca1de24ae9d327be"] = adaptive_max_pool2d
+
+
+def adaptive_max_pool2d_with_indices(input, output_size, return_indices=False):
+    return _call(_spec, (input, ), (_static(output_size), return_indices, ), None)
+
+
+FORMS["c92dabfa5f5954be9adf3323"] = adaptive_max_pool2d_with_indices
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
+
+
+FORMS["e5bec5851e681d579de42119"] = lp_pool2d
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _call(_spec, (input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(output_size), ), None)
+
+
+FORMS["87b57a0c33b03143658d246f"] = max_unpool2d
+
+
+def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), None)
+
+
+FORMS["f4c228206e37541c47e15f75"] = max_pool3d
+
+
+def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, return_indices, ), None)
+
+
+FORMS["411bbc4c7ba3f150642a7c46"] = max_pool3d_with_indices
+
+
+def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), out, None)
+    return _call(_spec, (input, ), (_static(kernel_size), _static(stride), _static(padding), ceil_mode, count_include_pad, _static(divisor_override), ), None)
+
+
+FORMS["0677eaa8134a0ee19a3cff9b"] = avg_pool3d
+
+
+def adaptive_avg_pool3d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["af7ec71f5559b013ee452429"] = adaptive_avg_pool3d
+
+
+def adaptive_max_pool3d(input, output_size):
+    return _call(_spec, (input, ), (_static(output_size), ), None)
+
+
+FORMS["02c30e1038d2d9f21cc65731"] = adaptive_max_pool3d
+
+
+def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
+    return _call(_spec, (input, ), (_static(output_size), return_indices, ), None)
+
+
+FORMS["727aa9ad8ab099f50431856f"] = adaptive_max_pool3d_with_indices
+
+
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _call(_spec, (input, ), (_static(norm_type), _static(kernel_size), _static(stride), ceil_mode, ), None)
+
+
+FORMS["b5b928569a6a4ad407f28695"] = lp_pool3d
+
+
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _call(_spec, (input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(output_size), ), None)
+
+
+FORMS["723add8ab3917185d8252704"] = max_unpool3d
+
+
+def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, _random_samples=None):
+    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), ), None)
+
+
+FORMS["ce0651563442a0af1cc9f031"] = fractional_max_pool2d
+
+
+def fractional_max_pool2d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), return_indices, ), None)
+
+
+FORMS["80ba43b297d6e449cd568910"] = fractional_max_pool2d_with_indices
+
+
+def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, _random_samples=None):
+    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), ), None)
+
+
+FORMS["6ef3926e618a9412e1740478"] = fractional_max_pool3d
+
+
+def fractional_max_pool3d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    return _call(_spec, (input, _random_samples, ), (_static(kernel_size), _static(output_size), _static(output_ratio), return_indices, ), None)
+
+
+FORMS["8891ddba4c2bb133b7c382b6"] = fractional_max_pool3d_with_indices
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(normalized_shape), _static(eps), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(normalized_shape), _static(eps), ), None)
+
+
+FORMS["a1c387e783c2f5eb66a6d591"] = layer_norm
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, ), (_static(normalized_shape), _static(eps), ), out, None)
+    return _call(_spec, (input, weight, ), (_static(normalized_shape), _static(eps), ), None)
+
+
+FORMS["013d72d6c5f822335c597848"] = rms_norm
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(num_groups), _static(eps), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(num_groups), _static(eps), ), None)
+
+
+FORMS["aa4abe4ab6f26cefd30bac12"] = group_norm
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
+    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (training, _static(momentum), _static(eps), ), None)
+
+
+FORMS["628eb3aa1dfb98e92bbf7191"] = batch_norm
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
+    return _call(_spec, (input, running_mean, running_var, weight, bias, ), (use_input_stats, _static(momentum), _static(eps), ), None)
+
+
+FORMS["a6677633684675b65a1c8199"] = instance_norm
+
+
+def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
+    return _call(_spec, (input, ), (_static(size), _static(alpha), _static(beta), _static(k), ), None)
+
+
+FORMS["b69b7d23a8e992054ff7c51c"] = local_response_norm
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), _static(dim), _static(eps), ), out, None)
+    return _call(_spec, (input, ), (_static(p), _static(dim), _static(eps), ), None)
+
+
+FORMS["5019daa205e002d6cce93401"] = normalize
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-08, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (x1, x2, ), (_static(dim), _static(eps), ), out, None)
+    return _call(_spec, (x1, x2, ), (_static(dim), _static(eps), ), None)
+
+
+FORMS["32d8766afd58e51cb7fd3df2"] = cosine_similarity
+
+
+def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False, *, out=None, keepdims=_same_keepdim):
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (x1, x2, ), (_static(p), _static(eps), keepdim, ), out, None)
+    return _call(_spec, (x1, x2, ), (_static(p), _static(eps), keepdim, ), None)
+
+
+FORMS["fb2564ea14f0b66aa9a13b36"] = pairwise_distance
+
+
+def native_layer_norm(input, normalized_shape, weight, bias, eps, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(normalized_shape), _static(eps), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(normalized_shape), _static(eps), ), None)
+
+
+FORMS["a6fc4377829e493b47604571"] = native_layer_norm
+
+
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (_static(N), _static(C), _static(HxW), _static(group), _static(eps), ), out, None)
+    return _call(_spec, (input, weight, bias, ), (_static(N), _static(C), _static(HxW), _static(group), _static(eps), ), None)
+
+
+FORMS["53b311f467de5aabaeb61027"] = native_group_norm
+
+
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, running_mean, running_var, ), (training, _static(momentum), _static(eps), ), out, None)
+    return _call(_spec, (input, weight, bias, running_mean, running_var, ), (training, _static(momentum), _static(eps), ), None)
+
+
+FORMS["eec212b5634a93a18e3c84a9"] = native_batch_norm
+
+
+def native_dropout_backward(grad_output, mask, scale, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (grad_output, mask, ), (_static(scale), ), out, None)
+    return _call(_spec, (grad_output, mask, ), (_static(scale), ), None)
+
+
+FORMS["248c4366764b092e5b477b0d"] = native_dropout_backward
+
+
+def max_pool2d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (grad_output, input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), out, None)
+    return _call(_spec, (grad_output, input, indices, ), (_static(kernel_size), _static(stride), _static(padding), _static(dilation), ceil_mode, ), None)
+
+
+FORMS["6d34c8f82c93c17a061ef44f"] = max_pool2d_with_indices_backward
+
+
+def constant_pad_nd(input, pad, value=0, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, value, ), (_static(pad), ), out, None)
+    return _call(_spec, (input, value, ), (_static(pad), ), None)
+
+
+FORMS["5a52776035118b8d9d3541e2"] = constant_pad_nd
+
+
+def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), out, None)
+    return _call(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), None)
+
+
+FORMS["d0724a4389498c473866496f"] = grid_sampler
+
+
+def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), out, None)
+    return _call(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), None)
+
+
+FORMS["f956e1ab010d8f8fb2fc9de4"] = grid_sampler_2d
+
+
+def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), out, None)
+    return _call(_spec, (input, grid, ), (_static(interpolation_mode), _static(padding_mode), align_corners, ), None)
+
+
+FORMS["00e628dfe8a333ce5965fade"] = grid_sampler_3d
+
+
+def eq(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["59a8c631b476a07f95859913"] = eq
+
+
+def eq_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["4af6a0816c5dd250898b448f"] = eq_
+
+
+def ne(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["a717ab2c9c886d40fe743671"] = ne
+
+
+def ne_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["6ed2c050a2e2c585eb87932f"] = ne_
+
+
+def lt(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["665c10f3624c25ac7eb946ba"] = lt
+
+
+def lt_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["4cee591f89a816b1c9507918"] = lt_
+
+
+def le(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["02662e94b82fcb75ad60bf72"] = le
+
+
+def le_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["2c7825badf7009eb46b178a0"] = le_
+
+
+def gt(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["41e8746f853677edcc12be49"] = gt
+
+
+def gt_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["2899f60779d0b7994b37a1a9"] = gt_
+
+
+def ge(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["18e9c5bc8f0671f34e26b390"] = ge
+
+
+def ge_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["ba4b359b0c21bbdf1bc81e94"] = ge_
+
+
+def logical_and(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["af29492422eb90558412f38f"] = logical_and
+
+
+def logical_and_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["deb122a6ef1cbfde762fbf70"] = logical_and_
+
+
+def logical_or(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["e9503885e47b1466f5a4863a"] = logical_or
+
+
+def logical_or_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["10ac56e5fd929bc369752d17"] = logical_or_
+
+
+def logical_xor(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["b4dd75196715b803d01a9829"] = logical_xor
+
+
+def logical_xor_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["703a3092fea24685544e0bc4"] = logical_xor_
+
+
+def bitwise_left_shift(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["0ed17d8c541708f63bfabd3c"] = bitwise_left_shift
+
+
+def bitwise_left_shift_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["e7f5307fe53a0612d527ad24"] = bitwise_left_shift_
+
+
+def bitwise_right_shift(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["a9fdb718096f91494dd439a0"] = bitwise_right_shift
+
+
+def bitwise_right_shift_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["5319dc8dafaf6d5bca75ce72"] = bitwise_right_shift_
+
+
+def bitwise_and(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["e7b4cb09aa7d12afd0901866"] = bitwise_and
+
+
+def bitwise_and_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["a3150ddc4145c7185cace4c6"] = bitwise_and_
+
+
+def bitwise_or(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["6fd642735360dd730abae12e"] = bitwise_or
+
+
+def bitwise_or_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["fc3140897e9d0a8b00ed6b08"] = bitwise_or_
+
+
+def bitwise_xor(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["7db1e1d859bd5c8142e9e048"] = bitwise_xor
+
+
+def bitwise_xor_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["34100961ae7b268e74a49a67"] = bitwise_xor_
+
+
+def logical_not(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["9b4614dd68a3caaf40fc1546"] = logical_not
+
+
+def logical_not_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["8e1ad99b2b03ed7bd62caa0a"] = logical_not_
+
+
+def bitwise_not(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["5c1820b3bcd482d4c3e7a638"] = bitwise_not
+
+
+def bitwise_not_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["d2f406d1415a2bc583f257ce"] = bitwise_not_
+
+
+def isnan(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["23687e4499f7685172514eda"] = isnan
+
+
+def isinf(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["89bdd23113677061fa28ed35"] = isinf
+
+
+def isfinite(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["f96407d201ffdb2808bbb7f1"] = isfinite
+
+
+def isposinf(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["6a05f623c639e39d328be930"] = isposinf
+
+
+def isneginf(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["c18e72cadb3681f36f1a1ff4"] = isneginf
+
+
+def signbit(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["0370a054816470d549b41ce3"] = signbit
+
+
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (_static(rtol), _static(atol), equal_nan, ), out, None)
+    return _call(_spec, (input, other, ), (_static(rtol), _static(atol), equal_nan, ), None)
+
+
+FORMS["e19435349c17580883730ab4"] = isclose
+
+
+def where(condition, input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (condition, input, other, ), (), out, None)
+    return _call(_spec, (condition, input, other, ), (), None)
+
+
+FORMS["5f36653d15c9618c165fb872"] = where
+
+
+def masked_fill(input, mask, value, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, mask, value, ), (), out, None)
+    return _call(_spec, (input, mask, value, ), (), None)
+
+
+FORMS["60ebc038dd0ebad4bf77f7f1"] = masked_fill
+
+
+def masked_fill_(input, mask, value):
+    return _call_inplace(_spec, (input, mask, value, ), (), None)
+
+
+FORMS["668ca42afb240438d011bee3"] = masked_fill_
+
+
+def masked_scatter(input, mask, source, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, mask, source, ), (), out, None)
+    return _call(_spec, (input, mask, source, ), (), None)
+
+
+FORMS["3eb5ceb4fbc4cecd95f17d9e"] = masked_scatter
+
+
+def masked_scatter_(input, mask, source):
+    return _call_inplace(_spec, (input, mask, source, ), (), None)
+
+
+FORMS["40f3aebf559c15c38a63ca7e"] = masked_scatter_
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["6a8fbec5336f0f3f4b118778"] = soft_margin_loss
+
+
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["c23536428342ca2b8f9eb305"] = hinge_embedding_loss
+
+
+def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input1, input2, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["361a5192bd8e757fb770d81f"] = margin_ranking_loss
+
+
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (anchor, positive, negative, ), (_static(margin), _static(p), _static(eps), swap, _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["49ed75b0bf02fb1a255e1774"] = triplet_margin_loss
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input1, input2, target, ), (_static(margin), _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["3e5e7fe04ae032c97deebcc4"] = cosine_embedding_loss
+
+
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, weight, ), (_static(p), _static(margin), _static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["7a4723b6b5e75adde2d9079d"] = multi_margin_loss
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["9388ed0ab4f747ece2be56d1"] = multilabel_margin_loss
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction='mean'):
+    return _call(_spec, (input, target, weight, ), (_static(size_average), _static(reduce), reduction, ), None)
+
+
+FORMS["3876baecda0533dd6946ee63"] = multilabel_soft_margin_loss
+
+
+def sort(input, dim=-1, descending=False, *, stable=False, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), descending, stable, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), descending, stable, ), None)
+
+
+FORMS["20631c045bff8ea48d57e13b"] = sort
+
+
+def argsort(input, dim=-1, descending=False, *, stable=False, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), descending, stable, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), descending, stable, ), None)
+
+
+FORMS["fd2812ee3daa6ee11532ee4b"] = argsort
+
+
+def msort(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["696cccc3acfd22376eb73cf1"] = msort
+
+
+def topk(input, k, dim=-1, largest=True, sorted=True, *, out=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(k), _static(dim), largest, sorted, ), out, None)
+    return _call(_spec, (input, ), (_static(k), _static(dim), largest, sorted, ), None)
+
+
+FORMS["444cc3ba58a97baeaa2ca8bb"] = topk
+
+
+def kthvalue(input, k, dim=-1, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(k), _static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(k), _static(dim), keepdim, ), None)
+
+
+FORMS["1967b4e7fb07b96417037d6a"] = kthvalue
+
+
+def median(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["c118166d33bd02e1250afd49"] = median
+
+
+def median_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("median_dim() missing 1 required positional argument: 'dim'")
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["104aed055cfab1050cd770d8"] = median_dim
+
+
+def nanmedian(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["8b943588bbbe0ece48bb89fc"] = nanmedian
+
+
+def nanmedian_dim(input, dim=_required, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("nanmedian_dim() missing 1 required positional argument: 'dim'")
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["9da35651cb363b6ab7d10b29"] = nanmedian_dim
+
+
+def mode(input, dim=-1, keepdim=False, *, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(dim), keepdim, ), out, None)
+    return _call(_spec, (input, ), (_static(dim), keepdim, ), None)
+
+
+FORMS["99a1b7a75b336b9ea6a0d07f"] = mode
+
+
+def quantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, q, ), (_static(dim), keepdim, interpolation, ), out, None)
+    return _call(_spec, (input, q, ), (_static(dim), keepdim, interpolation, ), None)
+
+
+FORMS["911c944ed5e1a6be1b014c77"] = quantile
+
+
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear', out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (input, q, ), (_static(dim), keepdim, interpolation, ), out, None)
+    return _call(_spec, (input, q, ), (_static(dim), keepdim, interpolation, ), None)
+
+
+FORMS["16a83d13dda1f7a8067c072a"] = nanquantile
+
+
+def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (sorted_sequence, values, sorter, ), (out_int32, right, side, ), out, None)
+    return _call(_spec, (sorted_sequence, values, sorter, ), (out_int32, right, side, ), None)
+
+
+FORMS["7aede5e708b92c1d242017ac"] = searchsorted
+
+
+def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, boundaries, ), (out_int32, right, ), out, None)
+    return _call(_spec, (input, boundaries, ), (out_int32, right, ), None)
+
+
+FORMS["f5e1862a17f2fc52cd3afe09"] = bucketize
+
+
+def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (elements, test_elements, ), (assume_unique, invert, ), out, None)
+    return _call(_spec, (elements, test_elements, ), (assume_unique, invert, ), None)
+
+
+FORMS["6f304ec5b88861ca225e5989"] = isin
+
+
+def masked_sum(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["d905235edee26307d2fc9d3a"] = masked_sum
+
+
+def masked_prod(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["2a9fc9c677253b10ad49e620"] = masked_prod
+
+
+def masked_cumsum(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_cumsum() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["0150c487944aac3a27350eff"] = masked_cumsum
+
+
+def masked_cumprod(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_cumprod() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["cfe816c497cbab6480b2981f"] = masked_cumprod
+
+
+def masked_amax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["f498fb1460fa1167a5750f01"] = masked_amax
+
+
+def masked_amin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["b6943e4755fbe1691ce800b7"] = masked_amin
+
+
+def masked_argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["e779141b2f6de0874f911ba9"] = masked_argmax
+
+
+def masked_argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["595548d59ef90347b0ce971d"] = masked_argmin
+
+
+def masked_mean(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["f39e5f240011855e556649ba"] = masked_mean
+
+
+def masked_median(input, dim=-1, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["b046a8ab53638040e1fa9bb8"] = masked_median
+
+
+def masked_logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["939ceeae33ea3f2168f97805"] = masked_logsumexp
+
+
+def masked_logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None):
+    return _call(_spec, (input, other, input_mask, other_mask, ), (None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["99601793baf6f4b3be2a2365"] = masked_logaddexp
+
+
+def masked_norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["9e1f665a9ba2ec1d415c3fff"] = masked_norm
+
+
+def masked_var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), unbiased, _static(correction), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["0d2531a931f234c5d7a33e27"] = masked_var
+
+
+def masked_std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    return _call(_spec, (input, mask, ), (_static(dim), unbiased, _static(correction), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["690385ed15d4f9f15e611294"] = masked_std
+
+
+def masked_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_softmax() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["408fdb07e372b022914853b2"] = masked_softmax
+
+
+def masked_log_softmax(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_log_softmax() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["c9a31609bd6cd8227c2ee8e1"] = masked_log_softmax
+
+
+def masked_softmin(input, dim=_required, *, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_softmin() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(dim), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["7cb08f05818f1fab3b5779e9"] = masked_softmin
+
+
+def masked_normalize(input, ord, dim=_required, *, eps=1e-12, dtype=None, mask=None, axis=_same_dim):
+    if axis is not _same_dim:
+        dim = axis
+    elif dim is _required:
+        raise TypeError("masked_normalize() missing 1 required positional argument: 'dim'")
+    return _call(_spec, (input, mask, ), (_static(ord), _static(dim), _static(eps), None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["8f5093cc0af7fec07681c96c"] = masked_normalize
+
+
+def det(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["11b9a26009a24230d7990db7"] = det
+
+
+def slogdet(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["1d0a0e185b997afb217bcdb3"] = slogdet
+
+
+def logdet(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["fbcd0a68fd3f690c294b636e"] = logdet
+
+
+def matrix_exp(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["7da5d4cb28ba2aab5ede8d73"] = matrix_exp
+
+
+def matrix_power(input, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), ), out, None)
+    return _call(_spec, (input, ), (_static(n), ), None)
+
+
+FORMS["38aab076993cf499e2a32f1e"] = matrix_power
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (x, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (x, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["79cf0b266a1af67af78646e5"] = vector_norm
+
+
+def matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["979235c922d921fb458d1932"] = matrix_norm
+
+
+def linalg_norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None, axis=_same_dim, keepdims=_same_keepdim):
+    if axis is not _same_dim:
+        dim = axis
+    if keepdims is not _same_keepdim:
+        keepdim = keepdims
+    if out is not None:
+        return _call_out(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), out, None)
+    return _call(_spec, (A, ), (_static(ord), _static(dim), keepdim, None if dtype is None else _dtype(dtype), ), None)
+
+
+FORMS["db0fdd55e72e95863df53ae1"] = linalg_norm
+
+
+def cond(input, p=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), ), out, None)
+    return _call(_spec, (input, ), (_static(p), ), None)
+
+
+FORMS["cfb70954000f27a990700319"] = cond
+
+
+def linear(input, weight, bias=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, weight, bias, ), (), out, None)
+    return _call(_spec, (input, weight, bias, ), (), None)
+
+
+FORMS["a3e081b80a700850288e52fa"] = linear
+
+
+def bilinear(input1, input2, weight, bias=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input1, input2, weight, bias, ), (), out, None)
+    return _call(_spec, (input1, input2, weight, bias, ), (), None)
+
+
+FORMS["f48aaeb65526c7aa3f79dd62"] = bilinear
+
+
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    return _call(_spec, (input, weight, ), (_static(padding_idx), _static(max_norm), _static(norm_type), scale_grad_by_freq, sparse, ), None)
+
+
+FORMS["739708729d72f7bd88f23216"] = embedding
+
+
+def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
+    return _call(_spec, (input, weight, offsets, per_sample_weights, ), (_static(max_norm), _static(norm_type), scale_grad_by_freq, mode, sparse, include_last_offset, _static(padding_idx), ), None)
+
+
+FORMS["012221f750f9663982da0950"] = embedding_bag
+
+
+def one_hot(input, num_classes=-1):
+    return _call(_spec, (input, ), (_static(num_classes), ), None)
+
+
+FORMS["f3c6725b9dea848a0b932c84"] = one_hot
+
+
+def hermite_polynomial_h(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["461b2cc4c042b9bb9d5e6dd7"] = hermite_polynomial_h
+
+
+def hermite_polynomial_he(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["3b40a84d36b7f3de6736a812"] = hermite_polynomial_he
+
+
+def laguerre_polynomial_l(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["9e5960575d97943f5b7742a3"] = laguerre_polynomial_l
+
+
+def legendre_polynomial_p(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["b8668de60293d3b1e72efb15"] = legendre_polynomial_p
+
+
+def chebyshev_polynomial_t(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["2a4cedb89b494402a94c8e0d"] = chebyshev_polynomial_t
+
+
+def shifted_chebyshev_polynomial_t(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["e0e565ce1b6d0670aed03df6"] = shifted_chebyshev_polynomial_t
+
+
+def chebyshev_polynomial_u(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["877e1141c9d4d94c4b4e6872"] = chebyshev_polynomial_u
+
+
+def shifted_chebyshev_polynomial_u(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["e1a052b3e3918b0caf673254"] = shifted_chebyshev_polynomial_u
+
+
+def chebyshev_polynomial_v(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["faf0ff24b6ccf009b2003dc4"] = chebyshev_polynomial_v
+
+
+def shifted_chebyshev_polynomial_v(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["ec0b39fc0c2eb2d07851d77d"] = shifted_chebyshev_polynomial_v
+
+
+def chebyshev_polynomial_w(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["51a00f77969df13176c50bc9"] = chebyshev_polynomial_w
+
+
+def shifted_chebyshev_polynomial_w(x, n, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (x, n, ), (), out, None)
+    return _call(_spec, (x, n, ), (), None)
+
+
+FORMS["fa5f38b1ba748ae857f002dd"] = shifted_chebyshev_polynomial_w
+
+
+def rand(*sizes, size=None, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    size = _varargs(sizes) if size is None else size
+    if out is not None:
+        return _call_out(_spec, (), (_static(size), None, None if dtype is None else _dtype(dtype), ), out, generator)
+    return _finish(_make(_spec, (), (_static(size), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+
+
+FORMS["30c2d76b0815e5716f0cace2"] = rand
+
+
+def randn(*sizes, size=None, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    size = _varargs(sizes) if size is None else size
+    if out is not None:
+        return _call_out(_spec, (), (_static(size), None, None if dtype is None else _dtype(dtype), ), out, generator)
+    return _finish(_make(_spec, (), (_static(size), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+
+
+FORMS["9e55f4cf7ef1c890c2332064"] = randn
+
+
+def randint(low=0, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(low), _static(high), _static(size), None, None if dtype is None else _dtype(dtype), ), out, generator)
+    return _finish(_make(_spec, (), (_static(low), _static(high), _static(size), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+
+
+FORMS["9ea830f1937fbef3c84bc8a1"] = randint
+
+
+def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(n), None, None if dtype is None else _dtype(dtype), ), out, generator)
+    return _finish(_make(_spec, (), (_static(n), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+
+
+FORMS["b7564a6bfc67c99bd12bdbab"] = randperm
+
+
+def rand_like(input, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
+    return _finish(_make(_spec, (input, ), (None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad, memory_format)
+
+
+FORMS["ef44bbd442b091aa98cbaf9d"] = rand_like
+
+
+def randn_like(input, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
+    return _finish(_make(_spec, (input, ), (None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad, memory_format)
+
+
+FORMS["9ba5d8a46f3d62ae9ce757f1"] = randn_like
+
+
+def randint_like(input, low=0, high=None, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, memory_format=None):
+    return _finish(_make(_spec, (input, ), (_static(low), _static(high), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad, memory_format)
+
+
+FORMS["718b7631f6b2770ca6a8ae7e"] = randint_like
+
+
+def normal(mean, std, *, generator=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (mean, std, ), (None, ), out, generator)
+    return _call(_spec, (mean, std, ), (None, ), generator)
+
+
+FORMS["ada3b56bb15d10f100e114db"] = normal
+
+
+def normal_around(mean, std=1, *, generator=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (mean, ), (_static(std), None, ), out, generator)
+    return _call(_spec, (mean, ), (_static(std), None, ), generator)
+
+
+FORMS["9d6457bef749d9095ba73b10"] = normal_around
+
+
+def normal_spread(mean, std, *, generator=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (std, ), (_static(mean), None, ), out, generator)
+    return _call(_spec, (std, ), (_static(mean), None, ), generator)
+
+
+FORMS["b08daa5493963069e546d4cc"] = normal_spread
+
+
+def normal_size(mean, std, size, *, generator=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(mean), _static(std), _static(size), None, None if dtype is None else _dtype(dtype), ), out, generator)
+    return _finish(_make(_spec, (), (_static(mean), _static(std), _static(size), None, None if dtype is None else _dtype(dtype), ), generator, device), device, requires_grad)
+
+
+FORMS["f39f63f4246764a2acd2e481"] = normal_size
+
+
+def bernoulli(input, p=None, *, generator=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), None, ), out, generator)
+    return _call(_spec, (input, ), (_static(p), None, ), generator)
+
+
+FORMS["cc8379cbe928573364e08ea1"] = bernoulli
+
+
+def poisson(input, *, generator=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (None, ), out, generator)
+    return _call(_spec, (input, ), (None, ), generator)
+
+
+FORMS["f3a726abafa95594ea8cdc2d"] = poisson
+
+
+def binomial(count, prob, *, generator=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (count, prob, ), (None, ), out, generator)
+    return _call(_spec, (count, prob, ), (None, ), generator)
+
+
+FORMS["c6cfb802035f295d7275c254"] = binomial
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(num_samples), replacement, None, ), out, generator)
+    return _call(_spec, (input, ), (_static(num_samples), replacement, None, ), generator)
+
+
+FORMS["64fad5bf645cc9e93c031dfe"] = multinomial
+
+
+def uniform_(input, low=0, to=1, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(low), _static(to), None, ), generator)
+
+
+FORMS["97f07c00a2b26310c4eb3345"] = uniform_
+
+
+def normal_(input, mean=0, std=1, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(mean), _static(std), None, ), generator)
+
+
+FORMS["64927fde7c9aabbf1074321a"] = normal_
+
+
+def bernoulli_(input, p=0.5, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(p), None, ), generator)
+
+
+FORMS["68b3ef43cf073bc389a7c13a"] = bernoulli_
+
+
+def bernoulli_(input, p, *, generator=None):
+    return _call_inplace(_spec, (input, p, ), (None, ), generator)
+
+
+FORMS["bcb733b99a553e815f64f7ba"] = bernoulli_
+
+
+def exponential_(input, lambd=1, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(lambd), None, ), generator)
+
+
+FORMS["41ec6b1fc6e870b81f339306"] = exponential_
+
+
+def cauchy_(input, median=0, sigma=1, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(median), _static(sigma), None, ), generator)
+
+
+FORMS["b716575572544544d805d0b6"] = cauchy_
+
+
+def log_normal_(input, mean=1, std=2, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(mean), _static(std), None, ), generator)
+
+
+FORMS["15bcbf73c498fa4c6c0237c3"] = log_normal_
+
+
+def geometric_(input, p, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(p), None, ), generator)
+
+
+FORMS["c8d32577098b585636e4d078"] = geometric_
+
+
+def random_(input, low=None, to=None, *, generator=None):
+    return _call_inplace(_spec, (input, ), (_static(low), _static(to), None, ), generator)
+
+
+FORMS["538683b5af698446d174aba5"] = random_
+
+
+def interpolate(input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False):
+    return _call(_spec, (input, ), (_static(size), _static(scale_factor), mode, align_corners, recompute_scale_factor, antialias, ), None)
+
+
+FORMS["3d2a376f46d947b8a810716e"] = interpolate
+
+
+def upsample(input, size=None, scale_factor=None, mode='nearest', align_corners=None):
+    return _call(_spec, (input, ), (_static(size), _static(scale_factor), mode, align_corners, ), None)
+
+
+FORMS["dc39e5219e244031d8902e0e"] = upsample
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    return _call(_spec, (input, ), (_static(size), _static(scale_factor), ), None)
+
+
+FORMS["501764d335061bb922bb62c5"] = upsample_nearest
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    return _call(_spec, (input, ), (_static(size), _static(scale_factor), ), None)
+
+
+FORMS["9278b5da29b56908b4455f5d"] = upsample_bilinear
+
+
+def pixel_shuffle(input, upscale_factor, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(upscale_factor), ), out, None)
+    return _call(_spec, (input, ), (_static(upscale_factor), ), None)
+
+
+FORMS["f8b58672911f267b1bfd1fa4"] = pixel_shuffle
+
+
+def pixel_unshuffle(input, downscale_factor, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(downscale_factor), ), out, None)
+    return _call(_spec, (input, ), (_static(downscale_factor), ), None)
+
+
+FORMS["51d66f004db24b7e8273063a"] = pixel_unshuffle
+
+
+def channel_shuffle(input, groups, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(groups), ), out, None)
+    return _call(_spec, (input, ), (_static(groups), ), None)
+
+
+FORMS["da34699d712d863e2eb288c7"] = channel_shuffle
+
+
+def solve(A, B, *, left=True, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, B, ), (left, ), out, None)
+    return _call(_spec, (A, B, ), (left, ), None)
+
+
+FORMS["cb1b24660103839a7579ccee"] = solve
+
+
+def solve_ex(A, B, *, left=True, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, B, ), (left, check_errors, ), out, None)
+    return _call(_spec, (A, B, ), (left, check_errors, ), None)
+
+
+FORMS["65650e985ef85a5081ca5935"] = solve_ex
+
+
+def inverse(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["d4bf63b2cad93c977d8dc5c8"] = inverse
+
+
+def inv(A, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (), out, None)
+    return _call(_spec, (A, ), (), None)
+
+
+FORMS["e01843bc719c95b88463d498"] = inv
+
+
+def inv_ex(A, *, check_errors=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (A, ), (check_errors, ), out, None)
+    return _call(_spec, (A, ), (check_errors, ), None)
+
+
+FORMS["175478b69f75698deedd5017"] = inv_ex
+
+
+def tensorinv(input, ind=2, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(ind), ), out, None)
+    return _call(_spec, (input, ), (_static(ind), ), None)
+
+
+FORMS["dcfe010ca05207d1c5c5d24b"] = tensorinv
+
+
+def tensorsolve(input, other, dims=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (_static(dims), ), out, None)
+    return _call(_spec, (input, other, ), (_static(dims), ), None)
+
+
+FORMS["2429a75b64914d45a49ddd6b"] = tensorsolve
+
+
+def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, B, ), (upper, left, unitriangular, ), out, None)
+    return _call(_spec, (input, B, ), (upper, left, unitriangular, ), None)
+
+
+FORMS["ebb8e3ddd91a64ffcc46d462"] = solve_triangular
+
+
+def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, A, ), (upper, transpose, unitriangular, ), out, None)
+    return _call(_spec, (input, A, ), (upper, transpose, unitriangular, ), None)
+
+
+FORMS["5151b684cd3cf30292ea9c78"] = triangular_solve
+
+
+def cholesky_solve(input, input2, upper=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, input2, ), (upper, ), out, None)
+    return _call(_spec, (input, input2, ), (upper, ), None)
+
+
+FORMS["918e2eb0837cd617cd3f887b"] = cholesky_solve
+
+
+def cholesky_inverse(input, upper=False, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (upper, ), out, None)
+    return _call(_spec, (input, ), (upper, ), None)
+
+
+FORMS["a69f60d0d39c9e075f58f995"] = cholesky_inverse
+
+
+def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (LU, pivots, B, ), (left, adjoint, ), out, None)
+    return _call(_spec, (LU, pivots, B, ), (left, adjoint, ), None)
+
+
+FORMS["ccfdc1fe2d103d478aa67ec0"] = linalg_lu_solve
+
+
+def lu_solve(input, LU_data, LU_pivots, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, LU_data, LU_pivots, ), (), out, None)
+    return _call(_spec, (input, LU_data, LU_pivots, ), (), None)
+
+
+FORMS["446087f898a6355ef8f4851e"] = lu_solve
+
+
+def pinverse(input, rcond=1e-15, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(rcond), ), out, None)
+    return _call(_spec, (input, ), (_static(rcond), ), None)
+
+
+FORMS["f03a42987bb5a9725691d5ae"] = pinverse
+
+
+def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, rcond, atol, rtol, ), (hermitian, ), out, None)
+    return _call(_spec, (input, rcond, atol, rtol, ), (hermitian, ), None)
+
+
+FORMS["7ed857c7a21b555bf7ad94d7"] = pinv
+
+
+def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, tol, atol, rtol, ), (hermitian, ), out, None)
+    return _call(_spec, (input, tol, atol, rtol, ), (hermitian, ), None)
+
+
+FORMS["893503aa9fb50579260fb24b"] = matrix_rank
+
+
+def lstsq(input, b, rcond=None, *, driver=None, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, b, ), (_static(rcond), driver, ), out, None)
+    return _call(_spec, (input, b, ), (_static(rcond), driver, ), None)
+
+
+FORMS["c82859867bd357bce2d72146"] = lstsq
+
+
+def polygamma(n, input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(n), ), out, None)
+    return _call(_spec, (input, ), (_static(n), ), None)
+
+
+FORMS["c04b447d19835e36a9035583"] = polygamma
+
+
+def polygamma_(input, n):
+    return _call_inplace(_spec, (input, ), (_static(n), ), None)
+
+
+FORMS["954671f01836a254d396f13e"] = polygamma_
+
+
+def multigammaln(input, p, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), ), out, None)
+    return _call(_spec, (input, ), (_static(p), ), None)
+
+
+FORMS["9276ebb61f10a099721933c9"] = multigammaln
+
+
+def mvlgamma(input, p, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(p), ), out, None)
+    return _call(_spec, (input, ), (_static(p), ), None)
+
+
+FORMS["a099d6966e54d43484655d89"] = mvlgamma
+
+
+def mvlgamma_(input, p):
+    return _call_inplace(_spec, (input, ), (_static(p), ), None)
+
+
+FORMS["886a4b5833171f7d3fd8f6da"] = mvlgamma_
+
+
+def logit(input, eps=None, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (_static(eps), ), out, None)
+    return _call(_spec, (input, ), (_static(eps), ), None)
+
+
+FORMS["ccdcaf81f5473954dcda859a"] = logit
+
+
+def logit_(input, eps=None):
+    return _call_inplace(_spec, (input, ), (_static(eps), ), None)
+
+
+FORMS["bb3acfc38d68fb621680dcd4"] = logit_
+
+
+def exp2(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["6e4359df32534c0b2fb4ef1d"] = exp2
+
+
+def exp2_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["4133997d7700f1236e496c43"] = exp2_
+
+
+def expm1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["33e0dbce63d0a92389dac492"] = expm1
+
+
+def expm1_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["88d1c908009171c7cd4bc174"] = expm1_
+
+
+def log1p(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["ada354f9bb0c2180125c8752"] = log1p
+
+
+def log1p_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["0e353005e842a5b1514bb1bc"] = log1p_
+
+
+def sinc(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["99e9c1e2a3cd5c5325dd3b30"] = sinc
+
+
+def sinc_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["086f3317e9b5372dd843bd53"] = sinc_
+
+
+def sigmoid(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["f437e2c97647290fbff4a7f2"] = sigmoid
+
+
+def sigmoid_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["8a5f4d29f23b03a4b1cfd4b2"] = sigmoid_
+
+
+def erf(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["c7539213ca38b4181b2756f4"] = erf
+
+
+def erf_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["16f72aac51d365375fa26921"] = erf_
+
+
+def erfc(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["9a3441e92db37988f0906f8c"] = erfc
+
+
+def erfc_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["0224b1e91ddb433a0ba1dfed"] = erfc_
+
+
+def erfinv(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["49a093b5263f02ed84be4b40"] = erfinv
+
+
+def erfinv_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["abdd46d2f74e2d2ea3ea455c"] = erfinv_
+
+
+def lgamma(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["369b8d2e2d7505e10e786cce"] = lgamma
+
+
+def lgamma_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["31e5111f4a4f7909f6f664a8"] = lgamma_
+
+
+def digamma(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["0200c0fc0b31d017655ed130"] = digamma
+
+
+def digamma_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["fb1fc9198cffb79c531d4924"] = digamma_
+
+
+def i0(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["1c2825b181dc268d43f7d0bf"] = i0
+
+
+def i0_(input):
+    return _call_inplace(_spec, (input, ), (), None)
+
+
+FORMS["382209059bce622944a0958e"] = i0_
+
+
+def i0e(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["e547550667e25edb585d575c"] = i0e
+
+
+def i1(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["9228c48169e00763a5ecbf1a"] = i1
+
+
+def i1e(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["284a7d6c3a628cdc247437c2"] = i1e
+
+
+def ndtr(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["4ec4888bbcbaf0452b6eca14"] = ndtr
+
+
+def log_ndtr(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["64ef6a90516c6785f10a8a4c"] = log_ndtr
+
+
+def ndtri(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["d4efe9aa1a5dc8fa6e82a842"] = ndtri
+
+
+def expit(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["c777764896950d45bf1d9973"] = expit
+
+
+def psi(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["7cf535bab9cab2e7dabc7b67"] = psi
+
+
+def gammaln(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["2b241f6e02629d561db0e725"] = gammaln
+
+
+def erfcx(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["d23722c3071f09c631b32fc4"] = erfcx
+
+
+def entr(input, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, ), (), out, None)
+    return _call(_spec, (input, ), (), None)
+
+
+FORMS["77b691567cf55d7eaaa6bd26"] = entr
+
+
+def xlogy(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["93a52b2a0f76c5b385a18446"] = xlogy
+
+
+def xlogy_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["5b74a25c6c40e880994d9bea"] = xlogy_
+
+
+def igamma(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["81efc751274db0ecbd5a8266"] = igamma
+
+
+def igamma_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["a84671285327f84309f1e0a9"] = igamma_
+
+
+def igammac(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["e1e28bc5a2f2d451571165e1"] = igammac
+
+
+def igammac_(input, other):
+    return _call_inplace(_spec, (input, other, ), (), None)
+
+
+FORMS["f0f8b77d12e483180f3fab2f"] = igammac_
+
+
+def xlog1py(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["f1dfcbfa635fcfe0223fa305"] = xlog1py
+
+
+def zeta(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["acc167f752a122346be0b0b0"] = zeta
+
+
+def gammainc(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["0f9365b3bdcf7d0801dabb63"] = gammainc
+
+
+def gammaincc(input, other, *, out=None):
+    if out is not None:
+        return _call_out(_spec, (input, other, ), (), out, None)
+    return _call(_spec, (input, other, ), (), None)
+
+
+FORMS["d55568764e44b39a1c739bab"] = gammaincc
+
+
+def windows_general_cosine(M, *, a, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), _static(a), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), _static(a), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["89454a8cb201cd992189c6c2"] = windows_general_cosine
+
+
+def windows_general_hamming(M, *, alpha=0.54, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), _static(alpha), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), _static(alpha), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["2556fa0e1e3965c556e4fd51"] = windows_general_hamming
+
+
+def windows_kaiser(M, *, beta=12.0, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), _static(beta), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), _static(beta), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["371770389f52e5c8d73e90b3"] = windows_kaiser
+
+
+def windows_exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), _static(center), _static(tau), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), _static(center), _static(tau), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["64d08bd72995385bf0714125"] = windows_exponential
+
+
+def windows_gaussian(M, *, std=1.0, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), _static(std), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), _static(std), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["ef82609272a6b921c53d52e1"] = windows_gaussian
+
+
+def windows_cosine(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["056efd267e4340d3d4250dd6"] = windows_cosine
+
+
+def windows_bartlett(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["19e1268e350bc58d74807ab7"] = windows_bartlett
+
+
+def windows_hann(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["ef378d9e231310bb154d5296"] = windows_hann
+
+
+def windows_hamming(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["6885d885f01cb173a4028c7d"] = windows_hamming
+
+
+def windows_blackman(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["3e3a2dc8f6676f62844eacbb"] = windows_blackman
+
+
+def windows_nuttall(M, *, sym=True, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(M), sym, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["5047ed22450371d16d95bc35"] = windows_nuttall
+
+
+def hann_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["2145a0cd562c010efe6dc043"] = hann_window
+
+
+def blackman_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["075bf625359ffe26928e39cb"] = blackman_window
+
+
+def bartlett_window(window_length, periodic=True, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["fb8338a97560114c5f62aead"] = bartlett_window
+
+
+def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, _static(alpha), _static(beta), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, _static(alpha), _static(beta), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["3264c486ea68d82c341ae96c"] = hamming_window
+
+
+def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+    if out is not None:
+        return _call_out(_spec, (), (_static(window_length), periodic, _static(beta), None if dtype is None else _dtype(dtype), ), out, None)
+    return _finish(_make(_spec, (), (_static(window_length), periodic, _static(beta), None if dtype is None else _dtype(dtype), ), None, device), device, requires_grad)
+
+
+FORMS["9a5b5cbcbbe6f7c289f1214c"] = kaiser_window
