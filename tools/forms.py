@@ -14,7 +14,7 @@ from jaxaot.facade import methods
 
 PAGE = pathlib.Path(methods.__file__).with_name("_forms.py")
 HEAD = '''"""The functions of the op table, written by tools/forms.py: each by the fingerprint of its text."""
-# pyright: reportUndefinedVariable=false
+# pyright: reportUndefinedVariable=false, reportRedeclaration=false
 
 from collections.abc import Callable
 from typing import Any

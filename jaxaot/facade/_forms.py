@@ -1,5 +1,5 @@
 """The functions of the op table, written by tools/forms.py: each by the fingerprint of its text."""
-# pyright: reportUndefinedVariable=false
+# pyright: reportUndefinedVariable=false, reportRedeclaration=false
 
 from collections.abc import Callable
 from typing import Any
