@@ -1,13 +1,15 @@
 """Runs the Python listings of pages, and writes what they print below them: `python tools/listings.py README.md …`.
 
+A notebook is run too, where it is named: `python tools/listings.py notebooks/01_tensors_and_views.ipynb`.
+
 What a listing prints stands in a block marked `text` right after it. One that differs in times and sizes alone is left,
-unless `--fresh` is given. Tests run the same listings, and compare. The
-committed outputs of notebooks are compared by the same rules.
+unless `--fresh` is given. Tests run the same listings and notebooks, and compare.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import io
 import pathlib
@@ -15,6 +17,10 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -27,7 +33,7 @@ PAGES = (
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _MASKS = (
-    (re.compile(r"-?\b\d[\d,.]*(?:e[+-]?\d+)? ?(?:ns|µs|ms|s|[KMGT]?i?B|FLOPs?)\b"), "#"),  # times and sizes
+    (re.compile(r"-?\b\d[\d,.]*(?:e[+-]?\d+)? ?(?:ns|µs|ms|s|[KMGTPE]?i?B)\b"), "#"),  # times and sizes
     (re.compile(r"\b0x[0-9a-f]+\b"), "0x#"),
     (re.compile(r"/\S*/(?=[\w-]+\.py\b)"), ""),
     (re.compile(r"[ \t]+"), " "),  # columns are as wide as the widest number
@@ -108,6 +114,69 @@ def rewrite(path: pathlib.Path, is_fresh: bool) -> None:
     path.write_text(text)
 
 
+# -- notebooks ---------------------------------------------------------------------------------------------------------
+
+
+def executed(path: pathlib.Path) -> NotebookNode:
+    """Returns a notebook after a run from top to bottom, in a fresh kernel of this Python."""
+    import nbclient
+    import nbformat
+    from jupyter_client.manager import AsyncKernelManager
+
+    notebook = nbformat.read(path, as_version=4)
+    kernel = AsyncKernelManager(kernel_name="python3")
+    assert kernel.kernel_spec is not None
+    kernel.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    folder = {"metadata": {"path": str(ROOT)}}
+    client = nbclient.NotebookClient(notebook, km=kernel, timeout=600, resources=folder, record_timing=False)
+    made = client.execute()
+    for cell in made.cells:
+        if cell.cell_type == "code":
+            cell.outputs = _joined(cell.outputs)
+    return made
+
+
+def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Returns outputs in which what was printed to one stream is one; how it is split depends on the time it took."""
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        if joined and output.output_type == "stream" == joined[-1].output_type and output.name == joined[-1].name:
+            joined[-1].text += output.text
+        else:
+            joined.append(output)
+    return joined
+
+
+def shown_by(cell: NotebookNode) -> list[str]:
+    """Returns the masked texts of a cell's outputs, of pictures the words for them."""
+    outputs = _joined(copy.deepcopy(cell.get("outputs", [])))
+    return [masked(output.get("text") or output.get("data", {}).get("text/plain", "")) for output in outputs]
+
+
+def differences(before: NotebookNode, after: NotebookNode) -> list[str]:
+    """Returns the cells whose outputs differ in more than times and sizes, with both outputs."""
+    cells = enumerate(zip(before.cells, after.cells, strict=True))
+    return [
+        f"cell {i}:\n" + "\n".join(shown_by(old)) + "\n-- is now\n" + "\n".join(shown_by(new))
+        for i, (old, new) in cells
+        if shown_by(old) != shown_by(new)
+    ]
+
+
+def rewrite_notebook(path: pathlib.Path, is_fresh: bool) -> None:
+    """Writes the outputs of a run into a notebook; where only times differ, if they are to be fresh."""
+    import nbformat
+
+    before, after = nbformat.read(path, as_version=4), executed(path)
+    for old, new in zip(before.cells, after.cells, strict=True):
+        if old.cell_type == "code":
+            if is_fresh or shown_by(old) != shown_by(new):
+                old.outputs = new.outputs
+            old.execution_count = new.execution_count
+    nbformat.write(before, path)
+
+
 if __name__ == "__main__":
-    for page in [word for word in sys.argv[1:] if word != "--fresh"] or PAGES:
-        rewrite(pathlib.Path(page).resolve(), "--fresh" in sys.argv)
+    for word in [word for word in sys.argv[1:] if word != "--fresh"] or PAGES:
+        file = pathlib.Path(word).resolve()
+        (rewrite_notebook if file.suffix == ".ipynb" else rewrite)(file, "--fresh" in sys.argv)
