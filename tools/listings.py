@@ -34,7 +34,10 @@ PAGES = (
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _MASKS = (
     (re.compile(r"-?\b\d[\d,.]*(?:e[+-]?\d+)? ?(?:ns|µs|ms|s|[KMGTPE]?i?B)\b"), "#"),  # times and sizes
+    (re.compile(r"\b[\d.]+ (?:nano|micro|milli)?seconds\b"), "# seconds"),
+    (re.compile(r"\b\d(?:\.\d+)?e-\d\d\b"), "#"),  # small differences, which rounding makes
     (re.compile(r"\b0x[0-9a-f]+\b"), "0x#"),
+    (re.compile(r"\bK\d+\b"), "K#"),  # constants of generated code
     (re.compile(r"/\S*/(?=[\w-]+\.py\b)"), ""),
     (re.compile(r"[ \t]+"), " "),  # columns are as wide as the widest number
     (re.compile(r"-{2,}|[─━═]{2,}"), "--"),
@@ -43,7 +46,7 @@ _MASKS = (
 
 
 def masked(text: str) -> str:
-    """Returns a text without what differs from run to run: times, sizes, addresses, folders, the width of columns."""
+    """Returns a text without what differs from run to run: times, sizes, addresses, rounding, the width of columns."""
     for pattern, put in _MASKS:
         text = pattern.sub(put, text)
     return text.strip()
