@@ -106,3 +106,15 @@ def test_pictures_are_what_the_code_draws():
     stale = [name for name, draw in pictures.PICTURES.items() if stored.get(name) != draw()]
     assert not stale, "run `python tools/pictures.py`"
     assert set(stored) == set(pictures.PICTURES)
+
+
+def test_long_signatures_have_a_line_for_each_parameter():
+    assert docs_site.wrapped("ja.f(a, b)") == "ja.f(a, b)"
+    call = "ja.f(first: dict[str, int] = {'a': (1, 2)}, second: Callable[[int], int] | None = None, *args) -> None"
+    assert docs_site.wrapped(call).splitlines() == [
+        "ja.f(",
+        "    first: dict[str, int] = {'a': (1, 2)},",
+        "    second: Callable[[int], int] | None = None,",
+        "    *args,",
+        ") -> None",
+    ]

@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 NAVIGATION = {
     "Start": [
         "docs/getting_started.md", "docs/coming_from_pytorch.md", "docs/coming_from_jax.md",
-        "docs/coming_from_functorch.md", "examples/README.md", "notebooks/*",
+        "docs/coming_from_functorch.md", "examples/README.md",
     ],
     "How to": [
         "docs/fit_into_memory.md", "docs/faster_cpu_step.md", "docs/train_in_place.md", "docs/save_and_resume.md",
@@ -36,6 +36,7 @@ NAVIGATION = {
     "Concepts": [
         "docs/concepts.md", "docs/python.md", "docs/partitioning.md", "docs/architecture.md", "docs/glossary.md",
     ],
+    "Notebooks": ["notebooks/*"],
     "Reference": [
         "api/jaxaot.md", "api/*", "docs/errors.md", "docs/coverage.md", "docs/xla_faults.md", "CHANGELOG.md",
     ],
@@ -182,12 +183,31 @@ def _sentence(doc: str | None) -> str:
 
 
 def signature_of(value: object) -> str:
-    """Returns a signature without addresses of objects; nothing where there is none."""
+    """Returns a signature without addresses of objects, and annotations without quotes; nothing where there is none."""
     try:
-        text = str(inspect.signature(value))  # type: ignore[arg-type]
+        signature = inspect.signature(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return ""
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(signature))
     return re.sub(r"<(?:function|class|object)? ?'?([\w.]+)[^>]*>", r"\1", text)
+
+
+def wrapped(call: str) -> str:
+    """Returns a call with a parameter on each line where one line is too short for all."""
+    if len(call) <= MOST_COLUMNS:
+        return call
+    depth, lines, start = 0, [], call.index("(") + 1
+    for at in range(start, len(call)):
+        depth += (call[at] in "([{") - (call[at] in ")]}")
+        if depth < 0 or (call[at] == "," and depth == 0):
+            lines.append(f"    {call[start:at].strip()},")
+            start = at + 1
+        if depth < 0:
+            return "\n".join([call[: call.index("(") + 1], *lines, call[at:]])
+    return call
+
+
+MOST_COLUMNS = 90
 
 
 def _members(cls: type) -> Iterator[tuple[str, object]]:
@@ -201,7 +221,11 @@ def _members(cls: type) -> Iterator[tuple[str, object]]:
 def section(name: str, value: object) -> str:
     """Returns the section of a function or class: signature, docstring, and one line for each member."""
     title = name.rpartition(".")[2]
-    parts = [f"## {title}", f"```python\n{name}{signature_of(value)}\n```", doc_as_markdown(value.__doc__ or "")]
+    parts = [
+        f"## {title}",
+        f"```python\n{wrapped(name + signature_of(value))}\n```",
+        doc_as_markdown(value.__doc__ or ""),
+    ]
     if isinstance(value, type) and name != "ja.Tensor":
         members = [f"- `{member}{signature_of(fn)}`: {_sentence(fn.__doc__)}" for member, fn in _members(value)]
         parts += ["**Members:**", "\n".join(members)] if members else []
@@ -210,7 +234,7 @@ def section(name: str, value: object) -> str:
 
 def public(module: ModuleType | type, prefix: str) -> Iterator[tuple[str, object]]:
     """Yields what a package shows: functions and classes that have a docstring."""
-    for name in dir(module):
+    for name in sorted(dir(module), key=str.lower):
         value = getattr(module, name)
         if not name.startswith("_") and callable(value) and value.__doc__ and not isinstance(value, ModuleType):
             yield f"{prefix}.{name}", value
@@ -233,11 +257,16 @@ def reference_pages() -> dict[str, str]:
     shown = dict(public(ja, "ja"))
     ops = {name: value for name, value in shown.items() if name[3:] in {**FUNCTIONS[""], **FOREACH}}
     flow = [(n, v) for n, v in shown.items() if n not in ops and getattr(v, "__module__", "").startswith("jaxaot")]
-    pages = {"jaxaot.md": ["# jaxaot", "Write `import jaxaot as ja`. The functions of tensors have [a page](ops.md)."]}
+    pages = {
+        "jaxaot.md": [
+            "# ja",
+            "Write `import jaxaot as ja`. Tensors have pages of their own: [functions](ops.md), [methods](tensor.md).",
+        ]
+    }
     pages["jaxaot.md"] += [section(*pair) for pair in flow]
     for package in PACKAGES:
         module = operator.attrgetter(package)(ja)
-        pages[f"{package}.md"] = [f"# {package}", doc_as_markdown(module.__doc__ or "")]
+        pages[f"{package}.md"] = [f"# ja.{package}", doc_as_markdown(module.__doc__ or "")]
         pages[f"{package}.md"] += [section(*pair) for pair in public(module, f"ja.{package}")]
     pages["ops.md"] = ["# Functions of tensors", OPS, "## ja", _table(ops.items())]
     for package in OP_PACKAGES:
@@ -246,6 +275,7 @@ def reference_pages() -> dict[str, str]:
     return {name: "\n\n".join(parts) + "\n" for name, parts in pages.items()}
 
 
+FLOW = "Write `import jaxaot as ja`. Tensors have pages of their own: [functions](ops.md), [methods](tensor.md)."
 OPS = "They have PyTorch's names, arguments and results; `help(ja.matmul)` says more of each. Most are methods as well."
 METHODS = "`x` is a `ja.Tensor`. A name that ends in `_` writes in place."
 
