@@ -5,6 +5,14 @@ class RecompileWarning(UserWarning):
     """One argument or attribute makes a compiled function compile again and again, or run eagerly.
 
     The message names it and what to write instead. `step.explain_recompiles()` lists why each program was made.
+
+        @ja.compile
+        def step(x, n):
+            return x * n
+        for n in range(10):
+            step(ja.ones(3), n)    # RecompileWarning: a program for each value of `n`
+        for n in range(10):
+            step(ja.ones(3), ja.tensor(n))
     """
 
 
@@ -12,14 +20,27 @@ class TracedPrintWarning(UserWarning):
     """A compiled function calls `print` or logs, which happens when it is traced and not at each call.
 
     `ja.print` prints the values of tensors at each call.
+
+        def step(x):
+            print(x)
+            return x * 2
+        ja.compile(step)(ja.ones(3))            # TracedPrintWarning
+        def step(x):
+            ja.print(x)
+            return x * 2
+        ja.compile(step)(ja.ones(3))
     """
 
 
 class UnmatchedNamesWarning(UserWarning):
     """A policy mentions a name that `checkpoint_name` gave to no value of the graph.
 
-    `ja.policies.save_only_these_names("atention")` says nothing of a value named `"attention"`. The message lists the
-    names that there are.
+    For example:
+
+        step = lambda x: ja.checkpoint_name(x.sin(), "attention").exp().sum()
+        joint = ja.trace(step, ja.ones(3, requires_grad=True)).joint()
+        joint.partition(ja.policies.save_any_names_but_these("atention"))    # UnmatchedNamesWarning
+        joint.partition(ja.policies.save_any_names_but_these("attention"))
     """
 
 
@@ -27,6 +48,10 @@ class UnprovedGuardsWarning(UserWarning):
     """`ja.config(validate_guards=True)` found neither a proof nor a counter-example for the guards of a program.
 
     The time for it was used up, or arithmetic such as `x ** y` is more than the solver knows of. The program runs.
+
+        step = ja.compile(lambda x: x.sin())
+        with ja.config(validate_guards=True):
+            step(ja.ones(3))                    # UnprovedGuardsWarning where the time is used up
     """
 
 
@@ -35,6 +60,10 @@ class UntriedVersionWarning(UserWarning):
 
     `pip install --upgrade jaxaot` gets one that was tried with them, if there is one.
     `warnings.filterwarnings("ignore", message="jaxaot was tried")` before the import hides the warning.
+
+        import warnings
+        warnings.filterwarnings("ignore", message="jaxaot was tried")
+        import jaxaot as ja                     # UntriedVersionWarning where a newer JAX is installed
     """
 
 

@@ -87,6 +87,9 @@
 
 Each subclasses the builtin that PyTorch raises in its place, so that habits still work. The docstring of a class is
 its help page: cause, failing example, fix.
+
+In the examples `ja` is jaxaot, `jnp` is `jax.numpy`. The line that names the error raises it; what follows is what to
+write instead.
 """
 
 from __future__ import annotations
@@ -94,6 +97,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from jaxaot._gradient_errors import AnomalyError as AnomalyError
+from jaxaot._gradient_errors import AutogradError as AutogradError
+from jaxaot._gradient_errors import BackwardTwiceError as BackwardTwiceError
+from jaxaot._gradient_errors import DualTensorError as DualTensorError
+from jaxaot._gradient_errors import FunctionResultError as FunctionResultError
+from jaxaot._gradient_errors import GradientMismatchError as GradientMismatchError
+from jaxaot._gradient_errors import HookResultError as HookResultError
+from jaxaot._gradient_errors import IndependentInputError as IndependentInputError
+from jaxaot._gradient_errors import InferenceTensorError as InferenceTensorError
+from jaxaot._gradient_errors import LeafWriteError as LeafWriteError
+from jaxaot._gradient_errors import MissingMethodError as MissingMethodError
+from jaxaot._gradient_errors import NoDerivativeError as NoDerivativeError
+from jaxaot._gradient_errors import NoGradPathError as NoGradPathError
+from jaxaot._gradient_errors import NoInputsError as NoInputsError
+from jaxaot._gradient_errors import PackedDerivativeError as PackedDerivativeError
+from jaxaot._gradient_errors import PackHookWroteError as PackHookWroteError
+from jaxaot._gradient_errors import RecomputeMismatchError as RecomputeMismatchError
+from jaxaot._gradient_errors import SavedHooksDisabledError as SavedHooksDisabledError
+from jaxaot._gradient_errors import SavedHooksError as SavedHooksError
+from jaxaot._gradient_errors import SavedTensorDetachedError as SavedTensorDetachedError
+from jaxaot._gradient_errors import SavedTensorWrittenError as SavedTensorWrittenError
+from jaxaot._gradient_errors import ScalerOrderError as ScalerOrderError
+from jaxaot._gradient_errors import UntraceableHooksError as UntraceableHooksError
+from jaxaot._gradient_errors import UnusedInputError as UnusedInputError
 from jaxaot._graph_errors import BudgetError as BudgetError
 from jaxaot._graph_errors import CompilerError as CompilerError
 from jaxaot._graph_errors import CompilerResultError as CompilerResultError
@@ -111,6 +138,22 @@ from jaxaot._graph_errors import SettingsChangedError as SettingsChangedError
 from jaxaot._graph_errors import TagConflictError as TagConflictError
 from jaxaot._graph_errors import UnsoundGuardsError as UnsoundGuardsError
 from jaxaot._graph_errors import WrongExecutableError as WrongExecutableError
+from jaxaot._trace_errors import AttributeChangeError as AttributeChangeError
+from jaxaot._trace_errors import CapturedTensorChangedError as CapturedTensorChangedError
+from jaxaot._trace_errors import ConcretizationError as ConcretizationError
+from jaxaot._trace_errors import EagerOnlyError as EagerOnlyError
+from jaxaot._trace_errors import ExportError as ExportError
+from jaxaot._trace_errors import LastingHookError as LastingHookError
+from jaxaot._trace_errors import LeakedTensorError as LeakedTensorError
+from jaxaot._trace_errors import LossError as LossError
+from jaxaot._trace_errors import ModuleLiftError as ModuleLiftError
+from jaxaot._trace_errors import SignatureMismatchError as SignatureMismatchError
+from jaxaot._trace_errors import StaticArgumentError as StaticArgumentError
+from jaxaot._trace_errors import TraceError as TraceError
+from jaxaot._trace_errors import UnguardedError as UnguardedError
+from jaxaot._trace_errors import UnreachableTensorError as UnreachableTensorError
+from jaxaot._trace_errors import UnsupportedVariableError as UnsupportedVariableError
+from jaxaot._trace_errors import VolatileError as VolatileError
 from jaxaot._warnings import RecompileWarning as RecompileWarning
 from jaxaot._warnings import TracedPrintWarning as TracedPrintWarning
 from jaxaot._warnings import UnmatchedNamesWarning as UnmatchedNamesWarning
@@ -125,22 +168,33 @@ class TensorError(JaxaotError, RuntimeError):
 class ViewError(TensorError):
     """A view that strides cannot express.
 
-    `x.t().view(-1)` asks for one dim over memory that is not contiguous. Use `x.t().reshape(-1)`, which copies where
-    it must.
+    For example:
+
+        x = ja.zeros(2, 3).t()
+        x.view(-1)                              # ViewError
+        x.reshape(-1)                           # copies where it must
     """
 
 
 class ShapeMismatchError(TensorError):
     """Operands whose shapes do not fit together, or an in-place op whose result would outgrow its target.
 
-    `torch.zeros(3).add_(torch.zeros(2, 3))` cannot store a (2, 3) result in a (3,) tensor. Write `x = x + y`.
+    For example:
+
+        x, y = ja.zeros(3), ja.zeros(2, 3)
+        x.add_(y)                               # ShapeMismatchError
+        x = x + y
     """
 
 
 class DtypeError(TensorError):
     """A result whose dtype cannot be stored where it should go.
 
-    `ints.mul_(0.5)` would store floats in integers. Write `ints = ints * 0.5`, or convert with `.to(...)` first.
+    For example:
+
+        counts = ja.tensor([1, 2])
+        counts.mul_(0.5)                        # DtypeError
+        counts = counts * 0.5
     """
 
 
@@ -149,15 +203,31 @@ class DeviceTypeError(TensorError, RuntimeError):
 
     Write `ja.autocast("cpu")`, `"cuda"`, `"gpu"` or `"tpu"`, without the number of a device; or `ja.autocast()`, for
     the device that JAX uses.
+
+        ja.autocast("cuda:0")                   # DeviceTypeError
+        ja.autocast("cuda")
     """
 
 
 class TensorTypeError(TensorError, TypeError):
-    """A value of a kind that cannot be used there, such as an index that is a string."""
+    """A value of a kind that cannot be used there, such as an index that is a string.
+
+    For example:
+
+        x = ja.zeros(2, 3)
+        x["first"]                              # TensorTypeError
+        x[0]
+    """
 
 
 class TensorValueError(TensorError, ValueError):
-    """A value that has no meaning there, such as an element of an empty tensor."""
+    """A value that has no meaning there, such as an element of an empty tensor.
+
+    For example:
+
+        ja.cat([])                              # TensorValueError
+        ja.cat([ja.zeros(2)])
+    """
 
 
 class NoValueError(TensorError, NotImplementedError):
@@ -165,25 +235,45 @@ class NoValueError(TensorError, NotImplementedError):
 
     Run the program on tensors with values, or do without the value: an `if` on a tensor, `x[mask]`, `.item()` and
     `print` of elements need it. `ja.empty_like(x, device="cpu")` makes memory of that shape, to be filled.
+
+        x = ja.empty(3, device="meta")
+        x.sum().item()                          # NoValueError
+        ja.zeros_like(x, device="cpu").sum().item()
     """
 
 
 class DeletedArrayError(TensorError):
     """A jax array without a value: it was donated to another computation, or deleted.
 
-    `step = jax.jit(f, donate_argnums=0); step(a); ja.from_jax(a) + 1`. Use what the donating call returned, or copy the
-    array before: `ja.tensor(a)`.
+    For example:
+
+        step = jax.jit(lambda a: a + 1, donate_argnums=0)
+        a = jnp.ones(3)
+        b = step(a)
+        ja.from_jax(a) + 1                      # DeletedArrayError
+        ja.from_jax(b) + 1
     """
 
 
 class DimError(TensorError, IndexError):
-    """A dim or an index that lies outside the tensor."""
+    """A dim or an index that lies outside the tensor.
+
+    For example:
+
+        x = ja.zeros(2, 3)
+        x.sum(2)                                # DimError
+        x.sum(-1)
+    """
 
 
 class OverlappingWriteError(TensorError):
     """A write to a tensor in which several elements share one place in memory.
 
-    `torch.zeros(1, 3).expand(2, 3).add_(1)` would add twice to each element. Call `.clone()` first.
+    For example:
+
+        x = ja.zeros(1, 3).expand(2, 3)
+        x.add_(1)                               # OverlappingWriteError
+        x.clone().add_(1)
     """
 
 
@@ -192,6 +282,12 @@ class StorageSizeError(TensorError):
 
     After `x.untyped_storage().resize_(0)` the values of `x` are gone. Grow the storage and fill it before reading.
     `ja.zeros(2**31, 2**31)` has more bytes than memory has addresses.
+
+        x = ja.ones(4)
+        x.untyped_storage().resize_(0)
+        x + 1                                   # StorageSizeError
+        x.untyped_storage().resize_(16)
+        x.fill_(1)
     """
 
 
@@ -200,326 +296,52 @@ class SingularMatrixError(TensorError):
 
     Add a multiple of the identity, or use `ja.linalg.lstsq` or `ja.linalg.pinv`. The `_ex` forms return an `info`
     instead of raising. In a compiled graph the result is inf or NaN.
+
+        matrix = ja.zeros(2, 2)
+        ja.linalg.inv(matrix)                   # SingularMatrixError
+        ja.linalg.pinv(matrix)
     """
 
 
 class ArgumentError(TensorError, TypeError):
-    """Arguments that do not fit the schema of the op."""
+    """Arguments that do not fit the schema of the op.
 
+    For example:
 
-class AutogradError(JaxaotError, RuntimeError):
-    """A gradient that cannot be computed or recorded."""
-
-
-class LeafWriteError(AutogradError):
-    """An in-place write to a leaf that requires grad, or to a view of one, while gradients are recorded.
-
-    `w = ja.ones(3, requires_grad=True); w.add_(1)`. Write inside `with ja.no_grad():`, or out of place.
-    """
-
-
-class NoInputsError(AutogradError, ValueError):
-    """`ja.autograd.grad(y, [])`: gradients with respect to nothing. Pass the tensors, `ja.autograd.grad(y, [w])`."""
-
-
-class NoGradPathError(AutogradError):
-    """`backward()` from a tensor that does not depend on anything that requires grad."""
-
-
-class BackwardTwiceError(AutogradError):
-    """A second backward through a graph whose saved values were freed by the first.
-
-    Pass `retain_graph=True` to the first.
-    """
-
-
-class RecomputeMismatchError(AutogradError):
-    """A function run by `ja.checkpoint` did something else when the backward ran it again.
-
-    What it does may depend on its arguments, on tensors and on random numbers, but not on what else changes between
-    forward and backward: `if self.calls % 2: x = x.sin()` with a counter `self.calls`. Pass such values as arguments.
-    """
-
-
-class SavedTensorWrittenError(AutogradError):
-    """A tensor that a backward needs was written in place since, and `ja.autograd.set_version_check("error")` is on.
-
-    Values are immutable, so without the check the gradient of the values that were used is computed.
-    """
-
-
-class SavedTensorDetachedError(AutogradError):
-    """A tensor that a backward needs was detached in place, and `ja.autograd.set_version_check("error")` is on.
-
-    `y = x.sin(); x.detach_(); y.backward()`. Write `x = x.detach()`. Without the check the gradient is computed.
-    """
-
-
-class InferenceTensorError(AutogradError):
-    """A tensor that was made in `inference_mode`, where gradients are recorded.
-
-    `with ja.inference_mode(): c = ja.ones(3)`, and then `w * c` where `w` requires grad. Use `c.clone()`, or make it
-    under `ja.no_grad()`.
-    """
-
-
-class SavedHooksError(AutogradError):
-    """Hooks on a saved tensor that cannot be set: it was freed, has hooks already, or is None.
-
-    `y.grad_fn._raw_saved_self.register_hooks(pack, unpack)` takes one pair, before the backward.
-    """
-
-
-class UntraceableHooksError(SavedHooksError):
-    """Hooks on saved tensors around a function under `ja.remat` that no graph can carry out.
-
-    `pack = lambda x: x.numpy()` asks for values, which a graph does not have. Write hooks that are functions of the
-    tensor alone, such as `lambda x: x.to(ja.bfloat16)`.
-    """
-
-
-class PackedDerivativeError(SavedHooksError):
-    """A second derivative of a function under `ja.remat` whose residuals were packed by hooks on saved tensors.
-
-    Integers and rounded floats have no derivative. Call `jax.hessian(ja.remat(f))(x)` outside of the hooks.
-    """
-
-
-class SavedHooksDisabledError(SavedHooksError):
-    """`saved_tensors_hooks` inside `disable_saved_tensors_hooks`, or the other way round."""
-
-
-class AnomalyError(AutogradError):
-    """A backward gives a NaN, and `ja.autograd.detect_anomaly()` is on.
-
-    `x.sqrt() * 0` at `x = 0` has the gradient `0 * inf`. The message names the operation of the forward and its line.
-    """
-
-
-class HookResultError(AutogradError):
-    """A hook on gradients that returned something of another size, type or number than what it replaces.
-
-    `y.register_hook(lambda grad: grad.sum())`. Return a tensor of the gradient's shape and dtype, or None.
-    """
-
-
-class PackHookWroteError(AutogradError):
-    """A pack hook that writes to the tensor that it gets.
-
-    `pack = lambda x: x.mul_(2)`. Write `lambda x: x * 2`.
-    """
-
-
-class FunctionResultError(AutogradError):
-    """A custom Function returns, saves or marks something that does not fit.
-
-    `backward` returns a tensor or None for each argument of `forward`, of its shape or one that it expands to;
-    `ctx.save_for_backward` takes tensors; what `ctx.mark_dirty` names is an argument and is returned.
-    """
-
-
-class MissingMethodError(AutogradError, NotImplementedError):
-    """A custom Function is called, or differentiated, and has no method for that.
-
-    `forward` computes, `backward` (or `vjp`) takes gradients back, `jvp` takes tangents along. Write the one that is
-    missing, as a static method.
-
-        class Double(ja.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                return 2 * x
-
-            @staticmethod
-            def backward(ctx, gradient):
-                return 2 * gradient
-    """
-
-
-class NoDerivativeError(AutogradError, NotImplementedError):
-    """An op is differentiated that has no derivative, or none in forward mode, as in PyTorch.
-
-    Detach the operand if it is to count as a constant; in place of forward mode use a backward.
-    """
-
-
-class GradientMismatchError(AutogradError):
-    """`ja.autograd.gradcheck` found a backward that is wrong, or a function that it cannot check.
-
-    `ja.autograd.gradcheck(MyFunction.apply, x)` compares the gradients of the tape with finite differences. Look at the
-    `backward` of the custom Function that it names the output of. If the function is not smooth at that point, as
-    `abs` at 0, check it elsewhere; if numbers are short, use float64 or larger tolerances.
-    """
-
-
-class DualTensorError(AutogradError):
-    """A dual tensor that cannot be made, or an op without a forward-mode derivative.
-
-    `ja.autograd.forward_ad.make_dual(x, direction)` outside of `with ja.autograd.forward_ad.dual_level():`, inside of
-    two of them, or of a tensor that is dual already. Higher derivatives in forward mode: `ja.func.jvp`, which nests.
-    """
-
-
-class ScalerOrderError(AutogradError):
-    """The calls of a `GradScaler` did not follow one another as they have to in an iteration.
-
-    In each, after `scaler.scale(loss).backward()`: at most one `unscale_` and then one `step` for every optimizer, and
-    one `update` at the end.
-    """
-
-
-class UnusedInputError(AutogradError):
-    """`autograd.grad` was asked for the gradient of an input that the output does not depend on.
-
-    Pass `allow_unused=True` to get `None` for it.
-    """
-
-
-class IndependentInputError(AutogradError):
-    """A function of `ja.autograd.functional` whose output does not depend on an input, with `strict=True`.
-
-    `ja.autograd.functional.hessian(lambda x: (2 * x).sum(), x, strict=True)`: the gradient is 2 whatever `x` is. Leave
-    `strict` out to get zeros.
-    """
-
-
-class TraceError(JaxaotError, RuntimeError):
-    """A function that could not be turned into a graph."""
-
-
-class ConcretizationError(TraceError, TypeError):
-    """Python asked for the value of a tensor that is only a symbol during tracing.
-
-    `if x.sum() > 0`, `while err > tol`, `int(n)`, `.item()`, `.tolist()` and `x.nonzero()` ask for values. Compute with
-    tensors (`ja.where`, `ja.cond`, `ja.while_loop`), pass the value as a Python argument, or compile the function in
-    segments, between which Python has the values: `ja.compile(fn, segments=True)`.
-    """
-
-
-class LastingHookError(TraceError):
-    """A hook on a gradient, or `retain_grad`, inside of a traced function, which a backward outside would have to call.
-
-    `y = x * 2; y.register_hook(hook); return y.sum()`. Register hooks on what the function takes and returns, outside
-    of it; or run the backward inside, which calls them, and take them away before the function returns.
-    """
-
-
-class LeakedTensorError(TraceError):
-    """A tensor made during a trace was used, or is still held, after the trace ended.
-
-    What a compiled function keeps in attributes, lists and variables is live after each call. Not so what it puts into
-    an object that cannot be looked into, such as a queue, or what the body of a control flow call keeps.
-    """
-
-
-class UnguardedError(TraceError):
-    """A compiled function reads of Python what no call could look at again.
-
-    A list, dict or set of more than 100,000 items is one. Keep them in an array, or say that they never change while
-    their number does not: `ja.config(trust_large_containers=True)`.
-    """
-
-
-class VolatileError(TraceError):
-    """A function reads what is another thing at each call: an iterator, Python's random numbers, a clock, a file.
-
-    `ja.compile` runs such a function eagerly, after a warning; `ja.trace` raises.
-    """
-
-    def __init__(self, reason: str, advice: str = "", is_break: bool = False):
-        """Says what it reads, what to write instead, and whether `segments=True` makes a break of it."""
-        super().__init__(reason, advice)
-        self.reason, self.advice, self.is_break = reason, advice, is_break
-
-    def __str__(self) -> str:
-        return f"{self.reason}. {self.advice}" if self.advice else self.reason
-
-
-class EagerOnlyError(VolatileError):
-    """A function does what no graph can do for later calls: its backward writes to a tensor, or `set_` joins two.
-
-    `ja.compile` runs such a function eagerly, after a warning; `ja.trace` raises.
-
-        class Counting(ja.autograd.Function):
-            @staticmethod
-            def backward(ctx, gradient):
-                calls.add_(1)                # a tensor from outside: return what is to be added instead
-                return gradient
-    """
-
-
-class UnreachableTensorError(TraceError):
-    """A function read a tensor that is neither an argument nor reachable from its closure, globals or `self`."""
-
-
-class CapturedTensorChangedError(TraceError):
-    """The function of a `cond`, `while_loop`, `scan` or `map` changed more of a tensor from outside than its values.
-
-    `ja.cond(p, lambda: x.t_(), lambda: x)` would leave `x` transposed or not, as a value says that is only known when
-    the compiled graph runs. Return the view instead, or change the tensor before or after.
-    """
-
-
-class StaticArgumentError(TraceError, TypeError):
-    """A non-tensor argument that is not hashable, so that it cannot be part of a cache key."""
-
-
-class UnsupportedVariableError(TraceError, TypeError):
-    """An `nnx.Variable` of a sort that cannot become an input of a graph.
-
-    Variables made with `ref=True` or `hijax=True` hold mutable arrays of JAX. Leave both out.
-    """
-
-
-class AttributeChangeError(TraceError):
-    """A traced function put something into an attribute, a list or a variable that a later call could not make again.
-
-    Tensors, arrays, plain values, containers of them, objects of classes of your own and nnx modules are carried out at
-    every call. A function, an iterator, a file, or one Variable in two modules is not: assign it outside, or return it.
-    """
-
-
-class SignatureMismatchError(TraceError, TypeError):
-    """A compiled stage was called with arguments other than those it was traced for."""
-
-
-class ModuleLiftError(TraceError, TypeError):
-    """An object whose parameters and buffers cannot become inputs, or that changed its structure during a call.
-
-    `ja.aot.aot_module` takes objects that hold tensors and can be called, flax nnx modules, and flax linen modules with
-    their variables: `ja.aot.aot_module(module, compiler, variables=variables)`.
-    """
-
-
-class ExportError(TraceError):
-    """A function that no exported graph can stand for.
-
-    A graph of values cannot resize a storage, hold an input without bytes, or, where the calling convention of the
-    function is to be kept (`aot_export_joint_simple`), write to its inputs.
-    """
-
-
-class LossError(ExportError):
-    """The output that `output_loss_index` names cannot be the loss: it is missing, not a scalar, or needs no gradient.
-
-    `ja.aot.aot_export_module(model, (x,), trace_joint=True, output_loss_index=0)` needs a model whose first output is
-    a float tensor of one element that depends on a parameter.
+        ja.exp("1")                             # ArgumentError
+        ja.exp(ja.tensor(1.0))
     """
 
 
 class ControlFlowMismatchError(JaxaotError, TypeError):
     """Branches of a `cond` that return different things, or a loop whose function changes the kind of what it carries.
 
-    `ja.scan(lambda c, x: (c + x, None), 0, ja.ones(3))` starts from an integer and goes on with a float. Write
-    `ja.tensor(0.0)`.
+    For example:
+
+        ja.scan(lambda c, x: (c + x, None), 0, ja.ones(3))    # ControlFlowMismatchError
+        ja.scan(lambda c, x: (c + x, None), ja.tensor(0.0), ja.ones(3))
     """
 
 
 class SchemaError(JaxaotError, ValueError):
-    """A row of the op table whose schema cannot be parsed."""
+    """A row of the op table whose schema cannot be parsed.
+
+    For example:
+
+        from jaxaot.ops.schema import parse_schema
+        parse_schema("double(Tensor) -> Tensor")    # SchemaError
+        parse_schema("double(Tensor self) -> Tensor")
+    """
 
 
 class DuplicateOpError(JaxaotError, ValueError):
-    """Two rows of the op table claim one name."""
+    """Two rows of the op table claim one name.
+
+    For example:
+
+        from jaxaot.ops.table import register_op
+        register_op("sin(Tensor self) -> Tensor")(jnp.sin)    # DuplicateOpError
+    """
 
 
 class StateDictError(JaxaotError, RuntimeError, ValueError):
@@ -529,7 +351,7 @@ class StateDictError(JaxaotError, RuntimeError, ValueError):
     names that are missing or unexpected.
 
         model = ja.nn.Linear(4, 2)
-        model.load_state_dict({"weight": ja.ones(2, 4)})  # `bias` is missing
+        model.load_state_dict({"weight": ja.ones(2, 4)})    # StateDictError: `bias` is missing
         model.load_state_dict({"weight": ja.ones(2, 4)}, strict=False)
     """
 
@@ -539,19 +361,33 @@ class SavedFileError(JaxaotError, RuntimeError, ValueError):
 
     Files hold tensors, arrays, numbers, strings, bools, None, and lists, tuples and dicts of them. Other objects have
     state dicts: save these, `ja.save(model.state_dict(), path)`. A damaged file was cut off or changed since.
+
+        model = ja.nn.Linear(4, 2)
+        ja.save({"model": model}, "model.safetensors")    # SavedFileError
+        ja.save({"model": model.state_dict()}, "model.safetensors")
     """
 
 
 class MissingNameError(JaxaotError, AttributeError):
     """A name that PyTorch has and jaxaot has not, or an attribute that a module does not have.
 
-    x.cuda()                        # the message says what to write: arrays live on the first accelerator already
-    x.to(jax.devices("gpu")[0])
+    For example:
+
+        x = ja.ones(3)
+        x.cuda()                                # MissingNameError
+        x.to(jax.devices()[0])
     """
 
 
 class UnknownSettingError(JaxaotError, TypeError):
-    """A setting that does not exist."""
+    """A setting that does not exist.
+
+    For example:
+
+        with ja.config(polcy="save_all"): pass  # UnknownSettingError
+        with ja.config(policy="save_all"):
+            pass
+    """
 
     def __init__(self, unknown: Sequence[str], known: Sequence[str]):
         super().__init__(
@@ -565,11 +401,21 @@ class UnknownSettingError(JaxaotError, TypeError):
 
 
 class UsageError(JaxaotError, ValueError):
-    """The command line was given something it cannot use."""
+    """The command line was given something it cannot use.
+
+    For example:
+
+        f = ja.remat(lambda x, flag: x * flag, static_argnames="falg")    # UsageError
+        f = ja.remat(lambda x, flag: x * flag, static_argnames="flag")
+    """
 
 
 class NothingToCheckError(UsageError, AssertionError):
     """`ja.autograd.gradcheck` was told to compare nothing.
 
-    `ja.autograd.gradcheck(f, x, check_backward_ad=False)`. Pass `check_forward_ad=True`, or leave `check_backward_ad`.
+    For example:
+
+        x = ja.ones(3, requires_grad=True)
+        ja.autograd.gradcheck(ja.sin, x, check_backward_ad=False)    # NothingToCheckError
+        ja.autograd.gradcheck(ja.sin, x, eps=1e-2, atol=1e-2)
     """

@@ -22,6 +22,8 @@ LAYERS = [
         "_absent",
         "_warnings",
         "_graph_errors",
+        "_gradient_errors",
+        "_trace_errors",
     ),
     ("views",),
     ("ir", "ops"),
@@ -50,6 +52,10 @@ WITHIN_A_ROW = {
     ("_versions", "errors"),  # an untried version is a warning
     ("_absent", "errors"),  # a name that is not there is an error
     ("errors", "_graph_errors"),  # are one tree
+    ("errors", "_gradient_errors"),
+    ("errors", "_trace_errors"),
+    ("_gradient_errors", "_graph_errors"),
+    ("_trace_errors", "_graph_errors"),
     ("errors", "_warnings"),  # are shown together
     ("rematerialize", "tracer"),  # hooks on saved tensors are traced
 }
