@@ -14,6 +14,7 @@
     │   ├── SingularMatrixError           a matrix without an inverse or factor
     │   ├── NoValueError                  the value of a tensor that has none, on the device "meta"
     │   ├── DeletedArrayError             a jax array whose buffer was donated or deleted
+    │   ├── CheckError                    a condition that was to hold, and does not
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
     │   ├── LeafWriteError                a leaf that requires grad, written in place
@@ -200,6 +201,13 @@ class SingularMatrixError(TensorError):
 
     Add a multiple of the identity, or use `ja.linalg.lstsq` or `ja.linalg.pinv`. The `_ex` forms return an `info`
     instead of raising. In a compiled graph the result is inf or NaN.
+    """
+
+
+class CheckError(TensorError):
+    """A condition does not hold that `ja.check` was to make sure of.
+
+    `ja.check(x.shape[0] <= 512)`. Pass what the function is made for, or check something else.
     """
 
 
