@@ -15,6 +15,7 @@ import jax
 
 from jaxaot._jax import is_outermost
 from jaxaot._typing import Array, ClosedJaxpr
+from jaxaot.ir.build import barrier
 from jaxaot.ir.extents import is_padded
 from jaxaot.ir.rewrite import add_inputs, rebuild, with_input_order
 from jaxaot.ir.roles import Primal
@@ -119,12 +120,13 @@ def keeping_padding(parts: Partition, padded_outputs: Sequence[int]) -> Partitio
     if not moved:
         return parts
     forward, n = parts.forward, parts.plan.n_extra_outputs
-    further = [forward.jaxpr.outvars[i] for i in moved]
+    # values of their own, as where Python asks for values an output is told by its variable
+    apart, further = barrier([forward.jaxpr.outvars[i] for i in moved], forward.jaxpr.eqns[-1])
     places = {index: FromForward(n + k) for k, index in enumerate(moved)}
     residuals = tuple(places.get(s.index, s) if isinstance(s, FromOutput) else s for s in parts.plan.residuals)
     return dataclasses.replace(
         parts,
-        forward=rebuild(forward, forward.jaxpr.eqns, [*forward.jaxpr.outvars, *further]),
+        forward=rebuild(forward, [*forward.jaxpr.eqns, apart], [*forward.jaxpr.outvars, *further]),
         plan=dataclasses.replace(parts.plan, residuals=residuals),
     )
 

@@ -29,6 +29,7 @@ from jaxaot.passes.dce import dce
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.runtime.key import parameter_names
 from jaxaot.runtime.room import Room, Shared, cut_outputs, keeping_padding, may_be_padded, shared_forward, shared_joint
 from jaxaot.views.layout import Layout, contiguous, layout_of
 
@@ -115,9 +116,18 @@ class TracedCall:
             known[i] = np.asarray(count, known[i].dtype)
         return tuple(known)
 
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the user calls the positional arguments; those of a module are those of its `forward`."""
+        return parameter_names(_called(self.fn))
+
     def found(self, path: Path) -> Any:
         """Returns what a path leads to."""
         return follow([((("root", "args"),), self.args), ((("root", "kwargs"),), self.kwargs), _fn(self.fn)], path)
+
+
+def _called(fn: Any) -> Any:
+    return getattr(fn, "forward", fn)
 
 
 def _fn(fn: Any) -> tuple[Path, Any]:
@@ -150,7 +160,7 @@ class Sizes:
         self._buckets = read_buckets(buckets)
         self._given: Mapping[str, Mapping[int, Buckets]] = {}
         if dynamic is not None and dynamic is not True:
-            self._given = read_dims(fn, dynamic, self._buckets)
+            self._given = read_dims(_called(fn), dynamic, self._buckets)
         self._families: dict[Any, Family] = {}
         self.refused: dict[Shapes, str] = {}
         self.fits: dict[Shapes, Fit] = {}
@@ -369,7 +379,7 @@ class Sizes:
                 and all(_is_whole(value) for value in values)
                 and not any(t.requires_grad and t.is_leaf and not t.is_argument for t in tensors)  # parameters
             ):
-                owners = [_owner(call.key, tensor.path) for tensor in tensors if tensor.is_argument]
+                owners = [_owner(call.names, tensor.path) for tensor in tensors if tensor.is_argument]
                 yield _Array(storage.graph_input, values[0], owners[0] if owners else None, tuple(shown[number]))
         first = sum(storage.graph_input is not None for storage in plan.storages) + len(plan.ghosts)
         leaves = call.key.in_tree.flatten_up_to((call.args, call.kwargs)) if plan.values else []
@@ -408,18 +418,18 @@ def _graph(traced: Traced, joint: JointGraph | None) -> Graph:
     return Graph(dce(inline(jaxpr, also_custom=True)), (traced, joint))
 
 
-def _owner(key: CallKey, path: Path) -> str:
+def _owner(names: Sequence[str], path: Path) -> str:
     """Returns the name of the argument where a path begins."""
     root, (_, which), *_rest = path
     if root[1] == "kwargs":
         return str(which)
-    return key.parameters[which] if which < len(key.parameters) else f"args[{which}]"
+    return names[which] if which < len(names) else f"args[{which}]"
 
 
 def _leaf_owners(call: TracedCall) -> list[str]:
     """Returns the name of the argument that each leaf belongs to."""
     positional, keywords = call.traced.in_tree.children()
-    names = call.key.parameters
+    names = call.names
     found = []
     for i, tree in enumerate(positional.children()):
         found += [names[i] if i < len(names) else f"args[{i}]"] * tree.num_leaves

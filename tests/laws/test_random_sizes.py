@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import jaxaot as ja
-from tests.runtime.sized import Both, garbage, rows
-
-__all__ = ["garbage"]
+from jaxaot.runtime import room
+from tests.runtime.sized import Both, padding_with, rows
 
 ROWS = {
     "tanh": lambda x, y, w: x.tanh(),
@@ -65,19 +64,21 @@ def make_program(seed):
     return fn, steps
 
 
-@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(s, marks=pytest.mark.slow) for s in range(6, 120))])
-def test_random_programs(seed, garbage):
+@pytest.mark.parametrize("seed", [1, 2, 3, *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 120))])
+def test_random_programs(seed, monkeypatch):
+    monkeypatch.setattr(room, "padded", padding_with(np.nan if seed % 2 else 1e8))
     fn, steps = make_program(seed)
-    both = Both(fn, dynamic={"x": 0, "y": 0} if seed % 2 else None)
+    both = Both(fn, dynamic={"x": 0, "y": 0} if seed % 3 else None)
     needs_grad = bool(seed % 4)
     w = ja.tensor(rows(4, 4), requires_grad=True)
-    for n in (20, 13, 16, 14) if not seed % 2 else (13, 16, 14):
+    for n in (13, 15) if seed % 3 else (20, 13, 15):
         make = lambda n=n: (ja.tensor(rows(n, 4), requires_grad=needs_grad), ja.tensor(rows(n)), w)
         both(make, [w], rtol=1e-3, atol=1e-4)
     assert both.compiled.n_programs <= 2, (steps, both.compiled._sizes.described())
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
 def test_random_lengths_under_the_default(seed):
     fn, _ = make_program(100 + seed)
     both, w = Both(fn), ja.tensor(rows(4, 4), requires_grad=True)

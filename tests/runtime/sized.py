@@ -12,15 +12,24 @@ from jaxaot.runtime import room
 @pytest.fixture(params=[np.nan, 1e8], ids=["nan", "1e8"])
 def garbage(request, monkeypatch):
     """Fills padding with what shows wherever it leaks."""
+    monkeypatch.setattr(room, "padded", padding_with(request.param))
 
+
+@pytest.fixture
+def nans(monkeypatch):
+    """Fills padding with NaN."""
+    monkeypatch.setattr(room, "padded", padding_with(np.nan))
+
+
+def padding_with(filler):
     def padded(value, shape):
         there = np.asarray(value)
-        filler = request.param if there.dtype.kind in "fc" else 1 if there.dtype.kind == "b" else 10**8
-        full = np.full(shape, filler).astype(there.dtype)
+        fill = filler if there.dtype.kind in "fc" else 1 if there.dtype.kind == "b" else 10**8
+        full = np.full(shape, fill).astype(there.dtype)
         full[tuple(map(slice, there.shape))] = there
         return full
 
-    monkeypatch.setattr(room, "padded", padded)
+    return padded
 
 
 def rows(*shape):
