@@ -386,8 +386,11 @@ class CompiledFunction(Generic[P, R]):
             return self._recompiles.explain()
 
     def cache_info(self) -> CacheInfo:
-        """Returns how many calls found a program, how many had one built, and how many there are."""
-        return CacheInfo(self._hits, self._misses, len(self.programs))
+        """Returns how many calls found a program, how many did not, and how many programs there are.
+
+        A new size that runs in the program of a bucket is a call that found none: it is traced.
+        """
+        return CacheInfo(self._hits, self._misses, self.n_programs)
 
     def clear_cache(self) -> None:
         """Drops all compiled versions."""

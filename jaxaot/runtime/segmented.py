@@ -270,7 +270,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
 
     def cache_info(self) -> CacheInfo:
         """Returns how many calls found a program, how many had one built, and how many there are."""
-        return super().cache_info()._replace(currsize=len(self.programs) + len(self._stretches))
+        return super().cache_info()._replace(currsize=self.n_programs + len(self._stretches))
 
     def clear_cache(self) -> None:
         """Drops all compiled versions."""

@@ -17,7 +17,7 @@ import jax
 import numpy as np
 
 from jaxaot import settings
-from jaxaot._jax import is_key_dtype
+from jaxaot._jax import is_key_dtype, is_tracer
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import BudgetError, PolicyError, UsageError
 from jaxaot.facade.sizes import marks_of
@@ -400,7 +400,9 @@ def _is_apart(call: TracedCall) -> str | None:
         return "anomaly mode, a search for NaNs or a transformation of JAX is on, which would see what is padded"
     if traced.alias.freed or any(ghost.is_empty for ghost in traced.call.ghosts):
         return "storages without bytes are among its tensors"
-    arrays = (call.found(traced.call.tensors[s.tensor].path)._storage.array for s in traced.call.storages)
+    arrays = [call.found(traced.call.tensors[s.tensor].path)._storage.array for s in traced.call.storages]
+    if any(map(is_tracer, arrays)):
+        return "tensors of it hold symbols of a transformation of JAX"
     if any(isinstance(array, jax.Array) and len(array.sharding.device_set) > 1 for array in arrays):
         return "a tensor of it lies on several devices"
     return None
@@ -423,7 +425,7 @@ def _owner(names: Sequence[str], path: Path) -> str:
     root, (_, which), *_rest = path
     if root[1] == "kwargs":
         return str(which)
-    return names[which] if which < len(names) else f"args[{which}]"
+    return str(names[which]) if which < len(names) else f"args[{which}]"
 
 
 def _leaf_owners(call: TracedCall) -> list[str]:
