@@ -1,6 +1,6 @@
 """What sizes that change cost: a program for each, padding and masks by hand, and one program for many.
 
-    python -m benchmarks.sizes [gpt] [batch] [decode] [lstm] [full] [--steps N] [--longest N]
+    python -m benchmarks.sizes [gpt] [batch] [decode] [lstm] [tensors] [full] [--steps N] [--longest N]
 
 Each line is a way to run the same calls: programs, seconds of CPU time and of the clock for all calls, and the median
 time of a call whose size was seen before. `full` compares calls of the largest size, where nothing is padded: what the
@@ -203,7 +203,53 @@ def full(steps: int, longest: int) -> None:
     print(f"  first call of another size of the bucket: {time.process_time() - start:.2f} s CPU")
 
 
-PARTS = {"gpt": gpt, "batch": batch, "decode": decode, "lstm": lstm, "full": full}
+def tensors(steps: int, longest: int) -> None:
+    """Training steps of a module on tensors, against PyTorch's where it is installed."""
+    lengths = [int(n) for n in RNG.integers(3, longest + 1, steps)]
+    print(f"tensors: {steps} calls, {len(set(lengths))} sizes")
+    for dynamic in (False, None):
+        loss, step = _steps_of(ja, lambda fn, dynamic=dynamic: ja.compile(fn, dynamic=dynamic))
+        run(f"ja.compile(dynamic={dynamic})", [(n, lambda n=n: step(n)) for n in lengths], lambda: loss.n_programs)
+    try:
+        import torch
+    except ImportError:
+        print("  torch is not installed")
+        return
+    n_compiled = [0]
+
+    def counting(graph: Any, inputs: Any) -> Any:
+        from torch._inductor.compile_fx import compile_fx
+
+        n_compiled[0] += 1
+        return compile_fx(graph, inputs)
+
+    _, step = _steps_of(torch, lambda fn: torch.compile(fn, dynamic=True, backend=counting))
+    run("torch.compile(dynamic=True)", [(n, lambda n=n: step(n)) for n in lengths], lambda: n_compiled[0])
+
+
+def _steps_of(lib: Any, compiled: Callable[..., Any]) -> tuple[Any, Callable[[int], Any]]:
+    """Returns the compiled loss of a small language model in one of two libraries, and its step for a length."""
+    nn = lib.nn
+    model = nn.Sequential(nn.Embedding(64, 128), nn.Linear(128, 512), nn.GELU(), nn.Linear(512, 64))
+    optimizer = lib.optim.AdamW(model.parameters(), lr=1e-3)
+
+    def loss(ids: Any) -> Any:
+        logits = model(ids[:, :-1])
+        return nn.functional.cross_entropy(logits.reshape(-1, 64), ids[:, 1:].reshape(-1))
+
+    made = compiled(loss)
+
+    def step(length: int) -> Any:
+        optimizer.zero_grad()
+        value = made(lib.tensor(RNG.integers(0, 64, (4, length))))
+        value.backward()
+        optimizer.step()
+        return value.item()
+
+    return made, step
+
+
+PARTS = {"gpt": gpt, "batch": batch, "decode": decode, "lstm": lstm, "tensors": tensors, "full": full}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

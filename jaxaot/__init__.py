@@ -76,6 +76,9 @@ from jaxaot.facade.markers import must_recompute as must_recompute
 from jaxaot.facade.markers import must_save as must_save
 from jaxaot.facade.methods import FUNCTIONS as _FUNCTIONS
 from jaxaot.facade.printed import print as print
+from jaxaot.facade.sizes import check as check
+from jaxaot.facade.sizes import mark_dynamic as mark_dynamic
+from jaxaot.facade.sizes import mark_static as mark_static
 from jaxaot.facade.storage import Storage as Storage
 from jaxaot.facade.tensor import Size as Size
 from jaxaot.facade.tensor import Tensor as Tensor

@@ -96,6 +96,9 @@ from jaxaot.facade.markers import checkpoint_name as checkpoint_name
 from jaxaot.facade.markers import must_recompute as must_recompute
 from jaxaot.facade.markers import must_save as must_save
 from jaxaot.facade.printed import print as print
+from jaxaot.facade.sizes import check as check
+from jaxaot.facade.sizes import mark_dynamic as mark_dynamic
+from jaxaot.facade.sizes import mark_static as mark_static
 from jaxaot.facade.storage import Storage as Storage
 from jaxaot.facade.tensor import Size as Size
 from jaxaot.facade.tensor import Tensor as Tensor

@@ -10,12 +10,14 @@ import jax
 
 from jaxaot import flow
 from jaxaot import settings as config
+from jaxaot.buckets.policy import Given
 from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import require_values
 from jaxaot.lower.backends import get_backend
 from jaxaot.lower.costs import cut_options
+from jaxaot.lower.sized import Dynamic
 from jaxaot.partition.budget import check_budget, parse_fit
 from jaxaot.partition.pareto import Pareto, trade_offs
 from jaxaot.partition.policies import get_policy
@@ -30,6 +32,7 @@ from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.program import Program, lower
 from jaxaot.runtime.segment_builder import SegmentBuilder
 from jaxaot.runtime.segmented import SegmentedFunction
+from jaxaot.runtime.sizes import Sizes, Steps, TracedCall
 from jaxaot.tracer.pure import run_pure
 from jaxaot.tracer.trace import trace_call
 from jaxaot.transforms.functionalized import call_functionalized
@@ -65,11 +68,13 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
 def compile(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
+    dynamic: Dynamic | None = None, buckets: Given = "pow2",
 ) -> CompiledFunction[P, R]: ...
 @overload
 def compile(
     fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
+    dynamic: Dynamic | None = None, buckets: Given = "pow2",
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 # fmt: on
 def compile(
@@ -81,6 +86,8 @@ def compile(
     max_programs: int = MAX_PROGRAMS,
     segments: bool = False,
     fullgraph: bool = False,
+    dynamic: Dynamic | None = None,
+    buckets: Given = "pow2",
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
 
@@ -99,6 +106,10 @@ def compile(
     make a call run eagerly, after a warning: see `max_values` and `max_breaks` of `ja.config`. A function under
     `ja.compiler.disable` is a break as well, and gets real tensors.
 
+    The first size of an argument is compiled exactly. A dim that is seen to change gets *buckets*: one program for all
+    sizes up to a bucket, with the values of the exact program. What cannot run so is compiled exactly; `explain()` says
+    why. See `docs/sizes.md`.
+
     Args:
       fn: What to compile.
       policy: What the forward saves for the backward: `"min_cut"`, `"save_all"`, … or a policy.
@@ -108,16 +119,20 @@ def compile(
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
       segments: Whether Python may ask for values of traced tensors.
       fullgraph: Whether a function that cannot be one graph is an error rather than run eagerly or in segments.
+      dynamic: False for a program for each size; True for buckets from the first call on; or names of arguments, each
+        with the dims that change, such as `{"ids": (0, 1)}`, or with dims and their buckets.
+      buckets: The sizes for which programs are made: `"pow2"`, a step, or a list of all.
 
     Raises:
       PolicyError: If there is no such policy.
       BudgetError: If the budget cannot be read.
-      UsageError: If no version at all may be kept, or segments are both asked for and refused.
+      UsageError: If no version at all may be kept, segments are both asked for and refused, or what is said of sizes
+        cannot be read.
     """
     if fn is None:
         return functools.partial(
             compile, policy=policy, memory_budget=memory_budget, backend=backend, max_programs=max_programs,
-            segments=segments, fullgraph=fullgraph,
+            segments=segments, fullgraph=fullgraph, dynamic=dynamic, buckets=buckets,
         )  # fmt: skip
     _require_function(fn, "ja.compile")
     if max_programs < 1:
@@ -132,11 +147,28 @@ def compile(
     def cut(traced: Traced) -> Partition:
         return traced.joint().partition(policy, memory_budget)
 
+    sizes = None
+    if segments and dynamic not in (None, True, False):
+        raise UsageError(
+            "`segments=True` runs what Python asks for in segments, and of their sizes those change that it asks for. "
+            "Write `dynamic=True` with it, or leave `segments` out."
+        )
+    if dynamic or (dynamic is None and not segments and backend == "xla"):
+        cut_joint = lambda joint: flow.after_passes(joint).partition(policy, memory_budget)
+        sizes = Sizes(fn, dynamic, buckets, Steps(traced_call, _trace_at, flow.plain_joint_of, cut_joint, make))
     if segments:
-        builder = SegmentBuilder(trace_call, cut, make)
-        return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs)
-    build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make)
-    return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph)
+        builder = SegmentBuilder(trace_call, cut, make, sizes)
+        return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs, sizes=sizes)
+    build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make, sizes=sizes)
+    return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph, sizes)
+
+
+def _trace_at(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path], sizes: Any,
+    known: Any,
+) -> Traced:  # fmt: skip
+    """Returns the trace of a call at other sizes than its own."""
+    return require_values(trace_call(fn, *read_iterators(args, kwargs), known, numbers, sizes))
 
 
 def _require_function(fn: object, name: str) -> None:
@@ -158,6 +190,7 @@ def build_program(
     policy: str | Callable[..., Any] | None,
     memory_budget: float | str | None,
     make: Callable[..., Any],
+    sizes: Sizes | None = None,
 ) -> Program:
     """Returns the program for all calls that pass the guards of this one: the flow in five calls.
 
@@ -170,12 +203,18 @@ def build_program(
       policy: What the forward saves for the backward.
       memory_budget: How much it may save.
       make: The backend that compiles a graph.
+      sizes: What is known of the sizes of calls; None if each has a program of its own.
     """
-    traced, key = trace_for_call(fn, args, kwargs, numbers)
+    call = traced_call(fn, args, kwargs, numbers)
+    traced, joint, key = call.traced, call.joint, call.key
     if key.settings.validate_guards:
         prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
-    joint = traced.joint() if traced.needs_backward else None
     fit = parse_fit(key.settings.memory_budget if memory_budget is None else memory_budget)
+    if sizes is not None and fit is None:
+        room = sizes.room(call)
+        if room is not None:
+            return generate(lower(traced, room.partition, make, key, room=room), writing)
+    joint = None if joint is None else flow.after_passes(joint)
     if joint is not None and fit is not None:
         name = getattr(fn, "__name__", type(fn).__name__)
         program = fitting_program(joint, policy, fit, lambda parts: lower(traced, parts, make, key), name)
@@ -183,6 +222,20 @@ def build_program(
         partition = joint.partition(policy, memory_budget) if joint is not None else None
         program = lower(traced, partition, make, key)
     return generate(program, writing)
+
+
+def traced_call(
+    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], numbers: Sequence[Path] = ()
+) -> TracedCall:
+    """Returns a call that is about to be carried out, traced as far as sizes do not matter yet.
+
+    Raises:
+      DeletedArrayError: If an argument was donated or deleted.
+      SignatureMismatchError: If an argument is a type without a value.
+    """
+    traced, key = trace_for_call(fn, args, kwargs, numbers)
+    joint = flow.plain_joint_of(traced) if traced.needs_backward else None
+    return TracedCall(fn, args, kwargs, traced, joint, key, numbers)
 
 
 def trace_for_call(

@@ -14,6 +14,7 @@
     │   ├── SingularMatrixError           a matrix without an inverse or factor
     │   ├── NoValueError                  the value of a tensor that has none, on the device "meta"
     │   ├── DeletedArrayError             a jax array whose buffer was donated or deleted
+    │   ├── CheckError                    a condition that was to hold, and does not
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
     │   ├── LeafWriteError                a leaf that requires grad, written in place
@@ -300,6 +301,13 @@ class SingularMatrixError(TensorError):
         matrix = ja.zeros(2, 2)
         ja.linalg.inv(matrix)                   # SingularMatrixError
         ja.linalg.pinv(matrix)
+    """
+
+
+class CheckError(TensorError):
+    """A condition does not hold that `ja.check` was to make sure of.
+
+    `ja.check(x.shape[0] <= 512)`. Pass what the function is made for, or check something else.
     """
 
 

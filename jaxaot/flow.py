@@ -41,6 +41,17 @@ from jaxaot.tracer.hooks import trace_hooks
 
 def joint_of(traced: Traced, argnums: int | Sequence[int] | None) -> JointGraph:
     """Returns the joint graph of a traced function; see `Traced.joint`."""
+    return after_passes(plain_joint_of(traced, argnums))
+
+
+def after_passes(joint: JointGraph) -> JointGraph:
+    """Returns a joint graph after the passes of the settings in force."""
+    settings = config.get()
+    return run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
+
+
+def plain_joint_of(traced: Traced, argnums: int | Sequence[int] | None = None) -> JointGraph:
+    """Returns the joint graph of a traced function before any pass."""
     inputs = [graph_input for graph_input, _ in traced.alias.reached]
     outputs = list(traced.alias.differentiable)
     if not traced.call.tensors:
@@ -52,9 +63,7 @@ def joint_of(traced: Traced, argnums: int | Sequence[int] | None) -> JointGraph:
         )
     tensors, storages = traced.call.tensors, traced.call.storages
     refills = [tensors[storages[freed.storage].tensor].name for freed in traced.alias.refills]
-    joint = build_joint(traced.jaxpr, inputs, outputs, names=traced.input_names, refill_names=refills)
-    settings = config.get()
-    return run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
+    return build_joint(traced.jaxpr, inputs, outputs, names=traced.input_names, refill_names=refills)
 
 
 def array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:

@@ -53,7 +53,7 @@ class _OfObjects:
                 "the compiled function follows, or pass `nnx.split(model)` instead of the model."
             )
         self._static = Static(fn, options)
-        self._compiled, self._options = compile_function(fn), options
+        self._compiled, self._options = compile_function(fn, dynamic=False), options
 
     def __call__(self, /, *args: object, **kwargs: Any) -> Any:
         given, named = self._given(args, kwargs)

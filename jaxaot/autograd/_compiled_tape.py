@@ -66,7 +66,7 @@ class _Known:
             world = reached
 
         self.enter = enter
-        self.run: CompiledFunction[..., Any] = compile_function(backward)
+        self.run: CompiledFunction[..., Any] = compile_function(backward, dynamic=False)
         self.run.runs_eagerly = False  # the engine does
         self.reason: str | None = None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -20,23 +22,31 @@ class Buckets(NamedTuple):
     Attributes:
       sizes: All of them, in order; empty if they go on without end.
       step: Their distance, where they are the multiples of a number; else 0.
+      least: The smallest size that runs in a bucket.
+      most: The largest one, than which no bucket is larger; None without an end.
     """
 
     sizes: tuple[int, ...] = ()
     step: int = 0
+    least: int = 0
+    most: int | None = None
 
     def of(self, size: int) -> int | None:
         """Returns the smallest bucket that has room for a size; None if none has."""
+        if size < self.least or (self.most is not None and size > self.most):
+            return None
         if self.sizes:
-            return next((bucket for bucket in self.sizes if bucket >= size), None)
-        if self.step:
-            return -(-size // self.step) * self.step
-        return next(bucket for bucket in _powers() if bucket >= size)
+            found = next((bucket for bucket in self.sizes if bucket >= size), None)
+        elif self.step:
+            found = -(-size // self.step) * self.step
+        else:
+            found = next(bucket for bucket in _powers() if bucket >= size)
+        return found if found is None or self.most is None else min(found, self.most)
 
     def up_to(self, size: int) -> list[int]:
         """Returns the buckets of all sizes up to one."""
         found = []
-        last = 0
+        last = max(self.least - 1, 0)
         while last < size:
             bucket = self.of(last + 1)
             if bucket is None:
@@ -44,6 +54,28 @@ class Buckets(NamedTuple):
             found.append(bucket)
             last = bucket
         return found
+
+
+class _Imagined(threading.local):
+    is_on = False
+
+
+_imagined = _Imagined()
+
+
+@contextlib.contextmanager
+def imagined_sizes() -> Iterator[None]:
+    """Says that a function is traced at sizes that no call has, where what it checks of sizes need not hold."""
+    before, _imagined.is_on = _imagined.is_on, True
+    try:
+        yield
+    finally:
+        _imagined.is_on = before
+
+
+def are_sizes_imagined() -> bool:
+    """Returns whether a function is being traced at sizes that no call has."""
+    return _imagined.is_on
 
 
 def _powers() -> Iterator[int]:

@@ -518,6 +518,16 @@ class BucketProgram:
         self.limits.update(writer.limits)
         return [jnp.asarray(value.array) for value in results]
 
+    def predicates(self) -> list[str]:
+        """Returns what has to hold of sizes, as `misfit` tests it: classes are `s0`, `s1`, …, in their order."""
+        names = {pair: f"s{i}" for i, pair in enumerate(self.pairs)}
+        shown = lambda size: " * ".join((*([str(size.scale)] if size.scale != 1 or size.is_static else ()),
+                                         *(names.get(pair, "?") for pair in size.classes)))  # fmt: skip
+        largest = sorted({(shown(size), size.bucket) for size in self.sizes})
+        found = [f"1 <= {text} <= {bucket}" for text, bucket in largest]
+        found += sorted({f"{shown(one)} == {shown(other)}" for one, other in self.equalities})
+        return found + sorted({f"{least} <= {names.get(p, '?')} <= {most}" for p, least, most in self.limits})
+
     def misfit(self, values: Values) -> str | None:
         """Returns why the program cannot run for some values of the classes; None if it can."""
         value = lambda pair: values.sizes.get(pair, -1)  # an unknown one fits nowhere

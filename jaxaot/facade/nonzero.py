@@ -31,5 +31,16 @@ def true_places(tensor: Tensor, what: str) -> tuple[Any, ...]:
     if is_tracer(array) and may_ask():
         number = state.trace.ask(jnp.count_nonzero(array))
         if number is not None:
-            return jnp.nonzero(array, size=int(number))
+            return _places(array != 0, int(number))
     return np.nonzero(tensor._concrete(what) if tensor._is_without_values else np.asarray(array))
+
+
+def _places(mask: Any, n: int) -> tuple[Any, ...]:
+    """Returns the indices of the elements of a mask that are true, of which there are `n`.
+
+    It is `jnp.nonzero(mask, size=n)` in primitives that each have a rule for sizes that change.
+    """
+    flat = mask.reshape(-1)
+    rank = jnp.where(flat, jnp.cumsum(flat) - 1, n)
+    places = jnp.zeros(n, int).at[rank].set(jnp.arange(flat.size), mode="drop")
+    return jnp.unravel_index(places, mask.shape)

@@ -208,6 +208,7 @@ class TraceState:
         self.numbers: Any = None
         self.events: list[tuple[Any, str]] | None = None
         self.is_functionalized = False
+        self._resized: list[tuple[Any, str, Layout]] = []
 
     def is_mine(self) -> bool:
         """Returns whether this trace is running in the calling thread."""
@@ -229,25 +230,54 @@ class TraceState:
         """Returns the symbol of the value of a storage from outside."""
         return self.lift(storage.layout.size, storage.layout.dtype, ("storage", storage))
 
-    def adopt(self, storage: Storage) -> None:
-        """Makes a storage from outside an input of the graph, if it is not one yet."""
+    def adopt(self, storage: Storage, layout: Layout | None = None) -> None:
+        """Makes a storage from outside an input of the graph, if it is not one yet.
+
+        Args:
+          storage: The storage.
+          layout: That of the input, if it is not the storage's own.
+        """
         if storage.trace is self:
             return
         storage.check_alive()
         if threads.are_several:
             with storage.lock:  # a write that has begun is waited for
-                self._adopt(storage)
+                self._adopt(storage, layout)
         else:
-            self._adopt(storage)
+            self._adopt(storage, layout)
 
-    def _adopt(self, storage: Storage) -> None:
+    def _adopt(self, storage: Storage, layout: Layout | None) -> None:
         fields = ("array", "layout", "is_shared", "n_written", "trace", "writer", "was_read")
-        self.storages[id(storage)] = (storage, {name: getattr(storage, name) for name in fields})
-        symbol = None if storage.array is None else self.symbol_of(storage)
+        was = {name: getattr(storage, name) for name in fields}
+        self.storages[id(storage)] = (storage, was)
         storage.trace = self  # before the symbol, which another thread that reads it must know for one
+        if layout is not None:
+            self._resized.append((storage, "layout", storage.layout))
+            storage.layout = was["layout"] = layout
+        symbol = None if storage.array is None else self.symbol_of(storage)
         storage.array = symbol
         storage.writer = None
         storage.was_read = False
+
+    def take(self, sizes: Sequence[tuple[Tensor, Layout | None]]) -> None:
+        """Makes inputs of tensors that will be reached, each of another size if a layout is given."""
+        for tensor, layout in sizes:
+            if layout is not None:
+                self._resize(tensor, layout)
+            elif tensor._storage.array is not None:
+                self.note(tensor)
+                self.adopt(tensor._storage)
+
+    def _resize(self, tensor: Tensor, layout: Layout) -> None:
+        """Has a tensor from outside, which shows all of its storage, be of another size as long as the trace runs."""
+        storage, history, before = tensor._storage, tensor._history, tensor._layout
+        self.note(tensor)
+        self.adopt(storage, layout)
+        if history is not None and history.layout is before:
+            self._resized.append((history, "layout", before))
+            history.layout = layout
+        self._resized.append((tensor, "_layout", before))
+        tensor._layout = layout
 
     def adopt_history(self, history: History, storage: Storage) -> None:
         """Finds the symbol through which the gradients of an outside tensor flow."""
@@ -470,6 +500,9 @@ class TraceState:
             leaked = reference()
             if leaked is not None:  # no guard of a compiled call takes it, and every read says what happened
                 leaked.layout = _LEAKED
+        for owner, name, layout in self._resized:
+            if name == "layout" and id(owner) in self.storages:  # no other thread sees the size of the trace
+                self.storages[id(owner)][1]["layout"] = layout
         for storage, fields in self.storages.values():
             for name, value in fields.items():
                 setattr(storage, name, value)
@@ -477,6 +510,8 @@ class TraceState:
             tensor._restore(snapshot)
         for history, snapshot in self.histories.values():
             history.restore(snapshot)
+        for owner, name, layout in reversed(self._resized):
+            setattr(owner, name, layout)
         for counter, n in self.counters.values():
             counter.n = n
 

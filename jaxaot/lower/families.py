@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -18,7 +18,7 @@ import numpy as np
 
 from jaxaot._jax import is_key_dtype
 from jaxaot._typing import ClosedJaxpr
-from jaxaot.buckets.policy import Buckets
+from jaxaot.buckets.policy import Buckets, imagined_sizes
 from jaxaot.buckets.rules import RULES
 from jaxaot.buckets.writer import BucketProgram, RefusedError, prepare_program
 from jaxaot.ir.alignment import NotAlikeError, Values, align, values_in
@@ -39,13 +39,13 @@ class Graph(NamedTuple):
 
     Attributes:
       closed: The graph, calls in it opened, without dead code.
-      out_tree: What its outputs are.
+      origin: What else is known of the trace: whoever made it says what, and is given it back.
       donated: The positions of the arrays that the call gives away.
     """
 
     closed: ClosedJaxpr
-    out_tree: Any
-    donated: tuple[int, ...]
+    origin: Any
+    donated: tuple[int, ...] = ()
 
 
 def graph_of(traced: Any) -> Graph:
@@ -55,18 +55,22 @@ def graph_of(traced: Any) -> Graph:
     return Graph(dce(inline(traced.jaxpr, also_custom=True)), traced.out_tree, donated)
 
 
+class CannotRunError(Exception):
+    """Nothing runs a graph at its bucket; the message says why."""
+
+
 class Made:
     """The program of a bucket.
 
     Attributes:
       program: How it was written.
       graph: What it is, with inputs for the classes first.
-      run: Takes (sizes, numbers, tables, arrays) to the outputs at the bucket.
+      run: Takes (sizes, numbers, tables, arrays) to the outputs at the bucket; or what else was made of the graph.
       shapes: Those of the arrays.
       n_sizes: For how many sizes it was found to be right.
     """
 
-    def __init__(self, program: BucketProgram, graph: ClosedJaxpr, run: Callable[..., Any], shapes: Shapes):
+    def __init__(self, program: BucketProgram, graph: ClosedJaxpr, run: Any, shapes: Shapes):
         self.program, self.graph, self.run, self.shapes = program, graph, run, shapes
         self.n_sizes = 0
 
@@ -79,7 +83,7 @@ class Fit(NamedTuple):
       given: The values of the classes, as arrays that the program takes first.
       pads: The arrays that are made larger, and their shapes.
       crops: The outputs that are cut.
-      out_tree: What the outputs are.
+      origin: That of the trace at this size.
       waste: How many times the elements of the exact program are computed.
     """
 
@@ -87,17 +91,21 @@ class Fit(NamedTuple):
     given: tuple[Any, ...]
     pads: tuple[tuple[int, tuple[int, ...]], ...]
     crops: tuple[tuple[int, Crop], ...]
-    out_tree: Any
+    origin: Any
     waste: float
 
-    def __call__(self, leaves: list[Any]) -> Any:
+    def __call__(self, leaves: list[Any]) -> list[Any]:
         """Returns the results of a call for its arrays."""
         for i, shape in self.pads:
             leaves[i] = padded(leaves[i], shape)
         results = self.made.run(*self.given, *leaves)
         for i, crop in self.crops:
             results[i] = crop(results[i])
-        return self.out_tree.unflatten(results)
+        return results
+
+
+_MOST_COURSES = 3
+"""A program of a bucket is tried for so many things that the function does, such as to train and to evaluate."""
 
 
 class Family:
@@ -123,8 +131,15 @@ class Family:
         self._groups: dict[Place, int] = {}
         self._ids = itertools.count(1)
         self.made: dict[Any, list[Made]] = collections.defaultdict(list)
-        self._tried: dict[Any, str] = {}
+        self._tried: dict[Any, dict[Any, str]] = collections.defaultdict(dict)
         self.refused: dict[Shapes, str] = {}
+        self._fixed: set[Place] = set()
+
+    def keeps(self, places: Iterable[Place]) -> None:
+        """Notes axes of which no bucket is made, whatever changes."""
+        self._fixed.update(places)
+        for place in self._fixed & self.places.keys():
+            del self.places[place]
 
     def sees(self, shapes: Shapes) -> None:
         """Notes the shapes of a call: which axes change, and which of them go together."""
@@ -133,7 +148,7 @@ class Family:
         elif self._learns is not None:
             for i, (before, now) in enumerate(zip(self._first, shapes, strict=True)):
                 for axis, (n, m) in enumerate(zip(before, now, strict=True)):
-                    if n != m and (i, axis) not in self.places:
+                    if n != m and (i, axis) not in self.places and (i, axis) not in self._fixed:
                         self.places[i, axis] = self._learns
         known: dict[Any, int] = {}
         groups = {}
@@ -162,7 +177,7 @@ class Family:
         for (i, axis), group in self._groups.items():
             bucket = self.places[i, axis].of(shapes[i][axis])
             if bucket is None:
-                return f"{shapes[i][axis]} elements are more than the largest bucket has"
+                return f"there is no bucket for {shapes[i][axis]} elements"
             buckets[group] = bucket
         if 0 in sizes.values():
             return "an axis has no elements"
@@ -179,14 +194,14 @@ class Family:
         self,
         shapes: Shapes,
         trace: Callable[[Shapes], Graph],
-        compiled: Callable[[ClosedJaxpr, str, tuple[int, ...]], Callable[..., Any]],
+        compiled: Callable[[Made, str, Graph], Any],
     ) -> Fit | str:
         """Returns how a call runs in the program of its bucket, or why it does not.
 
         Args:
           shapes: Those of its arrays.
           trace: Traces the function for some shapes.
-          compiled: Takes a graph, its name and the inputs that it gives away to what runs it.
+          compiled: Takes a program, its name and the trace at the bucket to what runs it; or raises `CannotRunError`.
         """
         found = self.bucket_of(shapes)
         if isinstance(found, str):
@@ -196,20 +211,27 @@ class Family:
         here = trace(shapes)
         why = ""
         for made in self.made[at_bucket]:
-            fit = _fitted(made, here, shapes)
+            fit = _fitted(made, here)
             if isinstance(fit, Fit):
                 return fit
             why = fit
         key = at_bucket, frozenset(self._partition(self._groups))
-        if key in self._tried:
-            return why or self._tried[key]
-        made = self._make(shapes, sizes, buckets, here, trace, compiled)
+        tried = self._tried[key]
+        course = tuple(eqn.primitive for eqn in here.closed.eqns)
+        if course in tried or len(tried) >= _MOST_COURSES:
+            return why or tried.get(course) or next(iter(tried.values()))
+        try:
+            made = self._make(shapes, sizes, buckets, here, trace, compiled)
+        except CannotRunError as error:
+            made = str(error)
         if isinstance(made, str):
-            self._tried[key] = made
+            tried[course] = made
             return made
-        self._tried[key] = "the program of its bucket was let go"
-        self.made[at_bucket].append(made)
-        return _fitted(made, here, shapes)
+        fit = _fitted(made, here)
+        if isinstance(fit, Fit) or not tried:  # else there is one for what the function does at the bucket
+            self.made[at_bucket].append(made)
+        tried[course] = "the program of its bucket was let go" if isinstance(fit, Fit) else fit
+        return fit
 
     def choices(self, shapes: Shapes) -> dict[int, list[int]]:
         """Returns for each group the buckets of the sizes up to those of a call."""
@@ -217,6 +239,11 @@ class Family:
         for (i, axis), group in self._groups.items():
             found[group] = self.places[i, axis].up_to(shapes[i][axis])
         return found
+
+    @property
+    def programs(self) -> list[Made]:
+        """The programs that there are."""
+        return [made for several in self.made.values() for made in several]
 
     def forget(self, made: Made) -> None:
         """Lets a program go."""
@@ -232,18 +259,18 @@ class Family:
         buckets: dict[int, int],
         here: Graph,
         trace: Callable[[Shapes], Graph],
-        compiled: Callable[[ClosedJaxpr, str, tuple[int, ...]], Callable[..., Any]],
+        compiled: Callable[[Made, str, Graph], Any],
     ) -> Made | str:
         at_bucket = self.shapes_at(shapes, buckets)
         try:
-            large = here if at_bucket == shapes else trace(at_bucket)
+            large = here if at_bucket == shapes else _at(trace, at_bucket)
         except Exception as error:  # what the function does not allow at the bucket
             return f"at the bucket {_shown(buckets)} it raises {type(error).__name__}: {_first_line(error)}"
         why = f"the bucket {_shown(buckets)} is too small"
         for reference in _references(sizes, buckets):
             at_reference = self.shapes_at(shapes, reference)
             try:
-                small = here if at_reference == shapes else trace(at_reference)
+                small = here if at_reference == shapes else _at(trace, at_reference)
             except Exception as error:
                 why = f"at {_shown(reference)} it raises {type(error).__name__}: {_first_line(error)}"
                 continue
@@ -253,10 +280,15 @@ class Family:
                 why = written
                 continue
             program, graph = written
-            n_given = len(graph.in_avals) - len(large.closed.in_avals)
-            donated = tuple(i + n_given for i in large.donated)
-            return Made(program, graph, compiled(graph, self._name, donated), at_bucket)
+            made = Made(program, graph, None, at_bucket)
+            made.run = compiled(made, self._name, large)
+            return made
         return why
+
+
+def _at(trace: Callable[[Shapes], Graph], shapes: Shapes) -> Graph:
+    with imagined_sizes():
+        return trace(shapes)
 
 
 def _references(sizes: dict[int, int], buckets: dict[int, int]) -> Iterable[dict[int, int]]:
@@ -298,7 +330,7 @@ def _written(small: Graph, large: Graph) -> tuple[BucketProgram, ClosedJaxpr] | 
     return program, dce(inline(graph, also_custom=True))
 
 
-def _fitted(made: Made, here: Graph, shapes: Shapes) -> Fit | str:
+def _fitted(made: Made, here: Graph) -> Fit | str:
     """Returns how a call runs in a program, or why it does not."""
     program = made.program
     try:
@@ -314,14 +346,16 @@ def _fitted(made: Made, here: Graph, shapes: Shapes) -> Fit | str:
         if not table.is_static:
             given.append(padded(values.tables[i], table.bucket.shape))
     given = list(map(jnp.asarray, given))
-    pads = tuple((i, b) for i, (a, b) in enumerate(zip(shapes, made.shapes, strict=True)) if a != b)
+    at_bucket = made.graph.in_avals[len(given) :]
+    pairs = enumerate(zip(here.closed.in_avals, at_bucket, strict=True))
+    pads = tuple((i, tuple(b.shape)) for i, (a, b) in pairs if a.shape != b.shape)
     crops = []
     for i, (extents, aval) in enumerate(zip(program.outputs, here.closed.out_avals, strict=True)):
         crop = crop_of(extents, values.sizes.__getitem__, tuple(aval.shape))
         if crop is not None:
             crops.append((i, crop))
     made.n_sizes += 1
-    return Fit(made, tuple(given), pads, tuple(crops), here.out_tree, _waste(program, values))
+    return Fit(made, tuple(given), pads, tuple(crops), here.origin, _waste(program, values))
 
 
 def _waste(program: BucketProgram, values: Values) -> float:
@@ -332,6 +366,48 @@ def _waste(program: BucketProgram, values: Values) -> float:
             exact += math.prod(n if n == b else values.sizes.get((n, b), n) for n, b in zip(small, large, strict=True))
             bucket += math.prod(large)
     return bucket / max(exact, 1)
+
+
+def described(made: Made, sizes: Sequence[tuple[Shapes, Fit]]) -> Iterator[str]:
+    """Yields lines about the program of a bucket.
+
+    Args:
+      made: The program.
+      sizes: The shapes of the calls that run in it, and how they do.
+    """
+    program = made.program
+    moving = [i for i in range(len(made.shapes)) if any(i in dict(fit.pads) for _, fit in sizes)]
+    shown = ", ".join(str(made.shapes[i]) for i in moving) or ", ".join(map(str, made.shapes[:4]))
+    n_classes = f"{len(program.pairs)} classes of sizes, {len(program.numbers)} of numbers"
+    yield f"bucket {shown}: {len(sizes)} sizes, {n_classes}"
+    needs = program.predicates()
+    if needs:
+        yield f"  needs {' and '.join(needs[:_MOST_SHOWN])}" + (
+            f" and {len(needs) - _MOST_SHOWN} more" if len(needs) > _MOST_SHOWN else ""
+        )
+    kinds = collections.Counter((note.kind, note.name) for note in program.notes)
+    words = {"mask": "masks", "move": "moves", "loop": "shorter loops", "bits": "draws of random bits"}
+    for kind, word in words.items():
+        names = {name: n for (k, name), n in kinds.items() if k == kind}
+        if names:
+            yield f"  {sum(names.values())} {word}: " + ", ".join(f"{n} for {name}" for name, n in names.items())
+    for shapes, fit in sizes:
+        yield f"  {shown_shapes(shapes, moving)}: computes {fit.waste:.2f} times the elements"
+
+
+_MOST_SHOWN = 8
+"""Of the conditions on sizes that a program has, so many are printed."""
+
+
+def shown_shapes(shapes: Shapes, which: Sequence[int] = ()) -> str:
+    """Returns the shapes of a call for people, in few words.
+
+    Args:
+      shapes: The shapes.
+      which: The positions of those that are shown; all if there are none.
+    """
+    shown = [str(shape) for i, shape in enumerate(shapes) if i in which or not which]
+    return ", ".join(shown[:6]) + (f" and {len(shown) - 6} others" if len(shown) > 6 else "")
 
 
 def _shown(sizes: dict[int, int]) -> str:

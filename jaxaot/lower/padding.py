@@ -45,7 +45,7 @@ class Crop(NamedTuple):
     def __call__(self, result: Array) -> Any:
         """Returns a result of the program as the exact program returns it."""
         there = np.asarray(result).reshape(self.digits)[self.kept].reshape(self.shape)
-        return jax.device_put(there, result.sharding)
+        return jax.device_put(there, result.sharding if result.committed else None)
 
 
 def crop_of(extents: Sequence[Extent], value: Callable[[Pair], int], shape: tuple[int, ...]) -> Crop | None:

@@ -24,11 +24,10 @@ import numpy as np
 
 from jaxaot import settings
 from jaxaot._jax import as_one_call, is_key_dtype, is_outermost, trace_context
-from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import shown, signature_of
 from jaxaot.buckets.policy import Buckets, Given, read_buckets
 from jaxaot.errors import UsageError
-from jaxaot.lower.families import Family, Fit, Graph, Made, Place, Shapes, graph_of
+from jaxaot.lower.families import Family, Fit, Graph, Made, Place, Shapes, described, graph_of, shown_shapes
 from jaxaot.lower.jit import PLACED, Jitted, Objects
 from jaxaot.lower.static import Static, counted_from_first
 
@@ -111,7 +110,7 @@ class Sized(Generic[P, R]):
         self._static = Static(fn, self._options)
         self._has_static = bool(self._static.numbers or self._static.names)
         self._learns = read_buckets(buckets) if dynamic is True else None
-        self._given = {} if isinstance(dynamic, bool) else _read_dims(fn, dynamic, read_buckets(buckets))
+        self._given = {} if isinstance(dynamic, bool) else read_dims(fn, dynamic, read_buckets(buckets))
         self._most = MOST_PROGRAMS if max_programs is None else max_programs
         self._tracing = {k: v for k, v in self._options.items() if k.startswith(("donate", "static"))}
         self._compiling = {k: v for k, v in self._options.items() if k == "compiler_options"}
@@ -167,7 +166,7 @@ class Sized(Generic[P, R]):
             assert size.run is not None
             return size.run(*args, **kwargs)
         try:
-            return size.fit(leaves)
+            return size.fit.origin.unflatten(size.fit(leaves))
         except (RuntimeError, ValueError) as error:  # until JAX 0.10 the latter, of arrays that were deleted
             self._objects.explain_deleted(error, self._fn, args, kwargs)
             raise
@@ -206,7 +205,7 @@ class Sized(Generic[P, R]):
             if self._objects.are_in((args, kwargs)):
                 size = _Size(None, None, self._plain)
             else:
-                shapes = tuple(tuple(aval.shape) for aval in avals)
+                shapes = _shapes(avals)
                 fit = self._fit(rest, avals, shapes, leaves, args, kwargs)
                 if isinstance(fit, Fit):
                     size = _Size(fit, fit.made, None)
@@ -276,7 +275,10 @@ class Sized(Generic[P, R]):
             start += n
         return found
 
-    def _compiled(self, graph: ClosedJaxpr, name: str, donated: tuple[int, ...]) -> Callable[..., Any]:
+    def _compiled(self, made: Made, name: str, large: Graph) -> Callable[..., Any]:
+        graph = made.graph
+        n_given = len(graph.in_avals) - len(large.closed.in_avals)
+        donated = tuple(i + n_given for i in large.donated)
         call = as_one_call(graph, name)
         call.__name__ = call.__qualname__ = name
         options = {**self._compiling, **({"donate_argnums": donated} if donated else {})}
@@ -300,32 +302,11 @@ class Sized(Generic[P, R]):
     def _described(self) -> Iterator[str]:
         yield f"{self._name}: {self.n_programs} programs for {len(self._sizes)} sizes"
         for held in self._held.values():
-            sizes = [(key, size) for key, size in self._sizes.items() if size.held is held]
+            sizes = [(_shapes(key[1]), size) for key, size in self._sizes.items() if size.held is held]
             if isinstance(held, Made):
-                yield from self._of_bucket(held, sizes)
+                yield from described(held, [(shapes, size.fit) for shapes, size in sizes if size.fit is not None])
             else:
-                shapes = " and ".join(_shown_shapes(key[1]) for key, _ in sizes)
-                yield f"exactly {shapes}: {held.why}"
-
-    def _of_bucket(self, held: Made, sizes: list[Any]) -> Iterator[str]:
-        program = held.program
-        moving = [
-            i
-            for i, shape in enumerate(held.shapes)
-            if any(size.fit and dict(size.fit.pads).get(i) for _, size in sizes)
-        ]
-        shown = ", ".join(str(held.shapes[i]) for i in moving) or ", ".join(map(str, held.shapes[:4]))
-        n_classes = f"{len(program.pairs)} classes of sizes, {len(program.numbers)} of numbers"
-        yield f"bucket {shown}: {len(sizes)} sizes, {n_classes}"
-        kinds = collections.Counter((note.kind, note.name) for note in program.notes)
-        words = {"mask": "masks", "move": "moves", "loop": "shorter loops", "bits": "draws of random bits"}
-        for kind, word in words.items():
-            names = {name: n for (k, name), n in kinds.items() if k == kind}
-            if names:
-                yield f"  {sum(names.values())} {word}: " + ", ".join(f"{n} for {name}" for name, n in names.items())
-        for key, size in sizes:
-            if size.fit is not None:
-                yield f"  {_shown_shapes(key[1], moving)}: computes {size.fit.waste:.2f} times the elements"
+                yield f"exactly {' and '.join(shown_shapes(shapes) for shapes, _ in sizes)}: {held.why}"
 
     def warm_up(self, /, *args: P.args, **kwargs: P.kwargs) -> int:
         """Compiles the programs of all buckets up to the sizes of some arguments, side by side.
@@ -343,7 +324,7 @@ class Sized(Generic[P, R]):
         leaves, rest = self._read(args, kwargs)
         moving, static = self._static.split(args, kwargs)
         avals = list(map(_aval, leaves))
-        shapes = tuple(tuple(aval.shape) for aval in avals)
+        shapes = _shapes(avals)
         with self._lock:
             family = self._family(rest, avals, shapes, moving)
             family.sees(shapes)
@@ -445,12 +426,11 @@ def _zeros(leaf: Any, shape: tuple[int, ...]) -> Any:
     return jnp.zeros(shape, leaf.dtype)
 
 
-def _shown_shapes(avals: Sequence[Any], which: Sequence[int] = ()) -> str:
-    shown = [str(tuple(aval.shape)) for i, aval in enumerate(avals) if i in which or not which]
-    return ", ".join(shown[:6]) + (f" and {len(shown) - 6} others" if len(shown) > 6 else "")
+def _shapes(avals: Sequence[Any]) -> Shapes:
+    return tuple(tuple(aval.shape) for aval in avals)
 
 
-def _read_dims(fn: Callable[..., Any], dynamic: Any, buckets: Buckets) -> dict[str, dict[int, Buckets]]:
+def read_dims(fn: Callable[..., Any], dynamic: Any, buckets: Buckets) -> dict[str, dict[int, Buckets]]:
     """Returns by name of an argument the dims that change, with their buckets.
 
     Raises:

@@ -50,6 +50,7 @@ from jaxaot.runtime.guards import generator_name, write_guards
 from jaxaot.runtime.links import GraphValue
 from jaxaot.runtime.places import PlaceWriter
 from jaxaot.runtime.program import Program, empty_inputs
+from jaxaot.runtime.room import may_be_padded
 from jaxaot.runtime.source import SOURCE_NAME, Source
 from jaxaot.runtime.store import SCOPE, Change, write_changes, write_store
 from jaxaot.runtime.tape_writer import TapeWriter, freed_storages
@@ -96,7 +97,10 @@ def generate_test(traced: Traced, settings: Config, hooks: Any) -> Callable[...,
     return source.scope["fits"]
 
 
-def _write_tests(source: Source, traced: Traced, places: PlaceWriter) -> None:
+def _write_tests(source: Source, traced: Traced, places: PlaceWriter, is_padded: bool = False) -> None:
+    if is_padded:
+        source.scope["may_be_padded"] = may_be_padded
+        source.miss_if("not may_be_padded()")
     source.miss_if(
         f"state.grad_enabled is not {traced.call.grad_enabled}",
         "(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS",
@@ -168,7 +172,7 @@ class _Writer:
         return bool(world.writes) and has_no_more and self.world.is_at_once
 
     def _call(self, changes_outside: bool) -> None:
-        _write_tests(self.source, self.traced, self.places)
+        _write_tests(self.source, self.traced, self.places, self.program.room is not None)
         if self._changes_python_alone:
             self._run()
             self._make()
@@ -359,6 +363,8 @@ class _Writer:
             draws.append((f"o{i}", generator, use.n_draws))
             if use.is_input:
                 names += [f"{generator}._words", f"o{i}"]
+        room = self.program.room
+        names += [source.constant(value) for value in (() if room is None else room.fit.given)]
         # the backward holds some of them as they are now
         self.kept_inputs: list[str] = []
         kept = self.program.held_inputs
@@ -425,7 +431,9 @@ class _Writer:
             return output
         value = self.program.sources[output]
         if isinstance(value, FromInput) or value.segment != len(self._links):
-            return self._input(value)
+            text, room = self._input(value), self.program.room
+            is_cut = room is not None and output in room.crops
+            return f"{self.source.constant(room.crops[output])}({text})" if room is not None and is_cut else text
         return value.output
 
     def _output(self, output: int) -> str:

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import copy
 import functools
+import os
 import threading
 import warnings
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
+import jax
+import numpy as np
+
 from jaxaot._util import collector, signature_of
-from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, VolatileError
+from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, UsageError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
+from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import RUNNING, TRACING, OnMeta, is_of_function
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
 from jaxaot.runtime.call import MISS
-from jaxaot.runtime.program import Program, changing_numbers
+from jaxaot.runtime.program import Program, changing_numbers, lower
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
+from jaxaot.runtime.sizes import Sizes
 from jaxaot.tape.modes import state
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 MAX_PROGRAMS = 128
+MAX_SIZES = 512
+"""How many sizes are kept of which it is known how they run in the programs of buckets."""
+_FEW = 3
 N_BUILDS, _N_TRIES = 3, 10_000
 
 
@@ -40,6 +50,18 @@ def _miss(*_: Any) -> Any:
     return MISS
 
 
+def sizes_of(args: Any, kwargs: Any) -> tuple[Any, ...]:
+    """Returns a key of the sizes of a call's tensors and arrays, by which its program is found among many."""
+    found = []
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        for leaf in jax.tree.leaves(value) if isinstance(value, (tuple, list, dict)) else (value,):
+            if isinstance(leaf, Tensor):
+                found.append(leaf._layout)
+            elif isinstance(leaf, (jax.Array, np.ndarray)):
+                found.append(leaf.shape)
+    return tuple(found)
+
+
 def unsettled(before: CallKey, after: CallKey) -> TraceError:
     """Returns the error for a function that never fits the program that was just made for it."""
     changes = "; ".join(map(str, differences(before, after))) or "a guard does not hold"
@@ -47,6 +69,18 @@ def unsettled(before: CallKey, after: CallKey) -> TraceError:
         f"The function changes what its own compilation depends on, each time it is traced: {changes}. Python code "
         "inside runs once, while tracing. Keep such state in tensors, or change it outside of the function."
     )
+
+
+def _used(executables: dict[str, Any]) -> list[str]:
+    """Returns the names of the executables that calls run as a rule: those that reuse buffers, where there are some."""
+    return [name for name in executables if f"{name}_donated" not in executables]
+
+
+def _compiled(executable: Any) -> None:
+    """Compiles an executable of a bucket for the types of its graph."""
+    shared = getattr(executable, "executable", executable)
+    if hasattr(shared, "prepare"):
+        shared.prepare([jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in shared.jaxpr.in_avals])
 
 
 class CompiledFunction(Generic[P, R]):
@@ -65,7 +99,7 @@ class CompiledFunction(Generic[P, R]):
 
     def __init__(
         self, fn: Callable[P, R], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS,
-        is_one_graph: bool = False,
+        is_one_graph: bool = False, sizes: Sizes | None = None,
     ):  # fmt: skip
         """Wraps a function.
 
@@ -76,9 +110,13 @@ class CompiledFunction(Generic[P, R]):
           inspect: Has `trace(fn, args, kwargs)` and `explain(fn, args, kwargs)`.
           max_programs: How many programs are kept; the least recently used one is dropped.
           is_one_graph: Whether a function that cannot be compiled is an error rather than run eagerly.
+          sizes: What `build` knows of the sizes of calls; None if each has a program of its own.
         """
         self.fn = fn
         self.programs: list[Program] = []
+        self._by_sizes: dict[Any, list[Program]] = {}
+        self._sizes = sizes
+        self.n_programs_made = 0
         self._latest: Callable[..., Any] = _miss
         self.max_programs = max_programs
         self._given_build = build
@@ -116,6 +154,9 @@ class CompiledFunction(Generic[P, R]):
 
     def _look_up(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that one of these programs may fit."""
+        if len(programs) > _FEW:
+            likely = self._by_sizes.get(sizes_of(args, kwargs), ())
+            programs = [*likely, *(program for program in programs if program not in likely)]
         for program in programs:
             result = self._enter(program, args, kwargs)
             if result is not MISS:
@@ -208,6 +249,12 @@ class CompiledFunction(Generic[P, R]):
         self.programs = programs
         self._latest = programs[0].enter if programs else _miss
 
+    @property
+    def n_programs(self) -> int:
+        """How many programs are kept that were compiled: one of a bucket counts once for all its sizes."""
+        n_exact = sum(program.room is None for program in self.programs)
+        return n_exact + (0 if self._sizes is None else self._sizes.n_made)
+
     def _first_call(self, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call for which a program is made; `MISS` if it has to run eagerly."""
         if has_iterators(args, kwargs):  # no program has touched them: what is no tensor or array fits none
@@ -225,15 +272,36 @@ class CompiledFunction(Generic[P, R]):
             result = self._enter(program, args, kwargs)
             if result is MISS:
                 program, result = self._settle(program, args, kwargs)
-            self._add(program)
+            self._add(program, args, kwargs)
             return result
 
-    def _add(self, program: Program) -> None:
+    def _add(self, program: Program, args: Any, kwargs: Any) -> None:
         """Keeps a program that was made for a call and carried it out."""
         self._misses += 1
-        kept = [p for p in self.programs if not p.is_out_of_reach()]
-        self._keep([program, *kept[: self.max_programs - 1]])
-        self._recompiles.note(program.key)
+        if all(p.owner is not program.owner for p in self.programs):
+            self.n_programs_made += 1
+            self._recompiles.note(program.key)
+        kept = [program, *(p for p in self.programs if not p.is_out_of_reach())]
+        last: dict[int, int] = {}  # of those used last
+        for p in kept:
+            last.setdefault(id(p.owner), len(last))
+        self._drop_except(
+            [p for p in kept if last[id(p.owner)] < self.max_programs][: max(MAX_SIZES, self.max_programs)]
+        )
+        self._by_sizes.setdefault(sizes_of(args, kwargs), []).insert(0, program)
+
+    def _drop_except(self, kept: list[Program]) -> None:
+        """Lets all programs go but some, and the programs of buckets that none of them runs."""
+        gone = [p for p in self.programs if p not in kept]
+        self._keep(kept)
+        if not gone:
+            return
+        found = {key: [p for p in several if p not in gone] for key, several in self._by_sizes.items()}
+        self._by_sizes = {key: several for key, several in found.items() if several}
+        owners = {id(p.owner) for p in kept}
+        for program in gone:
+            if program.room is not None and self._sizes is not None and id(program.owner) not in owners:
+                self._sizes.forget(program.room.fit.made)
 
     def _settle(self, program: Program, args: Any, kwargs: Any) -> tuple[Program, Any]:
         """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
@@ -254,15 +322,60 @@ class CompiledFunction(Generic[P, R]):
 
     def __deepcopy__(self, memo: Any) -> CompiledFunction[P, R]:
         fn = copy.deepcopy(self.fn, memo)  # a method is then that of a copied object
-        return type(self)(fn, self._given_build, self._inspect, self.max_programs, self._is_one_graph)
+        return type(self)(fn, self._given_build, self._inspect, self.max_programs, self._is_one_graph, self._sizes)
 
     def trace(self, /, *args: Any, **kwargs: Any) -> Any:
         """Returns the traced graph of a call; nothing is changed by it."""
         return self._inspect.trace(self.fn, args, kwargs)
 
     def explain(self, /, *args: Any, **kwargs: Any) -> None:
-        """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward."""
-        print(self._inspect.explain(self.fn, args, kwargs))
+        """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward.
+
+        Then what is known of sizes: buckets, their classes and masks, and why calls have programs of their own. Without
+        arguments, of a function that takes some, nothing else is printed.
+        """
+        known = "" if self._sizes is None else self._sizes.described()
+        text = f"# sizes\n{self.n_programs} programs\n{known}" if known else ""
+        if args or kwargs or not known or not self._takes_arguments():
+            print(self._inspect.explain(self.fn, args, kwargs), *([text] if text else []), sep="\n\n")
+        else:
+            print(text)
+
+    def _takes_arguments(self) -> bool:
+        parameters = () if self.__signature__ is None else self.__signature__.parameters.values()
+        return any(p.default is p.empty and p.kind is not p.VAR_KEYWORD for p in parameters)
+
+    def warm_up(self, /, *args: P.args, **kwargs: P.kwargs) -> int:
+        """Compiles the programs of all buckets up to the sizes of some arguments, side by side.
+
+        Args:
+          *args: Arguments of the largest sizes; the function is traced with them, and nothing is changed.
+          **kwargs: Arguments that are passed by name.
+
+        Returns:
+          The number of programs that there are then.
+
+        Raises:
+          UsageError: If no dim is known to change, or if there are more buckets than programs are kept.
+        """
+        sizes = self._sizes
+        if sizes is None:
+            raise UsageError("`warm_up` compiles the programs of all buckets, and there are none: see `dynamic`.")
+        with self._building, collector.waits():
+            call = sizes.steps.begin(self.fn, *read_iterators(args, kwargs))
+            rooms = sizes.all_rooms(call)
+            if len(rooms) > self.max_programs:
+                for room in rooms:
+                    sizes.forget(room.fit.made)
+                raise UsageError(
+                    f"There are {len(rooms)} buckets up to these sizes, and `max_programs={self.max_programs}` are "
+                    "kept. Raise it, or say fewer buckets, such as `buckets=[64, 512]`."
+                )
+            made = [lower(call.traced, r.partition, sizes.steps.make, call.key, room=r) for r in rooms]
+        chosen = [program.executables[name] for program in made for name in _used(program.executables)]
+        with concurrent.futures.ThreadPoolExecutor(min(len(chosen), os.cpu_count() or 1) or 1) as pool:
+            list(pool.map(_compiled, chosen))
+        return self.n_programs
 
     def explain_recompiles(self) -> RecompileList:
         """Returns, for each program after the first, how its call differed from the most similar one before.
@@ -273,12 +386,18 @@ class CompiledFunction(Generic[P, R]):
             return self._recompiles.explain()
 
     def cache_info(self) -> CacheInfo:
-        """Returns how many calls found a program, how many had one built, and how many there are."""
-        return CacheInfo(self._hits, self._misses, len(self.programs))
+        """Returns how many calls found a program, how many did not, and how many programs there are.
+
+        A new size that runs in the program of a bucket is a call that found none: it is traced.
+        """
+        return CacheInfo(self._hits, self._misses, self.n_programs)
 
     def clear_cache(self) -> None:
         """Drops all compiled versions."""
         with self._building:
             self._keep([])
-            self._hits = self._misses = 0
+            self._by_sizes.clear()
+            if self._sizes is not None:
+                self._sizes.clear()
+            self._hits = self._misses = self.n_programs_made = 0
             self._recompiles.forget()

@@ -135,7 +135,7 @@ def input_keys(traced: Traced, known: Sequence[tuple[Traced, tuple[InputKey, ...
     """
     found: dict[Hashable, InputKey] = {}
     for other, keys in known:
-        for places, key in zip(_places(other), keys, strict=True):
+        for places, key in zip(_places(other), keys, strict=False):  # those of sizes come after
             for place in places:
                 found.setdefault(place, key)
     return tuple(next((found[p] for p in places if p in found), places[0]) for places in _places(traced))

@@ -27,6 +27,7 @@ from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import BuiltArray, CellWrite
 from jaxaot.runtime.double_backward import DoubleBackward
 from jaxaot.runtime.links import Link, Linker
+from jaxaot.runtime.room import Room
 from jaxaot.runtime.watched import watching
 
 
@@ -52,13 +53,14 @@ class Program:
       makes_fresh_outputs: Whether nobody else holds what the forward returns.
       has_work: Whether there is anything to run: an output, or an effect such as a print.
       key: All that its guards look at.
+      room: How it runs in the program of a bucket; None if it has its own.
       enter: The generated function: looks whether a call fits, and if so carries it out.
     """
 
     __slots__ = (
         "backward", "consuming", "donated", "donated_places", "enter", "entry", "entry_donated", "executables",
-        "forward", "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "second",
-        "source", "sources", "traced",
+        "forward", "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "room",
+        "second", "source", "sources", "traced",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +71,7 @@ class Program:
         donate: bool,
         key: CallKey,
         linker: Linker | None = None,
+        room: Room | None = None,
     ):
         """Makes the executables; XLA compiles them at the first call.
 
@@ -79,11 +82,14 @@ class Program:
           donate: Whether buffers may be reused.
           key: All that the guards look at.
           linker: Finds the segments that are run before the last one; None if Python may not ask for values.
+          room: How it runs in the program of a bucket, whose executables then take the place of the backend's.
         """
         self.traced = traced
         self.partition = partition
         self.key = key
-        jaxpr = forward_graph(traced, partition)
+        self.room = room
+        make_executable = make_executable if room is None else room.executable
+        jaxpr = forward_graph(traced, partition) if room is None else room.shared.whole
         n_inputs = len(jaxpr.in_avals)
         self.links: tuple[Link, ...] | None = None
         self.inputs: tuple[ValueSource, ...] = tuple(map(FromInput, range(n_inputs)))
@@ -94,7 +100,8 @@ class Program:
         self.donated_places = donated_places(traced, held) if donate else ()
         self.input_keys = () if linker is None else linker.keys
         if linker is not None:
-            segments = cut_segments(jaxpr, [break_values.output for break_values in traced.break_values])
+            breaks = [break_values.output for break_values in traced.break_values]
+            segments = cut_segments(jaxpr, breaks)
             *before, last = segments.parts
             self.links = linker.link(before)
             if before:
@@ -102,7 +109,11 @@ class Program:
                 self.donated = tuple(s for s in self.donated if self._is_made_last(s))
                 self.donated_places = ()
                 jaxpr = self._with_donated(jaxpr)
-        jaxpr = prepare_forward(jaxpr)
+                if room is not None:
+                    outputs = [self._place_in_last(source) for source in self.sources]
+                    make_executable = room.of_last((tuple(breaks), len(last.inputs)), outputs)
+        is_whole = room is not None and not traced.break_values
+        jaxpr = room.shared.forward if room is not None and is_whole else prepare_forward(jaxpr)
         positions = [self.inputs.index(FromInput(self.place(s))) for s in self.donated]
         positions += [position - len(empty_inputs(traced)) for position in self.donated_places]  # ghosts come before
         self.has_work = bool(jaxpr.jaxpr.outvars) or any(map(has_side_effects, jaxpr.jaxpr.eqns))
@@ -124,7 +135,8 @@ class Program:
         if partition is not None:
             empty = {FromPrimal(i) for i in empty_inputs(traced)}
             absent = [i for i, source in enumerate(partition.plan.residuals) if source in empty]
-            backward = prepare_backward(partition.backward, len(partition.plan.residuals), absent)
+            n = len(partition.plan.residuals)
+            backward = prepare_backward(partition.backward, n, absent) if room is None else room.shared.backward
             self.executables["backward"] = make_executable(backward, (), "backward")
             self.backward = self.executables["backward"].call
             self.executables["backward"].name_of = functools.partial(gradient_name, partition)
@@ -135,6 +147,11 @@ class Program:
                 self.consuming = self.executables["backward_donated"].call, fitting
         self.enter: Callable[..., Any] = lambda *_: None
         self.source = ""
+
+    @property
+    def owner(self) -> object:
+        """What its executables belong to: the program of a bucket, which others run too, or itself."""
+        return self if self.room is None else self.room.fit.made
 
     @property
     def held_inputs(self) -> tuple[int, ...]:
@@ -150,11 +167,16 @@ class Program:
         assert position is not None, "a storage without bytes is not passed"
         return position  # the inputs that are never passed come after the storages
 
+    def _place_in_last(self, source: ValueSource) -> int | None:
+        """Returns which output of the last segment a value is; None if it is none."""
+        if isinstance(source, FromSegment) and source.segment == len(self.traced.break_values):
+            return source.output
+        return None
+
     def _is_made_last(self, storage: int) -> bool:
         """Returns whether the last segment computes the new value of a storage."""
         (output,) = (w.output for w in self.traced.alias.writes if w.storage == storage)
-        source = self.sources[output] if output is not None else None
-        return isinstance(source, FromSegment) and source.segment == len(self.traced.break_values)
+        return output is not None and self._place_in_last(self.sources[output]) is not None
 
     def _with_donated(self, jaxpr: Any) -> Any:
         """Returns the last segment with further inputs: buffers that it may reuse though it does not read them."""
@@ -174,8 +196,9 @@ class Program:
 
 
 def lower(
-    traced: Traced, partition: Partition | None, make_executable: Callable[..., Any], key: CallKey, donate: bool = True
-) -> Program:
+    traced: Traced, partition: Partition | None, make_executable: Callable[..., Any], key: CallKey, donate: bool = True,
+    room: Room | None = None,
+) -> Program:  # fmt: skip
     """Returns a program for the calls that are like the traced one; it has no `enter` yet.
 
     Args:
@@ -184,10 +207,11 @@ def lower(
       make_executable: A backend.
       key: All that the guards look at.
       donate: Whether the buffers of written storages may be reused, if the settings allow it.
+      room: How it runs in the program of a bucket; None if it has its own.
     """
     if key.watches:
         make_executable, donate = watching(make_executable), False
-    return Program(traced, partition, make_executable, key.settings.donate and donate, key)
+    return Program(traced, partition, make_executable, key.settings.donate and donate, key, room=room)
 
 
 def calls_python(jaxpr: Any) -> bool:

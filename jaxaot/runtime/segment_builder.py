@@ -23,7 +23,9 @@ from jaxaot.runtime.call import generate
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.links import Walk
 from jaxaot.runtime.program import Program
+from jaxaot.runtime.room import Room
 from jaxaot.runtime.segmented import ExecutableCache, ask, make_linker, trace_through
+from jaxaot.runtime.sizes import Sizes, TracedCall
 from jaxaot.validate.prove import prove_guards
 
 
@@ -36,11 +38,13 @@ class SegmentBuilder:
         value that is not known.
       cut: Makes the partition of a traced function.
       make: The backend.
+      sizes: What is known of the sizes that Python asked for; None if each has a program of its own.
     """
 
     trace_known: Callable[[Any, Any, Any, tuple[np.ndarray, ...], Sequence[Path]], Traced]
     cut: Callable[[Traced], Partition]
     make: Callable[..., Any]
+    sizes: Sizes | None = None
 
     @functools.cached_property
     def executables(self) -> ExecutableCache:
@@ -64,13 +68,25 @@ class SegmentBuilder:
         if key.settings.validate_guards:
             prove_guards(traced, key, getattr(fn, "__name__", type(fn).__name__))
         before = {link.segment: link.segment.call for p in programs for link in p.links or ()}
-        linker = make_linker(traced, walk, programs, lambda graph: self.executables(graph, key.jax_settings))
-        partition = self.cut(traced) if traced.needs_backward else None
-        program = generate(Program(traced, partition, self.make, key.settings.donate, key, linker), writing)
+        room = self._room(TracedCall(fn, args, kwargs, traced, None, key, numbers))
+        further = () if room is None else room.keys
+        linker = make_linker(traced, walk, programs, lambda graph: self.executables(graph, key.jax_settings), further)
+        if room is not None:
+            partition = room.partition
+        else:
+            partition = self.cut(traced) if traced.needs_backward else None
+        program = generate(Program(traced, partition, self.make, key.settings.donate, key, linker, room), writing)
         for other in programs:
             if any(link.segment.call is not before[link.segment] for link in other.links or ()):
                 generate(other, writing)
         return program
+
+    def _room(self, call: TracedCall) -> Room | None:
+        """Returns how a call runs in the program of a bucket; None if it has a program of its own."""
+        if self.sizes is None or not call.counts:
+            return None
+        joint = self.sizes.steps.joint(call.traced) if call.traced.needs_backward else None
+        return self.sizes.room(dataclasses.replace(call, joint=joint))
 
     def _trace(
         self,

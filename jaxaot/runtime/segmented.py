@@ -30,6 +30,7 @@ from jaxaot.runtime.call import MISS, generate, generate_test
 from jaxaot.runtime.compiled import MAX_PROGRAMS, N_BUILDS, CacheInfo, CompiledFunction, unsettled
 from jaxaot.runtime.links import InputKey, Linker, SharedSegment, Walk, input_keys
 from jaxaot.runtime.program import Program
+from jaxaot.runtime.sizes import Sizes
 from jaxaot.tape.modes import state
 
 
@@ -122,7 +123,13 @@ class ExecutableCache:
         self._found.clear()
 
 
-def make_linker(traced: Traced, walk: Walk, programs: Sequence[Program], make: Callable[[Any], Any]) -> Linker:
+def make_linker(
+    traced: Traced,
+    walk: Walk,
+    programs: Sequence[Program],
+    make: Callable[[Any], Any],
+    further: Sequence[InputKey] = (),
+) -> Linker:
     """Returns a function that finds the segments of a program for the call of a walk.
 
     Args:
@@ -130,13 +137,14 @@ def make_linker(traced: Traced, walk: Walk, programs: Sequence[Program], make: C
       walk: How far the call came.
       programs: The function's programs.
       make: Makes an executable of a graph.
+      further: The keys of the inputs that the graph has besides those of the trace.
     """
     users: list[frozenset[InputKey]] = []
     for segment in walk.segments:
         having = [p for p in programs if any(link.segment is segment for link in p.links or ())]
         users.append(frozenset.intersection(*(frozenset(p.input_keys) for p in having)) if having else frozenset())
     keys = input_keys(traced, [(p.traced, p.input_keys) for p in programs])
-    return Linker(keys, walk.segments, tuple(users), make)
+    return Linker((*keys, *further), walk.segments, tuple(users), make)
 
 
 class SegmentedFunction(CompiledFunction[..., Any]):
@@ -151,9 +159,9 @@ class SegmentedFunction(CompiledFunction[..., Any]):
 
     def __init__(
         self, fn: Callable[..., Any], build: Any, inspect: Any, max_programs: int = MAX_PROGRAMS,
-        is_one_graph: bool = False,
+        is_one_graph: bool = False, sizes: Sizes | None = None,
     ):  # fmt: skip
-        super().__init__(fn, build, inspect, max_programs, is_one_graph)
+        super().__init__(fn, build, inspect, max_programs, is_one_graph, sizes)
         self._run_eagerly: list[Callable[..., Any]] = []
         self._warned: set[str] = set()
         self._stretches = StretchPrograms(build.make, max_programs, getattr(fn, "__name__", type(fn).__name__))
@@ -188,7 +196,8 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         if walk.stopped is not None:
             program, place, _ = walk.stopped
             segment = walk.segments[place]
-            values = {p.traced.break_values[place].value for p in self.programs if _runs(p, place, segment)}
+            exact = [p for p in self.programs if p.room is None]
+            values = {p.traced.break_values[place].value for p in exact if _runs(p, place, segment)}
             if len(values) >= config.get().max_values:
                 self._warn(
                     program.traced.break_values[place].line,
@@ -234,7 +243,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                 walk = Walk()
                 result = self._enter(program, args, kwargs, walk)
                 if result is not MISS:
-                    self._add(program)
+                    self._add(program, args, kwargs)
                     return result
             if walk.stopped is not None:  # the last bit of a value came out differently
                 return MISS
@@ -261,7 +270,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
 
     def cache_info(self) -> CacheInfo:
         """Returns how many calls found a program, how many had one built, and how many there are."""
-        return super().cache_info()._replace(currsize=len(self.programs) + len(self._stretches))
+        return super().cache_info()._replace(currsize=self.n_programs + len(self._stretches))
 
     def clear_cache(self) -> None:
         """Drops all compiled versions."""

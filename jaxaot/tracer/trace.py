@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -16,9 +15,8 @@ from jaxaot import settings
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
 from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
-from jaxaot.errors import EagerOnlyError, LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
+from jaxaot.errors import EagerOnlyError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode
-from jaxaot.facade.cells import cell_kinds, is_cell
 from jaxaot.facade.create import scalar_tensor
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.history import History
@@ -33,7 +31,7 @@ from jaxaot.plan.breaks import BreakValue
 from jaxaot.plan.call import CallPlan, GhostInput, Lineage, StorageInput, TensorInput, ValueInput
 from jaxaot.plan.facts import LoadsValue
 from jaxaot.plan.guards import GradGuard, HasType, IsTensor, PythonGuard, StaticInput
-from jaxaot.plan.paths import Path, follow, path_text
+from jaxaot.plan.paths import Path, follow
 from jaxaot.plan.places import ArrayInput, PlacePlan
 from jaxaot.plan.rng import GeneratorUse, RngPlan
 from jaxaot.plan.stages import Traced
@@ -58,6 +56,7 @@ from jaxaot.tracer.forward_mode import check_forward_mode
 from jaxaot.tracer.grad_hooks import refuse_lasting_hooks
 from jaxaot.tracer.guards import Reached, find_volatile, python_guards
 from jaxaot.tracer.hoist import hoist
+from jaxaot.tracer.leaks import check_leaks, check_reached
 from jaxaot.tracer.loads import Facts, Loads
 from jaxaot.tracer.paths import find_paths
 from jaxaot.tracer.places import Places, leaf_input
@@ -74,6 +73,7 @@ from jaxaot.tracer.recipes import Recipes
 from jaxaot.tracer.volatile import Volatile
 from jaxaot.tracer.watched import Reads, watched
 from jaxaot.tracer.world import World
+from jaxaot.views.layout import Layout
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,12 +85,14 @@ class _How:
       has_numbers: Whether floats are those of the call: what is computed from them alone is kept in Python's objects.
       numbers: Paths of the numbers that are symbolic.
       lists: Paths of the lists that are added to and not read.
+      sizes: Tensors that are reached, each with the layout that it is to have in the trace; None for its own.
     """
 
     is_shared: bool = False
     has_numbers: bool = False
     numbers: tuple[Path, ...] = ()
     lists: tuple[Path, ...] = ()
+    sizes: tuple[tuple[Tensor, Layout | None], ...] = ()
 
     def is_static(self, leaf: object) -> bool:
         """Returns whether an argument is part of the program as a whole."""
@@ -111,6 +113,7 @@ def trace_call(
     kwargs: dict[str, Any],
     known: Sequence[np.ndarray] | None = None,
     numbers: Iterable[Path] | None = None,
+    sizes: Sequence[tuple[Tensor, Layout | None]] = (),
 ) -> Traced:
     """Returns the functional graph of `fn(*args, **kwargs)` and its plans; nothing is changed by it.
 
@@ -122,6 +125,8 @@ def trace_call(
         stops, and its only output is that value.
       numbers: Paths of numbers that change from call to call; such numbers, and those that the function replaces, are
         symbolic. None if no number is.
+      sizes: The tensors that an earlier trace of the call reached, in order, each with the layout that it is to have in
+        this one; None for its own. One that gets another layout shows all of its storage.
 
     Raises:
       UnreachableTensorError: If the function reached a tensor that no path leads to.
@@ -134,7 +139,7 @@ def trace_call(
         if is_static_argument(leaf):
             _check_static(leaf)
     with TRACING:
-        how = _How()
+        how = _How(sizes=tuple(sizes))
         while True:
             try:
                 plain = _trace(fn, args, kwargs, leaves, in_tree, known, how)
@@ -203,6 +208,7 @@ def _trace(
     def staged() -> Any:
         trace.level = trace_level()
         places.open(trace, world)
+        trace.take(how.sizes)
         given: list[Any] = []
         for position, leaf in enumerate(leaves):
             if isinstance(leaf, Tensor):
@@ -329,7 +335,7 @@ def _finish(
     paths = find_paths(starts, targets, unread)
     inputs = _tensor_inputs(leaves, trace, paths)
     if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
-        _check_leaks(fn, args, kwargs, trace, escapes)
+        check_leaks(roots(fn, args, kwargs), trace, escapes)
     number = {id(tensor): i for i, tensor in enumerate(inputs)}
     storage_ids = list(trace.storages)
     # storages are numbered by the first input that shows them, whatever the order in which they were read
@@ -351,7 +357,7 @@ def _finish(
     order += [k for k, _ in ghosts] + [k for k, _ in values] + [k for k, o in lifted if o[0] == "number"]
     # an array that a path leads to becomes an input: as a constant it would be that of the first call for ever
     arrays = [(var, paths[id(array)], array) for var, array in constants if id(array) in paths]
-    _check_reached([array for _, array in constants if id(array) not in paths])
+    check_reached([array for _, array in constants if id(array) not in paths])
     jaxpr, position, place_plan = _graph(trace, closed, order, randoms, arrays, places)
 
     history_number: dict[int, int] = {}
@@ -558,21 +564,6 @@ def _constant_arrays(closed: ClosedJaxpr) -> list[tuple[Any, Any]]:
     return [(var, array) for var, array in pairs if isinstance(array, jax.Array) and not is_tracer(array)]
 
 
-def _check_reached(arrays: Sequence[Any]) -> None:
-    """Raises if one of some arrays is held by a cell.
-
-    No path leads to them, so a later call would miss what that cell holds then.
-    """
-    if arrays and cell_kinds():
-        for holder in gc.get_referrers(*arrays):
-            if is_cell(holder):
-                raise UnreachableTensorError(
-                    f"The function read a {type(holder).__name__} that is neither among the arguments nor reachable "
-                    "from its closure, the globals it names, or attributes of its objects. A later call could not "
-                    "find it again. Pass the module that holds it as an argument."
-                )
-
-
 def roots(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Path, Any]]:
     """Returns where the paths of a call start."""
     return [((("root", "args"),), args), ((("root", "kwargs"),), kwargs), ((("root", "fn"),), fn)]
@@ -625,26 +616,3 @@ def _generators(trace: TraceState, starts: Sequence[tuple[Path, Any]]) -> tuple[
             fields = {"seed_value": position.seed, "_stream_words": position.words, "_stream_offset": position.n}
             writes += [AttributeWrite(place, name, BuiltConstant(value)) for name, value in fields.items()]
     return RngPlan(tuple(sorted(uses, key=lambda use: not use.is_input))), tuple(writes)
-
-
-def _check_leaks(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], trace: TraceState, escapes: Escapes
-) -> None:
-    """Raises if a tensor made in the trace is still held by an object that outlives it."""
-    alive = [s for s in (ref() for ref in trace.created) if s is not None and id(s) not in escapes.storage_ids]
-    if not alive:
-        return
-    holders: dict[int, Any] = {}
-    alive_ids = {id(s) for s in alive}
-    for referrer in gc.get_referrers(*alive):
-        if isinstance(referrer, Tensor) and id(referrer._storage) in alive_ids:
-            holders[id(referrer)] = referrer
-    del alive
-    paths = find_paths(roots(fn, args, kwargs), holders)
-    if paths:
-        names = ", ".join(f"`{path_text(path)}`" for path in sorted(paths.values(), key=len)[:5])
-        raise LeakedTensorError(
-            f"The function made a tensor and kept it in {names}, where it would outlive the traced call "
-            "without a value. Return it from the function, or write it into a tensor that is there before: "
-            "`self.cache.copy_(new)`."
-        )

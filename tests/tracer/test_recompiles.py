@@ -22,7 +22,7 @@ def recompile_warnings(run):
 
 
 def test_explain_recompiles_prints_a_line_for_each_program_after_the_first():
-    fn = ja.compile(lambda x: x + 1)
+    fn = ja.compile(lambda x: x + 1, dynamic=False)
     assert repr(fn.explain_recompiles()) == "There was no recompilation."
     for n in (2, 3, 4):
         fn(ja.ones(n))
@@ -43,7 +43,7 @@ def test_the_most_similar_call_is_compared_with():
 
 @pytest.mark.slow
 def test_a_shape_that_keeps_changing_is_named_once():
-    fn = ja.compile(lambda x: x + 1)
+    fn = ja.compile(lambda x: x + 1, dynamic=False)
     words = recompile_warnings(lambda: [fn(ja.ones(n)) for n in range(1, 30)])
     assert len(words) == 1
     assert "8 of them because of argument `x`" in words[0] and "Pad it to a few sizes" in words[0]
@@ -83,7 +83,7 @@ def test_an_attribute_that_keeps_changing_is_named():
 
 
 def test_several_reasons_are_warned_about_one_by_one_and_modes_never():
-    fn = ja.compile(lambda x, n: x + n)
+    fn = ja.compile(lambda x, n: x + n, dynamic=False)
 
     def run():
         for n in range(12):
@@ -100,7 +100,7 @@ def test_several_reasons_are_warned_about_one_by_one_and_modes_never():
 
 
 def test_the_least_recently_used_program_is_dropped():
-    fn = ja.compile(lambda x: x + 1, max_programs=2)
+    fn = ja.compile(lambda x: x + 1, max_programs=2, dynamic=False)
     a, b, c = ja.ones(1), ja.ones(2), ja.ones(3)
     fn(a), fn(b), fn(a), fn(c)  # b was used least recently
     assert fn.cache_info() == (1, 3, 2)
@@ -114,7 +114,7 @@ def test_the_least_recently_used_program_is_dropped():
 def test_max_programs_has_to_be_positive():
     with pytest.raises(ja.errors.UsageError, match="write 1 or more"):
         ja.compile(lambda x: x, max_programs=0)
-    fn = ja.compile(max_programs=1)(lambda x: x + 1)
+    fn = ja.compile(max_programs=1, dynamic=False)(lambda x: x + 1)
     for n in (1, 2, 1):
         fn(ja.ones(n))
     assert fn.cache_info() == (0, 3, 1)

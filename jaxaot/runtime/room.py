@@ -1,0 +1,255 @@
+"""What a call runs in the program of a bucket: graphs and executables that all its sizes share, and what one adds.
+
+The values of the classes of sizes are inputs like others. They come after the primals, so that a backward finds them
+among its residuals; the call of each size has its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from jaxaot._jax import is_outermost
+from jaxaot._typing import Array, ClosedJaxpr
+from jaxaot.ir.build import barrier
+from jaxaot.ir.extents import is_padded
+from jaxaot.ir.rewrite import add_inputs, rebuild, with_input_order
+from jaxaot.ir.roles import Primal
+from jaxaot.lower.families import Fit
+from jaxaot.lower.padding import padded
+from jaxaot.passes.prepare import prepare_backward, prepare_forward
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
+from jaxaot.plan.stages import JointGraph, Partition
+from jaxaot.tape.modes import state
+
+
+def may_be_padded() -> bool:
+    """Returns whether a call may run on padded arrays: nobody looks at what is invalid, or differentiates it."""
+    of_jax = jax.config
+    return is_outermost() and state.anomaly is None and not (of_jax.jax_debug_nans or of_jax.jax_debug_infs)
+
+
+class Shared:
+    """What is made for a bucket, and is there once for the programs of all its sizes.
+
+    Attributes:
+      whole: The forward.
+      partition: The forward and the backward at the bucket; None if no gradient flows.
+    """
+
+    def __init__(self, forward: ClosedJaxpr, partition: Partition | None, make: Callable[..., Any], settings: Any):
+        """Nothing is compiled yet.
+
+        Args:
+          forward: The forward.
+          partition: The forward and the backward, if gradients flow.
+          make: A backend.
+          settings: Those of JAX under which alone it may run.
+        """
+        self.whole, self.partition = forward, partition
+        self._make, self._settings = make, settings
+        self._executables: dict[Any, Any] = {}
+
+    @functools.cached_property
+    def forward(self) -> ClosedJaxpr:
+        """The forward as it is lowered, if it is one segment."""
+        return prepare_forward(self.whole)
+
+    @functools.cached_property
+    def backward(self) -> ClosedJaxpr:
+        """The backward as it is lowered."""
+        assert self.partition is not None, "there is no backward where no gradient flows"
+        return prepare_backward(self.partition.backward, len(self.partition.plan.residuals))
+
+    def executable(self, graph: ClosedJaxpr, name: str, donated: Sequence[int], part: Any) -> Any:
+        """Returns the executable of a graph, which is compiled at its first call.
+
+        Args:
+          graph: The graph, the same for all sizes.
+          name: `forward` or `backward`.
+          donated: The positions of the inputs whose buffers it may reuse.
+          part: What part of the forward or backward it is, the same for all sizes too.
+        """
+        key = name, tuple(donated), part
+        if key not in self._executables:
+            made = self._make(graph, donated, name)
+            made.settings = self._settings
+            self._executables[key] = made
+        return self._executables[key]
+
+
+def shared_joint(graph: ClosedJaxpr, joint: JointGraph, n_given: int) -> JointGraph:
+    """Returns a joint graph at its bucket, with the values of the classes as its last primals.
+
+    Args:
+      graph: The graph, whose first inputs are these values.
+      joint: The joint graph at the bucket as it was traced.
+      n_given: How many values there are.
+    """
+    n = joint.n_primals
+    moved = with_input_order(graph, [*range(n_given, n_given + n), *range(n_given), *range(n_given + n, _n_in(graph))])
+    return dataclasses.replace(joint, jaxpr=moved, in_roles=_roles(joint, n_given))
+
+
+def _roles(joint: JointGraph, n_given: int) -> tuple[Any, ...]:
+    n = joint.n_primals
+    return (*joint.in_roles[:n], *(Primal(n + i, f"sizes {i}") for i in range(n_given)), *joint.in_roles[n:])
+
+
+def _n_in(graph: ClosedJaxpr) -> int:
+    return len(graph.jaxpr.invars)
+
+
+def shared_forward(graph: ClosedJaxpr, n_given: int) -> ClosedJaxpr:
+    """Returns a forward at its bucket, with the values of the classes, which are its first inputs, as the last ones."""
+    return with_input_order(graph, [*range(n_given, _n_in(graph)), *range(n_given)])
+
+
+def keeping_padding(parts: Partition, padded_outputs: Sequence[int]) -> Partition:
+    """Returns a partition that saves outputs as they are at the bucket, where users get them cut.
+
+    Args:
+      parts: The partition at the bucket.
+      padded_outputs: The positions of the outputs that are cut.
+    """
+    moved = [s.index for s in parts.plan.residuals if isinstance(s, FromOutput) and s.index in padded_outputs]
+    if not moved:
+        return parts
+    forward, n = parts.forward, parts.plan.n_extra_outputs
+    # values of their own, as where Python asks for values an output is told by its variable
+    apart, further = barrier([forward.jaxpr.outvars[i] for i in moved], forward.jaxpr.eqns[-1])
+    places = {index: FromForward(n + k) for k, index in enumerate(moved)}
+    residuals = tuple(places.get(s.index, s) if isinstance(s, FromOutput) else s for s in parts.plan.residuals)
+    return dataclasses.replace(
+        parts,
+        forward=rebuild(forward, [*forward.jaxpr.eqns, apart], [*forward.jaxpr.outvars, *further]),
+        plan=dataclasses.replace(parts.plan, residuals=residuals),
+    )
+
+
+class AtSize:
+    """An executable of a bucket, for arrays of one size."""
+
+    def __init__(self, executable: Any, pads: Sequence[Any], crops: Sequence[Any]):
+        """Wraps it.
+
+        Args:
+          executable: The executable.
+          pads: The inputs that are made larger, each with its shape.
+          crops: The outputs that are cut, each with how.
+        """
+        self.executable, self._pads, self._crops = executable, tuple(pads), tuple(crops)
+        self.donated = executable.donated
+        self.makes_fresh_outputs = getattr(executable, "makes_fresh_outputs", False)
+        self.settings: Any = None
+        self.name_of: Any = None
+
+    def call(self, *args: Array) -> list[Array]:
+        """Returns the outputs for arrays of the size."""
+        given: list[Any] = list(args)
+        for i, shape in self._pads:
+            given[i] = padded(given[i], shape)
+        results = self.executable.call(*given)
+        for i, crop in self._crops:
+            results[i] = crop(results[i])
+        return results
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("prepare", "executable"):  # what runs is `call`
+            raise AttributeError(name)
+        return getattr(self.executable, name)
+
+
+class Room:
+    """How the calls of one size run in the program of a bucket.
+
+    Attributes:
+      fit: The values of the classes, and what is padded and cut.
+      shared: What all sizes share.
+      partition: The forward and the backward at the bucket, with the joint graph of this size; None if no gradient
+        flows.
+      crops: By position of an output, how it is cut.
+    """
+
+    def __init__(self, fit: Fit, joint: JointGraph | None):
+        """Begins.
+
+        Args:
+          fit: What was found for the size.
+          joint: The joint graph at this size; None if no gradient flows.
+        """
+        self.fit = fit._replace(origin=None)  # which is large, and not needed again
+        self.shared: Shared = fit.made.run
+        self.partition: Partition | None = None
+        n_outputs = len(self.shared.whole.out_avals)
+        if joint is not None:
+            there = self.shared.partition
+            assert there is not None, "a bucket without gradients was found for a call with some"
+            n, n_in, n_given = joint.n_primals, _n_in(joint.jaxpr), len(fit.given)
+            opened = add_inputs(joint.jaxpr, list(map(jax.typeof, fit.given)))
+            opened = with_input_order(opened, [*range(n), *range(n_in, n_in + n_given), *range(n, n_in)])
+            mine = dataclasses.replace(joint, jaxpr=opened, in_roles=_roles(joint, n_given))
+            self.partition = dataclasses.replace(there, joint=mine)
+            n_outputs = joint.n_outputs
+        self.crops: dict[int, Any] = {i: crop for i, crop in fit.crops if i < n_outputs}
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """What tells the values of the classes apart among the inputs of several programs."""
+        return tuple(("sizes", id(self.fit.made), i) for i in range(len(self.fit.given)))
+
+    def executable(
+        self, graph: ClosedJaxpr, donated: Sequence[int], name: str, part: Any = None, crops: Any = None
+    ) -> Any:
+        """Returns an executable for arrays of the size, in the place of a backend.
+
+        Args:
+          graph: The graph.
+          donated: The positions of the inputs whose buffers it may reuse.
+          name: `forward` or `backward`.
+          part: Which segment of the forward it is; None for all of it.
+          crops: The outputs that are cut; None for those of the forward.
+        """
+        found = self.shared.executable(graph, name, donated, part)
+        n = len(self.shared.whole.in_avals) - len(self.fit.given)
+        pads = [] if part is not None else [(i, shape) for i, shape in self.fit.pads if i < n]
+        cut = list(self.crops.items()) if crops is None else crops
+        if name == "backward":
+            pads, cut = self._of_backward()
+        return AtSize(found, pads, cut) if pads or cut else found
+
+    def of_last(self, part: Any, outputs: Sequence[int | None]) -> Callable[..., Any]:
+        """Returns what makes executables where the forward is cut in segments.
+
+        Args:
+          part: Says how it is cut.
+          outputs: For each output of the forward, which one of the last segment it is; None if an earlier one has it.
+        """
+        crops = [(place, self.crops[i]) for i, place in enumerate(outputs) if place is not None and i in self.crops]
+
+        def make(graph: ClosedJaxpr, donated: Sequence[int], name: str) -> Any:
+            return self.executable(graph, donated, name, part, crops)
+
+        return make
+
+    def _of_backward(self) -> tuple[list[Any], list[Any]]:
+        assert self.partition is not None
+        joint, residuals = self.partition.joint, self.partition.plan.residuals
+        first = joint.n_primals - len(self.fit.given)
+        shapes = {i: shape for i, shape in self.fit.pads if i < first}
+        pads = [
+            (k, shapes[s.index]) for k, s in enumerate(residuals) if isinstance(s, FromPrimal) and s.index in shapes
+        ]
+        pads += [(len(residuals) + i - first, shape) for i, shape in self.fit.pads if i >= first]
+        n_before = joint.n_outputs + joint.n_refills
+        return pads, [(i - n_before, crop) for i, crop in self.fit.crops if i >= n_before]
+
+
+def cut_outputs(fit_program: Any, n_outputs: int) -> list[int]:
+    """Returns the positions of the outputs of a program of a bucket that are cut at some sizes."""
+    extents = fit_program.outputs[:n_outputs]
+    return [i for i, axes in enumerate(extents) if any(map(is_padded, axes))]

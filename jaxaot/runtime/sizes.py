@@ -1,0 +1,459 @@
+"""Which calls of a function run in the program of a bucket, and how.
+
+Each size is traced exactly, and what carries its calls out is made from that trace: guards, views, write-back, the
+tape. Only what runs is another graph, that of the bucket, if the exact one is like those that it was made of. So what
+is known of sizes never decides what a call does, but with which arrays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxaot import settings
+from jaxaot._jax import is_key_dtype, is_tracer
+from jaxaot.buckets.policy import Buckets, Given, read_buckets
+from jaxaot.errors import BudgetError, PolicyError, UsageError
+from jaxaot.facade.sizes import marks_of
+from jaxaot.facade.tensor import Tensor
+from jaxaot.ir.rewrite import inline
+from jaxaot.lower.families import CannotRunError, Family, Fit, Graph, Made, Place, Shapes, described, shown_shapes
+from jaxaot.lower.sized import read_dims
+from jaxaot.passes.dce import dce
+from jaxaot.plan.difference import CallKey
+from jaxaot.plan.paths import Path, follow
+from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.runtime.key import parameter_names
+from jaxaot.runtime.room import Room, Shared, cut_outputs, keeping_padding, may_be_padded, shared_forward, shared_joint
+from jaxaot.views.layout import Layout, contiguous, layout_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Steps:
+    """What the flow does for programs of buckets.
+
+    Attributes:
+      begin: Takes (fn, args, kwargs) to a traced call.
+      trace: Takes (fn, args, kwargs, paths of numbers that change, sizes of tensors, values that Python asks for or
+        None) to a trace.
+      joint: Takes a trace to its joint graph, before any pass.
+      partition: Takes a joint graph to its forward and backward, after the passes.
+      make: A backend.
+    """
+
+    begin: Callable[..., TracedCall]
+    trace: Callable[..., Traced]
+    joint: Callable[[Traced], JointGraph]
+    partition: Callable[[JointGraph], Partition]
+    make: Callable[..., Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Array:
+    """An input of a graph whose sizes may change.
+
+    Attributes:
+      position: Among the inputs.
+      value: The tensor or array that it is.
+      name: The argument that it belongs to; None if it was reached otherwise.
+      tensors: The tensors that show it, by number; none of an array.
+      leaf: Which leaf of the arguments it is, of an array.
+    """
+
+    position: int
+    value: Any
+    name: str | None
+    tensors: tuple[int, ...] = ()
+    leaf: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TracedCall:
+    """A call that was traced.
+
+    Attributes:
+      fn: The function.
+      args: Its arguments.
+      kwargs: Its keyword arguments.
+      traced: The trace.
+      joint: The joint graph, before any pass; None if no gradient flows.
+      key: All that the guards look at.
+      numbers: Paths of the numbers that are symbolic in it.
+    """
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    traced: Traced
+    joint: JointGraph | None
+    key: CallKey
+    numbers: Sequence[Path]
+
+    @functools.cached_property
+    def shapes(self) -> Shapes:
+        """The shapes of the inputs of the graph, and then the counts that Python asked for, each as a shape."""
+        inputs = (tuple(aval.shape) for aval in self.traced.jaxpr.in_avals)
+        return (*inputs, *((int(self.traced.break_values[i].array),) for i in self.counts))
+
+    @functools.cached_property
+    def counts(self) -> tuple[int, ...]:
+        """Which of the values that Python asked for may be the sizes of something."""
+        values = self.traced.break_values
+        return tuple(i for i, v in enumerate(values) if not v.shape and v.dtype.kind in "iu" and int(v.array) >= 0)
+
+    def known_at(self, shapes: Shapes) -> tuple[np.ndarray, ...] | None:
+        """Returns the values that Python asks for at other sizes; None if it may not ask."""
+        if not self.traced.break_values:
+            return None
+        known = [value.array for value in self.traced.break_values]
+        for i, (count,) in zip(self.counts, shapes[len(self.traced.jaxpr.in_avals) :], strict=True):
+            known[i] = np.asarray(count, known[i].dtype)
+        return tuple(known)
+
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the user calls the positional arguments; those of a module are those of its `forward`."""
+        return parameter_names(_called(self.fn))
+
+    def found(self, path: Path) -> Any:
+        """Returns what a path leads to."""
+        return follow([((("root", "args"),), self.args), ((("root", "kwargs"),), self.kwargs), _fn(self.fn)], path)
+
+
+def _called(fn: Any) -> Any:
+    return getattr(fn, "forward", fn)
+
+
+def _fn(fn: Any) -> tuple[Path, Any]:
+    return (("root", "fn"),), fn
+
+
+class Sizes:
+    """The sizes that the calls of one function had.
+
+    Attributes:
+      refused: Why calls have programs of their own, by the shapes of the inputs of their graphs.
+      fits: How calls run in buckets, by the same.
+      steps: What the flow does.
+    """
+
+    def __init__(self, fn: Callable[..., Any], dynamic: Any, buckets: Given, steps: Steps):
+        """Begins.
+
+        Args:
+          fn: The function.
+          dynamic: None for what is seen to change; True for that and all that may; or names of arguments with dims.
+          buckets: The sizes for which programs are made.
+          steps: What the flow does.
+
+        Raises:
+          UsageError: If something else was said.
+        """
+        self.steps = steps
+        self._fn, self._is_at_once = fn, dynamic is True
+        self._buckets = read_buckets(buckets)
+        self._given: Mapping[str, Mapping[int, Buckets]] = {}
+        if dynamic is not None and dynamic is not True:
+            self._given = read_dims(_called(fn), dynamic, self._buckets)
+        self._families: dict[Any, Family] = {}
+        self.refused: dict[Shapes, str] = {}
+        self.fits: dict[Shapes, Fit] = {}
+
+    def room(self, call: TracedCall) -> Room | None:
+        """Returns how a call runs in the program of a bucket; None if it has a program of its own."""
+        found = self._room(call)
+        if isinstance(found, Room):
+            self.fits[call.shapes] = found.fit
+            return found
+        self.refused[call.shapes] = found
+        return None
+
+    def forget(self, made: Made) -> None:
+        """Lets the program of a bucket go."""
+        for family in self._families.values():
+            family.forget(made)
+        self.fits = {shapes: fit for shapes, fit in self.fits.items() if fit.made is not made}
+
+    def clear(self) -> None:
+        """Forgets all sizes."""
+        self._families.clear()
+        self.refused.clear()
+        self.fits.clear()
+
+    @property
+    def n_made(self) -> int:
+        """How many programs of buckets there are."""
+        return sum(len(family.programs) for family in self._families.values())
+
+    def described(self) -> str:
+        """Returns what is known of sizes: buckets, classes, masks, waste, and why calls are compiled exactly."""
+        lines = []
+        for family in self._families.values():
+            for made in family.programs:
+                lines += described(made, [(shapes, fit) for shapes, fit in self.fits.items() if fit.made is made])
+        lines += [f"exactly {shown_shapes(shapes)}: {why}" for shapes, why in self.refused.items()]
+        return "\n".join(lines)
+
+    def all_rooms(self, call: TracedCall) -> list[Room]:
+        """Returns how calls run in the programs of all buckets up to the sizes of a call.
+
+        Raises:
+          UsageError: If no dim is known to change.
+        """
+        arrays = {array.position: array for array in self._arrays(call)}
+        family, _ = self._family(call, arrays)
+        family.sees(call.shapes)
+        choices = family.choices(call.shapes)
+        if not choices:
+            raise UsageError(
+                "`warm_up` compiles the programs of all buckets, and no dim is known to change. Say which do, "
+                '`ja.compile(fn, dynamic={"ids": (0, 1)})`, or call the function with two sizes first.'
+            )
+        found = []
+        for sizes in itertools.product(*choices.values()):
+            shapes = family.shapes_at(call.shapes, dict(zip(choices, sizes, strict=True)))
+            fit = self._fitted(call, arrays, family, shapes)
+            if isinstance(fit, Fit):
+                found.append(Room(fit, fit.origin[1]))
+        return found
+
+    # finding one
+
+    def _room(self, call: TracedCall) -> Room | str:
+        apart = _is_apart(call)
+        if apart is not None:
+            return apart
+        arrays = {array.position: array for array in self._arrays(call)}
+        family, is_tried = self._family(call, arrays)
+        family.sees(call.shapes)
+        if not family.places:
+            is_said = bool(self._given) and not call.traced.break_values
+            return _PARTS if is_said else "no size of it has changed so far"
+        found = self._fitted(call, arrays, family, call.shapes)
+        if isinstance(found, str) and is_tried:  # not all that may change does: from now on, what is seen to
+            self._families[self._key(call, arrays)] = family = self._new_family({})
+            family.sees(call.shapes)
+        return found if isinstance(found, str) else Room(found, call.joint)
+
+    def _fitted(self, call: TracedCall, arrays: Mapping[int, _Array], family: Family, shapes: Shapes) -> Fit | str:
+        """Returns how a call, or one like it of other sizes, runs in the program of its bucket; or why it does not."""
+        here = _graph(call.traced, call.joint)
+        avals = call.traced.jaxpr.in_avals
+        if any(is_key_dtype(avals[i].dtype) for i, _ in family.places if i < len(avals)):
+            return "an axis of random keys changes its size"
+
+        def trace(at: Shapes) -> Graph:
+            return here if at == call.shapes else self._traced_at(call, arrays, at)
+
+        def shared(made: Made, _: str, large: Graph) -> Shared:
+            n_given = len(made.graph.in_avals) - len(large.closed.in_avals)
+            of_jax = call.key.jax_settings
+            joint: JointGraph | None = large.origin[1]
+            if joint is None:
+                return Shared(shared_forward(made.graph, n_given), None, self.steps.make, of_jax)
+            try:
+                parts = self.steps.partition(shared_joint(made.graph, joint, n_given))
+            except (BudgetError, PolicyError) as error:
+                raise CannotRunError(f"at the bucket, {error}") from error
+            parts = keeping_padding(parts, cut_outputs(made.program, joint.n_outputs))
+            return Shared(parts.forward, parts, self.steps.make, of_jax)
+
+        return family.fit(shapes, trace, shared)
+
+    def _traced_at(self, call: TracedCall, arrays: Mapping[int, _Array], at: Shapes) -> Graph:
+        """Returns the trace of a call at other sizes."""
+        plan = call.traced.call
+        layouts: dict[int, Layout] = {}
+        leaves: dict[int, Any] = {}
+        for position, array in arrays.items():
+            if at[position] != call.shapes[position]:
+                for number in array.tensors:
+                    layouts[number] = resized(plan.tensors[number].layout, at[position])
+                if array.leaf is not None:
+                    dtype = call.traced.jaxpr.in_avals[position].dtype
+                    leaves[array.leaf] = np.broadcast_to(np.zeros((), dtype), at[position])
+        sizes = [(call.found(t.path), layouts.get(i)) for i, t in enumerate(plan.tensors) if t.storage >= 0]
+        args, kwargs = _with_leaves(call, leaves)
+        traced = self.steps.trace(call.fn, args, kwargs, call.numbers, sizes, call.known_at(at))
+        if not traced.is_whole:
+            raise CannotRunError("Python asks for other values at the bucket")
+        joint = self.steps.joint(traced) if traced.needs_backward else None
+        return _graph(traced, joint)
+
+    def _family(self, call: TracedCall, arrays: Mapping[int, _Array]) -> tuple[Family, bool]:
+        """Returns the family of a call, and whether it was begun just now with all that may change."""
+        places, is_guess = dict(self._places(call, arrays)), False
+        key = self._key(call, arrays)
+        if key not in self._families:
+            if self._is_at_once and not places:
+                places, is_guess = self._guess(call, arrays), True
+            self._families[key] = self._new_family(places)
+        family = self._families[key]
+        for place, buckets in places.items():
+            family.places.setdefault(place, buckets)
+        fixed = [
+            (position, dim)
+            for position, array in arrays.items()
+            for dim, said in marks_of(array.value).items()
+            if said is None
+        ]
+        family.keeps(fixed)
+        return family, is_guess
+
+    def _new_family(self, places: dict[Place, Buckets]) -> Family:
+        name = getattr(self._fn, "__name__", "fn")
+        return Family(places, None if self._given else self._buckets, name, settings.get().check_graphs)
+
+    def _key(self, call: TracedCall, arrays: Mapping[int, _Array]) -> Any:
+        """Returns what calls have in common that differ in sizes alone."""
+        plan, key = call.traced.call, call.key
+        avals, values = call.traced.jaxpr.in_avals, call.traced.break_values
+        asked = tuple((v.line, v.dtype, None if i in call.counts else v.value) for i, v in enumerate(values))
+        kinds = tuple(
+            (str(aval.dtype), len(aval.shape), None if i in arrays else tuple(aval.shape))
+            for i, aval in enumerate(avals)
+        )
+        tensors = tuple((t.path, t.storage, t.requires_grad) for t in plan.tensors)
+        statics = tuple((s.leaf, s.condition) for s in plan.statics)
+        modes = key.settings, key.jax_settings, key.hooks, plan.grad_enabled, plan.autocast
+        found = call.traced.in_tree, kinds, asked, tensors, statics, modes, call.joint is not None
+        try:
+            hash(found)
+        except TypeError:  # what a static argument or a setting holds
+            return repr(found)
+        return found
+
+    def _places(self, call: TracedCall, arrays: Mapping[int, _Array]) -> Iterator[tuple[Place, Buckets]]:
+        """Yields the axes that were said to change."""
+        for position, array in arrays.items():
+            rank = len(call.shapes[position])
+            for dim, buckets in self._given.get(array.name or "", {}).items():
+                if not -rank <= dim < rank:
+                    raise UsageError(
+                        f"`dynamic` says that dim {dim} of `{array.name}` changes, and a tensor of it has {rank} dims."
+                    )
+                yield (position, dim % rank), buckets
+            for dim, said in marks_of(array.value).items():
+                if said is not None:
+                    yield (position, dim), said
+
+    def _guess(self, call: TracedCall, arrays: Mapping[int, _Array]) -> dict[Place, Buckets]:
+        """Returns the axes that may change: of arguments, and of no size that something else has too."""
+        free = {
+            position
+            for position, array in arrays.items()
+            if array.name is not None and not any(call.traced.call.tensors[i].requires_grad for i in array.tensors)
+        }
+        avals = call.traced.jaxpr.in_avals
+        taken = {n for position, aval in enumerate(avals) if position not in free for n in aval.shape}
+        places = [(position, axis) for position in free for axis in range(len(call.shapes[position]))]
+        found = {(i, axis): self._buckets for i, axis in places if call.shapes[i][axis] not in (0, 1, *taken)}
+        first = len(call.traced.jaxpr.in_avals)
+        return found | {(first + i, 0): self._buckets for i in range(len(call.counts))}
+
+    def _arrays(self, call: TracedCall) -> Iterator[_Array]:
+        """Yields the inputs of a graph whose sizes may change."""
+        if call.traced.break_values:  # the segments before run on what is passed as it is
+            return
+        plan, names = call.traced.call, _leaf_owners(call)
+        ghosts = {ghost.storage for ghost in plan.ghosts}
+        shown: dict[int, list[int]] = {}
+        for i, tensor in enumerate(plan.tensors):
+            shown.setdefault(tensor.storage, []).append(i)
+        for number, storage in enumerate(plan.storages):
+            tensors = [plan.tensors[i] for i in shown[number]]
+            values = [call.found(tensor.path) for tensor in tensors]
+            if (
+                storage.graph_input is not None
+                and storage.n_written is None
+                and storage.layout.is_dense
+                and storage.layout.numel
+                and number not in ghosts
+                and all(t.layout is storage.layout and t.offset == 0 for t in tensors)
+                and all(_is_whole(value) for value in values)
+                and not any(t.requires_grad and t.is_leaf and not t.is_argument for t in tensors)  # parameters
+            ):
+                owners = [_owner(call.names, tensor.path) for tensor in tensors if tensor.is_argument]
+                yield _Array(storage.graph_input, values[0], owners[0] if owners else None, tuple(shown[number]))
+        first = sum(storage.graph_input is not None for storage in plan.storages) + len(plan.ghosts)
+        leaves = call.key.in_tree.flatten_up_to((call.args, call.kwargs)) if plan.values else []
+        for i, value in enumerate(plan.values):
+            if value.number_type is None and value.shape:
+                yield _Array(first + i, leaves[value.leaf], names[value.leaf], leaf=value.leaf)
+
+
+_PARTS = "its arguments that change show parts of larger storages, or cannot change: pass clones of them"
+
+
+def _is_apart(call: TracedCall) -> str | None:
+    """Returns why a call cannot run in the program of a bucket whatever its sizes are; None if it may."""
+    traced, key = call.traced, call.key
+    if key.hooks is not None:
+        return "hooks on saved tensors are in force, which would see what is padded"
+    if key.watches or not may_be_padded():
+        return "anomaly mode, a search for NaNs or a transformation of JAX is on, which would see what is padded"
+    if traced.alias.freed or any(ghost.is_empty for ghost in traced.call.ghosts):
+        return "storages without bytes are among its tensors"
+    arrays = [call.found(traced.call.tensors[s.tensor].path)._storage.array for s in traced.call.storages]
+    if any(map(is_tracer, arrays)):
+        return "tensors of it hold symbols of a transformation of JAX"
+    if any(isinstance(array, jax.Array) and len(array.sharding.device_set) > 1 for array in arrays):
+        return "a tensor of it lies on several devices"
+    return None
+
+
+def _is_whole(value: Tensor) -> bool:
+    """Returns whether a tensor is no view, and what its history began with."""
+    history = value._history
+    is_of_history = history is None or (history.layout is value._layout and history.offset == 0)
+    return value._base_tensor is None and not value._chain and is_of_history
+
+
+def _graph(traced: Traced, joint: JointGraph | None) -> Graph:
+    jaxpr = traced.jaxpr if joint is None else joint.jaxpr
+    return Graph(dce(inline(jaxpr, also_custom=True)), (traced, joint))
+
+
+def _owner(names: Sequence[str], path: Path) -> str:
+    """Returns the name of the argument where a path begins."""
+    root, (_, which), *_rest = path
+    if root[1] == "kwargs":
+        return str(which)
+    return str(names[which]) if which < len(names) else f"args[{which}]"
+
+
+def _leaf_owners(call: TracedCall) -> list[str]:
+    """Returns the name of the argument that each leaf belongs to."""
+    positional, keywords = call.traced.in_tree.children()
+    names = call.names
+    found = []
+    for i, tree in enumerate(positional.children()):
+        found += [names[i] if i < len(names) else f"args[{i}]"] * tree.num_leaves
+    node = keywords.node_data()
+    for name, tree in zip(node[1] if node else (), keywords.children(), strict=True):
+        found += [str(name)] * tree.num_leaves
+    return found
+
+
+def _with_leaves(call: TracedCall, leaves: Mapping[int, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if not leaves:
+        return call.args, call.kwargs
+    given = call.key.in_tree.flatten_up_to((call.args, call.kwargs))
+    return jax.tree.unflatten(call.key.in_tree, [leaves.get(i, leaf) for i, leaf in enumerate(given)])
+
+
+def resized(layout: Layout, size: Sequence[int]) -> Layout:
+    """Returns a dense layout with other sizes, and its dims in the same order of memory."""
+    if layout.is_contiguous:
+        return contiguous(tuple(size), layout.dtype)
+    stride, step = [0] * len(size), 1
+    for dim in reversed(layout.memory_order):
+        stride[dim] = step
+        step *= max(size[dim], 1)
+    return layout_of(size, stride, layout.dtype, layout.is_conj)

@@ -1,0 +1,86 @@
+"""Random programs of tensors whose sizes change compute in a bucket what they compute eagerly, writes too.
+
+A program has tensors (n, 4), (n,) and (n, n) and numbers, writes to its arguments through views, and draws at random.
+Padding is filled with what shows wherever it leaks.
+"""
+
+import random
+
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot.runtime import room
+from tests.runtime.sized import Both, padding_with, rows
+
+ROWS = {
+    "tanh": lambda x, y, w: x.tanh(),
+    "matmul": lambda x, y, w: x @ w,
+    "softmax": lambda x, y, w: x.softmax(0),
+    "normed": lambda x, y, w: (x - x.mean(0)) / (x.var(0) + 1),
+    "cumsum": lambda x, y, w: x.cumsum(0) / x.shape[0],
+    "gram": lambda x, y, w: (x @ x.t()).softmax(-1) @ x,
+    "tril": lambda x, y, w: (x @ x.t()).tril() @ x / x.shape[0],
+    "scaled": lambda x, y, w: x * y[:, None],
+    "flip": lambda x, y, w: x.flip(0) + x,
+    "roll": lambda x, y, w: x.roll(1, 0) - x,
+    "shifted": lambda x, y, w: ja.cat([x[1:], x[:1]]),
+    "where": lambda x, y, w: ja.where(x > x.mean(), x, w[0]),
+    "sort": lambda x, y, w: x.sort(0)[0],
+    "gathered": lambda x, y, w: x[y.argsort()],
+    "scattered": lambda x, y, w: ja.zeros_like(x).index_add(0, y.argsort(), x),
+    "merged": lambda x, y, w: (x.reshape(-1) * 2).reshape(x.shape[0], 2, 2).transpose(1, 2).flatten(1),
+    "dropped": lambda x, y, w: ja.nn.functional.dropout(x, 0.4),
+    "looped": lambda x, y, w: ja.stack([x[0], x[-1], x.max(0)[0]]).sum(0) + x,
+    "padded": lambda x, y, w: ja.nn.functional.pad(x, (0, 0, 1, 0))[:-1],
+    "casts": lambda x, y, w: x.double().exp().log1p().float(),
+}
+
+WRITES = {
+    "add_": lambda x, y: x.add_(1),
+    "mul_ of a part": lambda x, y: x[1:].mul_(0.5),
+    "by a mask": lambda x, y: x.masked_fill_(x > 1, 0.5),
+    "rows of a view": lambda x, y: x.t()[0].add_(y),
+    "copy_": lambda x, y: y.copy_(x[:, 1]),
+    "of a view of a view": lambda x, y: x[:, 1:][:-1].sub_(y[1:, None]),
+    "index_fill_": lambda x, y: x.index_fill_(0, ja.tensor([0, 2]), 0.25),
+}
+
+
+def make_program(seed):
+    draw = random.Random(seed)
+    steps = [draw.choice([*ROWS] * 2 + [*WRITES]) for _ in range(draw.randint(3, 6))]
+
+    def fn(x, y, w):
+        h = x.detach() if seed % 3 == 0 else x
+        z = x.clone()
+        for name in steps:
+            if name in ROWS:
+                h = ROWS[name](h, y, w)
+            else:
+                WRITES[name](z if seed % 2 else h if h is not x else z, y)
+        return h, z[1:], (h * z).sum(), y.mean()
+
+    return fn, steps
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 120))])
+def test_random_programs(seed, monkeypatch):
+    monkeypatch.setattr(room, "padded", padding_with(np.nan if seed % 2 else 1e8))
+    fn, steps = make_program(seed)
+    both = Both(fn, dynamic={"x": 0, "y": 0} if seed % 3 else None)
+    needs_grad = bool(seed % 4)
+    w = ja.tensor(rows(4, 4), requires_grad=True)
+    for n in (13, 15) if seed % 3 else (20, 13, 15):
+        make = lambda n=n: (ja.tensor(rows(n, 4), requires_grad=needs_grad), ja.tensor(rows(n)), w)
+        both(make, [w], rtol=1e-3, atol=1e-4)
+    assert both.compiled.n_programs <= 2, (steps, both.compiled._sizes.described())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_random_lengths_under_the_default(seed):
+    fn, _ = make_program(100 + seed)
+    both, w = Both(fn), ja.tensor(rows(4, 4), requires_grad=True)
+    for n in np.random.default_rng(seed).integers(3, 13, 4):
+        both(lambda n=n: (ja.tensor(rows(int(n), 4)), ja.tensor(rows(int(n))), w), [w], rtol=1e-3, atol=1e-4)

@@ -1,0 +1,478 @@
+"""Sizes that change under `ja.compile`: values of the exact program, few programs, and reasons where there are more."""
+
+import contextlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot import nn
+from jaxaot.errors import CheckError, DimError, TensorTypeError, UsageError
+from tests.runtime.sized import Both, garbage, nans, rows, same
+
+__all__ = ["garbage", "nans"]
+
+
+def explained(fn, capsys):
+    capsys.readouterr()
+    fn.explain()
+    return capsys.readouterr().out
+
+
+def softmax_of_gram(x):
+    return (x @ x.t()).softmax(-1) @ x, x.mean(0)
+
+
+# values
+
+
+def test_forward_and_backward_at_three_sizes(garbage):
+    w = ja.tensor(rows(4, 4), requires_grad=True)
+
+    def fn(x, y):
+        h = (x @ w).tanh()
+        return (h.softmax(0) * y.mean()).sum(), h[1:], h.max(0)[0], h.std(0)
+
+    both = Both(fn, dynamic={"x": 0, "y": 0})
+    for n in (13, 16, 15):
+        both(lambda n=n: (ja.tensor(rows(n, 4), requires_grad=True), ja.tensor(rows(n))), [w])
+    assert both.compiled.n_programs == 1
+
+
+def test_writes_through_views_of_arguments_are_written_back(nans):
+    def fn(x, y):
+        x[1:].add_(y[:-1])
+        x.t().mul_(2)
+        y.clamp_(min=0)
+        return x[:2], x.sum()
+
+    both = Both(fn, dynamic={"x": 0, "y": 0})
+    for n in (13, 15):
+        both(lambda n=n: (ja.tensor(rows(n, 3)), ja.tensor(rows(n, 3))))
+    assert both.compiled.n_programs == 1
+
+
+def test_a_view_that_is_returned_shows_its_argument():
+    fn = ja.compile(lambda x: (x.mul_(2), x[1:])[1], dynamic={"x": 0})
+    for n in (13, 15):
+        x = ja.tensor(rows(n, 3))
+        view = fn(x)
+        view.zero_()
+        assert view._base is x
+        assert float(x[1:].abs().sum()) == 0.0
+
+
+def test_a_model_with_dropout_and_statistics_trains(nans):
+    def made():
+        ja.manual_seed(0)
+        model = nn.Sequential(
+            nn.Linear(3, 6, bias=False), nn.BatchNorm1d(6), nn.ReLU(), nn.Dropout(0.3), nn.Linear(6, 2)
+        )
+        return model, ja.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+    def step(model, optimizer, x, y):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    outcomes = []
+    for call in (ja.compile(step, dynamic={"x": 0, "y": 0}), step):
+        model, optimizer = made()
+        ja.manual_seed(1)
+        losses = []
+        for n in (16, 13):
+            rng = np.random.default_rng(n)
+            x = ja.tensor(rng.normal(size=(n, 3)).astype(np.float32))
+            losses.append(call(model, optimizer, x, ja.tensor(rng.integers(0, 2, n))))
+        outcomes.append((losses, list(model.state_dict().values())))
+        if call is not step:
+            assert call.n_programs <= 3  # the state of the optimizer is made in the first call
+    same(*outcomes, rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_draws_the_bits_of_the_exact_size():
+    both = Both(lambda x: nn.functional.dropout(x, 0.5) + ja.randn(x.shape), dynamic={"x": (0, 1)})
+    for shape in ((13, 5), (16, 8), (14, 7)):
+        both(lambda shape=shape: (ja.ones(shape),))
+    assert both.compiled.n_programs == 1
+
+
+class Cache:
+    """A cache with a capacity and a length."""
+
+    def __init__(self, capacity):
+        self.rows, self.n = ja.zeros(capacity, 3), ja.tensor(0)
+
+    def add(self, x):
+        places = ja.arange(x.shape[0]) + self.n
+        self.rows.index_copy_(0, places, x)
+        self.n += x.shape[0]
+        scores = (x @ self.rows.t()).masked_fill(ja.arange(self.rows.shape[0]) >= self.n, -ja.inf)
+        return scores.softmax(-1) @ self.rows
+
+
+def test_a_cache_with_a_capacity_and_a_length(nans):
+    compiled, exact = Cache(48), Cache(48)
+    add = ja.compile(compiled.add, dynamic={"x": 0})
+    for n in (13, 15, 9):
+        x = rows(n, 3)
+        same((add(ja.tensor(x)), compiled.rows, compiled.n), (exact.add(ja.tensor(x)), exact.rows, exact.n))
+    assert add.n_programs == 2  # of 12 rows, and of 16
+
+
+def test_a_cache_that_grows(nans):
+    def grow(cache, x):
+        cache = ja.cat([cache, x])
+        return cache, (x @ cache.t()).softmax(-1) @ cache
+
+    both = Both(grow, dynamic={"cache": 0})
+    for n in (13, 14, 15):
+        both(lambda n=n: (ja.tensor(rows(n, 3), requires_grad=True), ja.tensor(rows(1, 3))))
+    assert both.compiled.n_programs == 1
+
+
+def test_arguments_in_containers_and_bare_arrays(nans):
+    def fn(batch, scale):
+        return {"y": batch["x"].sum(0) * scale.sum(), "ids": batch["ids"][-1]}
+
+    both = Both(fn, dynamic={"batch": 0, "scale": 0})
+    for n in (13, 15):
+        both(lambda n=n: ({"x": ja.tensor(rows(n, 2), requires_grad=True), "ids": ja.arange(n)}, jnp.arange(n) * 0.5))
+    assert both.compiled.n_programs == 1
+
+
+def test_channels_last_stays_so(nans):
+    conv = nn.Conv2d(3, 4, 3, padding=1)
+    both = Both(lambda x: conv(x).relu().mean((2, 3)), dynamic={"x": 0})
+    for n in (13, 15):
+        x = ja.tensor(rows(n, 3, 5, 5)).to(memory_format=ja.channels_last)
+        both(lambda x=x: (x,), list(conv.parameters()))
+    assert both.compiled.n_programs == 1
+
+
+def test_second_derivatives_are_those_of_the_exact_graph():
+    w = ja.tensor(rows(3, 3), requires_grad=True)
+    fn = ja.compile(lambda x: (x @ w).tanh().pow(2).sum(), dynamic={"x": 0})
+    for n in (13, 15):
+        x = ja.tensor(rows(n, 3), requires_grad=True)
+        found = []
+        for call in (fn, fn.fn):
+            (g,) = ja.autograd.grad(call(x), x, create_graph=True)
+            found.append((g, *ja.autograd.grad(g.pow(2).sum(), [x, w])))
+        same(*found, rtol=1e-4, atol=1e-5)
+
+
+def test_checkpoint_and_budgets(nans):
+    w = ja.tensor(rows(4, 4), requires_grad=True)
+
+    def fn(x):
+        for _ in range(3):
+            x = ja.checkpoint(lambda x: (x @ w).tanh(), x)
+        return x.sin()
+
+    for budget in (None, 0.3):
+        both = Both(fn, dynamic={"x": 0}, memory_budget=budget)
+        for n in (13, 15):
+            both(lambda n=n: (ja.tensor(rows(n, 4), requires_grad=True),), [w])
+        assert both.compiled.n_programs == 1
+
+
+def test_an_output_that_the_backward_reads_is_saved_as_it_is_in_the_bucket(nans):
+    both = Both(lambda x: x.masked_fill(x < 0, -ja.inf).softmax(0), dynamic={"x": 0})
+    for n in (13, 15):
+        both(lambda n=n: (ja.tensor(rows(n, 2).cumsum(0) + 4, requires_grad=True),))
+    assert both.compiled.n_programs == 1
+
+
+# which dims change, and when
+
+
+def test_by_default_the_first_size_is_exact_and_what_changes_gets_buckets(capsys):
+    both = Both(softmax_of_gram)
+    for n in (20, 13, 15):
+        both(lambda n=n: (ja.tensor(rows(n, 3)),))
+    assert both.compiled.n_programs == 2
+    said = explained(both.compiled, capsys)
+    assert "exactly (20, 3): no size of it has changed so far" in said
+    assert "bucket (16, 3): 2 sizes" in said
+    assert "needs 1 <= s0 <= 16" in said
+    assert "(13, 3): computes 1." in said
+    assert "masks: " in said
+
+
+def test_without_dynamic_each_size_is_a_program():
+    fn = ja.compile(softmax_of_gram, dynamic=False)
+    for n in (5, 6, 7, 6):
+        fn(ja.tensor(rows(n, 3)))
+    assert fn.n_programs == fn.cache_info().misses == 3
+
+
+def test_dynamic_at_once():
+    w = ja.tensor(rows(3, 3), requires_grad=True)
+    both = Both(lambda x, y: (x @ w * y[:, None]).sum(1), dynamic=True)
+    for n in (13, 15):
+        both(lambda n=n: (ja.tensor(rows(n, 3)), ja.tensor(rows(n))), [w])
+    assert both.compiled.n_programs == 1
+
+
+def test_dynamic_at_once_learns_where_not_all_changes():
+    both = Both(lambda x: x.reshape(x.shape[0], 2, -1).sum(1) @ ja.eye(3), dynamic=True)
+    for n in (13, 15, 16):
+        both(lambda n=n: (ja.tensor(rows(n, 6)),))
+    assert both.compiled.n_programs == 2  # the first one is exact, as six columns are no matter of choice
+
+
+def test_dims_by_name_and_their_buckets():
+    fn = ja.compile(lambda x: x.cumsum(0), dynamic={"x": {0: [10, 20]}})
+    for n in (3, 9, 10, 19, 30):
+        x = ja.tensor(rows(n, 2))
+        same(fn(x), x.cumsum(0))
+    assert fn.n_programs == 3  # of 10, of 20, and that of 30 rows
+
+
+def test_marks_say_what_changes_from_the_first_call_on():
+    fn = ja.compile(lambda x: x.cumsum(0))
+    x = ja.tensor(rows(9, 2))
+    ja.mark_dynamic(x, 0, min=4, max=14)
+    same(fn(x), x.cumsum(0))
+    for n in (12, 14, 3, 15):
+        x = ja.tensor(rows(n, 2))
+        same(fn(x), x.cumsum(0))
+    assert fn.n_programs == 4  # of 12, and of 14 as no bucket is larger; 3 and 15 rows are compiled exactly
+    for n in (13, 10):
+        fn(ja.tensor(rows(n, 2)))
+    assert fn.n_programs == 4
+
+
+def test_a_dim_that_is_marked_static_has_a_program_for_each_size():
+    fn = ja.compile(lambda x: x.cumsum(0))
+    for n in (9, 10, 11):
+        x = ja.tensor(rows(n, 2))
+        ja.mark_static(x, 0)
+        fn(x)
+    assert fn.n_programs == 3
+
+
+def test_what_cannot_be_marked():
+    with pytest.raises(DimError, match="dim 2 of a tensor of shape"):
+        ja.mark_dynamic(ja.zeros(2, 3), 2)
+    with pytest.raises(DimError, match="without dims"):
+        ja.mark_static(ja.tensor(1.0), 0)
+    with pytest.raises(TensorTypeError, match="takes a tensor or array"):
+        ja.mark_dynamic(3, 0)
+    with pytest.raises(UsageError, match="says no sizes"):
+        ja.mark_dynamic(ja.zeros(2), 0, buckets="all")
+    with pytest.raises(UsageError, match="names `z`"):
+        ja.compile(lambda x: x, dynamic={"z": 0})
+    with pytest.raises(UsageError, match="dim 3 of `x` changes"):
+        ja.compile(lambda x: x + 1, dynamic={"x": 3})(ja.zeros(2))
+
+
+def test_check_holds_at_each_size_and_not_at_the_bucket():
+    def fn(x):
+        ja.check(x.shape[0] <= 14, lambda: f"{x.shape[0]} rows")
+        return x.cumsum(0)
+
+    fn = ja.compile(fn, dynamic={"x": 0})
+    for n in (13, 14):
+        fn(ja.zeros(n, 2))
+    assert fn.n_programs == 1
+    with pytest.raises(CheckError, match="15 rows"):
+        fn(ja.zeros(15, 2))
+    with pytest.raises(CheckError, match="to be true"):
+        ja.check(False)
+    ja.check(True)
+
+
+# sizes that depend on data
+
+
+def selected(x, mask):
+    chosen = x[mask]
+    return (chosen @ chosen.t()).softmax(-1) @ chosen, chosen.mean(0)
+
+
+def test_what_follows_a_mask_runs_in_the_program_of_a_bucket(nans):
+    w = ja.tensor(rows(3, 3), requires_grad=True)
+
+    def fn(x, mask):
+        out, mean = selected(x @ w, mask)
+        return out.tanh(), mean
+
+    both = Both(fn, segments=True, dynamic=True)
+    for n in (13, 15):
+        mask = np.random.default_rng(n).permutation(np.arange(20) < n)
+        both(lambda mask=mask: (ja.tensor(rows(20, 3), requires_grad=True), ja.tensor(mask)), [w])
+    assert both.compiled.n_programs == 1
+    assert both.compiled.cache_info().misses == 2  # each count is traced, and not compiled
+
+
+def test_nonzero_and_numbers_that_python_takes():
+    def fn(x, lengths):
+        n = int(lengths.max())
+        places = (x[:, 0] > 0).nonzero()
+        return x[:n].softmax(0), x[places[:, 0]].sum(0)
+
+    both = Both(fn, segments=True, dynamic=True)
+    for n in (13, 15, 9):
+        x = np.roll(rows(20, 3), n, 0) + (n - 13) * 0.01
+        both(lambda x=x, n=n: (ja.tensor(x), ja.tensor([3, n])))
+    assert both.compiled.n_programs <= 3
+
+
+def test_counts_without_buckets_are_compiled_exactly(capsys):
+    both = Both(lambda x, n: x * 2 if int(n) > 3 else x - 1, segments=True, dynamic=True)
+    for n in (3, 4, 9):
+        both(lambda n=n: (ja.tensor(rows(3)), ja.tensor(n)))
+    with pytest.raises(UsageError, match="Write `dynamic=True` with it"):
+        ja.compile(selected, segments=True, dynamic={"x": 0})
+
+
+# what is compiled exactly
+
+
+@pytest.mark.parametrize(
+    ("fn", "why"),
+    [
+        (lambda x: sum(x[i] * i for i in range(x.shape[0])), "has"),
+        (lambda x: x.sin() if x.shape[0] % 2 else x.cos(), "where one has `sin` at test_sizes.py"),
+        (lambda x: x + ja.zeros(14, 1)[: x.shape[0]], "at the bucket 16 it raises"),
+    ],
+    ids=["loop", "branch", "table"],
+)
+def test_what_depends_on_sizes_otherwise_is_exact(fn, why, capsys):
+    both = Both(fn, dynamic={"x": 0})
+    for n in (12, 13, 14):
+        both(lambda n=n: (ja.tensor(rows(n, 2), requires_grad=True),))
+    assert both.compiled.n_programs > 1
+    assert why in explained(both.compiled, capsys)
+
+
+def test_sizes_without_buckets(capsys):
+    both = Both(lambda x: x.sum(0), dynamic={"x": 0})
+    for n in (0, 1, 2, 3):
+        both(lambda n=n: (ja.tensor(rows(n, 2), requires_grad=True),))
+    assert "an axis has no elements" in explained(both.compiled, capsys) or both.compiled.n_programs > 1
+
+
+def test_parts_of_larger_storages_are_compiled_exactly(capsys):
+    fn, table = ja.compile(lambda x: x * 2, dynamic={"x": 0}), ja.tensor(rows(20, 2))
+    for n in (13, 15):
+        same(fn(table[:n]), table[:n] * 2)
+    assert fn.n_programs == 2
+    assert "pass clones" in explained(fn, capsys)
+
+
+def test_hooks_on_saved_tensors_see_the_exact_size(capsys):
+    seen = []
+
+    def pack(x):
+        seen.append(x.shape)
+        return x
+
+    fn = ja.compile(lambda x: x.tanh(), dynamic={"x": 0})
+    for n in (13, 15):
+        x = ja.tensor(rows(n, 2), requires_grad=True)
+        with ja.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+            fn(x).sum().backward()
+    assert {shape[0] for shape in seen} <= {13, 15}
+    assert "hooks on saved tensors" in explained(fn, capsys)
+
+
+@pytest.mark.parametrize("mode", [lambda: ja.autograd.detect_anomaly(), lambda: jax.debug_nans(True)])
+def test_what_looks_for_nans_sees_none_that_is_padding(mode):
+    fn = ja.compile(lambda x: (x / x).sum(), dynamic={"x": 0})  # 0 / 0 where padded
+    for n in (13, 15):
+        with mode() if n == 15 else contextlib.nullcontext():
+            x = ja.tensor(rows(n, 2), requires_grad=True)
+            fn(x).backward()
+            assert float(x.grad.abs().sum()) < 1e-3
+
+
+def test_transformations_of_jax_see_the_exact_program():
+    fn = ja.compile(lambda x: (x / x).sum() + x.pow(2).sum(), dynamic={"x": 0})
+    pure = ja.functionalize(fn)
+    for n in (13, 15):
+        x = jnp.asarray(rows(n, 2))
+        fn(ja.from_jax(x))
+        same(jax.grad(pure)(x), 2 * x, atol=1e-4)
+        same(jax.jit(pure)(x), fn(ja.from_jax(x)))
+
+
+# programs
+
+
+def test_a_size_seen_before_is_not_traced_again():
+    n_traces = []
+
+    def fn(x):
+        n_traces.append(1)
+        return x.cumsum(0)
+
+    fn = ja.compile(fn, dynamic={"x": 0})
+    calls = [ja.tensor(rows(n, 2)) for n in (9, 10, 11, 12, 13, 14)]
+    for x in calls:
+        fn(x)
+    before = fn.cache_info()
+    for x in calls[::-1] * 2:
+        same(fn(x), x.cumsum(0))
+    after = fn.cache_info()
+    assert (after.misses, after.hits) == (before.misses, before.hits + 12)
+    assert fn.n_programs == 2
+
+
+def test_as_many_programs_are_kept_as_is_said():
+    fn = ja.compile(lambda x: x.cumsum(0), dynamic={"x": 0}, max_programs=2)
+    for n in (7, 12, 16, 8, 15, 6):
+        x = ja.tensor(rows(n, 2))
+        same(fn(x), x.cumsum(0))
+        assert fn.n_programs <= 2
+    assert fn.n_programs_made == 4  # that of 8 twice
+
+
+def test_sixty_steps_of_random_lengths_take_few_programs():
+    fn = ja.compile(softmax_of_gram, dynamic={"x": 0})
+    for n in np.random.default_rng(1).integers(3, 13, 60):
+        fn(ja.tensor(rows(n, 3)))
+    assert fn.n_programs <= 2
+
+
+def test_warm_up_compiles_all_buckets():
+    w = ja.tensor(rows(3, 3), requires_grad=True)
+    fn = ja.compile(lambda x: (x @ w).relu().sum(), dynamic={"x": 0})
+    assert fn.warm_up(ja.zeros(20, 3)) == 4  # 8, 12, 16 and 24
+    for n in (7, 20):
+        fn(ja.tensor(rows(n, 3))).backward()
+    assert fn.n_programs == 4
+    with pytest.raises(UsageError, match="no dim is known to change"):
+        ja.compile(lambda x: x + 1).warm_up(ja.zeros(3))
+    with pytest.raises(UsageError, match="There are 4 buckets"):
+        ja.compile(lambda x: x + 1, dynamic={"x": 0}, max_programs=3).warm_up(ja.zeros(20))
+    with pytest.raises(UsageError, match="there are none"):
+        ja.compile(lambda x: x + 1, dynamic=False).warm_up(ja.zeros(20))
+
+
+def test_training_and_evaluation_have_buckets_of_their_own():
+    model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5))
+    fn = ja.compile(model, dynamic={"input": 0})
+    for is_training in (True, False):
+        model.train(is_training)
+        for n in (13, 15):
+            ja.manual_seed(0)
+            got = fn(ja.ones(n, 3))
+            ja.manual_seed(0)
+            same(got, model(ja.ones(n, 3)))
+    assert fn.n_programs == 2
+
+
+def test_clearing_forgets_sizes():
+    fn = ja.compile(lambda x: x.cumsum(0), dynamic={"x": 0})
+    fn(ja.zeros(5, 2))
+    fn.clear_cache()
+    assert fn.n_programs == 0
+    fn(ja.zeros(6, 2))
+    assert fn.n_programs == 1
