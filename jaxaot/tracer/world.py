@@ -163,7 +163,7 @@ class World:
                 yield _Class(path, value, dict(vars(value)))
         elif is_wrapper(value):
             self.wrappers[id(value)] = path
-            yield _Attributes(path, value, attributes_of(value))
+            yield _Wrapper(path, value, _own_attributes(value))
         elif isinstance(value, enum.Enum):
             return
         elif not is_foreign_class(type(value)) or type(value) in _NAMESPACES or kind_of(value):
@@ -465,6 +465,19 @@ class _Attributes(_Note):
             holder.clear()
             holder.update(items)
         return True
+
+
+def _own_attributes(wrapper: Any) -> dict[str, Any]:
+    """Returns the attributes of a tensor that is made of inner tensors: those of its class, and its layout."""
+    has_layout = type(wrapper)._layout is Tensor._layout  # else it is that of an inner tensor
+    return {**vars(wrapper), **({"_layout": wrapper._layout} if has_layout else {})}
+
+
+class _Wrapper(_Attributes):
+    """A tensor that is made of inner tensors, by its attributes."""
+
+    def now(self) -> dict[str, Any]:
+        return _own_attributes(self.value)
 
 
 def _is_managed(cls: type, name: str) -> bool:

@@ -96,7 +96,7 @@ def test_compiled():
     x.label = "x"
     for n in (1, 2):
         first, second, same = fn(x, y)
-        assert (type(first), type(second), same is x) == (Labelled, ja.Tensor, True)
+        assert (type(first), type(second), same is x, x._version) == (Labelled, ja.Tensor, True, n)
         assert x.tolist() == [2.0**n] * 3
         assert first.tolist() == (ja.full((3,), 2.0**n).sin() * 2).tolist()
     x.label = "other"
