@@ -208,7 +208,8 @@ class IsMadeAs(Condition):
         return (f"{code.constant(self.read)}({code.step(path)}) != {code.constant(self.frame)}",)
 
     def words(self, names: Names) -> str:
-        return f"made as {shown(self.frame)}"
+        frame = self.frame
+        return f"made of {', '.join(frame.names)} with context {shown(frame.context)} and shape {list(frame.size)}"
 
 
 @dataclasses.dataclass(frozen=True)
