@@ -57,6 +57,7 @@ from jaxaot.facade.bound import TopkResult
 from jaxaot.facade.bound import TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat
 from jaxaot import optim as optim
+from jaxaot import subclasses as subclasses
 from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd as autograd

@@ -15,6 +15,8 @@
     │   ├── NoValueError                  the value of a tensor that has none, on the device "meta"
     │   ├── DeletedArrayError             a jax array whose buffer was donated or deleted
     │   ├── CheckError                    a condition that was to hold, and does not
+    │   ├── SubclassError                 a subclass of Tensor that does not say what it has to
+    │   │   └── MissingMemoryError        memory was asked of a tensor that is made of others
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
     │   ├── LeafWriteError                a leaf that requires grad, written in place
@@ -308,6 +310,21 @@ class CheckError(TensorError):
     """A condition does not hold that `ja.check` was to make sure of.
 
     `ja.check(x.shape[0] <= 512)`. Pass what the function is made for, or check something else.
+    """
+
+
+class SubclassError(TensorError, TypeError):
+    """A subclass of Tensor that does not keep to the protocol, or that was asked for what it does not say.
+
+    An op that `__tensor_dispatch__` does not know, inner tensors that are none, a gradient of another kind than the
+    output. The message names the class and the method; docs/subclasses.md has the protocol.
+    """
+
+
+class MissingMemoryError(SubclassError, AttributeError):
+    """Something that needs memory was asked of a tensor that is made of inner tensors.
+
+    `wrapper.untyped_storage()` has nothing to return. Ask the inner tensors: `wrapper.a.untyped_storage()`.
     """
 
 

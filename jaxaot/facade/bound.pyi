@@ -635,6 +635,9 @@ class Bound:
     ) -> Tensor:
         """Returns a copy of `input` in which the view `input.as_strided(size, stride, storage_offset)` holds `src`."""
 
+    def as_subclass(self, cls: type) -> Any:
+        """Returns this tensor as one of a subclass: the same memory, and the same gradient."""
+
     def asin(self, *, out: Tensor | None = None) -> Tensor:
         """Returns the angle in radians whose sine is each element."""
 

@@ -15,6 +15,7 @@ from jaxaot.facade.create import as_dtype
 from jaxaot.facade.devices import device as Device
 from jaxaot.facade.devices import find_device, is_meta
 from jaxaot.facade.dispatch import call, call_on_meta
+from jaxaot.facade.subclass import is_wrapper, like, take_apart
 from jaxaot.facade.tensor import Tensor
 from jaxaot.lower.abstract import refuse_value
 from jaxaot.ops.table import lookup
@@ -59,6 +60,8 @@ def to(
         result = views.clone(self, memory_format=memory_format)
     else:
         result = laid_out(self, memory_format)
+    if is_wrapper(result):
+        return result if device is None else like(result, [to(x, device) for x in take_apart(result)[0]])
     is_abstract = result._storage.layout.is_abstract
     if device is not None and is_meta(device):
         return result if is_abstract or state.trace is not None else call_on_meta(lookup("copy_of"), (result,), ())

@@ -42,6 +42,7 @@ from jaxaot.facade.pulls import CALLS
 from jaxaot.facade.saved import check_saveable, note_written, save_specially
 from jaxaot.facade.source_line import warn_user
 from jaxaot.facade.storage import Storage
+from jaxaot.facade.subclass import SUBCLASSES, call_wrapper, holds_subclass, write_wrapper
 from jaxaot.facade.tensor import INFERENCE, Tensor, wrap, wrap_array
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.facade.write import apart_from_hooks, check_writable, is_itself, refuse_write, write_array, write_value
@@ -68,6 +69,8 @@ def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     Returns:
       A tensor, or a tuple or list of them.
     """
+    if SUBCLASSES and holds_subclass(dynamic):
+        return call_wrapper(call, spec, dynamic, static, generator)
     if state.dual is not None:
         return state.dual.call(spec, dynamic, static, generator)
     if state.trace is not None:
@@ -136,7 +139,7 @@ def _layouts_of(
 
 def call_on_meta(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
     """Runs an op out of place on shapes alone: its results have no values, whatever its arguments have."""
-    if state.trace is not None or state.dual is not None:
+    if state.trace is not None or state.dual is not None or (SUBCLASSES and holds_subclass(dynamic)):
         return call(spec, dynamic, static, generator)
     dynamic = converted(spec, dynamic, static)
     flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
@@ -160,7 +163,7 @@ def make(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
     """Runs an op that makes tensors, on the device that is asked for."""
     if is_meta(device):
         return call_on_meta(spec, dynamic, static, generator)
-    if device is not None and spec.is_factory:
+    if device is not None and spec.is_factory and not (SUBCLASSES and holds_subclass(dynamic)):
         dynamic = [allocated(v) if isinstance(v, Tensor) else v for v in dynamic]
     return call(spec, dynamic, static, generator)
 
@@ -375,6 +378,8 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
     target = dynamic[0]
     if not isinstance(target, Tensor):
         raise ArgumentError(f"{spec.name}_(): argument 'self' must be Tensor, not {type(target).__name__}")
+    if SUBCLASSES and holds_subclass(dynamic):
+        return write_wrapper(call, call_inplace, lookup("copy"), spec, dynamic, static, generator)
     if state.dual is not None:
         return state.dual.call_inplace(spec, dynamic, static, generator)
     flat, lengths = (dynamic, None) if not spec.has_lists else flatten(spec, dynamic)
@@ -506,6 +511,8 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
       AutogradError: If the op would be recorded.
       DtypeError: If `out` cannot hold the results' kind of number.
     """
+    if SUBCLASSES and holds_subclass((*dynamic, out)):
+        return _call_out_wrapper(spec, dynamic, static, out, generator)
     if state.dual is not None:
         return state.dual.call_out(spec, dynamic, static, out, generator)
     if spec.schema.n_results == 1 and isinstance(out, (tuple, list)):
@@ -548,3 +555,13 @@ def call_out(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out:
         check_writable(target, False)
         write_value(target, value)
     return outs[0] if spec.schema.n_results == 1 else spec.pack(outs)
+
+
+def _call_out_wrapper(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], out: Any, generator: Any) -> Any:
+    """As `call_out`, with wrappers among the arguments: what it makes is copied to the targets."""
+    results = call_uncast(spec, dynamic, static, generator)
+    targets = out if isinstance(out, (tuple, list)) else (out,)
+    values = results if isinstance(results, (tuple, list)) else (results,)
+    for target, value in zip(targets, values, strict=True):
+        call_inplace(lookup("copy"), (target, value), (False,))
+    return out if isinstance(out, Tensor) else spec.pack(targets)

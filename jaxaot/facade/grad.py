@@ -18,6 +18,7 @@ from jaxaot.errors import (
     NoGradPathError,
     NoInputsError,
     ShapeMismatchError,
+    SubclassError,
     TensorTypeError,
     TensorValueError,
     UnusedInputError,
@@ -37,7 +38,9 @@ from jaxaot.facade.kernels import add_arrays
 from jaxaot.facade.nodes import materialize
 from jaxaot.facade.pulls import standing
 from jaxaot.facade.stretch import values_of
+from jaxaot.facade.subclass import SUBCLASSES, holds_subclass
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.wrapper_gradients import gradient_of, opened_inputs, opened_roots
 from jaxaot.lower.abstract import AbstractArray
 from jaxaot.ops.promotion import is_complex
 from jaxaot.ops.table import lookup
@@ -261,6 +264,9 @@ def backward(
     tensors = _listed(tensors)
     if grad_tensors is not None and isinstance(grad_tensors, Tensor):
         grad_tensors = [grad_tensors]
+    if SUBCLASSES:
+        tensors, grad_tensors = opened_roots(tensors, grad_tensors)
+        inputs = None if inputs is None else opened_inputs(_listed(inputs))
     edges = None if inputs is None else _target_edges(_listed(inputs))
     carries = create_graph or state.dual is not None
     roots = _roots(tensors, grad_tensors, carries)
@@ -355,6 +361,10 @@ def grad(
         )
     if grad_outputs is not None and isinstance(grad_outputs, Tensor):
         grad_outputs = [grad_outputs]
+    if SUBCLASSES and holds_subclass((*outputs, *inputs, *(grad_outputs or ()))):
+        return _of_wrappers(
+            outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads, is_grads_batched
+        )
     if is_grads_batched:
         return _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
     edges = []
@@ -387,6 +397,32 @@ def grad(
             results.append(
                 None if gradient is None else wrap_gradient(gradient, tensor if isinstance(tensor, Tensor) else None)
             )
+    return tuple(results)
+
+
+def _of_wrappers(
+    outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Any, retain_graph: Any, create_graph: bool,
+    allow_unused: Any, materialize_grads: bool, is_batched: bool,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Returns gradients where wrappers are among the tensors: those of inner tensors, put together again."""
+    if is_batched:
+        raise SubclassError(
+            "`is_grads_batched=True` maps plain tensors, and a tensor that is made of inner tensors was passed. Call "
+            "`ja.autograd.grad` for one cotangent after the other."
+        )
+    roots, given = opened_roots(outputs, cotangents)
+    leaves = opened_inputs(inputs)
+    gradients = grad(roots, leaves, given, retain_graph, create_graph, True, False)
+    found = {id(leaf): gradient for leaf, gradient in zip(leaves, gradients, strict=True)}
+    results = [gradient_of(x, lambda leaf: found.get(id(leaf))) for x in inputs]
+    if materialize_grads:
+        zeros = lambda leaf: wrap_gradient(jnp.zeros(leaf._layout.size, leaf.dtype), leaf)
+        results = [gradient_of(x, zeros) if g is None else g for x, g in zip(inputs, results, strict=True)]
+    elif not allow_unused and any(gradient is None for gradient in results):
+        raise UnusedInputError(
+            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
+            "this is the desired behavior."
+        )
     return tuple(results)
 
 

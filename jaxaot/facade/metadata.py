@@ -28,6 +28,7 @@ from jaxaot.facade.counter import WriteCounter, count_write, counter_of
 from jaxaot.facade.history import History
 from jaxaot.facade.signatures import with_parameters
 from jaxaot.facade.storage import Storage
+from jaxaot.facade.subclass import is_wrapper, take_apart
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import refuses_unrecorded
 from jaxaot.facade.typed_storage import TypedStorage
@@ -59,6 +60,8 @@ def _check_leaf(tensor: Tensor) -> None:
 
 def become(tensor: Tensor, view: Tensor) -> Tensor:
     """Turns a tensor into a view of itself, in place."""
+    if is_wrapper(tensor):
+        return _become_inside(tensor, view)
     _check_leaf(tensor)
     if state.grad_enabled:
         check_view_writable(tensor, tensor.requires_grad)
@@ -75,6 +78,15 @@ def become(tensor: Tensor, view: Tensor) -> Tensor:
         changes |= _beginning(tensor, view._layout, view._offset)
     _change(tensor, changes)
     return tensor
+
+
+def _become_inside(wrapper: Any, view: Any) -> Any:
+    """Turns each inner tensor of a wrapper into that of a view of the wrapper, in place."""
+    if view is not wrapper:
+        for inner, shown in zip(take_apart(wrapper)[0], take_apart(view)[0], strict=True):
+            become(inner, shown)
+        wrapper._layout = view._layout
+    return wrapper
 
 
 def _change(tensor: Tensor, fields: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import jax
 import numpy as np
 
+import jaxaot.facade.wrapper
 import jaxaot.ops.register_rows  # noqa: F401  fills the table
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import ArgumentError, TensorTypeError, TensorValueError
@@ -29,8 +30,10 @@ from jaxaot.facade import (
     indexing,
     metadata,
     old_forms,
+    plain_subclass,
     queries,
     selection,
+    several,
     splits,
     strided,
     view_copies,
@@ -573,7 +576,7 @@ def _bind() -> None:
         functional[pool] = _with_indices(lookup(pool), functional[pool], functional[both])
     functional["unfold"] = function_of(lookup("unfold_patches"))
     here = FUNCTIONS.setdefault("", {})
-    here.update(views.VIEWS | views.FUNCTIONS | splits.SPLITS)
+    here.update(views.VIEWS | several.FUNCTIONS | splits.SPLITS)
     here.update(data_dependent.FUNCTIONS)
     for name, fn in data_dependent.FUNCTIONS.items():
         setattr(Tensor, name, fn)
@@ -629,7 +632,7 @@ def _bind() -> None:
     }  # fmt: skip
     for name, asks in queries.PROPERTIES.items():
         setattr(Tensor, name, property(asks))
-    for name, value in (by_hand | conversions.METHODS | view_copies.METHODS).items():
+    for name, value in (by_hand | conversions.METHODS | view_copies.METHODS | plain_subclass.METHODS).items():
         setattr(Tensor, name, value)
     for name in ("flip", "tile", "sum_to_size"):
         if any(row.name == name for row in rows()):

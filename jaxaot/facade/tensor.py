@@ -24,6 +24,7 @@ from jaxaot.errors import (
     ConcretizationError,
     DtypeError,
     InferenceTensorError,
+    MissingMemoryError,
     StorageSizeError,
     TensorTypeError,
     TensorValueError,
@@ -60,6 +61,9 @@ What `_view_parent` of such a view holds is the version that the memory had then
 
 UNRECORDED_IN = tuple(UNRECORDED)
 """Their `_creation` outside and inside of `inference_mode`."""
+
+OF_SUBCLASSES: dict[str, Callable[..., Any]] = {}
+"""What is done for subclasses: `subclass.py` puts `note` and `make` here."""
 
 NODES: dict[str, Callable[..., Node]] = {}
 """The nodes of the tape that a tensor makes by itself: `nodes.py` puts `view` here, `leaves.py` puts `leaf`."""
@@ -124,10 +128,13 @@ class Tensor(Bound):
     )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        raise TensorTypeError(
-            f"`{cls.__qualname__}` is a subclass of `ja.Tensor`. Operations make plain tensors, so a subclass would be "
-            "lost at the first one. Write a class that holds tensors: compiled functions reach them through attributes."
-        )
+        super().__init_subclass__(**kwargs)
+        OF_SUBCLASSES["note"](cls)
+
+    @staticmethod
+    def _make_wrapper_subclass(kind: type, size: Any, strides: Any = None, *, dtype: DTypeLike) -> Any:
+        """Returns a new tensor of a subclass, of which the inner tensors are not set yet; see `make_wrapper`."""
+        return OF_SUBCLASSES["make"](kind, size, strides, dtype=dtype)
 
     _storage: Storage
     _layout: Layout
@@ -153,9 +160,15 @@ class Tensor(Bound):
     else:  # a type checker would take any name
 
         def __getattr__(self, name: str) -> Any:
+            kind = type(self).__name__
+            if name in _FIELDS and kind != "Tensor":
+                raise MissingMemoryError(
+                    f"`{kind}` is made of inner tensors and has no memory and no place on the tape of its own, and "
+                    "what was called needs one. Call it on the inner tensors."
+                )
             if name[:1] == "_" or name in _FIELDS:
-                raise AttributeError(f"'Tensor' object has no attribute '{name}'", name=name, obj=self)
-            raise missing_name("Tensor", name, dir(type(self)), self)
+                raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=self)
+            raise missing_name(kind, name, dir(type(self)), self)
 
     # -- state -----------------------------------------------------------------------------------------------------
 
@@ -557,7 +570,7 @@ def history_edge(history: History) -> Edge:
 
 
 _FIELDS = tuple(name for name in Tensor.__slots__ if name not in ("__weakref__", "_mark"))
-_new = Tensor.__new__
+_new = object.__new__
 
 
 def wrap(storage: Storage, layout: Layout, offset: int = 0, trace: Any = None) -> Tensor:

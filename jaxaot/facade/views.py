@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,10 @@ from jaxaot.facade.create import as_dtype
 from jaxaot.facade.dispatch import call
 from jaxaot.facade.history import History
 from jaxaot.facade.nodes import ViewNode
+from jaxaot.facade.subclass import SUBCLASSES, carry_out, is_wrapper, named_op
 from jaxaot.facade.tensor import INFERENCE, UNRECORDED_IN, Tensor, wrap
-from jaxaot.ops.dims import broadcast_shapes, normalize_dim
+from jaxaot.facade.wrapper_views import through_wrapper
+from jaxaot.ops.dims import normalize_dim
 from jaxaot.ops.table import lookup
 from jaxaot.tape.modes import state
 from jaxaot.views.chain import (
@@ -77,6 +79,8 @@ def view_through(
       name: As for `make_view`.
       creation: As for `make_view`.
     """
+    if SUBCLASSES and is_wrapper(parent):
+        return through_wrapper(make_view, parent, steps)
     size, stride, offset = geometry
     trace = state.trace
     if trace is not None:
@@ -122,6 +126,8 @@ def view_through(
 
 def detached(tensor: Tensor) -> Tensor:
     """Returns a tensor on the same memory through which no gradient flows."""
+    if SUBCLASSES and is_wrapper(tensor):
+        return carry_out(named_op("detach", detached), (tensor,), {})
     if state.trace is not None:
         state.trace.note(tensor)
     made = wrap(tensor._storage, tensor._layout, tensor._offset, state.trace)
@@ -520,73 +526,6 @@ def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storag
     return make_view(input, step)
 
 
-def atleast_1d(*tensors: Any) -> Any:
-    """Returns tensors with at least one dim; views of those with fewer."""
-    return _each(tensors, lambda x: reshape(x, 1) if x.ndim == 0 else x)
-
-
-def atleast_2d(*tensors: Any) -> Any:
-    """Returns tensors with at least two dims, new ones in front; views of those with fewer."""
-    return _each(tensors, lambda x: reshape(x, 1, 1) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x)
-
-
-def atleast_3d(*tensors: Any) -> Any:
-    """Returns tensors with at least three dims, views of those with fewer: (n,) becomes (1, n, 1), (m, n) (m, n, 1)."""
-
-    def widened(x: Tensor) -> Tensor:
-        if x.ndim == 0:
-            return reshape(x, 1, 1, 1)
-        if x.ndim == 1:
-            return unsqueeze(unsqueeze(x, 0), -1)
-        return unsqueeze(x, -1) if x.ndim == 2 else x
-
-    return _each(tensors, widened)
-
-
-def _each(tensors: tuple[Any, ...], fn: Callable[[Tensor], Tensor]) -> Any:
-    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
-        return fn(tensors[0])
-    if len(tensors) == 1:
-        tensors = tuple(tensors[0])
-    return tuple(fn(x) for x in tensors)
-
-
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Returns tensors expanded to their common shape, as views."""
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tuple(tensors[0])
-    size = broadcast_shapes(*(tuple(x.shape) for x in tensors))
-    return tuple(expand(x, size) for x in tensors)
-
-
-def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Returns each vector expanded along the dims of the others, as views.
-
-    Args:
-      *tensors: 1-D or 0-D tensors of one dtype, or a list of them.
-      indexing: `"ij"`, the default: dim i belongs to tensor i; `"xy"`: the first two dims change places.
-    """
-    lines = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else list(tensors)
-    if not lines:
-        raise ArgumentError("meshgrid expects a non-empty TensorList")
-    if indexing not in (None, "ij", "xy"):
-        raise ArgumentError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    if any(x.ndim > 1 for x in lines):
-        shown = [list(x.shape) for x in lines]
-        raise ShapeMismatchError(f"torch.meshgrid: Expect 0D or 1D tensors in the tensor list but got sizes {shown}")
-    if any(x.dtype != lines[0].dtype for x in lines):
-        raise DtypeError("torch.meshgrid expects all tensors to have the same dtype")
-    swaps = indexing == "xy" and len(lines) >= 2
-    if swaps:
-        lines[:2] = lines[1::-1]
-    size = tuple(x.numel() for x in lines)
-    around = [tuple(-1 if i == dim else 1 for i in range(len(size))) for dim in range(len(size))]
-    grids = [expand(view(x, shape), size) for x, shape in zip(lines, around, strict=True)]
-    if swaps:
-        grids[:2] = grids[1::-1]
-    return tuple(grids)
-
-
 def matrix_transpose(input: Tensor) -> Tensor:
     """Returns the last two dims exchanged, a view: `x.mT`."""
     if input.ndim < 2:
@@ -642,9 +581,6 @@ VIEWS = {
 }  # fmt: skip
 VIEWS |= {"swapaxes": transpose, "swapdims": transpose, "moveaxis": movedim}
 """View ops that are functions of `ja` as well as methods."""
-
-FUNCTIONS = {fn.__name__: fn for fn in (atleast_1d, atleast_2d, atleast_3d, broadcast_tensors, meshgrid)}
-"""View ops that are functions only."""
 
 METHODS = {fn.__name__: fn for fn in (view, view_as, reshape_as, expand, expand_as, unfold, contiguous)}
 """View ops that are methods only."""

@@ -21,7 +21,7 @@ class _Marked(type):
     marks: tuple[str, ...] = ()
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return type(instance) is Tensor and getattr(instance, "_mark", None) in cls.marks
+        return isinstance(instance, Tensor) and getattr(instance, "_mark", None) in cls.marks
 
 
 def _marked(data: Any, requires_grad: bool, mark: str) -> Tensor:

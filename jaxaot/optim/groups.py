@@ -16,6 +16,7 @@ from jaxaot.facade.create import as_tensor
 from jaxaot.facade.grad import recording
 from jaxaot.facade.methods import FUNCTIONS
 from jaxaot.facade.tensor import Tensor
+from jaxaot.facade.wrapper_gradients import carried
 from jaxaot.tape.hooks import RemovableHandle
 
 REQUIRED: Any = object()
@@ -95,12 +96,17 @@ def completed(given: Any, defaults: Mapping[str, Any], others: Iterable[Mapping[
             "will change between runs. Please use a list instead."
         )
     params = [params] if isinstance(params, Tensor) else list(params)
-    if params and all(isinstance(p, tuple) for p in params):
-        group["param_names"] = [name for name, _ in params]
-        params = [parameter for _, parameter in params]
-    for parameter in params:
+    is_named = bool(params) and all(isinstance(p, tuple) for p in params)
+    named = params if is_named else [("", parameter) for parameter in params]
+    for _, parameter in named:
         if not isinstance(parameter, Tensor):
             raise TensorTypeError(f"optimizer can only optimize Tensors, but one of the params is {type(parameter)}")
+    # of a tensor that is made of inner tensors, those that carry gradients
+    named = [(name, inner) for name, parameter in named for inner in carried(parameter)]
+    params = [parameter for _, parameter in named]
+    if is_named:
+        group["param_names"] = [name for name, _ in named]
+    for parameter in params:
         if not parameter.is_leaf:
             raise TensorValueError("can't optimize a non-leaf Tensor. Write `w.detach().requires_grad_()`.")
     group["params"] = params

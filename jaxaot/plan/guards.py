@@ -193,6 +193,26 @@ class IsHeldWeakly(Condition):
 
 
 @dataclasses.dataclass(frozen=True)
+class IsMadeAs(Condition):
+    """A tensor that is made of inner tensors, by all but these.
+
+    Attributes:
+      frame: Their names, the context, size and strides.
+      read: Returns this of a tensor.
+    """
+
+    frame: Any
+    read: Any
+
+    def misses(self, code: Code, path: Path) -> tuple[str, ...]:
+        return (f"{code.constant(self.read)}({code.step(path)}) != {code.constant(self.frame)}",)
+
+    def words(self, names: Names) -> str:
+        frame = self.frame
+        return f"made of {', '.join(frame.names)} with context {shown(frame.context)} and shape {list(frame.size)}"
+
+
+@dataclasses.dataclass(frozen=True)
 class HasCode(Condition):
     """A function, by its code."""
 

@@ -96,7 +96,7 @@ def collect_escapes(
     escapes = Escapes([OutsideObject(objects[id(x)]) if id(x) in objects else x for x in leaves], out_tree)
     seen: set[int] = set()
 
-    for leaf in leaves:
+    for leaf in escapes.leaves:
         if isinstance(leaf, Tensor):
             _visit(trace, escapes, seen, leaf)
     for tensor in kept:

@@ -35,6 +35,7 @@ import numpy as np
 from jaxaot.facade.assumed import is_assumed_constant
 from jaxaot.facade.cells import array_content, attributes_of, is_leaf
 from jaxaot.facade.generator import default_generator
+from jaxaot.facade.subclass import frame_of, is_wrapper, take_apart
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.guards import (
     Condition,
@@ -47,6 +48,7 @@ from jaxaot.plan.guards import (
     IsAbsent,
     IsAlsoAt,
     IsHeldWeakly,
+    IsMadeAs,
     IsObject,
     IsTensor,
     PythonGuard,
@@ -373,6 +375,9 @@ class _Walk:
 
     def _tensor(self, path: Path, value: Tensor) -> None:
         """Guards a tensor at a path that is not the one by which the call finds it."""
+        if is_wrapper(value):
+            self._wrapper(path, value)
+            return
         if self.found.compares:
             self._note_identity(path, value)
         first = self._outside.setdefault(id(value), path)
@@ -383,6 +388,18 @@ class _Walk:
             self._guard(path, HasLayout(value._layout.plain, value.requires_grad))
         elif path not in self._reached.tensor_paths:
             self._guard(path, IsTensor(self._reached.tensors[id(value)]))
+
+    def _wrapper(self, path: Path, value: Any) -> None:
+        """Guards what a tensor is made of."""
+        first = self._outside.setdefault(id(value), path)
+        if first != path:
+            self._guard(path, IsAlsoAt(first))
+            return
+        inner, frame = take_apart(value)
+        self._guard(path, HasType(type(value)))
+        self._guard(path, IsMadeAs(frame, frame_of))
+        for name, child in zip(frame.names, inner, strict=True):
+            self._child((*path, ("attr", name)), child)
 
     def _weak(self, path: Path, value: object) -> None:
         if isinstance(value, (list, dict, set)):

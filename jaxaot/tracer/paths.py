@@ -22,6 +22,7 @@ import jax
 import numpy as np
 
 from jaxaot.facade.cells import TOOLS, is_of_library
+from jaxaot.facade.subclass import is_wrapper
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.paths import UNSET, ObjectKey, Path, function_behind
 from jaxaot.tracer.names import code_names, variables_of
@@ -104,7 +105,11 @@ def children(value: object, names: set[str]) -> Iterator[tuple[tuple[str, Any], 
       value: Anything.
       names: Attributes that the code met so far reads; of a module, nothing else is looked at.
     """
-    if isinstance(value, Tensor):
+    if is_wrapper(value):
+        for name, child in list(vars(value).items()):
+            yield ("attr", name), child, False
+        yield ("type", None), type(value), True
+    elif isinstance(value, Tensor):
         if value._grad is not None:
             yield ("attr", "_grad"), value._grad, False
         if value._base_tensor is not None:

@@ -22,6 +22,7 @@ from jaxaot.facade.arguments import STAND_INS
 from jaxaot.facade.cells import attributes_of, has_attributes, is_cell, kind_of
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.numbers import SymbolicNumber
+from jaxaot.facade.subclass import is_wrapper
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import TraceState
 from jaxaot.plan.paths import Path, path_text
@@ -47,8 +48,9 @@ from jaxaot.plan.world import (
 )
 from jaxaot.tracer.containers import CONSTANT, PLAIN
 from jaxaot.tracer.paths import is_foreign_class
+from jaxaot.views.layout import Layout
 
-_FIXED = (type, types.ModuleType, types.BuiltinFunctionType, np.generic, *PLAIN, *CONSTANT)
+_FIXED = (type, types.ModuleType, types.BuiltinFunctionType, np.generic, Layout, *PLAIN, *CONSTANT)
 """What is the same at every call."""
 _STORES = ("STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF", "STORE_NAME")
 
@@ -101,7 +103,7 @@ class Recipes:
             return BuiltConstant(value)
         if id(value) in self._paths:
             return OutsideObject(self._paths[id(value)])
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and not is_wrapper(value):
             self._refuse_leaked(value, place)
             if id(value) in self._given and value._trace is self._trace:  # a number that was passed
                 return PassedValue(self._given[id(value)])
@@ -143,7 +145,8 @@ class Recipes:
 
     def _tree(self, value: object, place: Path, number: int) -> Made:
         def is_leaf(child: object) -> bool:
-            return child is None or id(child) in self._paths or isinstance(child, Tensor)
+            is_tensor = isinstance(child, Tensor) and not is_wrapper(child)
+            return child is None or id(child) in self._paths or is_tensor
 
         for cell in jax.tree.leaves(value, is_leaf=lambda child: is_leaf(child) or is_cell(child)):
             if is_cell(cell) and id(cell) not in self._paths and self._owners.setdefault(id(cell), number) != number:

@@ -266,7 +266,8 @@ def _trace(
                     raise _TraceAgain(dataclasses.replace(how, is_shared=True))
                 if not how.has_numbers and any(map(is_number_argument, leaves)) and recipes.keeps_numbers():
                     raise _TraceAgain(dataclasses.replace(how, has_numbers=True))
-                escapes = collect_escapes(trace, result, places.outside, recipes.tensors, recipes.numbers, world.paths)
+                own, outside = (recipes.tensors, recipes.numbers), places.outside | world.wrappers
+                escapes = collect_escapes(trace, result, outside, *own, world.paths)
                 refuse_lasting_hooks(trace, escapes.leaves)
             del result
         del call_args, call_kwargs, given
@@ -336,8 +337,7 @@ def _finish(
     inputs = _tensor_inputs(leaves, trace, paths)
     if not trace.is_broken:  # stopped at a value, the function's frames still hold what it made
         check_leaks(roots(fn, args, kwargs), trace, escapes)
-    number = {id(tensor): i for i, tensor in enumerate(inputs)}
-    storage_ids = list(trace.storages)
+    number, storage_ids = {id(tensor): i for i, tensor in enumerate(inputs)}, list(trace.storages)
     # storages are numbered by the first input that shows them, whatever the order in which they were read
     first = {}
     for i, tensor in enumerate(inputs):

@@ -25,6 +25,7 @@ import numpy as np
 
 from jaxaot.facade.cells import attributes_of, is_cell, kind_of
 from jaxaot.facade.recorded_math import recording
+from jaxaot.facade.subclass import is_wrapper
 from jaxaot.facade.tensor import Tensor
 from jaxaot.plan.guards import HasLength, HasType, IsAlsoAt, PythonGuard
 from jaxaot.plan.members import AreDistinct
@@ -75,6 +76,7 @@ class World:
 
     Attributes:
       paths: Id of each object that was reached, tensors and arrays included → the shortest path to it.
+      wrappers: Id of each tensor among them that is made of inner tensors → its path.
       repeats: Id of each object that several paths lead to → the further ones.
       symbols: `(id of a dict or list, key)` → what a trace put there in the place of an array.
       written: Ids of the caller's dicts and lists whose stand-ins were changed.
@@ -90,6 +92,7 @@ class World:
           unread: Ids of the lists whose items are not looked at.
         """
         self.paths: dict[int, Path] = {}
+        self.wrappers: dict[int, Path] = {}
         self.repeats: dict[int, list[Path]] = {}
         self.symbols: dict[tuple[int, Any], Any] = {}
         self.written: set[int] = set()
@@ -110,7 +113,8 @@ class World:
                 continue
             self.paths[id(value)] = path
             self._keep.append(value)
-            if isinstance(value, (Tensor, jax.Array)) or is_cell(value):
+            is_tensor = isinstance(value, (Tensor, jax.Array)) and not is_wrapper(value)
+            if is_tensor or is_cell(value):
                 continue
             self._notes += self._notes_of(path, value, names)
             if isinstance(value, LEAVES) or id(value) in unread:
@@ -157,6 +161,9 @@ class World:
         elif isinstance(value, type):
             if not is_foreign_class(value):
                 yield _Class(path, value, dict(vars(value)))
+        elif is_wrapper(value):
+            self.wrappers[id(value)] = path
+            yield _Wrapper(path, value, _own_attributes(value))
         elif isinstance(value, enum.Enum):
             return
         elif not is_foreign_class(type(value)) or type(value) in _NAMESPACES or kind_of(value):
@@ -458,6 +465,19 @@ class _Attributes(_Note):
             holder.clear()
             holder.update(items)
         return True
+
+
+def _own_attributes(wrapper: Any) -> dict[str, Any]:
+    """Returns the attributes of a tensor that is made of inner tensors: those of its class, and its layout."""
+    has_layout = type(wrapper)._layout is Tensor._layout  # else it is that of an inner tensor
+    return {**vars(wrapper), **({"_layout": wrapper._layout} if has_layout else {})}
+
+
+class _Wrapper(_Attributes):
+    """A tensor that is made of inner tensors, by its attributes."""
+
+    def now(self) -> dict[str, Any]:
+        return _own_attributes(self.value)
 
 
 def _is_managed(cls: type, name: str) -> bool:

@@ -16,6 +16,7 @@ import jaxaot as ja
 from jaxaot.plan.difference import differences
 from jaxaot.plan.guards import Condition
 from tests.seeds import seeds
+from tests.subclasses.test_protocol import Scaled
 
 
 def reasons(fn):
@@ -579,6 +580,20 @@ def test_modes_and_settings():
     assert "the setting jax_default_matmul_precision of JAX is 'highest' instead of None" in said
 
 
+def test_what_a_tensor_is_made_of():
+    world = Holder()
+    world.cache = Scaled(ja.ones(3), 2.0)
+    fn = ja.compile(lambda x: world.cache.sum() + x)
+    assert fn(ja.zeros(())).item() == 6
+    world.cache = Scaled(ja.ones(3), 4.0)
+    assert fn(ja.zeros(())).item() == 12
+    (said,) = reasons(fn)
+    assert said == (
+        "`world.cache` is made of values with context 4.0 and shape [3] instead of made of values with context 2.0 and "
+        "shape [3]"
+    )
+
+
 def test_a_program_under_other_settings_gives_what_eager_gives():
     fn = ja.compile(lambda: ja.arange(3) * 0.5)
     dtypes = []
@@ -638,7 +653,7 @@ def test_every_kind_of_guard_on_python_is_tested_above():
     assert {kind.__name__ for kind in Condition.__subclasses__()} == {
         "EqualTo", "IsObject", "IsHeldWeakly", "HasCode", "HasType", "HasLength", "HasAttributes", "HasContent",
         "HasLayout", "HasKeys", "HasMembers", "IsAlsoAt", "IsTensor", "IsAbsent",
-        "AreDistinct", "HasItems", "HasMethods", "HasReading", "HidesNone",
+        "AreDistinct", "HasItems", "HasMethods", "HasReading", "HidesNone", "IsMadeAs",
     }  # fmt: skip
 
 

@@ -1,0 +1,132 @@
+"""Subclasses that say nothing of the protocol: a plain tensor under another class, with attributes of its own.
+
+Such a tensor is made of one, its `plain`. Ops are carried out on that, and what comes out is of the class, as
+PyTorch's are. So all that holds of tensors which are made of inner tensors holds of these, compiled as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from jaxaot.errors import AutogradError
+from jaxaot.facade import views
+from jaxaot.facade.create import tensor
+from jaxaot.facade.subclass import PLAIN_MEMBERS, Op, carry_out_without_functions
+from jaxaot.facade.tensor import Tensor
+
+
+def _made(cls: type, *args: object, **kwargs: object) -> Any:
+    """Returns a new tensor of a class; of a subclass that says no more, one on the memory of what it is given."""
+    made = object.__new__(cls)
+    if hasattr(cls, "__tensor_is_plain__") and args:
+        given = args[0] if isinstance(args[0], Tensor) else tensor(args[0])
+        made.__dict__["plain"] = plain_of(given.detach())
+    return made
+
+
+def plain_of(value: Any) -> Any:
+    """Returns the plain tensor of which one is made that is of a plain subclass; anything else as it is."""
+    return value.plain if hasattr(type(value), "__tensor_is_plain__") else value
+
+
+def as_subclass(self: Tensor, cls: type) -> Any:
+    """Returns this tensor as one of a subclass: the same memory, and the same gradient.
+
+    Args:
+      cls: A class that derives from `ja.Tensor`, and says nothing of how ops are carried out.
+    """
+    made = object.__new__(cls)
+    if not hasattr(cls, "__tensor_is_plain__"):
+        raise AutogradError(
+            f"`as_subclass({cls.__qualname__})`: a `{cls.__qualname__}` is made by its own `__new__`. Write "
+            f"`{cls.__qualname__}(…)`."
+        )
+    made.__dict__["plain"] = views.alias(plain_of(self))
+    return made
+
+
+def _flatten(self: Tensor) -> tuple[list[str], Any]:
+    return ["plain"], tuple((name, value) for name, value in self.__dict__.items() if name != "plain")
+
+
+def _unflatten(cls: type, inner: dict[str, Any], context: Any, size: object, stride: object) -> Any:
+    made = object.__new__(cls)
+    made.__dict__.update(context)
+    made.__dict__["plain"] = inner["plain"]
+    return made
+
+
+def _wrapped(cls: type, value: object) -> Any:
+    if type(value) is not Tensor:
+        return value
+    made = object.__new__(cls)
+    made.__dict__["plain"] = value
+    return made
+
+
+def _dispatch(cls: type, op: Op, types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if not all(issubclass(cls, kind) for kind in types):
+        return NotImplemented
+    is_tensor = lambda value: isinstance(value, Tensor)
+    opened, named = jax.tree.map(plain_of, (args, kwargs), is_leaf=is_tensor)
+    return jax.tree.map(lambda value: _wrapped(cls, value), op(*opened, **named), is_leaf=is_tensor)
+
+
+def _function(cls: type, op: Op, types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Carries an op out as if no class had a `__tensor_function__`."""
+    return carry_out_without_functions(op, args, kwargs)
+
+
+def _repr(self: Any) -> str:
+    return f"{type(self).__qualname__}({self.plain!r})"
+
+
+def _of_plain(name: str) -> property:
+    return property(
+        lambda self: getattr(self.plain, name),
+        lambda self, value: setattr(self.plain, name, plain_of(value)),
+        lambda self: delattr(self.plain, name),
+    )
+
+
+def _call_plain(name: str) -> Any:
+    def call(self: Any, *args: object, **kwargs: object) -> Any:
+        return getattr(self.plain, name)(*args, **kwargs)
+
+    call.__name__ = name
+    call.__doc__ = f"Does what `{name}` of the plain tensor does."
+    return call
+
+
+def _requires_grad_(self: Any, requires_grad: bool = True) -> Any:
+    """Says whether gradients of this leaf are wanted, in place."""
+    self.plain.requires_grad_(requires_grad)
+    return self
+
+
+def _set_requires_grad(self: Any, value: bool) -> None:
+    self.plain.requires_grad_(value)
+
+
+_FIELDS = (
+    "_storage", "_layout", "_offset", "_history", "_base_tensor", "_chain", "_counter", "_creation", "_grad", "_hooks",
+    "_trace", "_view_node", "_view_parent",
+)  # fmt: skip
+_CALLED = (
+    "_read", "_concrete", "register_hook", "register_post_accumulate_grad_hook", "retain_grad", "_touch",
+    "_gradient_edge", "_is_view",
+)  # fmt: skip
+_ASKED = ("grad", "grad_fn", "is_leaf", "data", "device", "_version", "_is_without_values", "_base")
+
+PLAIN_MEMBERS.update({
+    "__tensor_is_plain__": True, "__tensor_flatten__": _flatten, "__tensor_unflatten__": classmethod(_unflatten),
+    "__tensor_dispatch__": classmethod(_dispatch), "__repr__": _repr, "requires_grad_": _requires_grad_,
+    "requires_grad": property(lambda self: self.plain.requires_grad, _set_requires_grad),
+    **{name: _of_plain(name) for name in (*_FIELDS, *_ASKED)}, **{name: _call_plain(name) for name in _CALLED},
+})  # fmt: skip
+
+METHODS = {"as_subclass": as_subclass, "__tensor_function__": classmethod(_function), "__new__": staticmethod(_made)}
+"""What every tensor has because of subclasses."""
