@@ -32,6 +32,7 @@ from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.alias import ArrayOutput
 from jaxaot.plan.stages import Compiled, JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Timeline
+from jaxaot.runtime.program import empty_inputs
 from jaxaot.runtime.recovery import is_deleted
 from jaxaot.tape.modes import state
 from jaxaot.tracer.hooks import trace_hooks
@@ -52,7 +53,8 @@ def joint_of(traced: Traced, argnums: int | Sequence[int] | None) -> JointGraph:
         )
     tensors, storages = traced.call.tensors, traced.call.storages
     refills = [tensors[storages[freed.storage].tensor].name for freed in traced.alias.refills]
-    joint = build_joint(traced.jaxpr, inputs, outputs, names=traced.input_names, refill_names=refills)
+    names, absent = traced.input_names, empty_inputs(traced)
+    joint = build_joint(traced.jaxpr, inputs, outputs, names=names, refill_names=refills, absent=absent)
     settings = config.get()
     return run_passes(joint, joint_passes(settings.passes, settings.exact_rounding), check=settings.check_graphs)
 

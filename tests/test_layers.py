@@ -18,6 +18,7 @@ LAYERS = [
         "_util",
         "_signals",
         "_jax",
+        "_placement",
         "_versions",
         "_absent",
         "_warnings",
@@ -46,6 +47,7 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
     ("_typing", "_jax"),  # types of graphs
+    ("_placement", "_jax"),  # what asks XLA for one is a primitive
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
     ("_absent", "errors"),  # a name that is not there is an error

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
+from jaxaot._placement import placed_like
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import AutogradError, CompilerError, LastingHookError, TraceError
 from jaxaot.facade.generator import Position
@@ -299,6 +300,7 @@ class TraceState:
         if history is not None and history.trace is not self:
             self.adopt_history(history, storage)
         self.written.add(id(storage))
+        value = placed_like(value, storage.array)
         if storage.n_written is not None and id(storage) in self.storages:
             # a symbol of its own, so that what fills a storage is told apart from what it was copied from
             value = jax.lax.optimization_barrier(value)
