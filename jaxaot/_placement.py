@@ -47,6 +47,25 @@ def placed_like(x: Any, like: Any, leads: bool = True) -> Any:
     return place_as_p.bind(x, like, leads=leads) if _is_plain(x) and _is_plain(like) else x
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def placed_at(x: Any, sharding: Any, source: Any) -> Any:
+    """Returns `x` placed by a sharding; its gradient is placed as `x` was, or left to XLA.
+
+    Args:
+      x: A symbol.
+      sharding: A `NamedSharding`.
+      source: The sharding of `x`; None where it is not known.
+    """
+    del source
+    return jax.lax.with_sharding_constraint(x, sharding)
+
+
+@placed_at.defjvp
+def _placed_at_jvp(sharding: Any, source: Any, primals: Any, tangents: Any) -> Any:
+    tangent = tangents[0] if source is None else jax.lax.with_sharding_constraint(tangents[0], source)
+    return placed_at(primals[0], sharding, source), tangent
+
+
 def _is_plain(x: Any) -> bool:
     """Returns whether the type of a value leaves its placement to XLA."""
     sharding = getattr(jax.typeof(x), "sharding", None)

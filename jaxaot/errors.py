@@ -13,6 +13,8 @@
     │   ├── TensorValueError              a value that has no meaning there
     │   ├── SingularMatrixError           a matrix without an inverse or factor
     │   ├── NoValueError                  the value of a tensor that has none, on the device "meta"
+    │   ├── PlacementError                a placement that does not fit the tensor or the devices
+    │   ├── UnfinishedSumError            a sum over devices, used before it was finished
     │   ├── DeletedArrayError             a jax array whose buffer was donated or deleted
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
@@ -46,6 +48,7 @@
     │   ├── UnguardedError                something that no call could look at again
     │   ├── VolatileError                 something that is another thing at each call
     │   │   └── EagerOnlyError            something that no graph can do, and Python can
+    │   ├── TracedPlacementError          where a traced tensor lies, which each call may answer otherwise
     │   ├── UnreachableTensorError        a tensor that no path leads to
     │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
     │   ├── StaticArgumentError           an argument that cannot be a cache key
@@ -165,6 +168,22 @@ class NoValueError(TensorError, NotImplementedError):
 
     Run the program on tensors with values, or do without the value: an `if` on a tensor, `x[mask]`, `.item()` and
     `print` of elements need it. `ja.empty_like(x, device="cpu")` makes memory of that shape, to be filled.
+    """
+
+
+class PlacementError(TensorError, ValueError):
+    """A placement that does not fit a tensor, or a mesh that does not fit the devices.
+
+    `distribute_tensor(x, mesh, [Shard(0)])` with 10 rows over 4 devices leaves a rest. Shard a dim that the number of
+    devices divides, pad the tensor, or write `Replicate()`.
+    """
+
+
+class UnfinishedSumError(TensorError, TypeError):
+    """A tensor of which each device holds one term of a sum, used as if it held the sum.
+
+    Finish the sum first: `x.redistribute(mesh, [Replicate()])`, or `[Shard(0)]`, which sums and keeps a part for each
+    device.
     """
 
 
@@ -444,6 +463,14 @@ class EagerOnlyError(VolatileError):
             def backward(ctx, gradient):
                 calls.add_(1)                # a tensor from outside: return what is to be added instead
                 return gradient
+    """
+
+
+class TracedPlacementError(TraceError):
+    """A question where a traced tensor lies, which has another answer at each call.
+
+    One program serves tensors however they are placed. Look at `x.placements` before the compiled function is called,
+    or at what it returns; inside, say a placement: `x.redistribute(mesh, placements)`.
     """
 
 

@@ -37,7 +37,7 @@ LAYERS = [
     ("flow",),
     ("api",),
     ("autograd", "func", "nn", "amp", "aot", "policies", "random", "saving", "profiling"),
-    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim"),
+    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim", "distributed"),
     ("cli",),
     ("__init__", "__main__"),
 ]
