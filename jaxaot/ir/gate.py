@@ -21,6 +21,7 @@ from jax.lax import optimization_barrier_p
 from jaxaot._jax import DropVar, ShapedArray, has_side_effects, make_var, type_varies_over
 from jaxaot._typing import ClosedJaxpr, Var
 from jaxaot._util import OrderedSet
+from jaxaot.ir.primitives import Kind, kind
 from jaxaot.ir.rewrite import reading, rebuild, substitute
 from jaxaot.ir.walk import aval_bytes, backward_slice, variables
 
@@ -111,6 +112,61 @@ def hold_fills(closed: ClosedJaxpr, n_fills: int) -> ClosedJaxpr:
     if not making - needed:
         return closed
     return gate_groups(closed, set(range(len(jaxpr.eqns))) - (making - needed), ())
+
+
+def hold_gathers(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """Returns a graph in which parameters that are gathered from several devices are so one layer ahead, and no earlier.
+
+    Parameters are there from the start, so XLA would gather all at once. What is gathered for one layer waits for the
+    first result of the layer before, while which it can be on its way.
+
+    Args:
+      closed: The graph of a forward, a ClosedJaxpr.
+    """
+    jaxpr = closed.jaxpr
+    given, makers = set(jaxpr.invars), dict[Any, int]()
+    for i, eqn in enumerate(jaxpr.eqns):
+        if kind(eqn) <= Kind.CAST and eqn.primitive is not optimization_barrier_p and eqn.invars:
+            if all(var in given for var in variables(eqn.invars)):
+                given.update(eqn.outvars)
+                makers.update(dict.fromkeys(eqn.outvars, i))
+    gathers = [i for i in set(makers.values()) if jaxpr.eqns[i].primitive.name == "sharding_constraint"]
+    if not gathers:
+        return closed
+    whole = {var for i in gathers for var in jaxpr.eqns[i].outvars}
+    held = set(gathers) | {i for i in makers.values() if jaxpr.eqns[i].primitive.name == "mark"} & {
+        i for i, eqn in enumerate(jaxpr.eqns) if not whole.isdisjoint(variables(eqn.invars))
+    }
+    waiting = [makers[v] for i in gathers for v in variables(jaxpr.eqns[i].invars) if v in makers]
+    while waiting:  # casts of parts, which are gathered as halves
+        i = waiting.pop()
+        if i not in held:
+            held.add(i)
+            waiting += [makers[v] for v in variables(jaxpr.eqns[i].invars) if v in makers]
+    order: list[int] = []
+    runs: list[list[int]] = [[]]
+    n_since = 0  # others since the run before
+    for i in range(len(jaxpr.eqns)):
+        if i in held:
+            if n_since:
+                runs.append([])
+            runs[-1].append(i)
+            n_since = 0
+        else:
+            n_since += 1
+    starts = [run[0] for run in runs if run]
+    others = [i for i in range(len(jaxpr.eqns)) if i not in held]
+    ahead = {starts[0]: runs[0]} if starts else {}
+    at: dict[int, list[int]] = defaultdict(list)
+    for before, run in zip(starts, runs[1:], strict=False):
+        at[next(i for i in others if i > before)] += run
+    for i in range(len(jaxpr.eqns)):
+        order += ahead.get(i, [])
+        if i not in held:
+            order.append(i)
+            order += at.get(i, [])
+    moved = rebuild(closed, [jaxpr.eqns[i] for i in order], jaxpr.outvars)
+    return gate_groups(moved, {k for k, i in enumerate(order) if i not in held}, ())
 
 
 def _is_worth_it(group: list[Any], small_bytes: int) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 import jax
 
 from jaxaot._jax import is_outermost
+from jaxaot._placement import are_several
 
 _DISABLED = "xla_disable_hlo_passes"
 
@@ -43,7 +44,10 @@ def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | N
       platform: Where the program runs; by default on the default backend.
     """
     merged = dict(options or {})
-    return _without(merged, "cse_barrier_expander") if (platform or jax.default_backend()) == "cpu" else merged
+    if (platform or jax.default_backend()) != "cpu":
+        return merged
+    kept = _without(merged, "cse_barrier_expander")
+    return _without(kept, "cpu-all-reduce-combiner") if are_several() else kept  # it keeps gradients until the last is there
 
 
 def keeping_roundings(options: Mapping[str, Any] | None = None) -> dict[str, Any]:
