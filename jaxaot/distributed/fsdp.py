@@ -78,8 +78,8 @@ def fully_shard(
         if not leaves or not all(isinstance(x, (Tensor, jax.Array)) for x in leaves):
             raise TensorTypeError(
                 "`fully_shard` takes a `ja.nn.Module`, or a pytree of tensors or arrays, and was given "
-                f"{type(module).__name__}. For a flax nnx model write `params = fully_shard(nnx.state(model, nnx.Param), "
-                "mesh)`, and `nnx.update(model, params)`."
+                f"{type(module).__name__}. For a flax nnx model write `params = fully_shard(nnx.state(model, "
+                "nnx.Param), mesh)`, and `nnx.update(model, params)`."
             )
         return jax.tree.map(lambda x: _sharded(x, mesh, axis), module)
     entries = list(_own_parameters(module))
@@ -152,7 +152,9 @@ def _whole(x: Tensor, mesh: Mesh, axis: str | None) -> NamedSharding:
     if axis is not None:
         sharding = array_of(detach(x)).sharding
         assert isinstance(sharding, NamedSharding), "a sharded parameter lies on a mesh"
-        placements = [Replicate() if n == axis else p for n, p in zip(mesh.axis_names, placements_of(sharding), strict=True)]
+        placements = [
+            Replicate() if n == axis else p for n, p in zip(mesh.axis_names, placements_of(sharding), strict=True)
+        ]
     return sharding_of(mesh, placements, x.shape)
 
 
@@ -202,8 +204,9 @@ class _Unit:
         hooks = None
         if state.trace is None:
             pairs = [(made[id(p)]._storage.array, p, whole) for _, _, p, whole in self.entries]
-            hooks = saved_tensors_hooks(_Packing(pairs, self.dtype), _unpack)
-            hooks.__enter__()
+            packing = _Packing(pairs, self.dtype)
+            hooks = saved_tensors_hooks(packing, _unpack), packing
+            hooks[0].__enter__()
         self.entered.append(hooks)
 
     def after(self, module: Module, args: Any, output: Any) -> None:
@@ -212,7 +215,8 @@ class _Unit:
             return
         hooks = self.entered.pop()
         if hooks is not None:
-            hooks.__exit__(None, None, None)
+            hooks[0].__exit__(None, None, None)
+            hooks[1].forget()
         for owner, name, p, _ in self.entries:
             owner._parameters[name] = p
 
@@ -236,6 +240,10 @@ class _Packing:
         array, part = self._parts.get(id(saved._storage.array), (None, saved))
         del array
         return part
+
+    def forget(self) -> None:
+        """Lets go of the whole parameters: the tape holds these hooks."""
+        self._parts.clear()
 
 
 def _unpack(kept: Any) -> Tensor:

@@ -11,6 +11,7 @@ into its late reader, and so keeps what that is computed from besides: `x @ w` b
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -115,58 +116,49 @@ def hold_fills(closed: ClosedJaxpr, n_fills: int) -> ClosedJaxpr:
 
 
 def hold_gathers(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """Returns a graph in which parameters that are gathered from several devices are so one layer ahead, and no earlier.
+    """Returns a graph in which parameters that lie over several devices are gathered one layer ahead, and no earlier.
 
-    Parameters are there from the start, so XLA would gather all at once. What is gathered for one layer waits for the
-    first result of the layer before, while which it can be on its way.
+    They are there from the start, so XLA would gather all at once. What is gathered for one layer waits for the first
+    result of the layer before, while which it can be on its way.
 
     Args:
       closed: The graph of a forward, a ClosedJaxpr.
     """
-    jaxpr = closed.jaxpr
-    given, makers = set(jaxpr.invars), dict[Any, int]()
-    for i, eqn in enumerate(jaxpr.eqns):
-        if kind(eqn) <= Kind.CAST and eqn.primitive is not optimization_barrier_p and eqn.invars:
-            if all(var in given for var in variables(eqn.invars)):
-                given.update(eqn.outvars)
-                makers.update(dict.fromkeys(eqn.outvars, i))
-    gathers = [i for i in set(makers.values()) if jaxpr.eqns[i].primitive.name == "sharding_constraint"]
+    eqns = closed.jaxpr.eqns
+    makers: dict[Any, int] = {}  # of values that inputs are only moved and cast to
+    given = set(closed.jaxpr.invars)
+    for i, eqn in enumerate(eqns):
+        is_moved = kind(eqn) <= Kind.CAST and eqn.primitive is not optimization_barrier_p and bool(eqn.invars)
+        if is_moved and given.issuperset(variables(eqn.invars)):
+            given.update(eqn.outvars)
+            makers.update(dict.fromkeys(eqn.outvars, i))
+    gathers = {i for i in makers.values() if eqns[i].primitive.name == "sharding_constraint"}
     if not gathers:
         return closed
-    whole = {var for i in gathers for var in jaxpr.eqns[i].outvars}
-    held = set(gathers) | {i for i in makers.values() if jaxpr.eqns[i].primitive.name == "mark"} & {
-        i for i, eqn in enumerate(jaxpr.eqns) if not whole.isdisjoint(variables(eqn.invars))
-    }
-    waiting = [makers[v] for i in gathers for v in variables(jaxpr.eqns[i].invars) if v in makers]
-    while waiting:  # casts of parts, which are gathered as halves
-        i = waiting.pop()
-        if i not in held:
-            held.add(i)
-            waiting += [makers[v] for v in variables(jaxpr.eqns[i].invars) if v in makers]
-    order: list[int] = []
-    runs: list[list[int]] = [[]]
-    n_since = 0  # others since the run before
-    for i in range(len(jaxpr.eqns)):
-        if i in held:
-            if n_since:
-                runs.append([])
-            runs[-1].append(i)
-            n_since = 0
-        else:
-            n_since += 1
-    starts = [run[0] for run in runs if run]
-    others = [i for i in range(len(jaxpr.eqns)) if i not in held]
-    ahead = {starts[0]: runs[0]} if starts else {}
-    at: dict[int, list[int]] = defaultdict(list)
-    for before, run in zip(starts, runs[1:], strict=False):
-        at[next(i for i in others if i > before)] += run
-    for i in range(len(jaxpr.eqns)):
-        order += ahead.get(i, [])
-        if i not in held:
-            order.append(i)
-            order += at.get(i, [])
-    moved = rebuild(closed, [jaxpr.eqns[i] for i in order], jaxpr.outvars)
-    return gate_groups(moved, {k for k, i in enumerate(order) if i not in held}, ())
+    whole = {var for i in gathers for var in eqns[i].outvars}
+    marks = {i for i in makers.values() if eqns[i].primitive.name == "mark"}
+    held = gathers | {i for i in marks if not whole.isdisjoint(variables(eqns[i].invars))}
+    held |= backward_slice(closed.jaxpr, [var for i in gathers for var in eqns[i].invars])  # halves are gathered
+    runs: list[list[int]] = []
+    for i in sorted(held):
+        if not runs or not held.issuperset(range(runs[-1][-1], i)):
+            runs.append([])
+        runs[-1].append(i)
+    moved = set(makers.values())
+    computed = [i for i in range(len(eqns)) if i not in moved]
+    behind: dict[int, list[int]] = {}  # an equation → the run that follows it
+    for before, run in itertools.pairwise(runs):
+        first = next((i for i in computed if before[-1] < i < run[0]), run[0] - 1)
+        behind.setdefault(first, []).extend(run)
+    order = list(runs[0]) if runs[0][0] == 0 else []
+    for i in range(len(eqns)):
+        order += [i] if i not in held else []
+        order += runs[0] if i + 1 == runs[0][0] else []
+        order += behind.get(i, [])
+    arranged = rebuild(closed, [eqns[i] for i in order], closed.jaxpr.outvars)
+    late = {k for k, i in enumerate(order) if i not in held}
+    results = {id(eqns[i]) for i in computed}
+    return gate_groups(arranged, late, (), can_be_waited_for=lambda eqn: id(eqn) in results)
 
 
 def _is_worth_it(group: list[Any], small_bytes: int) -> bool:

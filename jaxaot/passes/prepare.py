@@ -2,8 +2,8 @@
 
 1. `inline`: nothing is differentiated any more, so custom rules have done their work;
 2. `drop_inputs`: inputs without bytes go, and a forward in which Python asks for values is cut into segments;
-3. barriers, `hold_gathers` and `pin_writes` in a forward and `gate` in a backward. They come last, because they refer to the order of the
-   equations, and because the passes of the pipeline would move equations across them.
+3. barriers: `hold_gathers` and `pin_writes` in a forward, `gate` in a backward. They come last, because they refer to
+   the order of the equations, and because the passes of the pipeline would move equations across them.
 """
 
 from __future__ import annotations

@@ -33,7 +33,11 @@ class DeviceProgram:
     hlo: str = dataclasses.field(repr=False)
 
     def __str__(self) -> str:
-        sizes = (("arguments", self.argument_bytes), ("results", self.output_bytes), ("temporary", self.temporary_bytes))
+        sizes = (
+            ("arguments", self.argument_bytes),
+            ("results", self.output_bytes),
+            ("temporary", self.temporary_bytes),
+        )
         held = ", ".join(f"{name} {format_bytes(n)}" for name, n in sizes)
         return f"{collectives_text(self.collectives)}\nheld by a device: {held}"
 

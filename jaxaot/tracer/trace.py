@@ -14,8 +14,8 @@ import numpy as np
 
 from jaxaot import settings
 from jaxaot._jax import canonical_dtype, is_tracer, trace_level
-from jaxaot._signals import finish
 from jaxaot._placement import is_spread
+from jaxaot._signals import finish
 from jaxaot._typing import ClosedJaxpr, PyTreeDef
 from jaxaot.errors import EagerOnlyError, LeakedTensorError, StaticArgumentError, TraceError, UnreachableTensorError
 from jaxaot.facade.anomaly import watch_outside_of_the_mode

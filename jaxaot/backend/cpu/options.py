@@ -21,6 +21,9 @@ from jaxaot._placement import are_several
 
 _DISABLED = "xla_disable_hlo_passes"
 
+_COMBINER = "cpu-all-reduce-combiner"
+"""A pass that has all devices wait for the last gradient, while the whole of every other one is kept."""
+
 _EXCESS = "xla_allow_excess_precision"
 """Whether halves may stay in float32 between operations."""
 
@@ -47,7 +50,7 @@ def keeping_barriers(options: Mapping[str, Any] | None = None, platform: str | N
     if (platform or jax.default_backend()) != "cpu":
         return merged
     kept = _without(merged, "cse_barrier_expander")
-    return _without(kept, "cpu-all-reduce-combiner") if are_several() else kept  # it keeps gradients until the last is there
+    return _without(kept, _COMBINER) if are_several() else kept
 
 
 def keeping_roundings(options: Mapping[str, Any] | None = None) -> dict[str, Any]:
