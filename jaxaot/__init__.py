@@ -31,6 +31,7 @@ _check_versions(_jax_itself.__version__)  # before anything that another version
 
 # ruff: noqa: E402
 if _TYPE_CHECKING:
+    from jaxaot import distributed as distributed
     from jaxaot import optim as optim
     from jaxaot import subclasses as subclasses
 
@@ -147,7 +148,9 @@ _PACKAGES = (
     "amp", "aot", "autograd", "compiler", "errors", "fft", "func", "linalg", "masked", "nn", "policies", "random",
     "signal", "special",
 )  # fmt: skip
-_LATER = {"optim": "jaxaot.optim", "subclasses": "jaxaot.subclasses"}
+_LATER = {
+    "distributed": "jaxaot.distributed", "optim": "jaxaot.optim", "subclasses": "jaxaot.subclasses",
+}  # fmt: skip
 """Packages that are loaded when they are first asked for, so that the import does not wait for them."""
 _PUBLIC = sorted(["__version__", *_FOREACH, *_LATER, *_public_names(globals(), _PACKAGES)])
 # `from jaxaot import *` leaves Python's own `int`, `sum`, `map`, … alone

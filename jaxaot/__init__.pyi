@@ -56,6 +56,7 @@ from jaxaot.facade.bound import SvdResult
 from jaxaot.facade.bound import TopkResult
 from jaxaot.facade.bound import TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat
+from jaxaot import distributed as distributed
 from jaxaot import optim as optim
 from jaxaot import subclasses as subclasses
 from jaxaot import amp as amp

@@ -15,8 +15,8 @@ _DEVICE = (
     "`x.to(jax.devices('gpu')[0])` moves a tensor, `with jax.default_device(d):` makes new ones elsewhere."
 )
 _PARALLEL = (
-    "Arrays may be spread over devices by `jax.sharding`: put parameters and batch with `jax.device_put(x.jax(), "
-    "sharding)`, and write `ja.from_jax(array)`."
+    "Spread the batch over the devices, `ja.distributed.distribute_tensor(batch, mesh, [ja.distributed.Shard(0)])`, "
+    "and the parameters by `ja.distributed.fully_shard(model, mesh)`."
 )
 _SCRIPT = "Write `ja.compile(fn)`, which traces, compiles and caches; `ja.aot` exports graphs."
 _DATA = (
@@ -33,7 +33,6 @@ HINTS = {
         "xpu": _DEVICE,
         "backends": "XLA chooses kernels. Settings are in `ja.config(…)`.",
         "cudnn": "XLA chooses kernels. Settings are in `ja.config(…)`.",
-        "distributed": _PARALLEL,
         "multiprocessing": "Start processes with Python's `multiprocessing`, with the start method `spawn`.",
         "script": _SCRIPT,
         "fx": "Graphs are jaxprs: `ja.trace(fn, *args).jaxpr`.",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import pathlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -17,9 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src import checkify
 from jax._src.config import trace_context as trace_context
+from jax._src.config import use_shardy_partitioner
 from jax._src.core import no_axis_name, pvary_p, pytype_aval_mappings, set_current_trace, trace_ctx, unshard_aval
 from jax._src.dtypes import register_canonicalize_value_handler
 from jax._src.interpreters.batching import BatchTrace, BatchTracer
+from jax._src.lib.mlir.dialects import sdy
 from jax._src.mesh import empty_abstract_mesh
 from jax._src.named_sharding import UNSPECIFIED as UNSPECIFIED
 from jax._src.source_info_util import user_frames
@@ -202,6 +205,45 @@ ad.primitive_jvps[mark_p] = lambda primals, tangents, *, word: (mark_p.bind(*pri
 ad.primitive_transposes[mark_p] = lambda cotangent, _, *, word: [cotangent]
 batching.primitive_batchers[mark_p] = lambda args, axes, *, word: (mark_p.bind(*args, word=word), axes[0])
 mlir.register_lowering(mark_p, lambda ctx, x, *, word: [x])
+
+
+place_as_p = Primitive("place_as")
+"""Its first operand, which XLA lays over the devices as the second one. Gradients pass through, for the first alone.
+
+With `leads` the operand is computed so from the start, else as its own operands lie, and then moved: a sum over a batch
+that is spread is computed where the batch is.
+"""
+place_as_p.def_impl(
+    lambda x, like, *, leads: x if len(like.sharding.device_set) == 1 else jax.device_put(x, like.sharding)
+)
+place_as_p.def_abstract_eval(lambda aval, like, *, leads: aval)
+ad.primitive_jvps[place_as_p] = lambda primals, tangents, *, leads: (
+    place_as_p.bind(*primals, leads=leads),
+    tangents[0],
+)
+ad.primitive_transposes[place_as_p] = lambda cotangent, *_, leads: [cotangent, None]
+_groups = itertools.count(2**40)  # where no numbers of JAX's own begin
+
+
+def _place_as_mapped(args: Sequence[Any], axes: Sequence[int | None], *, leads: bool) -> Any:
+    (x, like), (of_x, of_like) = args, axes
+    if of_x is None or of_like is None:  # what is mapped has an axis more than the other
+        return x, of_x
+    return place_as_p.bind(x, jnp.moveaxis(like, of_like, of_x), leads=leads), of_x
+
+
+def _lower_place_as(ctx: Any, x: Any, like: Any, *, leads: bool) -> list[Any]:
+    if use_shardy_partitioner.value:  # the partitioner before it has no public form of it in all versions
+        group = next(_groups)
+        # a value of its own: where an argument lies is fixed
+        x = sdy.propagation_barrier(x, sdy.PropagationDirection.BACKWARD if leads else sdy.PropagationDirection.NONE)
+        for value in (x, like):
+            sdy.sharding_group(value, group)
+    return [x]
+
+
+batching.primitive_batchers[place_as_p] = _place_as_mapped
+mlir.register_lowering(place_as_p, _lower_place_as)
 
 
 def bind_params(eqn: Eqn) -> dict[str, Any]:

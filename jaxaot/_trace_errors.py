@@ -107,6 +107,19 @@ class EagerOnlyError(VolatileError):
     """
 
 
+class TracedPlacementError(TraceError):
+    """A question where a traced tensor lies, which has another answer at each call.
+
+    One program serves tensors however they are placed. Look at `x.placements` before the compiled function is called,
+    or at what it returns; inside, say a placement: `x.redistribute(mesh, placements)`.
+
+        from jaxaot.distributed import Shard, distribute_tensor, init_device_mesh
+        x = distribute_tensor(ja.ones(4), init_device_mesh("cpu", (1,), mesh_dim_names=("dp",)), [Shard(0)])
+        ja.trace(lambda x: x * len(x.placements), x)    # TracedPlacementError
+        ja.trace(lambda x: x * 2, x)
+    """
+
+
 class UnreachableTensorError(TraceError):
     """A function read a tensor that is neither an argument nor reachable from its closure, globals or `self`.
 

@@ -13,6 +13,8 @@
     │   ├── TensorValueError              a value that has no meaning there
     │   ├── SingularMatrixError           a matrix without an inverse or factor
     │   ├── NoValueError                  the value of a tensor that has none, on the device "meta"
+    │   ├── PlacementError                a placement that does not fit the tensor or the devices
+    │   ├── UnfinishedSumError            a sum over devices, used before it was finished
     │   ├── DeletedArrayError             a jax array whose buffer was donated or deleted
     │   ├── CheckError                    a condition that was to hold, and does not
     │   ├── SubclassError                 a subclass of Tensor that does not say what it has to
@@ -49,6 +51,7 @@
     │   ├── UnguardedError                something that no call could look at again
     │   ├── VolatileError                 something that is another thing at each call
     │   │   └── EagerOnlyError            something that no graph can do, and Python can
+    │   ├── TracedPlacementError          where a traced tensor lies, which each call may answer otherwise
     │   ├── UnreachableTensorError        a tensor that no path leads to
     │   ├── CapturedTensorChangedError    a branch or loop that changes what a tensor from outside shows
     │   ├── StaticArgumentError           an argument that cannot be a cache key
@@ -152,6 +155,7 @@ from jaxaot._trace_errors import LossError as LossError
 from jaxaot._trace_errors import ModuleLiftError as ModuleLiftError
 from jaxaot._trace_errors import SignatureMismatchError as SignatureMismatchError
 from jaxaot._trace_errors import StaticArgumentError as StaticArgumentError
+from jaxaot._trace_errors import TracedPlacementError as TracedPlacementError
 from jaxaot._trace_errors import TraceError as TraceError
 from jaxaot._trace_errors import UnguardedError as UnguardedError
 from jaxaot._trace_errors import UnreachableTensorError as UnreachableTensorError
@@ -245,6 +249,33 @@ class NoValueError(TensorError, NotImplementedError):
     """
 
 
+class PlacementError(TensorError, ValueError):
+    """A placement that does not fit a tensor, or a mesh that does not fit the devices.
+
+    `distribute_tensor(x, mesh, [Shard(0)])` with 10 rows over 4 devices leaves a rest. Shard a dim that the number of
+    devices divides, pad the tensor, or write `Replicate()`.
+
+        from jaxaot.distributed import Replicate, Shard, distribute_tensor, init_device_mesh
+        mesh = init_device_mesh("cpu", (1,), mesh_dim_names=("dp",))
+        distribute_tensor(ja.ones(4, 2), mesh, [Shard(2)])    # PlacementError
+        distribute_tensor(ja.ones(4, 2), mesh, [Shard(1)])
+    """
+
+
+class UnfinishedSumError(TensorError, TypeError):
+    """A tensor of which each device holds one term of a sum, used as if it held the sum.
+
+    Finish the sum first: `x.redistribute(mesh, [Replicate()])`, or `[Shard(0)]`, which sums and keeps a part for each
+    device.
+
+        from jaxaot.distributed import Partial, Replicate, distribute_tensor, init_device_mesh
+        mesh = init_device_mesh("cpu", (1,), mesh_dim_names=("dp",))
+        part = distribute_tensor(ja.ones(4), mesh, [Replicate()]).redistribute(mesh, [Partial()])
+        part * 2                                        # UnfinishedSumError
+        part.redistribute(mesh, [Replicate()]) * 2
+    """
+
+
 class DeletedArrayError(TensorError):
     """A jax array without a value: it was donated to another computation, or deleted.
 
@@ -309,7 +340,11 @@ class SingularMatrixError(TensorError):
 class CheckError(TensorError):
     """A condition does not hold that `ja.check` was to make sure of.
 
-    `ja.check(x.shape[0] <= 512)`. Pass what the function is made for, or check something else.
+    Pass what the function is made for, or check something else.
+
+        x = ja.ones(600)
+        ja.check(x.shape[0] <= 512)                     # CheckError
+        ja.check(x[:512].shape[0] <= 512)
     """
 
 

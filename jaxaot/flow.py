@@ -32,6 +32,7 @@ from jaxaot.passes.saved_hooks import pack_residuals
 from jaxaot.plan.alias import ArrayOutput
 from jaxaot.plan.stages import Compiled, JointGraph, Partition, Traced
 from jaxaot.plan.timeline import Timeline
+from jaxaot.runtime.program import empty_inputs
 from jaxaot.runtime.recovery import is_deleted
 from jaxaot.tape.modes import state
 from jaxaot.tracer.hooks import trace_hooks
@@ -63,7 +64,8 @@ def plain_joint_of(traced: Traced, argnums: int | Sequence[int] | None = None) -
         )
     tensors, storages = traced.call.tensors, traced.call.storages
     refills = [tensors[storages[freed.storage].tensor].name for freed in traced.alias.refills]
-    return build_joint(traced.jaxpr, inputs, outputs, names=traced.input_names, refill_names=refills)
+    names, absent = traced.input_names, empty_inputs(traced)
+    return build_joint(traced.jaxpr, inputs, outputs, names=names, refill_names=refills, absent=absent)
 
 
 def array_arguments(traced: Traced, argnums: int | Sequence[int] | None) -> tuple[list[int], list[int]]:

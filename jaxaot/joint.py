@@ -7,7 +7,7 @@ stack, where transformations keep it; `ir.walk` reads the tag back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Literal, bind_params, traced_like
+from jaxaot._placement import placed_like
 from jaxaot._typing import ArrayLike, Atom, ClosedJaxpr, Eqn
 from jaxaot._util import collector
 from jaxaot.errors import NotDifferentiableError
@@ -34,6 +35,7 @@ def build_joint(
     names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     refill_names: Sequence[str] = (),
+    absent: Collection[int] = (),
 ) -> JointGraph:
     """Returns the joint graph of a pure function.
 
@@ -47,6 +49,7 @@ def build_joint(
       names: What the user calls each input.
       output_names: What the user calls each output.
       refill_names: What the user calls the tensors whose contents are the last outputs of `jaxpr`, see `Refill`.
+      absent: The positions of inputs without values; a gradient of any other one is placed as that.
 
     Raises:
       NotDifferentiableError: If one of these inputs or outputs is not a float, or if JAX has no derivative for an
@@ -62,7 +65,7 @@ def build_joint(
     primals = [aval.strip_weak_type() for aval in flat.in_avals]
     cotangents = [flat.out_avals[i].strip_weak_type() for i in outputs]
     tags = [forward_tag(i, region) for i, region in enumerate(opened.places)]
-    joint_fn = _joint_function(flat, tags, inputs, outputs)
+    joint_fn = _joint_function(flat, tags, inputs, outputs, frozenset(absent))
     try:
         joint = inline(jax.make_jaxpr(joint_fn)(primals, cotangents))
     except ValueError as error:
@@ -100,7 +103,7 @@ def endless_loop(error: ValueError) -> NotDifferentiableError | None:
 
 
 def _joint_function(
-    flat: ClosedJaxpr, tags: Sequence[str], inputs: tuple[int, ...], outputs: tuple[int, ...]
+    flat: ClosedJaxpr, tags: Sequence[str], inputs: tuple[int, ...], outputs: tuple[int, ...], absent: frozenset[int]
 ) -> Callable[..., Any]:
     """Returns the function from lists of primals and cotangents to a list of outputs and gradients."""
     given = set(outputs)
@@ -118,7 +121,9 @@ def _joint_function(
         results: list[Any] = [None] * len(flat.out_avals)
         for i, value in zip((*outputs, *others), (*chosen, *rest), strict=True):
             results[i] = value
-        return results + [_strong(gradient) for gradient in pull_back(cotangents)]
+        gradients = [_strong(gradient) for gradient in pull_back(cotangents)]
+        owners = [None if i in absent else primals[i] for i in inputs]
+        return results + [placed_like(g, owner, leads=False) for g, owner in zip(gradients, owners, strict=True)]
 
     return joint_fn
 
@@ -207,8 +212,8 @@ def _require_floats(
         )
 
 
-_KEEPS_ZERO = ("broadcast_in_dim", "convert_element_type", "reshape", "pvary")
-"""Primitives of one operand that make zeros of zeros."""
+_KEEPS_ZERO = ("broadcast_in_dim", "convert_element_type", "reshape", "pvary", "place_as")
+"""Primitives that make zeros of a first operand of zeros."""
 
 
 def _zero_gradients(joint: Any, n_before: int) -> tuple[bool, ...]:

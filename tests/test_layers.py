@@ -18,6 +18,7 @@ LAYERS = [
         "_util",
         "_signals",
         "_jax",
+        "_placement",
         "_versions",
         "_absent",
         "_warnings",
@@ -38,7 +39,7 @@ LAYERS = [
     ("flow",),
     ("api",),
     ("autograd", "func", "nn", "amp", "aot", "policies", "random", "saving", "profiling"),
-    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim", "subclasses"),
+    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim", "subclasses", "distributed"),
     ("cli",),
     ("__init__", "__main__"),
 ]
@@ -48,6 +49,7 @@ RANK = {unit: rank for rank, row in enumerate(LAYERS) for unit in row}
 
 WITHIN_A_ROW = {
     ("_typing", "_jax"),  # types of graphs
+    ("_placement", "_jax"),  # what asks XLA for one is a primitive
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
     ("_absent", "errors"),  # a name that is not there is an error

@@ -180,6 +180,10 @@ class Bound:
     def data(self, value: TensorLike) -> None: ...
 
     @property
+    def device_mesh(self) -> Tensor:
+        """The mesh of a distributed tensor."""
+
+    @property
     def imag(self) -> Tensor:
         """Returns the imaginary parts, a view; of a conjugate one that shows the negatives of memory."""
     @imag.setter
@@ -210,6 +214,10 @@ class Bound:
     @property
     def mT(self) -> Tensor:
         """Returns the last two dims exchanged, a view: `x.mT`."""
+
+    @property
+    def placements(self) -> Tensor:
+        """The placement of a distributed tensor along each axis of its mesh."""
 
     @property
     def real(self) -> Tensor:
@@ -1173,6 +1181,9 @@ class Bound:
     def frexp(self, *, out: Sequence[Tensor] | None = None) -> FrexpResult:
         """Returns the mantissa, of a size from 1/2 to 1, and the exponent of 2 that make up each element."""
 
+    def full_tensor(self) -> Tensor:
+        """Returns the tensor with all of it on each device."""
+
     def gather(self, dim: _int, index: Operand, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
         """Returns, at each place of `index`, the element of `input` that it names along `dim`."""
 
@@ -2090,6 +2101,13 @@ class Bound:
     def reciprocal_(self) -> Tensor:
         """Writes to the tensor what `reciprocal` returns: one over each element."""
 
+    def redistribute(
+        self,
+        device_mesh: Mesh | None = None,
+        placements: Sequence[Placement] | None = None,
+    ) -> Tensor:
+        """Returns the tensor, placed otherwise; XLA says what the devices have to exchange. Gradients are placed back."""
+
     def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Calls `hook(gradient)` whenever a gradient of `tensor` is computed; what it returns replaces the gradient."""
 
@@ -2490,6 +2508,9 @@ class Bound:
         memory_format: MemoryFormat | None = None,
     ) -> Tensor:
         """Returns the tensor with another dtype, device or memory format: itself if nothing changes and `copy` is not set."""
+
+    def to_local(self, device: Device | None = None) -> Tensor:
+        """Returns the part of a distributed tensor that one device holds, as a tensor of that device."""
 
     def topk(
         self,

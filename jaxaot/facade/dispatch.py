@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from jaxaot._jax import is_outermost
+from jaxaot._placement import are_several, placed_like
 from jaxaot._typing import Array
 from jaxaot.errors import ArgumentError, AutogradError, TensorTypeError
 from jaxaot.facade.arguments import STAND_INS, check_fits, converted, flatten
@@ -165,7 +166,20 @@ def make(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generato
         return call_on_meta(spec, dynamic, static, generator)
     if device is not None and spec.is_factory and not (SUBCLASSES and holds_subclass(dynamic)):
         dynamic = [allocated(v) if isinstance(v, Tensor) else v for v in dynamic]
-    return call(spec, dynamic, static, generator)
+    made = call(spec, dynamic, static, generator)
+    if spec.overwrites and are_several():
+        _place(made, dynamic[0])
+    return made
+
+
+def _place(made: Tensor, like: Tensor) -> None:
+    """Places a tensor that was just made as one of its size lies, whose values were not read."""
+    trace, storage = state.trace, like._storage
+    if like._layout is not storage.layout or made._storage.array is None:
+        return
+    if trace is not None:
+        trace.adopt(storage)
+    made._storage.array = placed_like(made._storage.array, storage.array)
 
 
 def call_uncast(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:

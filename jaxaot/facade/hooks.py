@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxaot._jax import is_tracer
+from jaxaot._placement import placed_like
 from jaxaot._typing import Array
 from jaxaot.errors import AutogradError, HookResultError, TensorTypeError, TensorValueError
 from jaxaot.facade.tensor import Tensor, wrap_array
@@ -30,6 +31,8 @@ def wrap_gradient(array: Any, like: Tensor | None = None) -> Tensor:
     layout = None if like is None else dense_like(like._layout, array.dtype)
     if is_tracer(array):
         array = jax.lax.stop_gradient(array)
+    if like is not None and like._layout is like._storage.layout:
+        array = placed_like(array, like._storage.array, leads=False)
     made = wrap_array(array, layout)
     made._storage.is_shared = True
     return made

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import is_tracer
+from jaxaot._placement import placed_like
 from jaxaot._typing import Array
 from jaxaot.errors import DtypeError, ShapeMismatchError
 from jaxaot.facade.residuals import ARGUMENT, choose_residuals
@@ -572,7 +573,7 @@ class WriteKernel:
             results = spec.evaluate(recipe.nest(recipe.unpack(operands)), static, recipe.key(operands))
             stored = fit_into(results[0], target.size, target.dtype)
             new = stored if window is None else window.scatter(base, stored, operands[1])
-            return new, results[1:]
+            return placed_like(new, base), results[1:]
 
         run.__name__ = f"{spec.name}_"
         self.run = EagerKernel(run)
@@ -589,7 +590,7 @@ def storing_kernels(window: AbstractWindow) -> tuple[EagerKernel, EagerKernel]:
     """
     kernels = _store.get(window)
     if kernels is None:
-        scatter = lambda base, update, starts: (window.scatter(base, update, starts),)
+        scatter = lambda base, update, starts: (placed_like(window.scatter(base, update, starts), base),)
         kernels = _store[window] = (EagerKernel(scatter), EagerKernel(scatter, donate_argnums=0))
     return kernels
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxaot._jax import is_tracer
+from jaxaot._placement import are_several, placed_like
 from jaxaot._typing import Array
 from jaxaot.facade.hooks import call_hooks, call_on_leaf, call_post_hooks, call_prehooks
 from jaxaot.facade.kernels import add_arrays
@@ -114,6 +115,8 @@ class AccumulateGrad(Node):
             return
         if gradient.dtype is not layout.dtype and gradient.dtype != layout.dtype:
             gradient = gradient.astype(layout.dtype)
+        if are_several() and leaf._layout is leaf._storage.layout:
+            gradient = placed_like(gradient, leaf._storage.array, leads=False)
         if leaf._grad is not None:
             accumulate(leaf.grad, gradient)
             return

@@ -30,6 +30,7 @@ from jaxaot.facade import (
     indexing,
     metadata,
     old_forms,
+    placements,
     plain_subclass,
     queries,
     selection,
@@ -630,9 +631,10 @@ def _bind() -> None:
         "real": property(views.real, _write_real), "imag": property(views.imag, _write_imag), "new_tensor": _new_tensor,
         "new": old_forms.made_alike,
     }  # fmt: skip
-    for name, asks in queries.PROPERTIES.items():
+    for name, asks in {**queries.PROPERTIES, **placements.PROPERTIES}.items():
         setattr(Tensor, name, property(asks))
-    for name, value in (by_hand | conversions.METHODS | view_copies.METHODS | plain_subclass.METHODS).items():
+    more = conversions.METHODS | placements.METHODS | view_copies.METHODS | plain_subclass.METHODS
+    for name, value in (by_hand | more).items():
         setattr(Tensor, name, value)
     for name in ("flip", "tile", "sum_to_size"):
         if any(row.name == name for row in rows()):

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxaot._jax import Primitive, ShapedArray, is_key_dtype, trace_level
+from jaxaot._placement import placed_like
 from jaxaot._typing import Array, DTypeLike
 from jaxaot.errors import AutogradError, CompilerError, LastingHookError, TraceError
 from jaxaot.facade.generator import Position
@@ -155,6 +156,7 @@ class TraceState:
       first_run_backward: Nodes from this number on it may run backward as well. They are of the traces around it that
         run it once, and of the tape if none of these is kept: what they hold is the same for every call then.
       casts: Weights that `autocast` cast; see `facade/autocast_operands.py`.
+      gathered: By id, symbols of which a backward gathers the parts again: (symbol, parts, sharding of the whole).
       first_hook: Hooks from this number on were registered by the traced function.
       is_apart: Whether a handler of a signal is running, which is no part of the traced function.
       numbers: The numbers of Python that are symbolic; see `facade/numbers.py`.
@@ -203,6 +205,7 @@ class TraceState:
         self.constants: dict[int, Any] = {}
         self.first_run_backward = self.first_node
         self.casts: dict[Any, Any] = {}
+        self.gathered: dict[int, tuple[Any, Any, Any]] = {}
         self.is_apart = False
         self.entry: Any = None
         self.numbers: Any = None
@@ -329,6 +332,7 @@ class TraceState:
         if history is not None and history.trace is not self:
             self.adopt_history(history, storage)
         self.written.add(id(storage))
+        value = placed_like(value, storage.array)
         if storage.n_written is not None and id(storage) in self.storages:
             # a symbol of its own, so that what fills a storage is told apart from what it was copied from
             value = jax.lax.optimization_barrier(value)
@@ -433,6 +437,21 @@ class TraceState:
         storage = Storage(array, layout, self)
         self.created.append(weakref.ref(storage))
         return storage
+
+    def gathered_again(self, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """Returns what an operation used, what was gathered from several devices gathered anew.
+
+        That waits for the cotangents, so that XLA does not keep what it gathered in the forward.
+        """
+        known = next((ct for ct in cotangents if ct is not None), None)
+        again = []
+        for value in values:
+            symbol, parts, sharding = self.gathered.get(id(value), (None, None, None))
+            if symbol is not None and known is not None:
+                parts, _ = jax.lax.optimization_barrier((parts, known))
+                value = jax.lax.with_sharding_constraint(parts, sharding)
+            again.append(value)
+        return again
 
     def ask(self, symbol: Array) -> np.ndarray | None:
         """Returns the value of a symbol for Python to use; None if this trace knows no values.

@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot._jax import is_tracer
+from jaxaot._placement import placed_like
 from jaxaot._typing import Array
 from jaxaot._util import set_together
 from jaxaot.errors import AutogradError, InferenceTensorError, LeafWriteError, NoValueError, OverlappingWriteError
@@ -231,7 +232,8 @@ def _store(target: Any, value: Array, edge: Edge | None, is_shared: bool, may_do
     elif is_whole or (is_symbol and target._layout.numel):
         counter.n += 1  # first: a count that is behind would hide the write
         storage.is_shared = True
-        set_together(((storage, "array", value if is_whole else _scattered(target, storage.array, value)), *moves))
+        new = value if is_whole else _scattered(target, storage.array, value)
+        set_together(((storage, "array", placed_like(new, storage.array)), *moves))
         storage.is_shared = is_shared or (is_symbol and is_whole)
     elif target._layout.numel:
         if storage.array is None:

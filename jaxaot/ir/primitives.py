@@ -51,7 +51,7 @@ _TABLE: dict[Kind, str] = {
     Kind.VIEW: """
         reshape transpose broadcast_in_dim squeeze expand_dims slice rev copy copy_p stop_gradient real imag pvary
         pbroadcast reduced_vary_cast reduced_vary_cast_p vary_unreduced_cast vary_unreduced_cast_p tie
-        bitcast_convert_type optimization_barrier name mark split unstack sharding_constraint layout_constraint
+        bitcast_convert_type optimization_barrier name mark place_as split unstack sharding_constraint layout_constraint
         relayout reshard random_wrap random_unwrap to_edtype from_edtype xla_metadata_value
         """,
     Kind.CAST: "convert_element_type reduce_precision",

@@ -9,6 +9,7 @@ import numpy as np
 from jax.ad_checkpoint import checkpoint_name
 
 from jaxaot._jax import mark_p
+from jaxaot._placement import placed_at
 from jaxaot._typing import Shape
 from jaxaot.errors import DimError, ShapeMismatchError
 from jaxaot.ops.promotion import default_int, is_complex, is_floating, is_inexact, is_integral, strong
@@ -44,6 +45,20 @@ def marked(self, word):
 @register_op("named(Tensor self, str name) -> Tensor", method=False, function=False, layout="same")
 def named(self, name):
     return checkpoint_name(self, name)
+
+
+@register_op(
+    "redistributed(Tensor self, Any sharding, Any source) -> Tensor", method=False, function=False, layout="same"
+)
+def redistributed(self, sharding, source):
+    return placed_at(self, sharding, source)
+
+
+@register_op(
+    "gathered(Tensor self, Any sharding, Any source, str word) -> Tensor", method=False, function=False, layout="same"
+)
+def gathered(self, sharding, source, word):
+    return mark_p.bind(placed_at(self, sharding, source), word=word)
 
 
 def _channels_last(operands: Any, size: Shape, dtype: np.dtype, static: Any) -> Layout:
