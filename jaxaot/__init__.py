@@ -32,6 +32,8 @@ _check_versions(_jax_itself.__version__)  # before anything that another version
 # ruff: noqa: E402
 if _TYPE_CHECKING:
     from jaxaot import optim as optim
+    from jaxaot.archive.exported import export as export
+    from jaxaot.archive.loaded import load as load
 
 from jaxaot import amp as amp
 from jaxaot import aot as aot
@@ -143,8 +145,8 @@ _PACKAGES = (
     "amp", "aot", "autograd", "compiler", "errors", "fft", "func", "linalg", "masked", "nn", "policies", "random",
     "signal", "special",
 )  # fmt: skip
-_LATER = {"optim": "jaxaot.optim"}
-"""Packages that are loaded when they are first asked for, so that the import does not wait for them."""
+_LATER = {"optim": "jaxaot.optim", "export": "jaxaot.archive.exported", "load": "jaxaot.archive.loaded"}
+"""Packages and functions that are loaded when they are first asked for, so that the import does not wait for them."""
 _PUBLIC = sorted(["__version__", *_FOREACH, *_LATER, *_public_names(globals(), _PACKAGES)])
 # `from jaxaot import *` leaves Python's own `int`, `sum`, `map`, … alone
 globals()["__all__"] = [name for name in _PUBLIC if not (name.startswith("_") or hasattr(_builtins, name))]
@@ -156,5 +158,6 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> object:
     if name in _LATER:
-        return _importlib.import_module(_LATER[name])
+        found = _importlib.import_module(_LATER[name])
+        return getattr(found, name, found)
     raise _missing_name("jaxaot", name, _PUBLIC)

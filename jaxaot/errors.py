@@ -75,6 +75,7 @@
     ├── ControlFlowMismatchError          branches, or what a loop carries, that do not agree
     ├── StateDictError                    a state dict that does not fit
     ├── SavedFileError                    a file of saved tensors that cannot be written or read
+    │   └── ArchiveError                  an archive of a function that cannot be read
     ├── MissingNameError                  a name of PyTorch's that there is not here
     └── UnknownSettingError, UsageError   settings and the command line
         └── NothingToCheckError           a gradcheck that is to compare nothing
@@ -539,6 +540,16 @@ class SavedFileError(JaxaotError, RuntimeError, ValueError):
 
     Files hold tensors, arrays, numbers, strings, bools, None, and lists, tuples and dicts of them. Other objects have
     state dicts: save these, `ja.save(model.state_dict(), path)`. A damaged file was cut off or changed since.
+    """
+
+
+class ArchiveError(SavedFileError):
+    """A file that `ja.load` cannot read: it is damaged, of another kind, or of a later format.
+
+    Archives are written by `ja.export(fn, *args).save(path)`. Every part of one has a checksum, so what was cut off or
+    changed since is found before anything of it is used. The message says which part it is.
+
+        ja.load("weights.safetensors")        # a file of tensors: `ja.load_state` reads it
     """
 
 
