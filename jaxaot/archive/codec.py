@@ -12,9 +12,7 @@ import dataclasses
 from typing import Any
 
 import jax
-import numpy as np
 
-from jaxaot._jax import is_key_dtype
 from jaxaot.archive import state
 from jaxaot.archive.readers import (
     BOOL,
@@ -35,10 +33,10 @@ from jaxaot.archive.readers import (
     many,
     one_of,
     optional,
+    plain_to_json,
     shown,
     tree_to_json,
 )
-from jaxaot.errors import ExportError
 from jaxaot.facade.numbers import FUNCTIONS
 from jaxaot.ir import roles
 from jaxaot.plan import alias, call, guards, members, numbers, places, rng, saved, world
@@ -52,12 +50,6 @@ def to_json(value: Any) -> Any:
     Raises:
       ExportError: If it holds what no file can.
     """
-    if value is None or type(value) in (bool, int, str):
-        return value
-    if type(value) is float:
-        return {"is": "float", "hex": value.hex()}
-    if type(value) is complex:
-        return {"is": "complex", "hex": [value.real.hex(), value.imag.hex()]}
     if type(value) in (tuple, frozenset):
         return [to_json(item) for item in (value if type(value) is tuple else sorted(value))]
     if isinstance(value, Layout):
@@ -67,18 +59,12 @@ def to_json(value: Any) -> Any:
         return [list(value.size), list(value.stride), value.offset]
     if isinstance(value, type) and value in TYPE_NAMES:
         return {"is": "type", "name": TYPE_NAMES[value]}
-    if isinstance(value, (np.dtype, type)) or _is_key(value):
-        return {"is": "dtype", "name": str(value if _is_key(value) else np.dtype(value))}
     if type(value).__name__ in FIELDS and FIELDS[type(value).__name__][0] is type(value):
         _, fields = FIELDS[type(value).__name__]
         return {"is": type(value).__name__, **{name: to_json(getattr(value, name)) for name in fields}}
     if type(value) is jax.tree_util.PyTreeDef:
         return {"is": "tree", "of": tree_to_json(value)}
-    raise ExportError(f"A value of type {type(value).__name__} is part of the program, and no archive holds such.")
-
-
-def _is_key(value: Any) -> bool:
-    return hasattr(value, "itemsize") and is_key_dtype(value)
+    return plain_to_json(value)
 
 
 def record(*classes: type) -> Reader:

@@ -24,11 +24,12 @@ def describe_program(traced: Traced, partition: Partition | None, state: StatePl
     """Returns what a program takes, changes and returns, and what the slots of its graphs are."""
     inputs, outputs = graph_inputs(traced, state), graph_outputs(traced)
     empty = set(empty_inputs(traced))
+    names = {tensor.name: place_text(tensor.path) for tensor in traced.call.tensors}
     found: dict[str, Any] = {
         "grad_enabled": traced.call.grad_enabled,
         "inputs": [
             {
-                "name": i.name.removeprefix("fn"), "kind": _kind(traced, k), "size": list(i.view[0]),
+                "name": place_text(traced.call.tensors[k].path), "kind": _kind(traced, k), "size": list(i.view[0]),
                 "stride": list(i.view[1]), "offset": i.view[2], "dtype": traced.call.tensors[k].layout.dtype.name,
                 "storage": i.storage, "is_written": i.mutates_data, "is_resized": i.storage_resize,
                 "changes_what_it_shows": i.mutates_metadata, "requires_grad": i.requires_grad,
@@ -36,17 +37,17 @@ def describe_program(traced: Traced, partition: Partition | None, state: StatePl
             for k, i in enumerate(traced.signature.inputs)
         ],
         "storages": [
-            {"name": s.name, "bytes": s.nbytes, "is_read": s.is_read, "is_written": s.is_written,
+            {"name": names[s.name], "bytes": s.nbytes, "is_read": s.is_read, "is_written": s.is_written,
              "is_resized": s.is_resized}
             for s in traced.signature.storages
         ],
         "outputs": [
-            {"kind": o.kind, "of": o.base, "size": None if o.view is None else list(o.view[0]),
+            {"kind": o.kind, "of": names.get(str(o.base), o.base), "size": None if o.view is None else list(o.view[0]),
              "stride": None if o.view is None else list(o.view[1]), "offset": None if o.view is None else o.view[2]}
             for o in traced.signature.outputs
         ],
         "generators": [
-            {"is_default": use.path is None, "name": None if use.path is None else path_text(use.path),
+            {"is_default": use.path is None, "name": None if use.path is None else place_text(use.path),
              "n_draws": use.n_draws}
             for use in traced.rng.generators
         ],
@@ -59,7 +60,7 @@ def describe_program(traced: Traced, partition: Partition | None, state: StatePl
     passed = [s for s in residuals if not (isinstance(s, FromPrimal) and s.index in empty)]
     cotangents = [{"is": "cotangent", "of": outputs[k]} for k in joint.differentiable_outputs]
     gradients = [{"is": "gradient", "of": inputs[i]} for i in joint.differentiable_inputs]
-    found["backward"] = {"inputs": [*map(_residual, passed), *cotangents], "outputs": gradients}
+    found["backward"] = {"inputs": [*(_residual(s, empty) for s in passed), *cotangents], "outputs": gradients}
     found["joint"] = {"inputs": [*inputs, *cotangents], "outputs": [*outputs, *gradients]}
     return found
 
@@ -71,10 +72,10 @@ def _kind(traced: Traced, tensor: int) -> str:
     return "parameter" if given.requires_grad and given.is_leaf else "buffer"
 
 
-def _residual(source: Any) -> dict[str, Any]:
+def _residual(source: Any, empty: set[int]) -> dict[str, Any]:
     match source:
         case FromPrimal(index):
-            return {"is": "forward input", "number": index}
+            return {"is": "forward input", "number": index - sum(i < index for i in empty)}
         case FromOutput(index):
             return {"is": "forward output", "number": index}
         case FromForward(index):
@@ -99,13 +100,16 @@ def graph_inputs(traced: Traced, state: StatePlan) -> list[dict[str, Any]]:
     return [{**slot, **kind} for slot, kind in zip(slots, types, strict=True)]
 
 
+def place_text(path: Path) -> str:
+    """Returns where something is found: the expression of an argument, the name of a part of the state."""
+    if path[0][1] != "fn" or len(path) == 1:
+        return path_text(path)
+    return str(path[1][1]) + "".join({"_grad": ".grad", "_base_tensor": ".base"}.get(key, "") for _, key in path[2:])
+
+
 def _place(path: Path, weights: dict[str, str | None]) -> dict[str, Any]:
-    if path[0][1] == "fn" and len(path) > 1:
-        name = str(path[1][1])
-        if len(path) == 2:
-            return {"is": "state", "name": name, "weights": weights.get(name, name)}
-        return {"is": "state", "name": f"{name}.grad", "weights": f"{name}.grad"}
-    return {"is": "argument", "name": path_text(path)}
+    name = place_text(path)
+    return {"is": "argument" if path[0][1] != "fn" else "state", "name": name, "weights": weights.get(name, name)}
 
 
 def graph_outputs(traced: Traced) -> list[dict[str, Any]]:
@@ -131,6 +135,7 @@ def graph_outputs(traced: Traced) -> list[dict[str, Any]]:
             slots[item.value.output] = {"is": "new value", "of": str(getattr(item.key, "value", item.key))}
     for write in alias.writes:
         if write.output is not None:
-            slots[write.output] = {"is": "new value", "of": call.tensors[call.storages[write.storage].tensor].name}
+            tensor = call.tensors[call.storages[write.storage].tensor]
+            slots[write.output] = {"is": "new value", "of": place_text(tensor.path)}
     types: Sequence[Any] = traced.jaxpr.out_avals
     return [{**slot, "shape": list(t.shape), "dtype": str(t.dtype)} for slot, t in zip(slots, types, strict=True)]

@@ -15,10 +15,10 @@ from jaxaot._versions import JAXAOT
 from jaxaot.archive.codec import to_json
 from jaxaot.archive.container import write_archive
 from jaxaot.archive.describe import describe_program
-from jaxaot.archive.graphs import PLATFORMS, graph_to_bytes, require_extra
+from jaxaot.archive.graphs import chosen_platforms, graph_to_bytes, require_extra
 from jaxaot.archive.relocate import relocate
 from jaxaot.archive.state import StatePlan, StateWriter
-from jaxaot.errors import ArgumentError, AutogradError, TraceError
+from jaxaot.errors import AutogradError, TraceError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tracing import require_values
 from jaxaot.passes.prepare import prepare_backward, prepare_forward
@@ -70,7 +70,7 @@ def export(
     """
     require_extra()
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
-    chosen = _platforms(platforms)
+    chosen = chosen_platforms(platforms)
     args, kwargs = read_iterators(args, kwargs)
     writer, starts = StateWriter(), roots(fn, args, kwargs)
     leaves, _ = flatten_arguments(args, kwargs)
@@ -87,19 +87,6 @@ def export(
             programs.append(ExportedProgram(relocate(traced, starts, leaves, writer), traced, partition))
     name = getattr(fn, "__name__", type(fn).__name__)
     return ExportedFunction(name, parameter_names(fn), tuple(programs), writer.plan(), writer.arrays, chosen)
-
-
-def _platforms(given: Sequence[str] | None) -> tuple[str, ...]:
-    if given is None:
-        present = jax.default_backend()
-        return ("cuda" if present == "gpu" else present,)
-    names = (given,) if isinstance(given, str) else tuple(given)
-    if not names or not set(names) <= set(PLATFORMS):
-        raise ArgumentError(
-            f"`platforms` is {given!r}, and an archive is for some of {', '.join(map(repr, PLATFORMS))}. Write "
-            '`platforms=("cpu", "cuda")`.'
-        )
-    return names
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from jax import export
 
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Aval, ClosedJaxpr
-from jaxaot.errors import ArchiveError, ExportError, MissingExtraError
+from jaxaot.errors import ArchiveError, ArgumentError, ExportError, MissingExtraError
 from jaxaot.ir.rewrite import inline
 
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
@@ -45,6 +45,24 @@ def require_extra() -> None:
             raise MissingExtraError(
                 f"Archives need {name}, which is not installed. Install it with `pip install 'jaxaot[archive]'`."
             ) from error
+
+
+def chosen_platforms(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Returns the platforms of an archive: those that are given, or that of this process.
+
+    Raises:
+      ArgumentError: If there is no such platform.
+    """
+    if given is None:
+        present = jax.default_backend()
+        return ("cuda" if present == "gpu" else present,)
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if not names or not set(names) <= set(PLATFORMS):
+        raise ArgumentError(
+            f"`platforms` is {given!r}, and an archive is for some of {', '.join(map(repr, PLATFORMS))}. Write "
+            '`platforms=("cpu", "cuda")`.'
+        )
+    return names
 
 
 def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str]) -> bytes:

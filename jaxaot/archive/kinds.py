@@ -10,6 +10,7 @@ import jax
 from jaxaot.archive.container import Archive
 from jaxaot.archive.readers import BOOL, TEXT, from_json, many
 from jaxaot.errors import ArchiveError
+from jaxaot.saving import arrays_from_bytes
 
 Kind = Callable[[Archive], Any]
 
@@ -55,3 +56,18 @@ def require_platform(archive: Archive) -> None:
             f"{archive.name} was exported with jax_enable_x64={has_x64}, which decided its types. Write "
             f"`jax.config.update('jax_enable_x64', {has_x64})` before it is loaded."
         )
+
+
+def weights_of(archive: Archive) -> dict[str, Any]:
+    """Returns the arrays of an archive by name.
+
+    Raises:
+      ArchiveError: If they are damaged.
+    """
+    content = archive.part("weights.safetensors")
+    try:
+        return arrays_from_bytes(content)
+    except Exception as error:
+        raise ArchiveError(
+            f"{archive.name} is damaged: its weights cannot be read ({error}). Copy it again."
+        ) from error

@@ -15,7 +15,7 @@ from jaxaot import settings as config
 from jaxaot.archive.codec import record
 from jaxaot.archive.container import Archive
 from jaxaot.archive.graphs import graph_of, program_from_bytes, require_extra
-from jaxaot.archive.kinds import kind_of, require_platform
+from jaxaot.archive.kinds import kind_of, require_platform, weights_of
 from jaxaot.archive.mismatch import refuse_call
 from jaxaot.archive.readers import AVALS, BOOL, TEXT, TREE, from_json, many
 from jaxaot.archive.state import State, StatePlan, make_state
@@ -36,7 +36,7 @@ from jaxaot.plan.world import WorldPlan
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import CompiledFunction
 from jaxaot.runtime.program import Program, empty_inputs
-from jaxaot.saving import arrays_from_bytes, load_state
+from jaxaot.saving import load_state
 from jaxaot.tape.modes import no_grad
 from jaxaot.tape.modes import state as modes
 
@@ -75,7 +75,7 @@ def _function(archive: Archive, weights: Any) -> LoadedFunction:
     plan = from_json(record(StatePlan), manifest.get("state"), "the state")
     values = dict(load_state(weights) if isinstance(weights, (str, os.PathLike)) else weights or {})
     if archive.has_part("weights.safetensors"):
-        values = {**_weights(archive), **values}
+        values = {**weights_of(archive), **values}
     elif plan.weights and weights is None:
         raise ArchiveError(
             f"{archive.name} was saved without weights. Pass them, `ja.load(path, weights=state_dict)`, or the path of "
@@ -91,17 +91,6 @@ def _function(archive: Archive, weights: Any) -> LoadedFunction:
     programs = [_Reader(archive, found).program(parameters, loaded.writing) for found in records]
     loaded.set_programs(programs)
     return loaded
-
-
-def _weights(archive: Archive) -> dict[str, Any]:
-    try:
-        return arrays_from_bytes(archive.part("weights.safetensors"))
-    except ArchiveError:
-        raise
-    except Exception as error:
-        raise ArchiveError(
-            f"{archive.name} is damaged: its weights cannot be read ({error}). Copy it again."
-        ) from error
 
 
 class _Reader:

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxaot._jax import is_key_dtype
 from jaxaot.errors import ArchiveError, ExportError
 from jaxaot.facade.generator import Generator
 from jaxaot.plan.paths import Path
@@ -87,6 +88,15 @@ def each(*readers: Reader) -> Reader:
         if len(exactly(list)(value)) != len(readers):
             raise Damaged(f"{shown(value)} has not {len(readers)} items")
         return tuple(reader(item) for reader, item in zip(readers, value, strict=True))
+
+    return read
+
+
+def table(key: Reader, item: Reader) -> Reader:
+    """Returns a reader of dicts."""
+
+    def read(value: Any) -> dict[Any, Any]:
+        return {key(name): item(held) for name, held in exactly(dict)(value).items()}
 
     return read
 
@@ -225,6 +235,27 @@ def _example(held: Any) -> Any:
     return list(children) if kind == "list" else children
 
 
+def plain_to_json(value: Any) -> Any:
+    """Returns what JSON holds of a constant.
+
+    Raises:
+      ExportError: If it is none.
+    """
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return {"is": "float", "hex": value.hex()}
+    if type(value) is complex:
+        return {"is": "complex", "hex": [value.real.hex(), value.imag.hex()]}
+    if isinstance(value, (np.dtype, type)) or _is_key(value):
+        return {"is": "dtype", "name": str(value if _is_key(value) else np.dtype(value))}
+    raise ExportError(f"A value of type {type(value).__name__} is part of the program, and no archive holds such.")
+
+
+def _is_key(value: Any) -> bool:
+    return hasattr(value, "itemsize") and is_key_dtype(value)
+
+
 def tree_to_json(tree: Any) -> Any:
     """Returns what JSON holds of a tree of arguments or of a result.
 
@@ -242,9 +273,10 @@ def tree_to_json(tree: Any) -> Any:
         return [cls.__name__, children]
     if cls in (dict, collections.OrderedDict):
         if not all(type(key) in (str, int) for key in keys):
-            raise ExportError("A dict among arguments or results has keys that are neither strings nor ints.")
+            raise ExportError("a dict among arguments or results has keys that are neither strings nor ints")
         return [cls.__name__, list(keys), children]
+    named = keys[0] if type(keys) is tuple and keys and isinstance(keys[0], type) else cls
     raise ExportError(
-        f"A {cls.__name__} is among the arguments or results, which a process without its class cannot make. Pass and "
-        "return tensors, arrays, numbers, strings, and lists, tuples and dicts of them."
+        f"a {named.__name__} is among the arguments or results, which a process without its class cannot make: pass and "
+        "return tensors, arrays, numbers, strings, and lists, tuples and dicts of them"
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxaot.archive.readers import TYPES
+from jaxaot.archive.readers import TYPES, tree_to_json
 from jaxaot.archive.state import StateWriter
 from jaxaot.errors import ExportError
 from jaxaot.facade.cells import cell_kinds, is_object
@@ -115,6 +115,11 @@ class _Mover:
             made=tuple(map(self._made, traced.world.made)),
             writes=tuple(write for w in traced.world.writes if (write := self._write(w)) is not None),
         )
+        for tree in (traced.in_tree, traced.out_tree):
+            try:
+                tree_to_json(tree)
+            except ExportError as error:
+                self.problems.append(str(error))
         alias = dataclasses.replace(traced.alias, outputs=tuple(map(self._output, traced.alias.outputs)))
         if alias.refills:
             self.problems.append("a storage is freed that the backward needs, and filled again by a hook")
