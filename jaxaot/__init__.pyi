@@ -57,6 +57,8 @@ from jaxaot.facade.bound import TopkResult
 from jaxaot.facade.bound import TriangularSolveResult
 from jaxaot.views.memory_format import MemoryFormat
 from jaxaot import optim as optim
+from jaxaot.archive.exported import export as export
+from jaxaot.archive.loaded import load as load
 from jaxaot import amp as amp
 from jaxaot import aot as aot
 from jaxaot import autograd as autograd

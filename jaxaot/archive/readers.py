@@ -249,7 +249,7 @@ def plain_to_json(value: Any) -> Any:
         return {"is": "complex", "hex": [value.real.hex(), value.imag.hex()]}
     if isinstance(value, (np.dtype, type)) or _is_key(value):
         return {"is": "dtype", "name": str(value if _is_key(value) else np.dtype(value))}
-    raise ExportError(f"A value of type {type(value).__name__} is part of the program, and no archive holds such.")
+    raise ExportError(f"a value of type {type(value).__name__} is part of the program, and no archive holds such")
 
 
 def _is_key(value: Any) -> bool:
