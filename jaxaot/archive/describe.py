@@ -7,16 +7,16 @@ array of the weights, which output is the new value of what, and what the backwa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import jax
 
 from jaxaot.archive.state import StatePlan
 from jaxaot.plan.alias import ArrayOutput, ConstantOutput, TensorOutput
 from jaxaot.plan.paths import Path, path_text
-from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, ResidualSource
 from jaxaot.plan.stages import Partition, Traced
-from jaxaot.plan.world import BuiltArray, ItemWrite
+from jaxaot.plan.world import BuiltArray, ItemWrite, OutsideObject
 from jaxaot.runtime.program import empty_inputs
 
 
@@ -72,7 +72,7 @@ def _kind(traced: Traced, tensor: int) -> str:
     return "parameter" if given.requires_grad and given.is_leaf else "buffer"
 
 
-def _residual(source: Any, empty: set[int]) -> dict[str, Any]:
+def _residual(source: ResidualSource, empty: set[int]) -> dict[str, Any]:
     match source:
         case FromPrimal(index):
             return {"is": "forward input", "number": index - sum(i < index for i in empty)}
@@ -80,8 +80,10 @@ def _residual(source: Any, empty: set[int]) -> dict[str, Any]:
             return {"is": "forward output", "number": index}
         case FromForward(index):
             return {"is": "residual", "number": index}
-        case _:
+        case FromRefill():
             raise AssertionError("an archive has no storages that are filled again")
+        case _:
+            assert_never(source)
 
 
 def graph_inputs(traced: Traced, state: StatePlan) -> list[dict[str, Any]]:
@@ -128,8 +130,10 @@ def graph_outputs(traced: Traced) -> list[dict[str, Any]]:
                 output = alias.fresh[storage].output if storage >= 0 else None
                 if output is not None:
                     slots[output] = {"is": "result", "name": f"result{path}"}
-            case TensorOutput() | ConstantOutput() | _:
+            case TensorOutput() | ConstantOutput() | OutsideObject():
                 pass
+            case _:
+                assert_never(source)
     for item in traced.world.writes:
         if isinstance(item, ItemWrite) and isinstance(item.value, BuiltArray):
             slots[item.value.output] = {"is": "new value", "of": str(getattr(item.key, "value", item.key))}

@@ -277,6 +277,6 @@ def tree_to_json(tree: Any) -> Any:
         return [cls.__name__, list(keys), children]
     named = keys[0] if type(keys) is tuple and keys and isinstance(keys[0], type) else cls
     raise ExportError(
-        f"a {named.__name__} is among the arguments or results, which a process without its class cannot make: pass and "
-        "return tensors, arrays, numbers, strings, and lists, tuples and dicts of them"
+        f"a {named.__name__} is among the arguments or results, which a process without its class cannot make: pass "
+        "and return tensors, arrays, numbers, strings, and lists, tuples and dicts of them"
     )

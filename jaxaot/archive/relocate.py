@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from jaxaot.errors import ExportError
 from jaxaot.facade.cells import cell_kinds, is_object
 from jaxaot.facade.generator import Generator
 from jaxaot.facade.tensor import Tensor
-from jaxaot.plan.alias import ConstantOutput
+from jaxaot.plan.alias import ArrayOutput, ConstantOutput, OutputSource, TensorOutput
 from jaxaot.plan.call import CallPlan, TensorInput
 from jaxaot.plan.guards import (
     Condition,
@@ -41,18 +41,32 @@ from jaxaot.plan.places import ArrayInput, CellInput, PlacePlan
 from jaxaot.plan.stages import Traced
 from jaxaot.plan.world import (
     AttributeWrite,
+    BuiltArray,
     BuiltConstant,
     BuiltObject,
+    BuiltTensor,
     CellWrite,
     ComputedValue,
+    ContentWrite,
+    ContextWrite,
+    DequeWrite,
     ItemWrite,
+    Made,
+    MadeCopy,
+    MadeInstance,
     MadeMapping,
     MadeSequence,
+    MadeTree,
+    MembersWrite,
+    MetadataWrite,
     OutsideObject,
+    PassedValue,
+    PendingValue,
     RefillWrite,
     SliceWrite,
     Value,
     WorldWrite,
+    path_of,
     values_of,
     with_values,
 )
@@ -282,8 +296,8 @@ class _Mover:
             return
         for write in self.traced.world.writes:
             place = _place(write)
-            if place is not None and place == guard.path and isinstance(write, (AttributeWrite, ItemWrite)):
-                value = write.value
+            if place is not None and place == guard.path:
+                value = getattr(write, "value", None)
                 if not (isinstance(value, BuiltConstant) and value.value == guard.condition.value):
                     self.problems.append(
                         f"it changes `{path_text(place)}`, which decides what it computes, so that its second call is "
@@ -313,13 +327,17 @@ class _Mover:
 
     # -- Python's objects ----------------------------------------------------------------------------------------------
 
-    def _made(self, made: Any) -> Any:
-        is_known = isinstance(made, MadeSequence) and made.cls in (list, tuple)
-        if not is_known and not (isinstance(made, MadeMapping) and made.cls is dict):
-            cls = getattr(made, "cls", type(made))
-            self.problems.append(f"it makes a {cls.__name__}, whose class is not there")
-            return made
-        return with_values(made, self._value)
+    def _made(self, made: Made) -> Made:
+        match made:
+            case MadeSequence(cls) | MadeMapping(cls) if cls in (list, tuple, dict):
+                return with_values(made, self._value)
+            case MadeSequence(cls) | MadeMapping(cls) | MadeInstance(cls):
+                self.problems.append(f"it makes a {cls.__name__}, whose class is not there")
+            case MadeTree() | MadeCopy():
+                self.problems.append("it makes an object or a NumPy array: make a list, a dict or a tensor")
+            case _:
+                assert_never(made)
+        return made
 
     def _value(self, value: Value) -> Value:
         match value:
@@ -330,8 +348,13 @@ class _Mover:
                 self.problems.append(f"it keeps or returns `{path_text(path)}`, a {type(held).__name__}")
             case BuiltConstant(constant) if not isinstance(constant, _PLAIN):
                 self.problems.append(f"it keeps or returns a {type(constant).__name__}")
-            case _:
+            case (
+                OutsideObject() | PassedValue() | ComputedValue() | BuiltArray() | BuiltTensor() | BuiltConstant()
+                | BuiltObject() | PendingValue()
+            ):  # fmt: skip
                 pass
+            case _:
+                assert_never(value)
         return value
 
     def _write(self, write: WorldWrite) -> WorldWrite | None:
@@ -351,12 +374,15 @@ class _Mover:
                 return with_values(write, self._value)
             case SliceWrite(path) | RefillWrite(path) if is_of_arguments(path):
                 return with_values(write, self._value)
-            case _:
+            case (
+                AttributeWrite() | ItemWrite() | RefillWrite() | SliceWrite() | MetadataWrite() | DequeWrite()
+                | MembersWrite() | ContentWrite() | ContextWrite()
+            ):  # fmt: skip
                 where = "what it reaches" if place is None else f"`{path_text(place)}`"
-                self.problems.append(
-                    f"it changes {where} ({type(write).__name__}), which is not there: return the value instead"
-                )
+                self.problems.append(f"it changes {where}, which is not there: return the value instead")
                 return None
+            case _:
+                assert_never(write)
 
     def _kept(self, place: Path) -> Path:
         """Returns where something is kept that the function puts into a place of its own."""
@@ -378,27 +404,34 @@ class _Mover:
 
     # -- results -------------------------------------------------------------------------------------------------------
 
-    def _output(self, output: Any) -> Any:
+    def _output(self, output: OutputSource) -> Any:
         match output:
             case OutsideObject():
                 return self._value(output)
             case ConstantOutput(value):
-                if not isinstance(value, (*_PLAIN, ComputedValue, BuiltObject)):
+                if not isinstance(value, _PLAIN) and type(value) not in (ComputedValue, BuiltObject):
                     self.problems.append(f"it returns a {type(value).__name__}: return tensors, arrays and numbers")
                 return output
-            case _:
+            case TensorOutput() | ArrayOutput():
                 return output
+            case _:
+                assert_never(output)
 
 
 def _place(write: WorldWrite) -> Path | None:
-    """Returns the path to what a write changes."""
+    """Returns the path to what a write changes; None for a cell."""
     match write:
         case AttributeWrite(path, name):
             return (*path, ("attr", name))
         case ItemWrite(path, BuiltConstant(key)):
             return (*path, ("item", key))
+        case (
+            CellWrite() | MetadataWrite() | ItemWrite() | RefillWrite() | SliceWrite() | DequeWrite() | MembersWrite()
+            | ContentWrite() | ContextWrite()
+        ):  # fmt: skip
+            return path_of(write)
         case _:
-            return getattr(write, "path", None)
+            assert_never(write)
 
 
 def _is_simple(value: Value) -> bool:

@@ -583,7 +583,7 @@ def test_what_persists_comes_first():
     assert {*traced.input_names[:2]} == {"weight", "moment"} and traced.input_names[2] == "args[0]"
     assert traced.input_names[-2:] == ("seed 0", "offset 0")
     primals = [s.index for s in traced.joint().partition().plan.residuals if hasattr(s, "index") and "Primal" in str(s)]
-    assert primals == sorted(primals) and primals[0] == 0
+    assert primals == sorted(primals) and primals[0] < 2
 
 
 def test_the_gradient_of_an_argument_comes_after_it():
