@@ -132,14 +132,15 @@ def read_graph(make: Any, archive: Archive) -> Any:
 def _signature(value: Any) -> GraphSignature:
     """Reads a signature."""
     held = table(TEXT, lambda x: x)(value)
-    names: dict[str, Any] = {name: read(held.get(name)) for name, read in _SIGNATURE.items()}
+    names: Any = {name: read(held.get(name)) for name, read in _SIGNATURE.items()}
+    names = {name: list(found) if isinstance(found, tuple) else found for name, found in names.items()}
     backward = held.get("backward")
     if backward is not None:
         given = table(TEXT, lambda x: x)(backward)
         parameters, inputs = (_TABLE(given.get(f"gradients_to_{kind}")) for kind in ("parameters", "user_inputs"))
         backward = BackwardSignature(parameters, inputs, _loss(given.get("loss_output")))  # type: ignore[arg-type]
     return GraphSignature(
-        **{name: list(found) if isinstance(found, tuple) else found for name, found in names.items()},
+        **names,
         in_spec=TREE(held.get("in_spec")),
         out_spec=TREE(held.get("out_spec")),
         constant_outputs=dict(_CONSTANTS(held.get("constants"))),

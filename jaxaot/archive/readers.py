@@ -51,6 +51,8 @@ def from_json(reader: Reader, value: Any, what: str) -> Any:
 
 
 def exactly(*types: type) -> Reader:
+    """Returns a reader of values of some types alone."""
+
     def read(value: Any) -> Any:
         if type(value) not in types:
             raise Damaged(f"{shown(value)} is not of type {' or '.join(t.__name__ for t in types)}")
@@ -60,6 +62,7 @@ def exactly(*types: type) -> Reader:
 
 
 def shown(value: Any) -> str:
+    """Returns what a file holds for people, in few words."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
