@@ -34,6 +34,8 @@ if _TYPE_CHECKING:
     from jaxaot import distributed as distributed
     from jaxaot import optim as optim
     from jaxaot import subclasses as subclasses
+    from jaxaot.archive.exported import export as export
+    from jaxaot.archive.loaded import load as load
 
 from jaxaot import amp as amp
 from jaxaot import aot as aot
@@ -150,8 +152,9 @@ _PACKAGES = (
 )  # fmt: skip
 _LATER = {
     "distributed": "jaxaot.distributed", "optim": "jaxaot.optim", "subclasses": "jaxaot.subclasses",
+    "export": "jaxaot.archive.exported", "load": "jaxaot.archive.loaded",
 }  # fmt: skip
-"""Packages that are loaded when they are first asked for, so that the import does not wait for them."""
+"""Packages and functions that are loaded when they are first asked for, so that the import does not wait for them."""
 _PUBLIC = sorted(["__version__", *_FOREACH, *_LATER, *_public_names(globals(), _PACKAGES)])
 # `from jaxaot import *` leaves Python's own `int`, `sum`, `map`, … alone
 globals()["__all__"] = [name for name in _PUBLIC if not (name.startswith("_") or hasattr(_builtins, name))]
@@ -163,5 +166,6 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> object:
     if name in _LATER:
-        return _importlib.import_module(_LATER[name])
+        found = _importlib.import_module(_LATER[name])
+        return getattr(found, name, found)
     raise _missing_name("jaxaot", name, _PUBLIC)

@@ -36,17 +36,12 @@ HINTS = {
         "multiprocessing": "Start processes with Python's `multiprocessing`, with the start method `spawn`.",
         "script": _SCRIPT,
         "fx": "Graphs are jaxprs: `ja.trace(fn, *args).jaxpr`.",
-        "export": "Write `ja.aot.aot_export_module(…)`, or `jax.export` on `ja.functionalize(fn)`.",
         "onnx": "Write `jax.export` on `ja.functionalize(fn)`, or a converter of jaxprs such as `jax2onnx`.",
         "_dynamo": "Write `ja.compile(fn)`; `step.explain_recompiles()` says why programs were made.",
         "_inductor": "XLA compiles. `ja.compile(fn).explain(*args)` shows the graphs.",
         "utils": (
             "Of `torch.utils` there are `ja.checkpoint` (for `utils.checkpoint`), `ja.nn.utils`, and `jax.tree` (for "
             "`utils._pytree`). " + _DATA
-        ),
-        "load": (
-            "Write `ja.load_state(path)` for what `ja.save` or safetensors wrote. Pickles of PyTorch: load them with "
-            "torch, and pass the state dict to `model.load_state_dict`."
         ),
         "sparse": "Tensors are dense. `jax.experimental.sparse` has sparse arrays.",
         "nested": "Tensors are not nested: pad them, and use masks.",

@@ -81,6 +81,7 @@
     ├── ControlFlowMismatchError          branches, or what a loop carries, that do not agree
     ├── StateDictError                    a state dict that does not fit
     ├── SavedFileError                    a file of saved tensors that cannot be written or read
+    │   └── ArchiveError                  an archive of a function that cannot be read
     ├── MissingNameError                  a name of PyTorch's that there is not here
     └── UnknownSettingError, UsageError   settings and the command line
         └── NothingToCheckError           a gradcheck that is to compare nothing
@@ -425,6 +426,18 @@ class SavedFileError(JaxaotError, RuntimeError, ValueError):
         model = ja.nn.Linear(4, 2)
         ja.save({"model": model}, "model.safetensors")    # SavedFileError
         ja.save({"model": model.state_dict()}, "model.safetensors")
+    """
+
+
+class ArchiveError(SavedFileError):
+    """A file that `ja.load` cannot read: it is damaged, of another kind, or of a later format.
+
+    Archives are written by `ja.export(fn, *args).save(path)`. Every part of one has a checksum, so what was cut off or
+    changed since is found before anything of it is used. The message says which part it is.
+
+        ja.save({"w": ja.ones(3)}, "weights.safetensors")
+        ja.load("weights.safetensors")                  # ArchiveError
+        ja.load_state("weights.safetensors")
     """
 
 

@@ -36,6 +36,28 @@ _READ = {
 _WRITTEN = {np.dtype(dtype): name for name, dtype in _READ.items()}
 
 
+def arrays_to_bytes(arrays: dict[str, Any], metadata: dict[str, str] | None = None) -> bytes:
+    """Returns arrays by name as a file of safetensors.
+
+    Raises:
+      SavedFileError: If one cannot be saved.
+      MissingExtraError: If safetensors is not installed.
+    """
+    writer = _Writer()
+    return _library().save({name: writer.array(value, (name,)) for name, value in arrays.items()}, metadata)
+
+
+def arrays_from_bytes(content: bytes) -> dict[str, np.ndarray]:
+    """Returns the arrays by name of a file of safetensors.
+
+    Raises:
+      SavedFileError: If one is of a type that JAX has not.
+      MissingExtraError: If safetensors is not installed.
+      Exception: Of other classes, if it is no such file.
+    """
+    return {name: _read(name, entry) for name, entry in dict(_library().deserialize(content)).items()}
+
+
 def _library() -> Any:
     try:
         return importlib.import_module("safetensors.numpy")
@@ -56,7 +78,7 @@ class _Writer:
         """Returns what JSON holds of a value, and notes its arrays."""
         if isinstance(value, (Tensor, jax.Array, np.ndarray, np.generic)):
             kind = "tensor" if isinstance(value, Tensor) else "jax" if isinstance(value, jax.Array) else "numpy"
-            return {kind: self._name(self._array(value, path), path)}
+            return {kind: self._name(self.array(value, path), path)}
         if isinstance(value, dict):
             for key in value:
                 if type(key) not in _KEYS:
@@ -75,7 +97,12 @@ class _Writer:
             f"{_place(path)} is of type {type(value).__name__}, which no file of tensors can hold. Save {advice}."
         )
 
-    def _array(self, value: Any, path: tuple[str, ...]) -> np.ndarray:
+    def array(self, value: Any, path: tuple[str, ...]) -> np.ndarray:
+        """Returns the values of a tensor or array.
+
+        Raises:
+          SavedFileError: If no file can hold them.
+        """
         if isinstance(value, Tensor):
             value = value.detach().numpy()
         if is_tracer(value):
@@ -148,13 +175,13 @@ def load_state(path: str | os.PathLike[str]) -> Any:
       FileNotFoundError: If there is no such file.
       MissingExtraError: If safetensors is not installed.
     """
-    library, place = _library(), pathlib.Path(path)
+    _library()
+    place = pathlib.Path(path)
     content = place.read_bytes()
     try:
-        entries = dict(library.deserialize(content))
+        arrays = arrays_from_bytes(content)
         length = int.from_bytes(content[:8], "little")
         metadata = json.loads(content[8 : 8 + length]).get("__metadata__", {})
-        arrays = {name: _read(name, entry) for name, entry in entries.items()}
         tree = json.loads(metadata[_TREE]) if _TREE in metadata else None
         return _Reader(arrays).value(tree) if tree is not None else {n: _tensor(a) for n, a in arrays.items()}
     except SavedFileError:

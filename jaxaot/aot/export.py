@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
@@ -15,10 +16,12 @@ from jaxaot import settings as config
 from jaxaot._jax import jaxpr_as_fun
 from jaxaot._typing import Aval, ClosedJaxpr
 from jaxaot._util import signature_of
+from jaxaot.aot.archived import read_graph, save_graph
 from jaxaot.aot.module import lift, lifted_function
 from jaxaot.aot.signature import BackwardSignature, GraphSignature
 from jaxaot.aot.values import changed_tensors, compute_values, require_values
 from jaxaot.api import trace
+from jaxaot.archive.kinds import register_kind
 from jaxaot.errors import ExportError, LossError, NoGradPathError, OptionError
 from jaxaot.facade.generator import default_generator
 from jaxaot.facade.tensor import Tensor
@@ -75,10 +78,33 @@ class ExportedGraph:
             return tuple(results)
         return jax.tree.unflatten(self.out_tree, _with_constants(results, self.constant_outputs))
 
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        signature: GraphSignature | None = None,
+        *,
+        platforms: Sequence[str] | None = None,
+    ) -> None:
+        """Writes an archive of the graph and its example inputs; `ja.load(path)` returns it, with the signature.
+
+        Args:
+          path: Where.
+          signature: What `aot_export_module` returned beside the graph.
+          platforms: What it is to run on, as of `ja.export`.
+
+        Raises:
+          ExportError: If JAX cannot export the graph, or a tree has classes of the user.
+          MissingExtraError: If flatbuffers or safetensors is not installed.
+        """
+        save_graph(self, signature, path, platforms)
+
     def __str__(self) -> str:
         in_roles = [Primal(i, name) for i, name in enumerate(self.input_names)]
         out_roles = [Output(i, name) for i, name in enumerate(self.output_names)]
         return to_text(self.jaxpr, in_roles, out_roles)
+
+
+register_kind("graph", functools.partial(read_graph, ExportedGraph))
 
 
 def _dynamic(leaves: Iterable[Any]) -> list[Any]:

@@ -222,8 +222,10 @@ def _check_bounds(view: Tensor, indices: list[Tensor | None]) -> None:
     for dim, index in enumerate(indices):
         if index is None or index._is_without_values or index.numel() == 0:
             continue
-        values = np.asarray(index._read())
-        n = view._layout.size[dim]
+        held = index._read()
+        if is_tracer(held):  # what a trace reaches is a symbol from its first use on
+            continue
+        values, n = np.asarray(held), view._layout.size[dim]
         if values.min() < -n or values.max() >= n:
             if n == 0:
                 raise DimError(f"index is out of bounds for dimension with size 0 (dimension {dim})")

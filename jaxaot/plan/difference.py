@@ -85,6 +85,7 @@ class CallKey:
       break_values: The values that Python asked for.
       hooks: The `HookPair` that packs what is saved, or None; None too where nothing is saved.
       watches: Whether NaNs in a backward inside are errors; None without one.
+      looks_at_settings: Whether later settings decide anything: not if the graphs come from an archive.
     """
 
     call: CallPlan
@@ -97,6 +98,7 @@ class CallKey:
     break_values: tuple[BreakValue, ...] = ()
     hooks: Any = None
     watches: bool | None = None
+    looks_at_settings: bool = True
 
     def name(self, path: Path) -> str:
         """Returns a path as the user would write it, an argument as such."""

@@ -170,3 +170,18 @@ class SavePlan:
         if self.packed_between:
             lines.append(f"  hooks that cannot be traced pack {len(self.packed_between)} residuals after the forward")
         return "\n".join(lines)
+
+
+@dataclasses.dataclass(frozen=True)
+class TapePlan:
+    """What the node of a call needs to know of the joint graph's equations.
+
+    Attributes:
+      primals: The inputs of the forward that gradients depend on, which a derivative of the backward takes.
+      apart: For each gradient the outputs that its input leads to; None if each leads to all of them.
+      is_differentiable: Whether there is a derivative of the backward.
+    """
+
+    primals: tuple[int, ...]
+    apart: tuple[frozenset[int], ...] | None
+    is_differentiable: bool = True

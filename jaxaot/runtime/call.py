@@ -101,11 +101,10 @@ def _write_tests(source: Source, traced: Traced, places: PlaceWriter, is_padded:
     if is_padded:
         source.scope["may_be_padded"] = may_be_padded
         source.miss_if("not may_be_padded()")
-    source.miss_if(
-        f"state.grad_enabled is not {traced.call.grad_enabled}",
-        "(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS",
-    )
-    source.miss_if("state.autocast is not AUTOCAST and state.autocast != AUTOCAST")
+    source.miss_if(f"state.grad_enabled is not {traced.call.grad_enabled}")
+    if source.scope["SETTINGS"] is not None:  # else its graphs were made under what was in force then
+        source.miss_if("(scoped() or config._default) is not SETTINGS and config.get() != SETTINGS")
+        source.miss_if("state.autocast is not AUTOCAST and state.autocast != AUTOCAST")
     if traced.needs_backward:  # else nothing is saved
         source.miss_if("state.saved_hooks is not HOOKS and state.saved_hooks != HOOKS")
     if source.scope["WATCHES"] is not None:  # else there is nothing to look at
@@ -126,7 +125,8 @@ class _Writer:
             "MISS": MISS, "state": state, "threads": threads, "wrap": wrap,
             "Tensor": Tensor, "Storage": Storage, "History": History,
             "CompiledNode": CompiledNode, "history_edge": history_edge, "getrefcount": sys.getrefcount,
-            "config": config, "scoped": config.scoped_value, "SETTINGS": program.key.settings,
+            "config": config, "scoped": config.scoped_value,
+            "SETTINGS": program.key.settings if program.key.looks_at_settings else None,
             "HOOKS": program.key.hooks, "pack_arrays": pack_arrays, "version_of": version_of,
             "AUTOCAST": self.traced.call.autocast, "WATCHES": program.key.watches,
             "forward": program.forward, "FORWARD": program.entry, "DONATED": program.entry_donated,

@@ -13,16 +13,18 @@ from typing import Any
 import jax.numpy as jnp
 
 from jaxaot._jax import jaxpr_as_fun
+from jaxaot.errors import NoDerivativeError
 from jaxaot.facade.anomaly import describe, has_nan
 from jaxaot.facade.kernels import conjugate, pull_row
 from jaxaot.facade.source_line import with_source
+from jaxaot.ir.reach import outputs_apart, reached_inputs
 from jaxaot.ir.rewrite import rebuild
 from jaxaot.ir.walk import backward_slice, forward_index, is_backward, source_line, variables
 from jaxaot.joint import build_joint
 from jaxaot.lower.interpret import Interpreter
 from jaxaot.ops.table import OpSpec
 from jaxaot.passes.prepare import prepare_backward
-from jaxaot.plan.saved import FromPrimal
+from jaxaot.plan.saved import FromPrimal, TapePlan
 from jaxaot.plan.stages import Partition, Traced
 
 
@@ -37,6 +39,15 @@ def needed_primals(partition: Partition) -> tuple[int, ...]:
     return tuple(i for i in range(joint.n_primals) if jaxpr.invars[i] in read)
 
 
+def tape_plan(traced: Traced, partition: Partition) -> TapePlan:
+    """Returns what the node of a call needs to know of the equations of its graphs."""
+    differentiable, apart = traced.alias.differentiable, None
+    if len(differentiable) > 1:
+        reached = reached_inputs(traced.jaxpr)
+        apart = outputs_apart([reached[k] for k in differentiable], partition.joint.differentiable_inputs)
+    return TapePlan(needed_primals(partition), apart)
+
+
 class DoubleBackward:
     """The backward of a compiled call as a function that can be differentiated.
 
@@ -45,18 +56,20 @@ class DoubleBackward:
       extra: Those of them that are no residuals, and are held besides.
     """
 
-    def __init__(self, traced: Traced, partition: Partition, absent: Sequence[int]):
+    def __init__(self, traced: Traced, partition: Partition, plan: TapePlan, absent: Sequence[int]):
         """Notes what is needed; the graph is only made when it is asked for.
 
         Args:
           traced: The traced function.
           partition: Its forward and backward.
+          plan: What is known of their equations.
           absent: Graph inputs that are never passed.
         """
         self._traced = traced
         self._partition = partition
         self._absent = tuple(absent)
-        self.primals = tuple(i for i in needed_primals(partition) if i not in absent)
+        self._is_differentiable = plan.is_differentiable
+        self.primals = tuple(i for i in plan.primals if i not in absent)
         passed = [s for s in partition.plan.residuals if not (isinstance(s, FromPrimal) and s.index in absent)]
         self._places = {s.index: place for place, s in enumerate(passed) if isinstance(s, FromPrimal)}
         self.extra = tuple(i for i in self.primals if i not in self._places)
@@ -73,7 +86,16 @@ class DoubleBackward:
 
     @functools.cached_property
     def row(self) -> OpSpec:
-        """From `primals` and cotangents to gradients, as an op."""
+        """From `primals` and cotangents to gradients, as an op.
+
+        Raises:
+          NoDerivativeError: If the graphs are those of an archive, which has none of second derivatives.
+        """
+        if not self._is_differentiable:
+            raise NoDerivativeError(
+                "The function comes from an archive, which holds its backward and no derivative of it. Compute second "
+                "derivatives inside of the function that is exported, by `ja.autograd.grad(..., create_graph=True)`."
+            )
         joint = self._partition.joint
         refills = [""] * joint.n_refills
         built = build_joint(
@@ -102,6 +124,8 @@ class DoubleBackward:
         Args:
           operands: Of the backward executable.
         """
+        if not self._is_differentiable:
+            return "The compiled backward comes from an archive, which does not hold its equations."
         joint, found = self._partition.joint, []
 
         def look(eqn: Any, _: list[Any], results: list[Any]) -> None:

@@ -22,10 +22,10 @@ from jaxaot.plan.alias import ArrayOutput, TensorOutput
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.guards import EqualTo, HasType
 from jaxaot.plan.paths import Path, follow
-from jaxaot.plan.saved import FromForward, FromPrimal
+from jaxaot.plan.saved import FromForward, FromPrimal, TapePlan
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.plan.world import BuiltArray, CellWrite
-from jaxaot.runtime.double_backward import DoubleBackward
+from jaxaot.runtime.double_backward import DoubleBackward, tape_plan
 from jaxaot.runtime.links import Link, Linker
 from jaxaot.runtime.room import Room
 from jaxaot.runtime.watched import watching
@@ -38,6 +38,7 @@ class Program:
       traced: Its graph and plans.
       partition: Its forward and backward; None if no gradient flows.
       second: Its backward as a function that can be differentiated.
+      apart: For each gradient the outputs that its input leads to; None if each leads to all of them.
       input_keys: What tells its graph inputs apart across the programs of a function, if there are segments.
       links: The segments that it runs before the last one; None if Python may not ask for values.
       sources: Where each output of the forward comes from, if there are segments.
@@ -58,7 +59,7 @@ class Program:
     """
 
     __slots__ = (
-        "backward", "consuming", "donated", "donated_places", "enter", "entry", "entry_donated", "executables",
+        "apart", "backward", "consuming", "donated", "donated_places", "enter", "entry", "entry_donated", "executables",
         "forward", "has_work", "input_keys", "inputs", "key", "links", "makes_fresh_outputs", "partition", "room",
         "second", "source", "sources", "traced",
     )  # fmt: skip
@@ -72,6 +73,7 @@ class Program:
         key: CallKey,
         linker: Linker | None = None,
         room: Room | None = None,
+        tape: TapePlan | None = None,
     ):
         """Makes the executables; XLA compiles them at the first call.
 
@@ -83,6 +85,7 @@ class Program:
           key: All that the guards look at.
           linker: Finds the segments that are run before the last one; None if Python may not ask for values.
           room: How it runs in the program of a bucket, whose executables then take the place of the backend's.
+          tape: What is known of the equations of forward and backward, if these are not there.
         """
         self.traced = traced
         self.partition = partition
@@ -94,7 +97,11 @@ class Program:
         self.links: tuple[Link, ...] | None = None
         self.inputs: tuple[ValueSource, ...] = tuple(map(FromInput, range(n_inputs)))
         self.sources: tuple[ValueSource, ...] = ()
-        self.second = None if partition is None else DoubleBackward(traced, partition, empty_inputs(traced))
+        self.second = self.apart = None
+        if partition is not None:
+            tape = tape_plan(traced, partition) if tape is None else tape
+            self.second = DoubleBackward(traced, partition, tape, empty_inputs(traced))
+            self.apart = tape.apart
         held = frozenset(self.held_inputs)
         self.donated = donated_storages(traced, held) if donate else ()
         self.donated_places = donated_places(traced, held) if donate else ()
@@ -197,7 +204,7 @@ class Program:
 
 def lower(
     traced: Traced, partition: Partition | None, make_executable: Callable[..., Any], key: CallKey, donate: bool = True,
-    room: Room | None = None,
+    room: Room | None = None, tape: TapePlan | None = None,
 ) -> Program:  # fmt: skip
     """Returns a program for the calls that are like the traced one; it has no `enter` yet.
 
@@ -208,10 +215,11 @@ def lower(
       key: All that the guards look at.
       donate: Whether the buffers of written storages may be reused, if the settings allow it.
       room: How it runs in the program of a bucket; None if it has its own.
+      tape: What is known of the equations of forward and backward, if these are not there.
     """
     if key.watches:
         make_executable, donate = watching(make_executable), False
-    return Program(traced, partition, make_executable, key.settings.donate and donate, key, room=room)
+    return Program(traced, partition, make_executable, key.settings.donate and donate, key, room=room, tape=tape)
 
 
 def calls_python(jaxpr: Any) -> bool:

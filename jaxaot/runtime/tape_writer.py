@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-from jaxaot.ir.reach import outputs_apart, reached_inputs
 from jaxaot.ops.promotion import is_complex
 from jaxaot.plan.alias import FreedStorage, HistoryOfInput, HistoryOfLeaf, HistoryOfNode, HistorySource
 from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, SavePlan
@@ -54,17 +53,13 @@ class TapeWriter:
             is_unused = bool(joint.zero_gradients) and joint.zero_gradients[k] and not self._is_read_empty(tensor)
             edges.append("None" if is_unused else f"history_edge({source.history(tensor)})")
             bases.append(self._base(tensor))
-        apart = None
-        if len(traced.alias.differentiable) > 1:
-            reached = reached_inputs(traced.jaxpr)
-            apart = outputs_apart([reached[k] for k in traced.alias.differentiable], joint.differentiable_inputs)
         types = [aval.dtype for aval in (*traced.jaxpr.in_avals, *out_avals)]
         has_complex = any(is_complex(dtype) for dtype in types)
         listed = lambda texts: f"({''.join(text + ', ' for text in texts)})"
         cut = "None" if all(base == "None" for base in bases) else listed(bases)
         source.add(f"node = CompiledNode({listed(edges)}, backward, {held}, {avals}, "
                    f"{cut}, {has_complex}, {has_refills}, {source.constant(program.second)}, "
-                   f"{source.constant(program.consuming)}, {source.constant(apart)})")  # fmt: skip
+                   f"{source.constant(program.consuming)}, {source.constant(program.apart)})")  # fmt: skip
 
     def _is_read_empty(self, tensor: int) -> bool:
         """Returns whether a tensor without elements was read: JAX drops it, and its gradient has no elements either."""

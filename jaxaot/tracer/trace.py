@@ -577,7 +577,7 @@ def roots(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Path]) -> list[Tensor]:
-    """Returns the tensors from outside in order, arguments first."""
+    """Returns the tensors from outside in order, those that are not passed first."""
     targets = {i: tensor for i, (tensor, _) in trace.noted.items()}
     grads = {id(t._grad) for t, _ in trace.noted.values() if t._grad is not None}
     missing = [tensor for i, tensor in targets.items() if i not in paths]
@@ -589,10 +589,11 @@ def _tensor_inputs(leaves: Sequence[Any], trace: TraceState, paths: dict[int, Pa
             "Pass them as arguments, or keep them in an attribute, a list or a dict that the function reads."
         )
     passed = {id(leaf): i for i, leaf in enumerate(leaves)}
-    inputs = sorted(targets.values(), key=lambda t: passed.get(id(t), len(leaves)))
-    # a tensor that is the `.grad` of another comes after it
-    inputs.sort(key=lambda t: id(t) in grads)
-    return inputs
+    given = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    storages = {id(t._storage) for leaf in given for t in (leaf, leaf._grad) if t is not None}
+    # what stays from call to call comes first; a tensor that is the `.grad` of another comes after it
+    place = lambda t: (id(t._storage) in storages, id(t) in grads, passed.get(id(t), len(leaves)))
+    return sorted(targets.values(), key=place)
 
 
 def _generators(trace: TraceState, starts: Sequence[tuple[Path, Any]]) -> tuple[RngPlan, tuple[WorldWrite, ...]]:

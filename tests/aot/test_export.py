@@ -749,3 +749,27 @@ def test_simple_export_refuses_gradients_of_the_outside():
         export_simple(lambda x: x, ja.ones(2), trace_joint=False)
     with pytest.raises(errors.NotDifferentiableError):
         export_simple(lambda x: (x * 2,), (ja.ones(2),), trace_joint=True)
+
+
+def test_a_graph_and_its_signature_are_saved(tmp_path):
+    model = ja.nn.Sequential(ja.nn.Linear(3, 4), ja.nn.BatchNorm1d(4), ja.nn.Dropout(0.5))
+    fn = lambda x: (model(x).sum(), "kind", model(x))
+    graph, signature = ja.aot.aot_export_module(fn, (ja.randn(5, 3),), trace_joint=True, output_loss_index=0)
+    graph.save(tmp_path / "graph.jaxaot", signature)
+    loaded, again = ja.load(tmp_path / "graph.jaxaot")
+    assert again == signature
+    assert (loaded.input_names, loaded.output_names) == (graph.input_names, graph.output_names)
+    for one, other in zip(graph(*graph.example_inputs), loaded(*loaded.example_inputs), strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ja.errors.SignatureMismatchError):
+        loaded(*loaded.example_inputs[1:])
+
+
+def test_a_graph_that_is_called_like_its_function_is_saved(tmp_path):
+    fn = lambda pair, n: {"sum": (pair[0] + pair[1]) * n, "none": None}
+    given = ([ja.ones(2), ja.ones(2)], 2.0)
+    graph = ja.aot.aot_export_joint_simple(fn, given, trace_joint=False)
+    graph.save(tmp_path / "graph.jaxaot")
+    result = ja.load(tmp_path / "graph.jaxaot")(*given)
+    assert result["none"] is None
+    np.testing.assert_array_equal(result["sum"], [4, 4])

@@ -570,3 +570,24 @@ def test_arrays_and_tensors_reached_together_have_gradients():
         fn(ja.full((2,), 3.0)).backward()
         assert values(w.grad) == [3 - n, 3 - n]
     assert fn.cache_info().misses == 1
+
+
+def test_what_persists_comes_first():
+    weight, moment = ja.ones(3, requires_grad=True), ja.zeros(3)
+
+    def fn(x, scale):
+        moment.add_(x.detach())
+        return (ja.nn.functional.dropout(x * weight.tanh() * scale, 0.5) + moment).sum()
+
+    traced = ja.trace(fn, ja.ones(3, requires_grad=True), 2.0)
+    assert {*traced.input_names[:2]} == {"weight", "moment"} and traced.input_names[2] == "args[0]"
+    assert traced.input_names[-2:] == ("seed 0", "offset 0")
+    primals = [s.index for s in traced.joint().partition().plan.residuals if hasattr(s, "index") and "Primal" in str(s)]
+    assert primals == sorted(primals) and primals[0] < 2
+
+
+def test_the_gradient_of_an_argument_comes_after_it():
+    weight, x = ja.ones(3, requires_grad=True), ja.ones(3, requires_grad=True)
+    (weight * x).sum().backward()
+    traced = ja.trace(lambda x: (x.grad + weight.grad).sum(), x)
+    assert traced.input_names == ("weight._grad", "args[0]", "args[0]._grad")

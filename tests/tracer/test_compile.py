@@ -564,3 +564,11 @@ def test_a_deep_copy_of_an_object_with_a_compiled_method(segments):
     assert other.step(2).item() == 6.0 and other.scaled(other.count).tolist() == [6.0, 6.0]
     assert counter.count.tolist() == [1.0, 1.0] and copy.copy(counter.step)(1).item() == 4.0
     assert other.step.cache_info().misses == 1 and other.scaled.cache_info().misses == 1
+
+
+def test_an_index_that_the_function_reaches():
+    table, index = ja.arange(12.0).reshape(4, 3), ja.tensor([2, 0])
+    fn = ja.compile(lambda: table[index])
+    assert fn().tolist() == table[index].tolist()
+    index.add_(1)
+    assert fn().tolist() == table[index].tolist()

@@ -1,0 +1,1 @@
+"""Archives: a function, saved to be called where its source is not; see README.md."""

@@ -1,0 +1,145 @@
+"""The signature of a program as plain JSON: what each slot of its graphs is, for people and for other programs.
+
+Whoever runs the programs of an archive without jaxaot reads this: which input of the forward is which argument or which
+array of the weights, which output is the new value of what, and what the backward takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, assert_never
+
+import jax
+
+from jaxaot.archive.state import StatePlan
+from jaxaot.plan.alias import ArrayOutput, ConstantOutput, TensorOutput
+from jaxaot.plan.paths import Path, path_text
+from jaxaot.plan.saved import FromForward, FromOutput, FromPrimal, FromRefill, ResidualSource
+from jaxaot.plan.stages import Partition, Traced
+from jaxaot.plan.world import BuiltArray, ItemWrite, OutsideObject
+from jaxaot.runtime.program import empty_inputs
+
+
+def describe_program(traced: Traced, partition: Partition | None, state: StatePlan) -> dict[str, Any]:
+    """Returns what a program takes, changes and returns, and what the slots of its graphs are."""
+    inputs, outputs = graph_inputs(traced, state), graph_outputs(traced)
+    empty = set(empty_inputs(traced))
+    names = {tensor.name: place_text(tensor.path) for tensor in traced.call.tensors}
+    found: dict[str, Any] = {
+        "grad_enabled": traced.call.grad_enabled,
+        "inputs": [
+            {
+                "name": place_text(traced.call.tensors[k].path), "kind": _kind(traced, k), "size": list(i.view[0]),
+                "stride": list(i.view[1]), "offset": i.view[2], "dtype": traced.call.tensors[k].layout.dtype.name,
+                "storage": i.storage, "is_written": i.mutates_data, "is_resized": i.storage_resize,
+                "changes_what_it_shows": i.mutates_metadata, "requires_grad": i.requires_grad,
+            }
+            for k, i in enumerate(traced.signature.inputs)
+        ],
+        "storages": [
+            {"name": names[s.name], "bytes": s.nbytes, "is_read": s.is_read, "is_written": s.is_written,
+             "is_resized": s.is_resized}
+            for s in traced.signature.storages
+        ],
+        "outputs": [
+            {"kind": o.kind, "of": names.get(str(o.base), o.base), "size": None if o.view is None else list(o.view[0]),
+             "stride": None if o.view is None else list(o.view[1]), "offset": None if o.view is None else o.view[2]}
+            for o in traced.signature.outputs
+        ],
+        "generators": [
+            {"is_default": use.path is None, "name": None if use.path is None else place_text(use.path),
+             "n_draws": use.n_draws}
+            for use in traced.rng.generators
+        ],
+        "forward": {"inputs": [slot for i, slot in enumerate(inputs) if i not in empty], "outputs": list(outputs)},
+    }  # fmt: skip
+    if partition is None:
+        return found
+    joint, residuals = partition.joint, partition.plan.residuals
+    found["forward"]["outputs"] += [{"is": "residual", "number": i} for i in range(partition.plan.n_extra_outputs)]
+    passed = [s for s in residuals if not (isinstance(s, FromPrimal) and s.index in empty)]
+    cotangents = [{"is": "cotangent", "of": outputs[k]} for k in joint.differentiable_outputs]
+    gradients = [{"is": "gradient", "of": inputs[i]} for i in joint.differentiable_inputs]
+    found["backward"] = {"inputs": [*(_residual(s, empty) for s in passed), *cotangents], "outputs": gradients}
+    found["joint"] = {"inputs": [*inputs, *cotangents], "outputs": [*outputs, *gradients]}
+    return found
+
+
+def _kind(traced: Traced, tensor: int) -> str:
+    given = traced.call.tensors[tensor]
+    if given.path[0][1] != "fn":
+        return "argument"
+    return "parameter" if given.requires_grad and given.is_leaf else "buffer"
+
+
+def _residual(source: ResidualSource, empty: set[int]) -> dict[str, Any]:
+    match source:
+        case FromPrimal(index):
+            return {"is": "forward input", "number": index - sum(i < index for i in empty)}
+        case FromOutput(index):
+            return {"is": "forward output", "number": index}
+        case FromForward(index):
+            return {"is": "residual", "number": index}
+        case FromRefill():
+            raise AssertionError("an archive has no storages that are filled again")
+        case _:
+            assert_never(source)
+
+
+def graph_inputs(traced: Traced, state: StatePlan) -> list[dict[str, Any]]:
+    """Returns what each input of the graph is: an argument, a part of the state, a number, a seed or an offset."""
+    call = traced.call
+    weights = {tensor.name: state.storages[tensor.storage].array for tensor in state.tensors}
+    slots = [_place(call.tensors[s.tensor].path, weights) for s in call.storages if s.graph_input is not None]
+    slots += [_place(call.tensors[ghost.tensor].path, weights) for ghost in call.ghosts]
+    slots += [{"is": "argument", "leaf": value.leaf} for value in call.values]
+    slots += [{"is": "number", "text": call.numbers.text(number.step)} for number in call.numbers.inputs]
+    in_order = sorted((array.leaf.graph_input or 0, array.path) for array in traced.places.arrays)
+    slots += [_place(path, {array.name: array.name for array in state.arrays}) for _, path in in_order]
+    for i, use in enumerate(use for use in traced.rng.generators if use.is_input):
+        slots += [{"is": word, "generator": i, "n_draws": use.n_draws} for word in ("seed", "offset")]
+    types = ({"shape": list(aval.shape), "dtype": str(aval.dtype)} for aval in traced.jaxpr.in_avals)
+    return [{**slot, **kind} for slot, kind in zip(slots, types, strict=True)]
+
+
+def place_text(path: Path) -> str:
+    """Returns where something is found: the expression of an argument, the name of a part of the state."""
+    if path[0][1] != "fn" or len(path) == 1:
+        return path_text(path)
+    return str(path[1][1]) + "".join({"_grad": ".grad", "_base_tensor": ".base"}.get(key, "") for _, key in path[2:])
+
+
+def _place(path: Path, weights: dict[str, str | None]) -> dict[str, Any]:
+    name = place_text(path)
+    return {"is": "argument" if path[0][1] != "fn" else "state", "name": name, "weights": weights.get(name, name)}
+
+
+def graph_outputs(traced: Traced) -> list[dict[str, Any]]:
+    """Returns what each output of the graph is: the new value of a storage, a result, or part of the state."""
+    call, alias = traced.call, traced.alias
+    n, n_tensors, n_storages = len(traced.jaxpr.out_avals), len(call.tensors), len(call.storages)
+    slots: list[dict[str, Any]] = [{"is": "value of a new tensor"} for _ in range(n)]
+    results = jax.tree.unflatten(traced.out_tree, range(len(alias.outputs)))
+    paths = [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(results)]
+    for path, source in zip(paths, alias.outputs, strict=True):
+        match source:
+            case ArrayOutput(output):
+                slots[output] = {"is": "result", "name": f"result{path}"}
+            case TensorOutput(tensor) if tensor >= n_tensors:
+                storage = alias.made[tensor - n_tensors].storage - n_storages
+                output = alias.fresh[storage].output if storage >= 0 else None
+                if output is not None:
+                    slots[output] = {"is": "result", "name": f"result{path}"}
+            case TensorOutput() | ConstantOutput() | OutsideObject():
+                pass
+            case _:
+                assert_never(source)
+    for item in traced.world.writes:
+        if isinstance(item, ItemWrite) and isinstance(item.value, BuiltArray):
+            slots[item.value.output] = {"is": "new value", "of": str(getattr(item.key, "value", item.key))}
+    for write in alias.writes:
+        if write.output is not None:
+            tensor = call.tensors[call.storages[write.storage].tensor]
+            slots[write.output] = {"is": "new value", "of": place_text(tensor.path)}
+    types: Sequence[Any] = traced.jaxpr.out_avals
+    return [{**slot, "shape": list(t.shape), "dtype": str(t.dtype)} for slot, t in zip(slots, types, strict=True)]

@@ -1,0 +1,145 @@
+"""Graphs as portable programs, and back: StableHLO by `jax.export`.
+
+A program in an archive is what `jax.export` wrote: it runs on each of its platforms, under every later version of JAX
+that still reads it, and in plain JAX. Here it is a graph of one equation that calls it, so that what carries calls out
+need not know where graphs come from.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+from jax import export
+
+from jaxaot._jax import jaxpr_as_fun
+from jaxaot._typing import Aval, ClosedJaxpr
+from jaxaot.errors import ArchiveError, ArgumentError, ExportError, MissingExtraError
+from jaxaot.ir.rewrite import inline
+
+PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
+"""The platforms that a program may be for."""
+
+_CALLED = re.compile(rb"\bcustom_call\s+@([\w.$]+)|call_target_name\s*=\s*\"([^\"]*)\"")
+_KNOWN = re.compile(
+    r"lapack_\w+_ffi|(cu|hip)(solver|blas|sparse|_prng|_threefry|_)?\w*_ffi|Sharding|SPMDFullToShardShape|"
+    r"SPMDShardToFullShape|annotate_device_placement|Eigh|Qr|ProductOfElementaryHouseholderReflectors|LuDecomposition|"
+    r"ApproxTopK|TopK|AllocateBuffer|stablehlo\.dynamic_\w+|mhlo\.\w+|shape_assertion"
+)
+"""Kernels of XLA that a program may call: all compute arrays from arrays. Those that call Python are none of these."""
+
+
+def require_extra() -> None:
+    """Raises unless what reads and writes archives is installed.
+
+    Raises:
+      MissingExtraError: If it is not.
+    """
+    for name in ("flatbuffers", "safetensors"):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise MissingExtraError(
+                f"Archives need {name}, which is not installed. Install it with `pip install 'jaxaot[archive]'`."
+            ) from error
+
+
+def chosen_platforms(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Returns the platforms of an archive: those that are given, or that of this process.
+
+    Raises:
+      ArgumentError: If there is no such platform.
+    """
+    if given is None:
+        present = jax.default_backend()
+        return ("cuda" if present == "gpu" else present,)
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if not names or not set(names) <= set(PLATFORMS):
+        raise ArgumentError(
+            f"`platforms` is {given!r}, and an archive is for some of {', '.join(map(repr, PLATFORMS))}. Write "
+            '`platforms=("cpu", "cuda")`.'
+        )
+    return names
+
+
+def graph_to_bytes(graph: ClosedJaxpr, name: str, platforms: Sequence[str]) -> bytes:
+    """Returns a graph as a portable program.
+
+    Args:
+      graph: The graph.
+      name: What the program is called.
+      platforms: What it is to run on.
+
+    Raises:
+      ExportError: If JAX cannot export it.
+    """
+    evaluate = jaxpr_as_fun(graph)
+
+    def run(*inputs: Any) -> list[Any]:
+        return evaluate(*inputs)
+
+    run.__name__ = run.__qualname__ = name
+    specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in graph.in_avals]
+    try:
+        made = export.export(jax.jit(run, keep_unused=True), platforms=tuple(platforms))(*specs)
+        return bytes(made.serialize())
+    except Exception as error:
+        raise ExportError(
+            f"JAX cannot export the {name} for {', '.join(platforms)}: {error}. Prints and other calls of Python "
+            "belong to this process; what one platform alone can do needs `platforms=` with that one."
+        ) from error
+
+
+def program_from_bytes(content: bytes, name: str, written_by: str) -> Any:
+    """Returns the `jax.export.Exported` that bytes hold.
+
+    Raises:
+      ArchiveError: If they hold none, one for another format of JAX, or one that calls Python.
+    """
+    try:
+        made = export.deserialize(bytearray(content))
+        text = made.mlir_module()
+    except Exception as error:
+        raise ArchiveError(
+            f"This JAX ({jax.__version__}) does not read the {name} of the archive, which JAX {written_by} wrote: "
+            f"{type(error).__name__}: {error}. JAX reads programs of the last six months at least: load the archive "
+            f"with JAX {written_by}, or export the function again."
+        ) from error
+    called = {target for pair in _CALLED.findall(text.encode()) for target in pair if target}
+    unknown = sorted(t.decode() for t in called if not _KNOWN.fullmatch(t.decode()))
+    if unknown:
+        raise ArchiveError(
+            f"The {name} of the archive calls {', '.join(unknown)}, which is none of the kernels that compute arrays "
+            "from arrays. No archive of jaxaot does that: do not use the file."
+        )
+    if made.nr_devices != 1:
+        raise ArchiveError(f"The {name} of the archive is for {made.nr_devices} devices, and archives are for one.")
+    return made
+
+
+def graph_of(made: Any, in_avals: Sequence[Aval], absent: Sequence[int], n_outputs: int | None = None) -> ClosedJaxpr:
+    """Returns a graph of one equation, which calls a program.
+
+    Args:
+      made: The program.
+      in_avals: What the graph takes.
+      absent: Positions of the inputs that the program does not take.
+      n_outputs: How many of its outputs the graph returns; None for all.
+
+    Raises:
+      ArchiveError: If the program takes something else.
+    """
+    taken = [aval for i, aval in enumerate(in_avals) if i not in absent]
+    types = [(tuple(aval.shape), aval.dtype) for aval in taken]
+    found = [(tuple(aval.shape), aval.dtype) for aval in made.in_avals]
+    if types != found:
+        raise ArchiveError("A program of the archive takes other arrays than its manifest says. The file is damaged.")
+
+    def call(*inputs: Any) -> Any:
+        return made.call(*(x for i, x in enumerate(inputs) if i not in absent))[:n_outputs]
+
+    specs = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in in_avals]
+    return inline(jax.make_jaxpr(call)(*specs), also_custom=True)

@@ -1,0 +1,73 @@
+"""What archives hold: functions, and what rooms above this one have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from jaxaot.archive.container import Archive
+from jaxaot.archive.readers import BOOL, TEXT, from_json, many
+from jaxaot.errors import ArchiveError
+from jaxaot.saving import arrays_from_bytes
+
+Kind = Callable[[Archive], Any]
+
+_kinds: dict[str, Kind] = {}
+
+
+def register_kind(name: str, read: Kind) -> None:
+    """Says what reads archives of a kind, `read(archive)`."""
+    _kinds[name] = read
+
+
+def kind_of(archive: Archive) -> Kind:
+    """Returns what reads an archive.
+
+    Raises:
+      ArchiveError: If nothing does.
+    """
+    kind = archive.manifest.get("kind")
+    if type(kind) is not str or kind not in _kinds:
+        raise ArchiveError(
+            f"{archive.name} holds a {kind!r}, which this jaxaot does not know. Load it with a later one."
+        )
+    return _kinds[kind]
+
+
+def require_platform(archive: Archive) -> None:
+    """Raises unless the programs of an archive are for the platform of this process, and for its integers.
+
+    Raises:
+      ArchiveError: If they are not.
+    """
+    manifest = archive.manifest
+    platforms = from_json(many(TEXT), manifest.get("platforms"), "the platforms")
+    present = jax.default_backend()
+    if ("cuda" if present == "gpu" else present) not in platforms and present not in platforms:
+        raise ArchiveError(
+            f"{archive.name} is for {', '.join(platforms)}, and this process runs on {present}. Export it for both: "
+            f"`ja.export(fn, *args, platforms={(*platforms, present)!r})`."
+        )
+    has_x64 = from_json(BOOL, manifest.get("x64"), "64-bit types")
+    if has_x64 != bool(jax.config.jax_enable_x64):
+        raise ArchiveError(
+            f"{archive.name} was exported with jax_enable_x64={has_x64}, which decided its types. Write "
+            f"`jax.config.update('jax_enable_x64', {has_x64})` before it is loaded."
+        )
+
+
+def weights_of(archive: Archive) -> dict[str, Any]:
+    """Returns the arrays of an archive by name.
+
+    Raises:
+      ArchiveError: If they are damaged.
+    """
+    content = archive.part("weights.safetensors")
+    try:
+        return arrays_from_bytes(content)
+    except Exception as error:
+        raise ArchiveError(
+            f"{archive.name} is damaged: its weights cannot be read ({error}). Copy it again."
+        ) from error

@@ -1,0 +1,279 @@
+"""`ja.load`: a function from an archive, carried out by the runtime of compiled calls.
+
+The plans are read from the manifest, the graphs are programs of `jax.export`, and from there on a program is one as of
+`ja.compile`: guards, donation, write-back, views, and one node on the tape.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from jaxaot import settings as config
+from jaxaot.archive.codec import record
+from jaxaot.archive.container import Archive
+from jaxaot.archive.graphs import graph_of, program_from_bytes, require_extra
+from jaxaot.archive.kinds import kind_of, require_platform, weights_of
+from jaxaot.archive.mismatch import refuse_call
+from jaxaot.archive.readers import AVALS, BOOL, TEXT, TREE, from_json, many
+from jaxaot.archive.state import State, StatePlan, make_state
+from jaxaot.errors import ArchiveError, StateDictError
+from jaxaot.facade.create import as_tensor
+from jaxaot.facade.tensor import Tensor
+from jaxaot.ir.roles import Cotangent, Gradient, Output, Primal
+from jaxaot.lower.cache_key import jax_settings
+from jaxaot.lower.executable import Executable
+from jaxaot.plan.alias import AliasPlan
+from jaxaot.plan.call import CallPlan
+from jaxaot.plan.difference import CallKey
+from jaxaot.plan.places import PlacePlan
+from jaxaot.plan.rng import RngPlan
+from jaxaot.plan.saved import FromPrimal, SavePlan, TapePlan
+from jaxaot.plan.stages import JointGraph, Partition, Traced
+from jaxaot.plan.world import WorldPlan
+from jaxaot.runtime.call import generate
+from jaxaot.runtime.compiled import CompiledFunction
+from jaxaot.runtime.program import Program, empty_inputs
+from jaxaot.saving import load_state
+from jaxaot.tape.modes import no_grad
+from jaxaot.tape.modes import state as modes
+
+
+def load(path: str | os.PathLike[str], *, weights: Any = None) -> Any:
+    """Returns what an archive holds: a function that `ja.export` wrote, or a graph of `ja.aot.aot_export_module`.
+
+        step = ja.load("step.jaxaot")
+        loss = step(x, y)
+        step.state_dict()                # parameters, buffers and the like, as they are now
+
+    Nothing of the file is executed but its programs, which compute arrays from arrays. The function has its own state:
+    two loads share nothing.
+
+    Args:
+      path: Of the archive.
+      weights: The values of its state, if they are not in it: a dict by name, or the path of a file of safetensors.
+
+    Raises:
+      ArchiveError: If the file is no archive, is damaged, is of a later format, or holds programs that this JAX does
+        not read or that are for other platforms; or if the weights do not fit.
+      FileNotFoundError: If there is no such file.
+      MissingExtraError: If flatbuffers or safetensors is not installed.
+    """
+    require_extra()
+    archive = Archive(path)
+    if archive.manifest.get("kind") == "function":
+        return _function(archive, weights)
+    require_platform(archive)
+    return kind_of(archive)(archive)
+
+
+def _function(archive: Archive, weights: Any) -> LoadedFunction:
+    manifest = archive.manifest
+    require_platform(archive)
+    plan = from_json(record(StatePlan), manifest.get("state"), "the state")
+    values = dict(load_state(weights) if isinstance(weights, (str, os.PathLike)) else weights or {})
+    if archive.has_part("weights.safetensors"):
+        values = {**weights_of(archive), **values}
+    elif plan.weights and weights is None:
+        raise ArchiveError(
+            f"{archive.name} was saved without weights. Pass them, `ja.load(path, weights=state_dict)`, or the path of "
+            "a file that `ja.save` or safetensors wrote."
+        )
+    held = make_state(plan, values)
+    name = from_json(TEXT, manifest.get("name"), "the name")
+    parameters = from_json(many(TEXT), manifest.get("parameters"), "the parameters")
+    records = manifest.get("programs")
+    if type(records) is not list or not records:
+        raise ArchiveError(f"{archive.name} is damaged: its manifest lists no programs. Copy it again.")
+    loaded = LoadedFunction(archive, name, held, plan)
+    programs = [_Reader(archive, found).program(parameters, loaded.writing) for found in records]
+    loaded.set_programs(programs)
+    return loaded
+
+
+class _Reader:
+    """Reads one program of an archive."""
+
+    def __init__(self, archive: Archive, found: Any):
+        self.archive = archive
+        what = f"{archive.name} is damaged: a program in its manifest is incomplete. Copy it again."
+        if type(found) is not dict or any(type(found.get(name)) is not dict for name in ("graphs", "plans")):
+            raise ArchiveError(what)
+        self.graphs, self.plans = found["graphs"], found["plans"]
+
+    def _plan(self, name: str, reader: Callable[[Any], Any]) -> Any:
+        return from_json(reader, self.plans.get(name), f"the plan {name!r}")
+
+    def _graph(self, role: str) -> Any:
+        part = from_json(TEXT, self.graphs.get(role), f"the {role}")
+        return program_from_bytes(self.archive.part(part), role, str(self._written_by()))
+
+    def _written_by(self) -> Any:
+        writer = self.archive.manifest.get("written_by")
+        return writer.get("jax", "of another version") if type(writer) is dict else "of another version"
+
+    def program(self, parameters: Sequence[str], writing: Any) -> Program:
+        """Returns the program, as one that was compiled here.
+
+        Raises:
+          ArchiveError: If what it consists of does not belong together.
+        """
+        traced = Traced(
+            None,
+            self._plan("call", record(CallPlan)),
+            self._plan("alias", record(AliasPlan)),
+            self._plan("rng", record(RngPlan)),
+            self._plan("in_tree", TREE),
+            self._plan("out_tree", TREE),
+            self._plan("places", record(PlacePlan)),
+            world=self._plan("world", record(WorldPlan)),
+        )
+        in_types, out_types = self._plan("in_types", AVALS), self._plan("out_types", AVALS)
+        backward = self.plans.get("backward")
+        try:
+            return self._built(traced, in_types, out_types, backward, tuple(parameters), writing)
+        except ArchiveError:
+            raise
+        except Exception as error:
+            raise ArchiveError(
+                f"{self.archive.name} is damaged: its plans and programs do not belong together "
+                f"({type(error).__name__}: {error}). Write it again by `exported.save(path)`."
+            ) from error
+
+    def _built(
+        self, traced: Traced, in_types: Any, out_types: Any, backward: Any, parameters: tuple[str, ...], writing: Any
+    ) -> Program:
+        empty, made = empty_inputs(traced), self._graph("forward")
+        graph = graph_of(made, in_types, empty, len(out_types))
+        if [(a.shape, a.dtype) for a in graph.out_avals] != [(a.shape, a.dtype) for a in out_types]:
+            raise ArchiveError(f"{self.archive.name} is damaged: its forward returns other arrays than its plans say.")
+        traced = dataclasses.replace(traced, jaxpr=graph)
+        partition = tape = None
+        if backward is not None:
+            partition, tape = self._partition(backward, graph_of(made, in_types, empty), empty)
+        key = CallKey(
+            traced.call, traced.places, traced.rng, traced.in_tree, config.get(), jax_settings(), parameters,
+            looks_at_settings=False,
+        )  # fmt: skip
+        return generate(Program(traced, partition, Executable, config.get().donate, key, tape=tape), writing)
+
+    def _partition(self, held: Mapping[str, Any], forward: Any, empty: Sequence[int]) -> tuple[Partition, TapePlan]:
+        if type(held) is not dict:
+            raise ArchiveError(f"{self.archive.name} is damaged: its manifest says nothing of the backward.")
+        read = lambda name, reader: from_json(reader, held.get(name), f"the backward's {name!r}")
+        saved = read("saved", record(SavePlan))
+        joint = JointGraph(
+            None,
+            read("in_roles", many(record(Primal, Cotangent))),
+            read("out_roles", many(record(Output, Gradient))),
+            read("zero_gradients", many(BOOL)),
+        )
+        absent = [i for i, s in enumerate(saved.residuals) if isinstance(s, FromPrimal) and s.index in empty]
+        graph = graph_of(self._graph("backward"), read("in_types", AVALS), absent)
+        return Partition(joint, forward, graph, saved), read("tape", record(TapePlan))
+
+
+class LoadedFunction:
+    """A function from an archive.
+
+    Attributes:
+      name: What the function was called.
+    """
+
+    def __init__(self, archive: Archive, name: str, held: State, plan: StatePlan):
+        self.name = self.__name__ = self.__qualname__ = name
+        self._archive = archive
+        self._state = held
+        self._plan = plan
+        self._calls = CompiledFunction(held, self._refuse, None, is_one_graph=True)
+        self._calls.runs_eagerly = False
+        self._has_gradients = False
+
+    @property
+    def writing(self) -> Any:
+        """The lock that calls hold which write."""
+        return self._calls._writing
+
+    def set_programs(self, programs: Sequence[Program]) -> None:
+        """Gives the function its programs."""
+        self._calls._keep(list(programs))
+        self._has_gradients = any(program.traced.call.grad_enabled for program in programs)
+
+    def _refuse(self, fn: Any, args: Any, kwargs: Any, *_: Any, **__: Any) -> Any:
+        programs = [p for p in self._calls.programs if p.traced.call.grad_enabled is modes.grad_enabled]
+        refuse_call(self.name, (programs or self._calls.programs)[0], self._state, args, kwargs)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Carries out a call as the exported function would.
+
+        Raises:
+          SignatureMismatchError: If the arguments are not like those that it was exported with.
+        """
+        if self._has_gradients:
+            return self._calls(*args, **kwargs)
+        with no_grad():
+            return self._calls(*args, **kwargs)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Returns the state as it is now, by name: tensors on its memory, arrays, numbers and generators."""
+        return {
+            name: value.detach() if isinstance(value, Tensor) else value
+            for name, value in self._state.items()
+            if name not in self._plan.gradients
+        }
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Writes values into the tensors and arrays of the state.
+
+        Raises:
+          StateDictError: If names are missing or unexpected, or shapes differ. Nothing is written then.
+        """
+        mine = {n: v for n, v in self.state_dict().items() if hasattr(v, "shape")}
+        problems = [f"`{name}` is missing" for name in mine if name not in state_dict]
+        problems += [f"`{name}` is not part of it" for name in state_dict if name not in self._state]
+        problems += [
+            f"`{name}` has shape {list(state_dict[name].shape)} instead of {list(value.shape)}"
+            for name, value in mine.items()
+            if name in state_dict and tuple(state_dict[name].shape) != tuple(value.shape)
+        ]
+        if problems:
+            raise StateDictError(f"This state does not fit {self.name}: {'; '.join(problems)}.")
+        with no_grad():
+            for name, value in mine.items():
+                if isinstance(value, Tensor):
+                    value.copy_(as_tensor(state_dict[name]))
+                else:
+                    self._state[name] = state_dict[name]
+
+    def parameters(self) -> Iterator[Tensor]:
+        """Yields the tensors of the state that require grad."""
+        return (tensor for _, tensor in self.named_parameters())
+
+    def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
+        """Yields the name and the tensor of each part of the state that requires grad."""
+        for name, value in self._state.items():
+            if isinstance(value, Tensor) and value.requires_grad:
+                yield name, value
+
+    @property
+    def signature(self) -> Any:
+        """What a call takes, changes and returns."""
+        return self._calls.programs[0].traced.signature
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the archive says of itself, as JSON held it."""
+        return self._archive.manifest
+
+    def graph(self, role: str = "forward") -> Any:
+        """Returns a program of the archive, a `jax.export.Exported`: `"forward"`, `"backward"` or `"joint"`.
+
+        Raises:
+          ArchiveError: If the archive holds none.
+        """
+        return _Reader(self._archive, self.manifest["programs"][0])._graph(role)
+
+    def __repr__(self) -> str:
+        return f"LoadedFunction({self.name}, {len(self._state)} values of state)"

@@ -1,0 +1,300 @@
+"""Files that are damaged, foreign, too large or of a later format are refused in words; nothing of them is executed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import random
+import zipfile
+
+import jax
+import jax.export
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot.archive import codec, readers
+from jaxaot.archive.container import FORMAT, Archive, write_archive
+
+OLD = pathlib.Path(__file__).parents[1] / "data" / "format1.jaxaot"
+
+
+def fn(x, cache):
+    cache[1:].add_(x[0, 1:])
+    return x.sum(), cache[0]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """The bytes of an archive with state, gradients, a view among its results and a number."""
+    model = ja.nn.Sequential(ja.nn.Linear(3, 2), ja.nn.Dropout(0.5))
+    path = tmp_path_factory.mktemp("archive") / "f.jaxaot"
+    ja.export(lambda x, cache, n: (model(x) * n, *fn(x, cache)), ja.ones(2, 3), ja.zeros(3), 2.0).save(path)
+    return path.read_bytes()
+
+
+def load(content: bytes, folder: pathlib.Path):
+    path = folder / "damaged.jaxaot"
+    path.write_bytes(content)
+    return ja.load(path)
+
+
+def damaged(content: bytes, rng: random.Random) -> bytes:
+    """Returns a file with one to four changes: bytes changed, cut, doubled, put in, or moved."""
+    held = bytearray(content)
+    for _ in range(rng.randint(1, 4)):
+        place, length = rng.randrange(len(held)), rng.choice([1, 1, 2, 7, 100, 4096])
+        kind = rng.randrange(7)
+        if kind <= 2:
+            for i in range(place, min(place + length, len(held))):
+                held[i] = rng.randrange(256)
+        elif kind == 3:
+            del held[place : place + length]
+        elif kind == 4:
+            del held[place:]
+        elif kind == 5:
+            held[place:place] = held[place : place + length]
+        else:
+            held[place : place + length] = bytes(length)
+        if not held:
+            return b""
+    return bytes(held)
+
+
+def check_damage(file: bytes, folder: pathlib.Path, seeds: range) -> None:
+    """Fails unless each damaged file is refused, or is the archive after all."""
+    for seed in seeds:
+        content = damaged(file, random.Random(seed))
+        try:
+            loaded = load(content, folder)
+        except ja.errors.ArchiveError as error:
+            assert "damaged.jaxaot" in str(error), seed
+        else:  # what was changed is no part: a date, a flag, bytes between parts
+            assert load(file, folder).manifest == loaded.manifest, seed
+
+
+def test_damaged_files(file, tmp_path):
+    check_damage(file, tmp_path, range(250))
+
+
+@pytest.mark.slow
+def test_ten_thousand_damaged_files(file, tmp_path):
+    check_damage(file, tmp_path, range(250, 10_000))
+
+
+def test_every_cut(file, tmp_path):
+    for n in [*range(0, 200, 7), *range(200, len(file), len(file) // 60)]:
+        with pytest.raises(ja.errors.ArchiveError):
+            load(file[:n], tmp_path)
+
+
+# -- manifests that say what cannot be ---------------------------------------------------------------------------------
+
+
+def rewritten(file: bytes, folder: pathlib.Path, change) -> pathlib.Path:
+    """Returns an archive with another manifest and right checksums: what somebody would write who means harm."""
+    source, path = folder / "source.jaxaot", folder / "damaged.jaxaot"
+    source.write_bytes(file)
+    archive = Archive(source)
+    parts = {name: archive.part(name) for name in archive.manifest["parts"]}
+    manifest = {name: value for name, value in archive.manifest.items() if name != "parts"}
+    change(manifest, parts)
+    write_archive(path, manifest, parts)
+    return path
+
+
+def places(value, path=()):
+    """Yields the place of everything in nested lists and dicts."""
+    yield path
+    if isinstance(value, (list, dict)):
+        for key in range(len(value)) if isinstance(value, list) else value:
+            yield from places(value[key], (*path, key))
+
+
+NONSENSE = [None, True, -1, 2**70, 1.5, "__import__('os').abort()", [], {}, [[[]]], {"is": "CallPlan"}, "x" * 1000]
+
+
+def check_nonsense(file: bytes, folder: pathlib.Path, seed: int) -> None:
+    """Puts nonsense at one place of the plans."""
+    rng = random.Random(seed)
+
+    def change(manifest, parts):
+        where = rng.choice([place for place in places(manifest) if place])
+        holder = manifest
+        for key in where[:-1]:
+            holder = holder[key]
+        holder[where[-1]] = rng.choice(NONSENSE)
+
+    try:
+        loaded = ja.load(rewritten(file, folder, change))
+    except ja.errors.JaxaotError:
+        return
+    try:  # a number that means something else, such as another guard
+        loaded(ja.ones(2, 3), ja.zeros(3), 2.0)
+    except Exception as error:
+        assert not isinstance(error, (SyntaxError, NameError, ImportError)), seed
+
+
+def test_nonsense_in_a_manifest(file, tmp_path):
+    for seed in range(12):
+        check_nonsense(file, tmp_path, seed)
+
+
+@pytest.mark.slow
+def test_much_nonsense_in_a_manifest(file, tmp_path):
+    for seed in range(12, 1000):
+        check_nonsense(file, tmp_path, seed)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ([["root", "fn"], ["attr", "__class__"]], "no path has the step"),
+        ([["root", "fn"], ["global", "os"]], "no path has the step"),
+        ([["root", "TREE"], ["item", 0]], "no path begins with"),
+        ([["root", "args"], ["item", {"is": "float", "hex": "0x1p0"}]], "is not of type str or int"),
+    ],
+)
+def test_paths_lead_to_arguments_and_the_state_alone(file, tmp_path, path, words):
+    def change(manifest, parts):
+        manifest["programs"][0]["plans"]["call"]["tensors"][0]["path"] = path
+
+    with pytest.raises(ja.errors.ArchiveError, match=words):
+        ja.load(rewritten(file, tmp_path, change))
+
+
+def test_no_class_and_no_operation_is_looked_up_by_its_name(file, tmp_path):
+    def names_a_class(manifest, parts):
+        manifest["programs"][0]["plans"]["call"]["values"][0]["number_type"] = {"is": "type", "name": "eval"}
+
+    def names_an_operation(manifest, parts):
+        step = {"is": "ComputedNumber", "how": "system", "operands": ["echo"]}
+        manifest["programs"][0]["plans"]["call"]["numbers"]["numbers"] = [step]
+
+    for change in (names_a_class, names_an_operation):
+        with pytest.raises(ja.errors.ArchiveError, match="is none of"):
+            ja.load(rewritten(file, tmp_path, change))
+
+
+def test_a_program_that_calls_what_is_no_kernel_is_refused(file, tmp_path):
+    foreign = jax.jit(jax.ffi.ffi_call("what_nobody_knows", jax.ShapeDtypeStruct((), jnp.float32)))
+    checks = [jax.export.DisabledSafetyCheck.custom_call("what_nobody_knows")]
+    content = bytes(jax.export.export(foreign, disabled_checks=checks)(jnp.float32(1)).serialize())
+
+    def change(manifest, parts):
+        parts[manifest["programs"][0]["graphs"]["forward"]] = content
+
+    with pytest.raises(ja.errors.ArchiveError, match="none of the kernels that compute arrays from arrays"):
+        ja.load(rewritten(file, tmp_path, change))
+
+
+def test_a_function_that_prints_is_not_exported(tmp_path):
+    def noisy(x):
+        ja.print("x is {}", x)
+        return x + 1
+
+    with pytest.raises(ja.errors.ExportError, match="JAX cannot export the forward"):
+        ja.export(noisy, ja.ones(2)).save(tmp_path / "f.jaxaot")
+    assert not list(tmp_path.iterdir())
+
+
+# -- files of another kind ---------------------------------------------------------------------------------------------
+
+
+def test_foreign_files(tmp_path):
+    ja.save({"w": ja.ones(2)}, tmp_path / "w.safetensors")
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").write_bytes(b"")
+    for name in ("w.safetensors", "text", "empty"):
+        with pytest.raises(ja.errors.ArchiveError, match="is no archive of jaxaot"):
+            ja.load(tmp_path / name)
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as other:
+        other.writestr("data.pkl", b"cos\nsystem\n(S'true'\ntR.")
+    with pytest.raises(ja.errors.ArchiveError, match="it has no part jaxaot-archive"):
+        ja.load(tmp_path / "other.zip")
+    with pytest.raises(FileNotFoundError):
+        ja.load(tmp_path / "absent")
+
+
+def test_a_later_format(file, tmp_path):
+    path = tmp_path / "f.jaxaot"
+    with zipfile.ZipFile(path, "w") as later:
+        later.writestr("jaxaot-archive", json.dumps({"format": FORMAT + 1, "sha256": "", "more": 1}))
+    with pytest.raises(
+        ja.errors.ArchiveError, match=f"format {FORMAT + 1}, and this jaxaot reads formats up to {FORMAT}"
+    ):
+        ja.load(path)
+
+
+def test_a_kind_of_a_later_version(file, tmp_path):
+    with pytest.raises(ja.errors.ArchiveError, match="holds a 'dream'"):
+        ja.load(rewritten(file, tmp_path, lambda manifest, parts: manifest.update(kind="dream")))
+
+
+def test_a_bomb_is_not_inflated(tmp_path):
+    path = tmp_path / "bomb.jaxaot"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("jaxaot-archive", json.dumps({"format": 1, "sha256": ""}))
+        bomb.writestr("manifest.json", b" " * 50_000_000)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(ja.errors.ArchiveError, match="compressed, or more than the file has room for"):
+        ja.load(path)
+
+
+def test_other_types_of_64_bits(file, tmp_path):
+    with jax.enable_x64(True), pytest.raises(ja.errors.ArchiveError, match="jax_enable_x64"):
+        load(file, tmp_path)
+
+
+def test_a_program_of_a_jax_that_is_gone(file, tmp_path):
+    def change(manifest, parts):
+        parts[manifest["programs"][0]["graphs"]["forward"]] = b"of another time"
+        manifest["written_by"]["jax"] = "0.1.2"
+
+    with pytest.raises(ja.errors.ArchiveError, match=r"load the archive with JAX 0\.1\.2"):
+        ja.load(rewritten(file, tmp_path, change))
+
+
+def test_an_archive_of_format_1_loads():
+    step = ja.load(OLD)
+    cache = ja.zeros(3)
+    ja.manual_seed(0)
+    loss, view = step(ja.ones(2, 3), cache)
+    loss.backward()
+    np.testing.assert_allclose(cache.numpy(), [0, 1, 1])
+    np.testing.assert_allclose(loss.item(), 9.0, rtol=1e-6)
+    assert view._base is cache
+    np.testing.assert_allclose(dict(step.named_parameters())["w"].grad.numpy(), [2, 2, 2])
+
+
+# -- plans as data -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(codec.FIELDS))
+def test_each_field_of_a_plan_is_written_or_has_a_value_without(name):
+    cls, fields = codec.FIELDS[name]
+    held = {field.name: field for field in dataclasses.fields(cls)}
+    assert set(fields) <= set(held)
+    for missing in set(held) - set(fields):
+        field = held[missing]
+        assert field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+
+
+def test_plans_come_back():
+    model = ja.nn.Sequential(ja.nn.Linear(3, 2), ja.nn.Dropout(0.5))
+    exported = ja.export(lambda x, c, n: (model(x) * n, *fn(x, c)), ja.ones(2, 3), ja.zeros(3), 2.0)
+    traced = exported.programs[0].traced
+    for plan in (traced.call, traced.alias, traced.rng, traced.places, traced.world, exported.state):
+        text = json.dumps(codec.to_json(plan))
+        assert codec.record(type(plan))(json.loads(text)) == plan
+    for tree in (traced.in_tree, traced.out_tree):
+        assert readers.TREE(json.loads(json.dumps(codec.to_json(tree)))) == tree
+
+
+def test_equal_archives_are_equal_files(tmp_path):
+    weight = ja.ones(3)
+    for name in ("one", "other"):
+        ja.export(lambda x: x * weight, ja.ones(3)).save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
