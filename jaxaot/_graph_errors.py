@@ -49,6 +49,13 @@ class SettingsChangedError(CompilerError):
     """
 
 
+class StaleWeightsError(CompilerError):
+    """A parameter of a frozen function changed, and it was frozen with `stale="refuse"`.
+
+    Freeze it again, or with `stale="repack"`, which computes anew what depends on the parameter.
+    """
+
+
 class WrongExecutableError(CompilerError):
     """A program of XLA returned something else than the equations of its graph give one by one.
 

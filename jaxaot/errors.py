@@ -14,10 +14,12 @@
     │   ├── SingularMatrixError           a matrix without an inverse or factor
     │   ├── NoValueError                  the value of a tensor that has none, on the device "meta"
     │   ├── DeletedArrayError             a jax array whose buffer was donated or deleted
+    │   ├── DiscardedParameterError       a parameter that a frozen function has let go
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
     │   ├── LeafWriteError                a leaf that requires grad, written in place
     │   ├── NoGradPathError               backward from what does not require grad
+    │   ├── FrozenGradientError           a gradient through a frozen function
     │   ├── NoInputsError                 a gradient with respect to nothing
     │   ├── BackwardTwiceError            residuals already freed
     │   ├── RecomputeMismatchError        a checkpointed function that does something else the second time
@@ -63,6 +65,7 @@
     │   ├── MissingExtraError             a package that draws pictures or proves guards is not installed
     │   ├── TagConflictError              a value that must be saved and must be recomputed
     │   ├── SettingsChangedError          a program under other settings of JAX than its own
+    │   ├── StaleWeightsError             a parameter of a frozen function that changed
     │   ├── WrongExecutableError          a program of XLA that does not compute what its graph says
     │   ├── UnsoundGuardsError            a program whose guards let calls in for which it was not made
     │   ├── NotDifferentiableError        nothing to differentiate
@@ -108,6 +111,7 @@ from jaxaot._graph_errors import OptionError as OptionError
 from jaxaot._graph_errors import PartitionResultError as PartitionResultError
 from jaxaot._graph_errors import PolicyError as PolicyError
 from jaxaot._graph_errors import SettingsChangedError as SettingsChangedError
+from jaxaot._graph_errors import StaleWeightsError as StaleWeightsError
 from jaxaot._graph_errors import TagConflictError as TagConflictError
 from jaxaot._graph_errors import UnsoundGuardsError as UnsoundGuardsError
 from jaxaot._graph_errors import WrongExecutableError as WrongExecutableError
@@ -168,6 +172,18 @@ class NoValueError(TensorError, NotImplementedError):
     """
 
 
+class DiscardedParameterError(TensorError):
+    """A parameter is read whose value `ja.freeze(…, discard=True)` let go.
+
+    The frozen function has what it computed from it. Write the parameter anew, for instance by `load_state_dict`, or
+    freeze without `discard` where the module is used besides.
+
+        serve = ja.freeze(model, x, discard=True)
+        model(x)         # the module has no values any more
+        serve(x)
+    """
+
+
 class DeletedArrayError(TensorError):
     """A jax array without a value: it was donated to another computation, or deleted.
 
@@ -224,6 +240,14 @@ class NoInputsError(AutogradError, ValueError):
 
 class NoGradPathError(AutogradError):
     """`backward()` from a tensor that does not depend on anything that requires grad."""
+
+
+class FrozenGradientError(AutogradError):
+    """A gradient through a function that `ja.freeze` made, or a transformation of JAX over it.
+
+    It computes with values made of the parameters, and no gradient leads back to these. Call the function that was
+    frozen where gradients are wanted, or pass tensors that require none: `serve(x.detach())`.
+    """
 
 
 class BackwardTwiceError(AutogradError):

@@ -35,7 +35,7 @@ LAYERS = [
     ("transforms",),
     ("flow",),
     ("api",),
-    ("autograd", "func", "nn", "amp", "aot", "policies", "random", "saving", "profiling"),
+    ("autograd", "func", "nn", "amp", "aot", "policies", "random", "saving", "profiling", "freezing"),
     ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim"),
     ("cli",),
     ("__init__", "__main__"),

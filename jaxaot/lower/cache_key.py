@@ -93,7 +93,7 @@ def cache_key(
         ("inputs", [str(aval) for aval in closed.in_avals]),
         ("outputs", [str(aval) for aval in closed.out_avals]),
         ("equations", _ADDRESS.sub("", str(closed.jaxpr))),
-        ("constants", [_constant(value) for value in closed.consts]),
+        ("constants", [array_digest(value) for value in closed.consts]),
         ("donated", tuple(donated)),
         ("backend", backend),
         ("compiler options", sorted((compiler_options or {}).items())),
@@ -129,7 +129,8 @@ def explain(old: CacheKey, new: CacheKey) -> str:
     return "\n".join(["The graphs differ in:", *lines]) if lines else "The graphs do not differ."
 
 
-def _constant(value: Any) -> str:
+def array_digest(value: Any) -> str:
+    """Returns a text that is equal for arrays of one type with the same bits."""
     if jnp.issubdtype(getattr(value, "dtype", np.float32), jax.dtypes.extended):
         value = jax.random.key_data(value)
     array = np.asarray(value)

@@ -235,6 +235,13 @@ class CompiledFunction(Generic[P, R]):
         self._keep([program, *kept[: self.max_programs - 1]])
         self._recompiles.note(program.key)
 
+    def prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+        """Returns the program that calls with such arguments will run, made now; none is carried out."""
+        with self._building:
+            program = self._build(self.fn, args, kwargs, self._writing, numbers=self._changing(args, kwargs))
+            self._add(program)
+            return program
+
     def _settle(self, program: Program, args: Any, kwargs: Any) -> tuple[Program, Any]:
         """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
         for _ in range(N_BUILDS):
