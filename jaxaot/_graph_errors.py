@@ -49,6 +49,21 @@ class SettingsChangedError(CompilerError):
     """
 
 
+class CacheFolderError(CompilerError, ValueError):
+    """The directory of `ja.config(cache_dir=…)` cannot be used, or others than the user may write to it.
+
+    Programs are read from it, so nothing is: make one of your own, `mkdir -m 700 ~/.cache/jaxaot`.
+    """
+
+
+class CacheBypassError(CompilerError):
+    """A graph cannot be kept in `cache_dir`, and `ja.config(strict_cache=True)` makes that an error.
+
+    Graphs with side effects, with functions of Python in them, and of several devices are tuned and compiled in each
+    process. Leave `strict_cache` off, and `step.explain_cache()` counts them.
+    """
+
+
 class StaleWeightsError(CompilerError):
     """A parameter of a frozen function changed, and it was frozen with `stale="refuse"`.
 

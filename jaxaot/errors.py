@@ -65,6 +65,8 @@
     │   ├── MissingExtraError             a package that draws pictures or proves guards is not installed
     │   ├── TagConflictError              a value that must be saved and must be recomputed
     │   ├── SettingsChangedError          a program under other settings of JAX than its own
+    │   ├── CacheFolderError              a `cache_dir` that others may write to
+    │   ├── CacheBypassError              a graph that no cache can keep, where that is an error
     │   ├── StaleWeightsError             a parameter of a frozen function that changed
     │   ├── WrongExecutableError          a program of XLA that does not compute what its graph says
     │   ├── UnsoundGuardsError            a program whose guards let calls in for which it was not made
@@ -98,6 +100,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from jaxaot._graph_errors import BudgetError as BudgetError
+from jaxaot._graph_errors import CacheBypassError as CacheBypassError
+from jaxaot._graph_errors import CacheFolderError as CacheFolderError
 from jaxaot._graph_errors import CompilerError as CompilerError
 from jaxaot._graph_errors import CompilerResultError as CompilerResultError
 from jaxaot._graph_errors import DecompositionError as DecompositionError

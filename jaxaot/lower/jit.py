@@ -17,7 +17,7 @@ import functools
 import operator
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import jax
@@ -29,13 +29,15 @@ from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
-from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.run import How, Way
 from jaxaot.ir.rewrite import inline
 from jaxaot.ir.walk import check_sizes, described_inside
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, counted_from_first
+from jaxaot.lower.warm.events import CacheEvent, CacheReport, as_report
+from jaxaot.lower.warm.ways import warm_way
 from jaxaot.partition.fitting import Asked, Cuts, find_program, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
@@ -71,8 +73,7 @@ class _AnotherWay(Exception):
 
     def __init__(self, way: Way, traced: Any):
         super().__init__("the graph is run in another way")
-        described = jax.tree.leaves(traced.args_info)
-        self.found = _Found(way, traced.out_tree, [i for i, leaf in enumerate(described) if leaf.donated])
+        self.found = _Found(way, traced.out_tree, donated_by(traced))
 
 
 class _IsMeasured(Exception):
@@ -116,6 +117,10 @@ class OfObjects(Protocol):
         """Returns the graph of a call, and the types of the results."""
         ...
 
+    def explain_cache(self) -> CacheReport:
+        """Returns what became in `cache_dir` of each graph."""
+        ...
+
 
 class Objects(NamedTuple):
     """How functions of objects are jitted, whose changes a call has to write back.
@@ -140,6 +145,7 @@ class _Chooser:
     def __init__(self, passes: tuple[str, ...], settings: Config, platform: str, measures: bool):
         """Makes one for some passes; `measures` says whether programs may be compiled apart, to be measured."""
         self.passes, self.platform, self.measures, self._settings = passes, platform, measures, settings
+        self.cache_events: list[CacheEvent] = []
         self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None  # one about to be traced again, and what runs then
         self.asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
 
@@ -159,20 +165,25 @@ class _Chooser:
         _, known = self.asked.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
         return found, known
 
-    def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> Way | None:
+    def way_of(
+        self, closed: ClosedJaxpr, n_given: int, is_one_program: bool, donated: Sequence[int] = (), name: str = "fn"
+    ) -> Way | None:
         """Returns how the graph of a call is run; None if only JAX can do that.
 
         Args:
           closed: The graph.
           n_given: How many arrays the call has; a graph of more has tracers of others, and JAX says where they leaked.
           is_one_program: Whether it has to be one.
+          donated: The positions of the inputs that it gives away.
+          name: What profiles call it.
         """
         if len(closed.in_avals) > n_given or needs_lowering(closed):
             return None
         check_sizes(closed.jaxpr)
-        opened, settings = inline(closed, also_custom=True), self._settings
-        checks, exact = settings.check_graphs, settings.exact_rounding
-        return choose_way(opened, self.passes, checks, exact, self.platform, is_one_program)
+        return warm_way(
+            inline(closed, also_custom=True), self.passes, self._settings, platform=self.platform,
+            is_one_program=is_one_program, donated=donated, name=name, note=self.cache_events.append,
+        )  # fmt: skip
 
 
 class _TunedFunction:
@@ -207,14 +218,20 @@ class _TunedFunction:
             if len(traced.jaxpr.in_avals) > len(leaves) or needs_lowering(traced.jaxpr):
                 return self._fn(*args, **kwargs)
             return jax.tree.unflatten(traced.out_tree, jaxpr_as_fun(traced.jaxpr)(*leaves))
-        way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program)
+        name = getattr(self._fn, "__name__", "fn")
+        donated = donated_by(traced)
+        way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program, donated, name)
         if way is None:
             return self._fn(*args, **kwargs)
         if way.needs_own_call and not self._is_one_program:
             raise _AnotherWay(way, traced)
         graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
-        call = as_one_call(graph, getattr(self._fn, "__name__", "fn"))
-        return jax.tree.unflatten(traced.out_tree, call(*leaves))
+        return jax.tree.unflatten(traced.out_tree, as_one_call(graph, name)(*leaves))
+
+
+def donated_by(traced: Any) -> list[int]:
+    """Returns the positions of the inputs that a traced function gives away."""
+    return [i for i, leaf in enumerate(jax.tree.leaves(traced.args_info)) if leaf.donated]
 
 
 class _Checked:
@@ -311,6 +328,11 @@ class _Version:
         self._own_calls: dict[Any, Callable[..., Any]] = {}
         self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
+
+    @property
+    def cache_events(self) -> list[CacheEvent]:
+        """What became of its graphs in `cache_dir`."""
+        return self._chooser.cache_events
 
     @property
     def _looks_at_graphs(self) -> bool:
@@ -636,6 +658,16 @@ class Jitted(Generic[P, R]):
         print(Executable(inline(graph, also_custom=True), name=self._name).explain())
         for name, text in described_inside(graph.jaxpr):
             print(f"\n# {name}\n{text}")
+
+    def explain_cache(self) -> CacheReport:
+        """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.
+
+        The report prints one line for each.
+        """
+        versions = list(self._versions.values())
+        found = [event for version in versions for event in version.cache_events]
+        of_objects = self._made_of_objects
+        return as_report([*found, *(of_objects.explain_cache() if of_objects is not None else ())])
 
     def clear_cache(self) -> None:
         """Drops all that was compiled."""

@@ -13,6 +13,7 @@ from jaxaot._util import collector, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING, OnMeta, is_of_function
+from jaxaot.lower.warm.events import CacheReport, as_report
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
 from jaxaot.runtime.call import MISS
@@ -278,6 +279,15 @@ class CompiledFunction(Generic[P, R]):
         """
         with self._building:
             return self._recompiles.explain()
+
+    def explain_cache(self) -> CacheReport:
+        """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.
+
+        The report prints one line for each.
+        """
+        with self._building:
+            executables = [one for program in self.programs for one in program.executables.values()]
+        return as_report([event for one in executables for event in getattr(one, "cache_events", ())])
 
     def cache_info(self) -> CacheInfo:
         """Returns how many calls found a program, how many had one built, and how many there are."""
