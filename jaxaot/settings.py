@@ -104,6 +104,7 @@ _default = Config(cache_dir=os.environ.get("JAXAOT_CACHE_DIR") or None)
 _kernels_differ = False  # whether some thread has, or had, settings under which eager kernels are others
 _when_kernels_differ: list[Callable[[], None]] = []
 _when_heaps_are_given_back: list[Callable[[], None]] = []
+_when_a_cache_is_set: list[Callable[[Config], None]] = []
 
 
 def kernels_differ() -> bool:
@@ -123,8 +124,19 @@ def when_heaps_are_given_back(callback: Callable[[], None]) -> Callable[[], None
     return callback
 
 
+def when_a_cache_is_set(callback: Callable[[Config], None]) -> Callable[[Config], None]:
+    """Has a function called with the settings whenever some with a `cache_dir` come in force; now, if they are."""
+    _when_a_cache_is_set.append(callback)
+    if _default.cache_dir is not None:
+        callback(_default)
+    return callback
+
+
 def _note(config: Config) -> Config:
     global _kernels_differ
+    if config.cache_dir is not None:
+        for note in _when_a_cache_is_set:
+            note(config)
     if not config.keep_heaps:
         for callback in _when_heaps_are_given_back:
             callback()

@@ -25,7 +25,7 @@ from jaxaot.backend.cpu.memory.subprograms import Schedule, Subprogram
 from jaxaot.backend.cpu.options import keeping_barriers, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way, choose_way
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning
-from jaxaot.errors import CacheBypassError
+from jaxaot.errors import CacheBypassError, CacheFolderError
 from jaxaot.lower.cache_key import Component, cache_key_of_digest
 from jaxaot.lower.warm.digest import NotCacheable, graph_digest, surroundings
 from jaxaot.lower.warm.entry import Entry, decode, encode
@@ -72,7 +72,6 @@ def warm_way(
     if settings.cache_dir is None or not passes or not is_worth_tuning(closed):
         return choose()
     folder = folder_of(os.fspath(settings.cache_dir), settings.cache_bytes)
-    keep_executables(folder)
     try:
         key = _key(closed, passes, settings, platform, is_one_program, donated, name)
     except NotCacheable as reason:
@@ -121,8 +120,14 @@ def folder_of(path: str, max_bytes: int) -> Folder:
     return Folder(path, max_bytes)
 
 
-def keep_executables(folder: Folder) -> None:
-    """Has JAX keep what XLA compiles in a directory beside, unless the user has one for it."""
+@config.when_a_cache_is_set
+def keep_executables(settings: Config) -> None:
+    """Has JAX keep what XLA compiles, from now on, in a directory beside, unless the user has one for it."""
+    assert settings.cache_dir is not None, "a directory is set"
+    try:
+        folder = folder_of(os.fspath(settings.cache_dir), settings.cache_bytes)
+    except CacheFolderError:  # as it may be set by the environment, the first graph that looks for it says so
+        return
     if jax.config.jax_compilation_cache_dir is None:
         jax.config.update("jax_compilation_cache_dir", str(folder.path / EXECUTABLES))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
