@@ -49,8 +49,8 @@ def freeze(
     Frozen are the tensors, arrays and nnx Variables that `fn` reaches without being passed, and the arguments that
     `argnums` names, unless the call writes them, as it writes a KV cache. Transposes, casts and sums of them become
     inputs of the program in their place; BatchNorm goes into the weights before it, and products that read one value
-    become one. What takes more bytes than before, such as a dequantized weight, is left to the program. On CPU halves
-    are kept as float32 of the same values, because XLA converts them at every call.
+    become one. What takes more bytes than before, such as a dequantized weight, is left to the program. On CPU
+    halves that XLA converts at every call are kept as float32 of the same values.
 
     A parameter that changes is noticed at the next call, whoever changed it: a write, an optimizer, `load_state_dict`,
     another array in its place. What depends on it is computed anew. No gradients are recorded. See

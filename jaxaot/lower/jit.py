@@ -17,7 +17,7 @@ import functools
 import operator
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import jax
@@ -31,13 +31,13 @@ from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
 from jaxaot.backend.cpu.run import How, Way
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import check_sizes, described_inside
+from jaxaot.ir.walk import described_inside
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
+from jaxaot.lower.chooser import Chooser, donated_by
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, counted_from_first
 from jaxaot.lower.warm.events import CacheEvent, CacheReport, as_report
-from jaxaot.lower.warm.ways import warm_way
 from jaxaot.partition.fitting import Asked, Cuts, find_program, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
@@ -139,57 +139,10 @@ class Objects(NamedTuple):
     explain_deleted: Callable[[Exception, Callable[..., Any], tuple[Any, ...], dict[str, Any]], None]
 
 
-class _Chooser:
-    """Decides how graphs of one version of a function are run."""
-
-    def __init__(self, passes: tuple[str, ...], settings: Config, platform: str, measures: bool):
-        """Makes one for some passes; `measures` says whether programs may be compiled apart, to be measured."""
-        self.passes, self.platform, self.measures, self._settings = passes, platform, measures, settings
-        self.cache_events: list[CacheEvent] = []
-        self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None  # one about to be traced again, and what runs then
-        self.asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
-
-    @property
-    def changes_graphs(self) -> bool:
-        """Whether graphs may be changed before JAX compiles them: by the passes, or by repairs."""
-        return bool(self.passes) or self.platform == "cpu"
-
-    def trace(self, traced: Any, args: Any, kwargs: Any) -> tuple[Any, Asked | None]:
-        """Returns a jitted function as it is traced, and what is asked of its program if that is to be measured."""
-        if not self.measures:
-            return traced.trace(*args, **kwargs), None
-        with fitting() as asked:
-            found = traced.trace(*args, **kwargs)
-        if asked:
-            self.asked[id(found.jaxpr)] = found.jaxpr, asked
-        _, known = self.asked.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
-        return found, known
-
-    def way_of(
-        self, closed: ClosedJaxpr, n_given: int, is_one_program: bool, donated: Sequence[int] = (), name: str = "fn"
-    ) -> Way | None:
-        """Returns how the graph of a call is run; None if only JAX can do that.
-
-        Args:
-          closed: The graph.
-          n_given: How many arrays the call has; a graph of more has tracers of others, and JAX says where they leaked.
-          is_one_program: Whether it has to be one.
-          donated: The positions of the inputs that it gives away.
-          name: What profiles call it.
-        """
-        if len(closed.in_avals) > n_given or needs_lowering(closed):
-            return None
-        check_sizes(closed.jaxpr)
-        return warm_way(
-            inline(closed, also_custom=True), self.passes, self._settings, platform=self.platform,
-            is_one_program=is_one_program, donated=donated, name=name, note=self.cache_events.append,
-        )  # fmt: skip
-
-
 class _TunedFunction:
     """A function that is traced into a graph, which is tuned."""
 
-    def __init__(self, fn: Callable[..., Any], traced: Any, static: Static, chooser: _Chooser, is_one_program: bool):
+    def __init__(self, fn: Callable[..., Any], traced: Any, static: Static, chooser: Chooser, is_one_program: bool):
         functools.update_wrapper(self, fn, updated=())
         self._fn, self._traced, self._static = fn, traced, static
         self._chooser, self._is_one_program = chooser, is_one_program
@@ -227,11 +180,6 @@ class _TunedFunction:
             raise _AnotherWay(way, traced)
         graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
         return jax.tree.unflatten(traced.out_tree, as_one_call(graph, name)(*leaves))
-
-
-def donated_by(traced: Any) -> list[int]:
-    """Returns the positions of the inputs that a traced function gives away."""
-    return [i for i, leaf in enumerate(jax.tree.leaves(traced.args_info)) if leaf.donated]
 
 
 class _Checked:
@@ -317,7 +265,7 @@ class _Version:
         self._fn, self._options, self._static = fn, options, Static(fn, options)
         self._tracing = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **self._tracing)  # from which all ways take the graph
-        self._settings, self._chooser = settings, _Chooser(passes, settings, platform, not is_placed)
+        self._settings, self._chooser = settings, Chooser(passes, settings, platform, not is_placed)
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         if settings.exact_rounding:
             compiler_options = keeping_roundings(compiler_options)

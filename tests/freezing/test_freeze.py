@@ -197,7 +197,7 @@ def test_autocast_is_folded():
 def test_halves_are_kept_as_float32_on_cpu(capsys):
     ja.manual_seed(0)
     model, (x,) = mlp()
-    model, x = model.to(ja.bfloat16), x.to(ja.bfloat16)
+    model, x = model.to(ja.bfloat16), x[:1].to(ja.bfloat16)  # a single row, for which no XLA has kernels
     frozen = ja.freeze(model, x)
     assert_close(frozen(x).float(), model(x).float(), 2e-2)
     assert frozen.packed_bytes > 1.5 * frozen.parameter_bytes

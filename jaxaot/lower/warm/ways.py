@@ -149,7 +149,7 @@ def _key(
         raise NotCacheable(f"it has side effects ({', '.join(sorted(map(str, closed.jaxpr.effects)))})")
     if jax.device_count() > 1:
         raise NotCacheable("the process has several devices")
-    theirs = []
+    theirs: list[Any] = []
     for label, function in foreign_passes(passes):
         if not isinstance(getattr(function, "cache_key", None), str):
             raise NotCacheable(f"the pass `{label}` is not jaxaot's own and has no `cache_key`, a text that names it")
