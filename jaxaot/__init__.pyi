@@ -108,6 +108,7 @@ from jaxaot.facade.tensor import Size as Size
 from jaxaot.facade.tensor import Tensor as Tensor
 from jaxaot.facade.trees import to_arrays as to_arrays
 from jaxaot.facade.trees import to_tensors as to_tensors
+from jaxaot.freezing.frozen import freeze as freeze
 from jaxaot.ir.roofline import Target as Target
 from jaxaot.jitted import jit as jit
 from jaxaot.plan.stages import Compiled as Compiled

@@ -204,6 +204,19 @@ class PackHookWroteError(AutogradError):
     """
 
 
+class FrozenGradientError(AutogradError):
+    """A gradient through a function that `ja.freeze` made, or a transformation of JAX over it.
+
+    It computes with values made of the parameters, and no gradient leads back to these. Call the function that was
+    frozen where gradients are wanted, or pass tensors that require none.
+
+        model, x = ja.nn.Linear(2, 3), ja.ones(2, requires_grad=True)
+        serve = ja.freeze(model, ja.ones(2))
+        serve(x)                                        # FrozenGradientError
+        serve(x.detach())
+    """
+
+
 class FunctionResultError(AutogradError):
     """A custom Function returns, saves or marks something that does not fit.
 

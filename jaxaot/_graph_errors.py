@@ -101,6 +101,48 @@ class SettingsChangedError(CompilerError):
     """
 
 
+class CacheFolderError(CompilerError, ValueError):
+    """The directory of `ja.config(cache_dir=…)` cannot be used, or others than the user may write to it.
+
+    Programs are read from it, so nothing is: make one of your own, `mkdir -m 700 ~/.cache/jaxaot`.
+
+        import os
+        os.makedirs("theirs"), os.chmod("theirs", 0o777)
+        with ja.config(cache_dir="theirs"):             # CacheFolderError
+            ja.compile(ja.sin)(ja.ones(3))
+        with ja.config(cache_dir="mine"):
+            ja.compile(ja.sin)(ja.ones(3))
+    """
+
+
+class CacheBypassError(CompilerError):
+    """A graph cannot be kept in `cache_dir`, and `ja.config(strict_cache=True)` makes that an error.
+
+    Graphs with side effects, with functions of Python in them, and of several devices are tuned and compiled in each
+    process. Leave `strict_cache` off, and `step.explain_cache()` counts them.
+
+        noisy = lambda x: (ja.print("{}", x), x * 2)[1]
+        with ja.config(cache_dir="mine", strict_cache=True):
+            ja.compile(noisy)(ja.ones(3))               # CacheBypassError
+        with ja.config(cache_dir="mine"):
+            ja.compile(noisy)(ja.ones(3))
+    """
+
+
+class StaleWeightsError(CompilerError):
+    """A parameter of a frozen function changed, and it was frozen with `stale="refuse"`.
+
+    Freeze it again, or with `stale="repack"`, which computes anew what depends on the parameter.
+
+        model, x = ja.nn.Linear(2, 3), ja.ones(2)
+        serve, other = ja.freeze(model, x, stale="refuse"), ja.freeze(model, x)
+        with ja.no_grad():
+            model.weight.mul_(2)
+        serve(x)                                        # StaleWeightsError
+        other(x)
+    """
+
+
 class WrongExecutableError(CompilerError):
     """A program of XLA returned something else than the equations of its graph give one by one.
 

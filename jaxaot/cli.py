@@ -1,4 +1,4 @@
-"""The command line: `jaxaot demo`, `jaxaot explain MODULE:FUNCTION`, `jaxaot profile MODULE:FUNCTION`, `--version`."""
+"""The command line: `jaxaot demo`, `explain MODULE:FUNCTION`, `profile MODULE:FUNCTION`, `cache pack`, `--version`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from jaxaot.demo.model import Shape
 from jaxaot.demo.text import load_text
 from jaxaot.errors import JaxaotError, UsageError
 from jaxaot.facade.devices import find_device
+from jaxaot.lower.warm.packed import pack, unpack
 from jaxaot.partition.budget import check_budget
 from jaxaot.profiling.profile import profile
 
@@ -61,6 +62,16 @@ def _parser() -> argparse.ArgumentParser:
     profiled.add_argument("--json", action="store_true", help="print plain data instead of tables")
     profiled.add_argument("--trace", metavar="FILE", help="write a trace for https://ui.perfetto.dev")
     profiled.set_defaults(run=_profile)
+    cache = commands.add_parser("cache", help="carry a directory of `cache_dir` to other machines")
+    ways = cache.add_subparsers(dest="way", required=True, parser_class=_Parser)
+    packed = ways.add_parser("pack", help="write a directory into one file")
+    packed.add_argument("folder", metavar="DIR", help="the directory of `cache_dir`")
+    packed.add_argument("file", metavar="FILE", help="the file")
+    packed.set_defaults(run=_pack)
+    unpacked = ways.add_parser("unpack", help="add what is in such a file to a directory")
+    unpacked.add_argument("file", metavar="FILE", help="the file, from somebody you trust: programs run from it")
+    unpacked.add_argument("folder", metavar="DIR", help="the directory of `cache_dir`")
+    unpacked.set_defaults(run=_unpack)
     return parser
 
 
@@ -101,6 +112,14 @@ def _demo(options: argparse.Namespace, console: Console) -> None:
         result = run(corpus, options.steps, budget, options.seed, console)
     if out is not None:
         console.print(f"Report: {write_report(out, result, corpus.unigram_entropy)}")
+
+
+def _pack(options: argparse.Namespace, console: Console) -> None:
+    console.print(f"{pack(options.folder, options.file)} files packed", highlight=False)
+
+
+def _unpack(options: argparse.Namespace, console: Console) -> None:
+    console.print(f"{unpack(options.file, options.folder)} files unpacked", highlight=False)
 
 
 def _explain(options: argparse.Namespace, console: Console) -> None:

@@ -19,10 +19,12 @@
     │   ├── CheckError                    a condition that was to hold, and does not
     │   ├── SubclassError                 a subclass of Tensor that does not say what it has to
     │   │   └── MissingMemoryError        memory was asked of a tensor that is made of others
+    │   ├── DiscardedParameterError       a parameter that a frozen function has let go
     │   └── ArgumentError                 arguments that do not fit an op's schema
     ├── AutogradError                     gradients
     │   ├── LeafWriteError                a leaf that requires grad, written in place
     │   ├── NoGradPathError               backward from what does not require grad
+    │   ├── FrozenGradientError           a gradient through a frozen function
     │   ├── NoInputsError                 a gradient with respect to nothing
     │   ├── BackwardTwiceError            residuals already freed
     │   ├── RecomputeMismatchError        a checkpointed function that does something else the second time
@@ -69,6 +71,9 @@
     │   ├── MissingExtraError             a package that draws pictures or proves guards is not installed
     │   ├── TagConflictError              a value that must be saved and must be recomputed
     │   ├── SettingsChangedError          a program under other settings of JAX than its own
+    │   ├── CacheFolderError              a `cache_dir` that others may write to
+    │   ├── CacheBypassError              a graph that no cache can keep, where that is an error
+    │   ├── StaleWeightsError             a parameter of a frozen function that changed
     │   ├── WrongExecutableError          a program of XLA that does not compute what its graph says
     │   ├── UnsoundGuardsError            a program whose guards let calls in for which it was not made
     │   ├── NotDifferentiableError        nothing to differentiate
@@ -108,6 +113,7 @@ from jaxaot._gradient_errors import AnomalyError as AnomalyError
 from jaxaot._gradient_errors import AutogradError as AutogradError
 from jaxaot._gradient_errors import BackwardTwiceError as BackwardTwiceError
 from jaxaot._gradient_errors import DualTensorError as DualTensorError
+from jaxaot._gradient_errors import FrozenGradientError as FrozenGradientError
 from jaxaot._gradient_errors import FunctionResultError as FunctionResultError
 from jaxaot._gradient_errors import GradientMismatchError as GradientMismatchError
 from jaxaot._gradient_errors import HookResultError as HookResultError
@@ -129,6 +135,8 @@ from jaxaot._gradient_errors import ScalerOrderError as ScalerOrderError
 from jaxaot._gradient_errors import UntraceableHooksError as UntraceableHooksError
 from jaxaot._gradient_errors import UnusedInputError as UnusedInputError
 from jaxaot._graph_errors import BudgetError as BudgetError
+from jaxaot._graph_errors import CacheBypassError as CacheBypassError
+from jaxaot._graph_errors import CacheFolderError as CacheFolderError
 from jaxaot._graph_errors import CompilerError as CompilerError
 from jaxaot._graph_errors import CompilerResultError as CompilerResultError
 from jaxaot._graph_errors import DecompositionError as DecompositionError
@@ -142,6 +150,7 @@ from jaxaot._graph_errors import OptionError as OptionError
 from jaxaot._graph_errors import PartitionResultError as PartitionResultError
 from jaxaot._graph_errors import PolicyError as PolicyError
 from jaxaot._graph_errors import SettingsChangedError as SettingsChangedError
+from jaxaot._graph_errors import StaleWeightsError as StaleWeightsError
 from jaxaot._graph_errors import TagConflictError as TagConflictError
 from jaxaot._graph_errors import UnsoundGuardsError as UnsoundGuardsError
 from jaxaot._graph_errors import WrongExecutableError as WrongExecutableError
@@ -274,6 +283,19 @@ class UnfinishedSumError(TensorError, TypeError):
         part = distribute_tensor(ja.ones(4), mesh, [Replicate()]).redistribute(mesh, [Partial()])
         part * 2                                        # UnfinishedSumError
         part.redistribute(mesh, [Replicate()]) * 2
+    """
+
+
+class DiscardedParameterError(TensorError):
+    """A parameter is read whose value `ja.freeze(…, discard=True)` let go.
+
+    The frozen function has what it computed from it. Write the parameter anew, for instance by `load_state_dict`, or
+    freeze without `discard` where the module is used besides.
+
+        model, x = ja.nn.Linear(2, 3), ja.ones(2)
+        serve = ja.freeze(model, x, discard=True)
+        model(x)                                        # DiscardedParameterError
+        serve(x)
     """
 
 

@@ -20,6 +20,7 @@ from jaxaot.facade.cells import cell_kinds, is_cell, is_leaf, kind_of
 from jaxaot.facade.trees import refuse_cycles
 from jaxaot.lower.jit import PLACED, Jitted, Objects, Static
 from jaxaot.lower.sized import Dynamic, Sized
+from jaxaot.lower.warm.events import CacheReport
 from jaxaot.plan.alias import ArrayOutput
 
 P = ParamSpec("P")
@@ -73,6 +74,10 @@ class _OfObjects:
         arrays = jax.tree.map(as_array, list(moving.values()), is_leaf=is_leaf)  # JAX does not sort 0 and "x" as keys
         given = static | dict(zip(moving, arrays, strict=True))
         return tuple(given[i] for i in range(len(args))), {name: given[name] for name in kwargs}
+
+    def explain_cache(self) -> CacheReport:
+        """Returns what became in `cache_dir` of each graph."""
+        return self._compiled.explain_cache()
 
     def graph_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ClosedJaxpr, Any]:
         """Returns the graph of a call, from arrays to results and what is written, and the types of the results."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import dataclasses
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -49,6 +50,10 @@ class Config:
       validate_guards: Whether it is proved of each program of `ja.compile` that its guards imply what the trace relied
         on of Python; slow, for debugging. It needs `pip install "jaxaot[validate]"`. Where they do not, that is an
         `UnsoundGuardsError`, see `docs/python.md`.
+      cache_dir: A directory in which graphs are kept for later processes, see `docs/warm_starts.md`; None for none.
+        At first that of the environment variable `JAXAOT_CACHE_DIR`.
+      cache_bytes: What its files may take; beyond that those go that were used least recently.
+      strict_cache: Whether a graph that cannot be kept there is an error.
       keep_heaps: Whether the process may keep memory that large programs on CPU free, for their next call, see
         `docs/speed.md`. `False`, set in a block or globally, gives back at once what the process keeps.
     """
@@ -68,6 +73,9 @@ class Config:
     exact_rounding: bool = False
     trust_large_containers: bool = False
     validate_guards: bool = False
+    cache_dir: str | None = dataclasses.field(default=None, compare=False)
+    cache_bytes: int = dataclasses.field(default=1 << 30, compare=False)
+    strict_cache: bool = dataclasses.field(default=False, compare=False)
     keep_heaps: bool = dataclasses.field(default=True, compare=False)
 
     def replace(self, **settings: Any) -> Config:
@@ -92,10 +100,11 @@ class Config:
         return dataclasses.replace(self, **settings)
 
 
-_default = Config()
+_default = Config(cache_dir=os.environ.get("JAXAOT_CACHE_DIR") or None)
 _kernels_differ = False  # whether some thread has, or had, settings under which eager kernels are others
 _when_kernels_differ: list[Callable[[], None]] = []
 _when_heaps_are_given_back: list[Callable[[], None]] = []
+_when_a_cache_is_set: list[Callable[[Config], None]] = []
 
 
 def kernels_differ() -> bool:
@@ -115,8 +124,19 @@ def when_heaps_are_given_back(callback: Callable[[], None]) -> Callable[[], None
     return callback
 
 
+def when_a_cache_is_set(callback: Callable[[Config], None]) -> Callable[[Config], None]:
+    """Has a function called with the settings whenever some with a `cache_dir` come in force; now, if they are."""
+    _when_a_cache_is_set.append(callback)
+    if _default.cache_dir is not None:
+        callback(_default)
+    return callback
+
+
 def _note(config: Config) -> Config:
     global _kernels_differ
+    if config.cache_dir is not None:
+        for note in _when_a_cache_is_set:
+            note(config)
     if not config.keep_heaps:
         for callback in _when_heaps_are_given_back:
             callback()

@@ -39,7 +39,7 @@ LAYERS = [
     ("flow",),
     ("api", "saving"),
     ("archive",),
-    ("autograd", "func", "nn", "amp", "aot", "policies", "random", "profiling"),
+    ("autograd", "func", "nn", "amp", "aot", "policies", "random", "profiling", "freezing"),
     ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim", "subclasses", "distributed"),
     ("cli",),
     ("__init__", "__main__"),

@@ -22,6 +22,7 @@ from jaxaot.facade.arguments import STAND_INS, check_fits, converted, flatten
 from jaxaot.facade.autocast_operands import call_cast, without_autocast
 from jaxaot.facade.counter import count_write, counter_of
 from jaxaot.facade.devices import META, is_meta
+from jaxaot.facade.discarded import Discarded
 from jaxaot.facade.generator import draw_from
 from jaxaot.facade.history import History
 from jaxaot.facade.kernels import GradKernel, Kernel, Recipe, WriteKernel, fit_into, remember, result_layouts
@@ -56,6 +57,9 @@ from jaxaot.tape.node import Edge
 from jaxaot.tape.threads import threads
 from jaxaot.views.layout import Layout
 from jaxaot.views.window import AbstractWindow, find_window
+
+_WITHOUT_VALUES = {AbstractArray, Discarded}
+"""What a storage holds that has no values, or none any more: only a write of all of it puts some there."""
 
 
 def call(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], generator: Any = None) -> Any:
@@ -422,7 +426,7 @@ def call_inplace(spec: OpSpec, dynamic: Sequence[Any], static: tuple[Any, ...], 
         return _call_inplace_recorded(spec, target, flat, lengths, static, generator)
     storage, layout = target._storage, target._layout
     array = storage.array
-    if array is None or storage.n_written is not None or layout.numel == 0 or type(array) is AbstractArray:
+    if array is None or storage.n_written is not None or layout.numel == 0 or type(array) in _WITHOUT_VALUES:
         if spec.overwrites:
             dynamic = [wrap_array(blank(target)), *dynamic[1:]]
         result = _detached_result(spec, dynamic, static, generator)

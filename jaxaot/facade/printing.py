@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxaot._jax import is_tracer
 from jaxaot._typing import DTypeLike
-from jaxaot.errors import JaxaotError, TensorValueError
+from jaxaot.errors import DiscardedParameterError, JaxaotError, TensorValueError
 from jaxaot.ops.promotion import default_int, is_bool, is_complex, is_integral
 from jaxaot.tape.modes import state
 
@@ -136,6 +136,8 @@ def _values(tensor: Tensor) -> np.ndarray | str:
         return f"<traced {tensor.dtype}{list(tensor.shape)}>"
     try:
         return np.asarray(tensor.detach()._read())
+    except DiscardedParameterError:
+        return "<no values: `ja.freeze` let them go>"
     except JaxaotError:
         return "<no values: its storage holds fewer bytes than it shows>"
 

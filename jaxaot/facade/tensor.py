@@ -31,6 +31,7 @@ from jaxaot.errors import (
 )
 from jaxaot.facade.counter import WriteCounter
 from jaxaot.facade.devices import META
+from jaxaot.facade.discarded import Discarded
 from jaxaot.facade.history import History
 from jaxaot.facade.source_line import user_line, warn_user
 from jaxaot.facade.storage import Storage
@@ -334,6 +335,8 @@ class Tensor(Bound):
         array = self._read()
         if type(array) is AbstractArray:
             refuse_value("`.jax()`", self._layout.size, self._layout.dtype)
+        if type(array) is Discarded:
+            array.refuse()
         if array is self._storage.array:
             self._storage.is_shared = True
         return array

@@ -88,15 +88,31 @@ def cache_key(
       compiler_options: Options for XLA.
       others: More components, as (name, value with a stable `repr`).
     """
+    text = _ADDRESS.sub("", str(closed.jaxpr))
+    described = [("constants", [array_digest(value) for value in closed.consts])]
+    described.append(("compiler options", sorted((compiler_options or {}).items())))
+    return cache_key_of_digest(closed, text, backend, donated, [*described, *others])
+
+
+def cache_key_of_digest(
+    closed: ClosedJaxpr, text: str, backend: str, donated: Sequence[int] = (), others: Iterable[tuple[str, Any]] = ()
+) -> CacheKey:
+    """Returns the components that a compiled graph depends on, for a text that tells its equations from others.
+
+    Args:
+      closed: The ClosedJaxpr.
+      text: What is equal for graphs that compute the same, and for no others.
+      backend: The name of the backend or platform.
+      donated: The positions of the donated inputs.
+      others: More components, as (name, value with a stable `repr`).
+    """
     device = jax.devices()[0]
     components = [
         ("inputs", [str(aval) for aval in closed.in_avals]),
         ("outputs", [str(aval) for aval in closed.out_avals]),
-        ("equations", _ADDRESS.sub("", str(closed.jaxpr))),
-        ("constants", [_constant(value) for value in closed.consts]),
+        ("equations", text),
         ("donated", tuple(donated)),
         ("backend", backend),
-        ("compiler options", sorted((compiler_options or {}).items())),
         ("device", f"{device.platform} {device.device_kind} x{jax.device_count()}"),
         ("versions", f"jax {jax.__version__} jaxlib {importlib.metadata.version('jaxlib')}"),
         ("settings", list(jax_settings())),
@@ -129,7 +145,8 @@ def explain(old: CacheKey, new: CacheKey) -> str:
     return "\n".join(["The graphs differ in:", *lines]) if lines else "The graphs do not differ."
 
 
-def _constant(value: Any) -> str:
+def array_digest(value: Any) -> str:
+    """Returns a text that is equal for arrays of one type with the same bits."""
     if jnp.issubdtype(getattr(value, "dtype", np.float32), jax.dtypes.extended):
         value = jax.random.key_data(value)
     array = np.asarray(value)

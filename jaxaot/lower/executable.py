@@ -21,12 +21,14 @@ from jaxaot.backend.cpu.batch.sharded import ShardedExecutable
 from jaxaot.backend.cpu.counts import costs_of
 from jaxaot.backend.cpu.memory.sequential import SequentialExecutable
 from jaxaot.backend.cpu.options import without_options_inside
-from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.run import How, Way
 from jaxaot.backend.cpu.tune import Tuned, is_worth_tuning, repaired
 from jaxaot.ir.walk import check_sizes
 from jaxaot.lower.cache_key import refuse_other_settings
 from jaxaot.lower.check import checked
 from jaxaot.lower.entry import compile_for
+from jaxaot.lower.warm.events import CacheEvent
+from jaxaot.lower.warm.ways import warm_way
 from jaxaot.passes.pipeline import lowered_passes
 
 
@@ -62,6 +64,7 @@ class Executable:
       donated: The positions of the inputs whose buffers the call may reuse.
       settings: Those of JAX under which alone it may run; None for any.
       name_of: Takes the position of an output to what the user calls it, for messages.
+      cache_events: What became of it in `cache_dir`, if one is set.
       call: The compiled function: positional arrays in, a list of arrays out.
       unchecked: The same without a look at what its first call returns, which `check_executables` asks for.
       makes_fresh_outputs: Always true: nobody else holds what a call returns.
@@ -99,7 +102,8 @@ class Executable:
         self.name_of: Callable[[int], str] = lambda position: f"output {position}"
         passes = lowered_passes(settings.passes, jax.default_backend(), settings.exact_rounding)
         self._passes = passes if is_worth_tuning(jaxpr) else ()
-        self._checks, self._is_exact = settings.check_graphs, settings.exact_rounding
+        self._made_under, self._is_exact = settings, settings.exact_rounding
+        self.cache_events: list[CacheEvent] = []
         self._run: Callable[..., list[Array]] | None = None
         self.call: Callable[..., list[Array]]
         if self._passes:  # at the first call, because of several executables some are never called
@@ -121,7 +125,8 @@ class Executable:
     @cached_property
     def way(self) -> Way:
         """How the graph is run."""
-        return choose_way(self.jaxpr, self._passes, self._checks, self._is_exact)
+        note = self.cache_events.append
+        return warm_way(self.jaxpr, self._passes, self._made_under, donated=self.donated, name=self.name, note=note)
 
     @property
     def tuned(self) -> Tuned:

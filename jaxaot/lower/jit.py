@@ -29,13 +29,15 @@ from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import KeptWith, collector, frozen, referable, shown, signature_of
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
 from jaxaot.backend.cpu.options import keeping_barriers, keeping_roundings, with_eigen_convolutions
-from jaxaot.backend.cpu.run import How, Way, choose_way
+from jaxaot.backend.cpu.run import How, Way
 from jaxaot.ir.rewrite import inline
-from jaxaot.ir.walk import check_sizes, described_inside
+from jaxaot.ir.walk import described_inside
 from jaxaot.lower.cache_key import jax_settings
 from jaxaot.lower.check import evaluate, require_right
+from jaxaot.lower.chooser import Chooser, donated_by
 from jaxaot.lower.executable import Executable
 from jaxaot.lower.static import Static, counted_from_first
+from jaxaot.lower.warm.events import CacheEvent, CacheReport, as_report
 from jaxaot.partition.fitting import Asked, Cuts, find_program, fitting
 from jaxaot.passes.declared import On
 from jaxaot.passes.pipeline import lowered_passes
@@ -71,8 +73,7 @@ class _AnotherWay(Exception):
 
     def __init__(self, way: Way, traced: Any):
         super().__init__("the graph is run in another way")
-        described = jax.tree.leaves(traced.args_info)
-        self.found = _Found(way, traced.out_tree, [i for i, leaf in enumerate(described) if leaf.donated])
+        self.found = _Found(way, traced.out_tree, donated_by(traced))
 
 
 class _IsMeasured(Exception):
@@ -116,6 +117,10 @@ class OfObjects(Protocol):
         """Returns the graph of a call, and the types of the results."""
         ...
 
+    def explain_cache(self) -> CacheReport:
+        """Returns what became in `cache_dir` of each graph."""
+        ...
+
 
 class Objects(NamedTuple):
     """How functions of objects are jitted, whose changes a call has to write back.
@@ -134,51 +139,10 @@ class Objects(NamedTuple):
     explain_deleted: Callable[[Exception, Callable[..., Any], tuple[Any, ...], dict[str, Any]], None]
 
 
-class _Chooser:
-    """Decides how graphs of one version of a function are run."""
-
-    def __init__(self, passes: tuple[str, ...], settings: Config, platform: str, measures: bool):
-        """Makes one for some passes; `measures` says whether programs may be compiled apart, to be measured."""
-        self.passes, self.platform, self.measures, self._settings = passes, platform, measures, settings
-        self.known: tuple[ClosedJaxpr, ClosedJaxpr] | None = None  # one about to be traced again, and what runs then
-        self.asked: dict[int, tuple[ClosedJaxpr, Asked]] = {}  # by id: graphs whose program is measured
-
-    @property
-    def changes_graphs(self) -> bool:
-        """Whether graphs may be changed before JAX compiles them: by the passes, or by repairs."""
-        return bool(self.passes) or self.platform == "cpu"
-
-    def trace(self, traced: Any, args: Any, kwargs: Any) -> tuple[Any, Asked | None]:
-        """Returns a jitted function as it is traced, and what is asked of its program if that is to be measured."""
-        if not self.measures:
-            return traced.trace(*args, **kwargs), None
-        with fitting() as asked:
-            found = traced.trace(*args, **kwargs)
-        if asked:
-            self.asked[id(found.jaxpr)] = found.jaxpr, asked
-        _, known = self.asked.get(id(found.jaxpr), (None, None))  # JAX may have traced it before
-        return found, known
-
-    def way_of(self, closed: ClosedJaxpr, n_given: int, is_one_program: bool) -> Way | None:
-        """Returns how the graph of a call is run; None if only JAX can do that.
-
-        Args:
-          closed: The graph.
-          n_given: How many arrays the call has; a graph of more has tracers of others, and JAX says where they leaked.
-          is_one_program: Whether it has to be one.
-        """
-        if len(closed.in_avals) > n_given or needs_lowering(closed):
-            return None
-        check_sizes(closed.jaxpr)
-        opened, settings = inline(closed, also_custom=True), self._settings
-        checks, exact = settings.check_graphs, settings.exact_rounding
-        return choose_way(opened, self.passes, checks, exact, self.platform, is_one_program)
-
-
 class _TunedFunction:
     """A function that is traced into a graph, which is tuned."""
 
-    def __init__(self, fn: Callable[..., Any], traced: Any, static: Static, chooser: _Chooser, is_one_program: bool):
+    def __init__(self, fn: Callable[..., Any], traced: Any, static: Static, chooser: Chooser, is_one_program: bool):
         functools.update_wrapper(self, fn, updated=())
         self._fn, self._traced, self._static = fn, traced, static
         self._chooser, self._is_one_program = chooser, is_one_program
@@ -207,14 +171,15 @@ class _TunedFunction:
             if len(traced.jaxpr.in_avals) > len(leaves) or needs_lowering(traced.jaxpr):
                 return self._fn(*args, **kwargs)
             return jax.tree.unflatten(traced.out_tree, jaxpr_as_fun(traced.jaxpr)(*leaves))
-        way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program)
+        name = getattr(self._fn, "__name__", "fn")
+        donated = donated_by(traced)
+        way = self._chooser.way_of(traced.jaxpr, len(leaves), self._is_one_program, donated, name)
         if way is None:
             return self._fn(*args, **kwargs)
         if way.needs_own_call and not self._is_one_program:
             raise _AnotherWay(way, traced)
         graph = way.tuned.jaxpr if way.is_changed else traced.jaxpr
-        call = as_one_call(graph, getattr(self._fn, "__name__", "fn"))
-        return jax.tree.unflatten(traced.out_tree, call(*leaves))
+        return jax.tree.unflatten(traced.out_tree, as_one_call(graph, name)(*leaves))
 
 
 class _Checked:
@@ -300,7 +265,7 @@ class _Version:
         self._fn, self._options, self._static = fn, options, Static(fn, options)
         self._tracing = {name: value for name, value in options.items() if name.startswith(("donate", "static"))}
         self._traced = jax.jit(fn, **self._tracing)  # from which all ways take the graph
-        self._settings, self._chooser = settings, _Chooser(passes, settings, platform, not is_placed)
+        self._settings, self._chooser = settings, Chooser(passes, settings, platform, not is_placed)
         compiler_options = keeping_barriers(options.get("compiler_options"), options.get("backend"))
         if settings.exact_rounding:
             compiler_options = keeping_roundings(compiler_options)
@@ -311,6 +276,11 @@ class _Version:
         self._own_calls: dict[Any, Callable[..., Any]] = {}
         self._known: set[Any] = set()  # calls whose programs were looked at
         self._recent: _Recent | None = None
+
+    @property
+    def cache_events(self) -> list[CacheEvent]:
+        """What became of its graphs in `cache_dir`."""
+        return self._chooser.cache_events
 
     @property
     def _looks_at_graphs(self) -> bool:
@@ -636,6 +606,16 @@ class Jitted(Generic[P, R]):
         print(Executable(inline(graph, also_custom=True), name=self._name).explain())
         for name, text in described_inside(graph.jaxpr):
             print(f"\n# {name}\n{text}")
+
+    def explain_cache(self) -> CacheReport:
+        """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.
+
+        The report prints one line for each.
+        """
+        versions = list(self._versions.values())
+        found = [event for version in versions for event in version.cache_events]
+        of_objects = self._made_of_objects
+        return as_report([*found, *(of_objects.explain_cache() if of_objects is not None else ())])
 
     def clear_cache(self) -> None:
         """Drops all that was compiled."""

@@ -146,6 +146,12 @@ def without_switches(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in _passes)
 
 
+def foreign_passes(names: Sequence[str]) -> list[tuple[str, Rewrite]]:
+    """Returns those of some passes, by name, whose functions are not jaxaot's own."""
+    found = [(name, _passes[name]) for name in names if name in _passes]
+    return [(name, function) for name, function in found if not any(function is own for own in _own)]
+
+
 def run_passes(
     graph: Any, names: Sequence[str | Rewrite], check: bool = False, record: list[PassResult] | None = None
 ) -> Any:

@@ -19,6 +19,7 @@ from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, Us
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.tensor import Tensor
 from jaxaot.facade.tracing import RUNNING, TRACING, OnMeta, is_of_function
+from jaxaot.lower.warm.events import CacheReport, as_report
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
 from jaxaot.runtime.call import MISS
@@ -303,6 +304,13 @@ class CompiledFunction(Generic[P, R]):
             if program.room is not None and self._sizes is not None and id(program.owner) not in owners:
                 self._sizes.forget(program.room.fit.made)
 
+    def prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+        """Returns the program that calls with such arguments will run, made now; none is carried out."""
+        with self._building:
+            program = self._build(self.fn, args, kwargs, self._writing, numbers=self._changing(args, kwargs))
+            self._add(program)
+            return program
+
     def _settle(self, program: Program, args: Any, kwargs: Any) -> tuple[Program, Any]:
         """Builds again where tracing itself changed what the guards look at, until that stays as it is."""
         for _ in range(N_BUILDS):
@@ -384,6 +392,15 @@ class CompiledFunction(Generic[P, R]):
         """
         with self._building:
             return self._recompiles.explain()
+
+    def explain_cache(self) -> CacheReport:
+        """Returns what became in `cache_dir` of each graph of the function: hits, misses and bypasses, and why.
+
+        The report prints one line for each.
+        """
+        with self._building:
+            executables = [one for program in self.programs for one in program.executables.values()]
+        return as_report([event for one in executables for event in getattr(one, "cache_events", ())])
 
     def cache_info(self) -> CacheInfo:
         """Returns how many calls found a program, how many did not, and how many programs there are.

@@ -40,6 +40,7 @@ class Tuned:
       keeps_freed_memory: Whether the process is to keep the memory that programs free.
       n_by_eigen: How many convolutions XLA is asked to compute by Eigen.
       is_exact: Whether each operation rounds as it does alone.
+      keeps_barriers: Whether XLA is told to keep barriers; None if the graph says it.
     """
 
     jaxpr: Any
@@ -48,6 +49,7 @@ class Tuned:
     keeps_freed_memory: bool
     n_by_eigen: int = 0
     is_exact: bool = False
+    keeps_barriers: bool | None = None
 
     @property
     def limit_bytes(self) -> int | None:
@@ -56,9 +58,14 @@ class Tuned:
             return None
         return most_kept_bytes() if self.keeps_freed_memory else machine().kept_bytes
 
+    @property
+    def needs_barriers(self) -> bool:
+        """Whether XLA has to keep barriers."""
+        return has_barriers(self.jaxpr.jaxpr) if self.keeps_barriers is None else self.keeps_barriers
+
     def compiler_options(self, given: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """Returns options for XLA: the user's, and those that the barriers and convolutions of the graph need."""
-        options = keeping_barriers(given) if has_barriers(self.jaxpr.jaxpr) else given
+        options = keeping_barriers(given) if self.needs_barriers else given
         if self.n_by_eigen:
             options = with_eigen_convolutions(options)
         if self.is_exact:

@@ -73,7 +73,7 @@ class SequentialExecutable:
 
     def __init__(
         self,
-        closed: ClosedJaxpr,
+        closed: ClosedJaxpr | None,
         donated: Sequence[int],
         name: str,
         compiler_options: Mapping[str, Any] | None,
@@ -82,11 +82,13 @@ class SequentialExecutable:
         limit: int | None,
         keeps_freed_memory: bool = False,
         is_ahead: bool = False,
+        schedule: Schedule | None = None,
+        through: Callable[[ClosedJaxpr], ClosedJaxpr] = lambda graph: graph,
     ):
         """Cuts a graph where shapes say that it is needed, and has XLA begin to compile it.
 
         Args:
-          closed: The ClosedJaxpr, without side effects.
+          closed: The ClosedJaxpr, without side effects; None if the subprograms are known.
           donated: The positions of the inputs whose buffers may be reused.
           name: What profiles and HLO call it.
           compiler_options: Options for XLA.
@@ -95,8 +97,10 @@ class SequentialExecutable:
           keeps_freed_memory: Whether the process is to keep the memory that subprograms free, if there are several or
             it is much.
           is_ahead: Whether subprograms run as they were compiled, in any thread, whatever the settings of JAX there.
+          schedule: The subprograms, if they are known; they are run as they are.
+          through: Takes the graph of a subprogram, as it would be compiled, to the one that is.
         """
-        self._closed, self._donated = closed, donated
+        self._donated = donated
         self._options = keeping_barriers(compiler_options)
         self._name, self._before_tracing = name, before_tracing
         self._most = sys.maxsize if limit is None else limit
@@ -104,16 +108,29 @@ class SequentialExecutable:
         self._rewrite: Callable[[Any], Any] = _delayed if limit is not None else lambda jaxpr: jaxpr
         self.programs: dict[Any, dict[Any, Any]] = {}
         self._compiling: dict[Any, concurrent.futures.Future[Any]] = {}
-        self._groups: list[Any] = [list(closed.jaxpr.eqns)]
+        if closed is None:
+            assert schedule is not None, "there is a graph, or its subprograms are known"
+            self._groups: list[Any] = [None] * len(schedule.subprograms)
+        else:
+            self._closed, self._groups = closed, [list(closed.jaxpr.eqns)]
         self._whole: set[int] = set()  # groups, by identity, that cannot be cut or need not be
         self._estimates: dict[int, tuple[Any, int]] = {}  # by identity: groups and what they need
-        if limit is not None and _LEAST * self._estimate(0) > limit:
+        if schedule is None and limit is not None and _LEAST * self._estimate(0) > limit:
             self._cut(0, _USUAL)
+        self.graphs: dict[Any, ClosedJaxpr] = {}  # by program, what it computes
+        self._known, self._through = schedule, through
+        if schedule is not None:
+            self._rewrite, self._most = (lambda jaxpr: jaxpr), sys.maxsize
         self._begun = self._begin()
 
     @property
     def schedule(self) -> Schedule:
         return self._finished.schedule
+
+    @property
+    def runs(self) -> list[Any]:
+        """The function of each subprogram."""
+        return self._finished.runs
 
     @property
     def temporary_bytes(self) -> list[int]:
@@ -126,7 +143,7 @@ class SequentialExecutable:
             keep_freed_memory()
         if self._is_ahead:
             runs = [self._compiling[run].result() for run in runs]
-        return runs[0] if len(runs) == 1 else _generate(schedule, runs, len(self._closed.in_avals))
+        return runs[0] if len(runs) == 1 else _generate(schedule, runs)
 
     @cached_property
     def _finished(self) -> _Finished:
@@ -167,7 +184,7 @@ class SequentialExecutable:
 
     def _begin(self) -> tuple[Schedule, list[Any]]:
         """Returns the subprograms and their functions, of which XLA begins to compile the new ones."""
-        schedule = plan_schedule(self._closed, self._groups, self._donated)
+        schedule = self._known or plan_schedule(self._closed, self._groups, self._donated)
         runs = [self._jit(k, subprogram) for k, subprogram in enumerate(schedule.subprograms)]
         _compile(runs, schedule, self._compiling)
         return schedule, runs
@@ -180,7 +197,8 @@ class SequentialExecutable:
             if other is subprogram.jaxpr or str(other.jaxpr) == str(subprogram.jaxpr.jaxpr):
                 return program
         name, before_tracing = self._name if k == 0 else f"{self._name}_subprogram{k}", self._before_tracing
-        evaluate = as_one_call(self._rewrite(subprogram.jaxpr), name)
+        graph = self._through(self._rewrite(subprogram.jaxpr))
+        evaluate = as_one_call(graph, name)
 
         def run(*args: object) -> Any:
             before_tracing()
@@ -190,6 +208,7 @@ class SequentialExecutable:
         options = self._options
         program = jax.jit(run, donate_argnums=subprogram.donated, keep_unused=True, compiler_options=options)
         alike[subprogram.jaxpr] = program
+        self.graphs[program] = graph
         return program
 
     def cost_analysis(self) -> dict[str, float]:
@@ -286,17 +305,17 @@ def _outline(subprogram: Subprogram) -> tuple[Any, ...]:
     )
 
 
-def _generate(schedule: Schedule, runs: Sequence[Any], n_inputs: int) -> Callable[..., Any]:
+def _generate(schedule: Schedule, runs: Sequence[Any]) -> Callable[..., Any]:
     """Returns the function that runs the subprograms: straight-line Python that drops values early."""
     lines = []
-    n_values = n_inputs
+    n_values = schedule.n_inputs
     for k, subprogram in enumerate(schedule.subprograms):
         targets = ", ".join(f"v{n_values + i}" for i in range(len(subprogram.jaxpr.out_avals)))
         n_values += len(subprogram.jaxpr.out_avals)
         lines.append(f"    [{targets}] = subprogram{k}({', '.join(f'v{i}' for i in subprogram.reads)})")
         if subprogram.last_read:
             lines.append(f"    del {', '.join(f'v{i}' for i in subprogram.last_read)}")
-    given = ", ".join(f"v{i}" for i in range(n_inputs))
+    given = ", ".join(f"v{i}" for i in range(schedule.n_inputs))
     source = "\n".join([f"def call({given}):", *lines, f"    return [{', '.join(f'v{i}' for i in schedule.outputs)}]"])
     scope: dict[str, Any] = {f"subprogram{k}": run for k, run in enumerate(runs)}
     exec(compile(source, "<jaxaot sequential>", "exec"), scope)

@@ -61,10 +61,12 @@ class Schedule:
     Attributes:
       subprograms: The subprograms in order.
       outputs: The number of the value that each output of the graph is.
+      n_inputs: How many inputs the graph has.
     """
 
     subprograms: tuple[Subprogram, ...]
     outputs: tuple[int, ...]
+    n_inputs: int
 
 
 def temporary_bytes(eqns: Sequence[Eqn], returned: Collection[Any], limit: int, delayed: bool = True) -> int:
@@ -149,7 +151,7 @@ def plan_schedule(closed: ClosedJaxpr, groups: Sequence[Sequence[Any]], donated:
     if len(groups) == 1:  # its inputs and outputs are those of the graph
         n_inputs = len(jaxpr.invars)
         whole = Subprogram(closed, tuple(range(n_inputs)), tuple(sorted(donated)), ())
-        return Schedule((whole,), tuple(range(n_inputs, n_inputs + len(jaxpr.outvars))))
+        return Schedule((whole,), tuple(range(n_inputs, n_inputs + len(jaxpr.outvars))), n_inputs)
     constants = dict(zip(jaxpr.constvars, closed.consts, strict=True))
     # what is no value of an equation, or comes twice, is copied by the last subprogram: no two outputs share a buffer
     made = {var for group in groups for eqn in group for var in eqn.outvars}
@@ -193,7 +195,7 @@ def plan_schedule(closed: ClosedJaxpr, groups: Sequence[Sequence[Any]], donated:
     first_copy = n_values - len(copied)
     copies = iter(range(first_copy, n_values))
     outputs = [number[a] if own else next(copies) for a, own in zip(jaxpr.outvars, is_own, strict=True)]
-    return Schedule(tuple(subprograms), tuple(outputs))
+    return Schedule(tuple(subprograms), tuple(outputs), len(jaxpr.invars))
 
 
 def _move_later(

@@ -1,0 +1,1 @@
+"""Functions whose parameters are packed once, for inference; see README.md."""

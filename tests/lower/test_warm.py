@@ -1,0 +1,447 @@
+"""Warm starts: what is kept and found again, what makes another key, damage, owners, many processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import textwrap
+import zipfile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxaot as ja
+from jaxaot import errors
+from jaxaot.backend.cpu.machine import using
+from jaxaot.cli import main
+from jaxaot.ir.rewrite import inline
+from jaxaot.lower.check import evaluate
+from jaxaot.lower.executable import Executable
+from jaxaot.lower.warm.digest import NotCacheable, graph_digest
+from jaxaot.lower.warm.entry import decode, encode
+from jaxaot.lower.warm.folder import Folder
+from jaxaot.lower.warm.packed import pack, unpack
+from jaxaot.passes.pipeline import register_pass
+from tests.laws import graphs
+from tests.seeds import seeds
+
+ROOT = pathlib.Path(ja.__file__).parents[1]
+X, W = jnp.linspace(-1, 1, 1024 * 64).reshape(1024, 64), jnp.eye(64) + 0.1
+ON_ONE_CORE = {"n_cores": 1, "cached_bytes": 0}
+IN_SHARDS = {
+    "n_cores": 2, "cached_bytes": 0, "min_shard_flops": 0, "max_handed_over": 1e9, "min_sharded_part": 0.5,
+    "min_shard_products": 1,
+}  # fmt: skip
+IN_PARTS = {"n_cores": 1, "cached_bytes": 0, "heap_bytes": 1 << 20, "heap_room_bytes": 1 << 10}
+
+IN_SHARDS_OF_PARTS = {**IN_SHARDS, "heap_bytes": 1 << 19, "heap_room_bytes": 1 << 10}
+WAYS = [(ON_ONE_CORE, "PROGRAM", 1), (IN_PARTS, "SUBPROGRAMS", 2), (IN_SHARDS, "SHARDS", 1)]
+WAYS.append((IN_SHARDS_OF_PARTS, "SHARDS", 2))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A directory for entries; JAX's own cache is as before afterwards."""
+    before = {name: getattr(jax.config, name) for name in SETTINGS}
+    yield tmp_path / "warm"
+    for name, value in before.items():
+        jax.config.update(name, value)
+
+
+SETTINGS = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
+
+
+def deep(x, w):
+    for _ in range(6):
+        x = jnp.tanh(x @ w)
+    return (x @ w).sum()
+
+
+def make_step(factor=0.1):
+    """A step of descent, a new function each time, as a new process would have."""
+
+    def step(x, w):
+        return w - factor * jax.grad(deep, 1)(x, w)
+
+    return step
+
+
+def run(fn, *args, machine=ON_ONE_CORE, **settings):
+    """The result of a function jitted anew, and what became of its graphs."""
+    jitted = ja.jit(fn)
+    with using(**machine), ja.config(**settings):
+        result = jitted(*args)
+    return result, jitted.explain_cache()
+
+
+def outcomes(report):
+    return [event.outcome for event in report]
+
+
+@pytest.mark.parametrize("machine, how, n", WAYS)
+def test_each_way_is_found_again(folder, machine, how, n):
+    first, report = run(make_step(), X, W, machine=machine, cache_dir=folder)
+    assert outcomes(report) == ["miss"]
+    (file,) = folder.glob("*.warm")
+    manifest = decode(file.read_bytes()).manifest
+    assert manifest["how"] == how and len(manifest.get("part", manifest).get("subprograms", [0])) >= n
+    again, report = run(make_step(), X, W, machine=machine, cache_dir=folder)
+    assert outcomes(report) == ["hit"] and str(report) == "step: hit\n1 hit, 0 miss, 0 bypass"
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_allclose(again, make_step()(X, W), rtol=1e-4, atol=1e-5)
+    compiled = Executable(inline(jax.make_jaxpr(make_step())(X, W), also_custom=True), (1,), "step")
+    assert compiled.cache_events == []
+
+
+def test_compiled_functions_and_modules_find_theirs(folder):
+    def outcome():
+        ja.manual_seed(0)
+        model = ja.nn.Linear(32, 32)
+        optimizer = ja.optim.SGD(model.parameters(), lr=0.001)
+
+        @ja.compile
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).tanh().square().sum()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
+            losses = [float(step(ja.ones(4, 32))) for _ in range(3)]
+        return losses, step.explain_cache()
+
+    losses, report = outcome()
+    again, second = outcome()
+    assert losses == again and losses[2] < losses[0]
+    assert set(outcomes(report)) == {"miss"} and set(outcomes(second)) == {"hit"}
+
+
+def test_gradients_outside_of_the_compiled_function(folder):
+    def outcome():
+        w = ja.from_jax(W).requires_grad_()
+        loss = ja.compile(lambda x: (x @ w).tanh().sum())
+        with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
+            loss(ja.from_jax(X)).backward()
+        return w.grad.jax(), loss.explain_cache()
+
+    grad, _ = outcome()
+    again, report = outcome()
+    np.testing.assert_array_equal(grad, again)
+    assert outcomes(report) == ["hit", "hit"]
+
+
+SCALE = 2.0
+
+
+def test_what_the_graph_depends_on_makes_another_key(folder, monkeypatch):
+    def reads(factor):
+        def step(x, w):
+            return jnp.tanh(x @ w) * factor * SCALE
+
+        return step
+
+    _, report = run(reads(1.0), X, W, cache_dir=folder)
+    result, report = run(reads(3.0), X, W, cache_dir=folder)  # another closure
+    assert outcomes(report) == ["miss"] and "differs in: equations" in report[0].reason
+    np.testing.assert_allclose(result, reads(3.0)(X, W), rtol=1e-5)
+    monkeypatch.setitem(globals(), "SCALE", 5.0)  # another global
+    result, report = run(reads(1.0), X, W, cache_dir=folder)
+    assert outcomes(report) == ["miss"]
+    np.testing.assert_allclose(result, reads(1.0)(X, W), rtol=1e-5)
+
+    def step(x, w):  # other source
+        return jnp.tanh(x @ w) * 1.0 / 5.0
+
+    assert outcomes(run(step, X, W, cache_dir=folder)[1]) == ["miss"]
+    assert outcomes(run(reads(1.0), X, W, cache_dir=folder)[1]) == ["hit"]
+
+
+def test_what_else_the_passes_depend_on_makes_another_key(folder, monkeypatch):
+    run(make_step(), X, W, cache_dir=folder)
+
+    def reason(machine=ON_ONE_CORE, **settings):
+        (event,) = run(make_step(), X, W, machine=machine, cache_dir=folder, **settings)[1]
+        return event.reason
+
+    assert "differs in: config, passes" in reason(exact_rounding=True).replace("passes, config", "config, passes")
+    assert reason(passes=("fold_transposes",)).endswith("differs in: passes")
+    assert reason({**ON_ONE_CORE, "max_thin_columns": 3}).endswith("differs in: machine")
+    with jax.default_matmul_precision("highest"):
+        assert "settings" in reason()
+    monkeypatch.setenv("XLA_FLAGS", os.environ.get("XLA_FLAGS", "") + " ")
+    assert reason().endswith("differs in: flags")
+    monkeypatch.undo()
+    monkeypatch.setattr("jaxaot.lower.warm.ways.surroundings", lambda: (("jaxaot", "another"),))
+    assert "jaxaot" in reason()
+    assert "of these types" in run(make_step(), X[:512], W, cache_dir=folder)[1][0].reason
+
+
+def test_constants_and_parameters_count_by_content():
+    def digest(table, value):
+        fn = lambda x: x[table] + jnp.asarray(value) * jax.nn.relu(x).sum()
+        return graph_digest(inline(jax.make_jaxpr(fn)(jnp.ones(9)), also_custom=True))
+
+    table = np.arange(2000) % 9
+    other = table.copy()
+    other[1000] = 3  # in the middle, which a printed array leaves out
+    value = np.float32(2)
+    assert digest(table, value) == digest(table.copy(), value)
+    assert len({digest(table, value), digest(other, value), digest(table, np.float32(2.0000002))}) == 3
+
+    def of_python(factor):
+        host = lambda x: np.asarray(x) * factor
+        fn = lambda x: jax.pure_callback(host, jax.ShapeDtypeStruct((3,), "float32"), x)
+        return jax.make_jaxpr(fn)(jnp.ones(3))
+
+    with pytest.raises(NotCacheable, match="of `pure_callback` is"):
+        graph_digest(of_python(2))
+
+
+def test_what_cannot_be_kept_is_counted_and_may_be_refused(folder):
+    def with_effects():
+        def step(x, w):
+            jax.debug.callback(lambda v: None, x[0, 0])
+            return x @ w
+
+        return step
+
+    _, report = run(with_effects(), X, W, cache_dir=folder)
+    assert outcomes(report) == ["bypass"] and "side effects" in report[0].reason
+    with pytest.raises(errors.CacheBypassError, match="`step` cannot be kept for the next process: it has side"):
+        run(with_effects(), X, W, cache_dir=folder, strict_cache=True)
+
+    def pure(x, w):
+        return jax.pure_callback(lambda v: np.asarray(v) * 2, jax.ShapeDtypeStruct(x.shape, x.dtype), x) @ w
+
+    assert outcomes(run(pure, X, W, cache_dir=folder)[1]) == ["bypass"]
+    assert list(folder.glob("*.warm")) == []
+
+
+def test_passes_of_the_user_need_a_text_that_names_them(folder):
+    def fold_transposes(closed):
+        return closed
+
+    from jaxaot.passes.pipeline import _passes
+
+    own = _passes["fold_transposes"]
+    register_pass("fold_transposes", fold_transposes)
+    try:
+        _, report = run(make_step(), X, W, cache_dir=folder)
+        assert "the pass `fold_transposes` is not jaxaot's own" in report[0].reason
+        fold_transposes.cache_key = "version 1"
+        assert outcomes(run(make_step(), X, W, cache_dir=folder)[1]) == ["miss"]
+        assert outcomes(run(make_step(), X, W, cache_dir=folder)[1]) == ["hit"]
+        fold_transposes.cache_key = "version 2"
+        assert run(make_step(), X, W, cache_dir=folder)[1][0].reason.endswith("differs in: passes")
+    finally:
+        register_pass("fold_transposes", own)
+
+
+def damaged(content, rng):
+    """An entry after some accident."""
+    content, place = bytearray(content), rng.randrange(len(content))
+    match rng.randrange(5):
+        case 0:
+            return bytes(content[:place])
+        case 1:
+            content[place] ^= 1 << rng.randrange(8)
+        case 2:
+            content[place:place] = rng.randbytes(rng.randint(1, 9))
+        case 3:
+            return bytes(content) + b"more"
+        case 4:
+            content[place : place + 16] = bytes(16)
+    return bytes(content)
+
+
+def test_damaged_entries_are_none(folder):
+    run(make_step(), X, W, cache_dir=folder)
+    (file,) = folder.glob("*.warm")
+    content, rng = file.read_bytes(), random.Random(0)
+    assert decode(content) is not None
+    for _ in range(2000):
+        other = damaged(content, rng)
+        assert other == content or decode(other) is None
+    file.write_bytes(damaged(content[:-9], rng))
+    os.chmod(file, 0o600)
+    result, report = run(make_step(), X, W, cache_dir=folder)
+    assert report[0].reason == "its entry is damaged"
+    np.testing.assert_allclose(result, make_step()(X, W), rtol=1e-4, atol=1e-5)
+    assert outcomes(run(make_step(), X, W, cache_dir=folder)[1]) == ["hit"]
+
+
+@pytest.mark.parametrize("change", ["format", "key", "how", "blob", "types", "missing"])
+def test_entries_that_say_something_else_only_compile(folder, change):
+    run(make_step(), X, W, cache_dir=folder)
+    (file,) = folder.glob("*.warm")
+    manifest, blobs = decode(file.read_bytes())
+    other = jax.export.export(jax.jit(lambda x: x))(jax.ShapeDtypeStruct((3,), "float32")).serialize()
+    changes = {
+        "format": ({**manifest, "format": 99}, blobs),
+        "key": ({**manifest, "key": manifest["key"][1:]}, blobs),
+        "how": ({**manifest, "how": "BY_MAGIC"}, blobs),
+        "blob": (manifest, [b"nothing"]),
+        "types": (manifest, [bytes(other)]),
+        "missing": ({key: value for key, value in manifest.items() if key != "keeps_barriers"}, blobs),
+    }
+    file.write_bytes(encode(*changes[change]))
+    os.chmod(file, 0o600)
+    result, report = run(make_step(), X, W, cache_dir=folder)
+    assert outcomes(report) == ["miss"] and "cannot be read" in report[0].reason
+    np.testing.assert_allclose(result, make_step()(X, W), rtol=1e-4, atol=1e-5)
+
+
+def test_nothing_is_pickled(folder):
+    run(make_step(), X, W, cache_dir=folder)
+    (file,) = folder.glob("*.warm")
+    content = file.read_bytes()
+    length = int.from_bytes(content[40:48], "little")
+    assert json.loads(content[48 : 48 + length])["how"] == "PROGRAM"
+    sources = "".join(path.read_text() for path in (ROOT / "jaxaot" / "lower" / "warm").glob("*.py"))
+    assert "import pickle" not in sources and "eval(" not in sources
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are those of Unix")
+def test_directories_that_others_may_write_to_are_refused(folder, monkeypatch):
+    folder.mkdir(mode=0o700)
+    os.chmod(folder, 0o770)
+    with pytest.raises(errors.CacheFolderError, match=r"others may write to it, its mode is 770(.|\n)*chmod 700"):
+        Folder(folder, 1 << 20)
+    os.chmod(folder, 0o700)
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    with pytest.raises(errors.CacheFolderError, match=f"it belongs to the user {me}"):
+        Folder(folder, 1 << 20)
+    monkeypatch.undo()
+    link = folder.parent / "link"
+    link.symlink_to(folder)
+    with pytest.raises(errors.CacheFolderError, match="no directory"):
+        Folder(link, 1 << 20)
+    with pytest.raises(errors.CacheFolderError, match="cannot be used"):
+        Folder("/proc/nowhere/at/all", 1 << 20)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are those of Unix")
+def test_files_are_the_owners(folder):
+    kept = Folder(folder, 1 << 20)
+    kept.write("a.warm", b"content")
+    assert os.stat(folder / "a.warm").st_mode & 0o777 == 0o600
+    assert os.stat(folder).st_mode & 0o777 == 0o700
+    assert kept.read("a.warm") == b"content"
+    os.chmod(folder / "a.warm", 0o622)
+    assert kept.read("a.warm") is None
+    (folder / "b.warm").symlink_to("/etc/hostname")
+    assert kept.read("b.warm") is None and kept.read("c.warm") is None
+
+
+def test_what_was_used_least_recently_goes(folder):
+    kept = Folder(folder, 1000)
+    for i, name in enumerate("abc"):
+        kept.write(f"{name}.warm", bytes(300))
+        os.utime(folder / f"{name}.warm", (1000 + i, 1000 + i))
+    kept.read("a.warm")  # used now
+    kept.write("d.warm", bytes(300))
+    assert kept.entries() == ["a.warm", "c.warm", "d.warm"]
+    kept.write("e.warm", bytes(2000))
+    assert sum(size for _, size, _ in kept.files()) <= 1000
+
+
+def test_settings_change_no_program(folder):
+    step = ja.jit(make_step())
+    with using(**ON_ONE_CORE):
+        step(X, W)
+        with ja.config(cache_dir=str(folder)):
+            step(X, W)
+    assert step.explain_cache() == () and "no graph was looked for" in str(step.explain_cache())
+
+
+def test_a_cache_moves_in_one_file(folder, tmp_path, capsys):
+    run(make_step(), X, W, cache_dir=folder)
+    file, other = tmp_path / "cache.zip", tmp_path / "other"
+    n = len(list(Folder(folder, 1 << 30).files()))
+    assert main(["cache", "pack", str(folder), str(file)]) == 0
+    assert main(["cache", "unpack", str(file), str(other)]) == 0
+    assert capsys.readouterr().out == f"{n} files packed\n{n} files unpacked\n" and n >= 1
+    assert os.stat(next(other.glob("*.warm"))).st_mode & 0o777 == 0o600
+    assert outcomes(run(make_step(), X, W, cache_dir=other)[1]) == ["hit"]
+
+
+def test_files_that_are_no_packed_caches_are_refused(folder, tmp_path):
+    run(make_step(), X, W, cache_dir=folder)
+    file = tmp_path / "cache.zip"
+    pack(folder, file)
+    content, rng = file.read_bytes(), random.Random(0)
+    for _ in range(200):
+        file.write_bytes(damaged(content, rng))
+        try:
+            unpack(file, tmp_path / "other")
+        except errors.UsageError:
+            continue
+    assert all(decode(path.read_bytes()) is not None for path in (tmp_path / "other").glob("*.warm"))
+    for name in ("../escaped.warm", "/etc/escaped", "executables/../../escaped", "notes.txt"):
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(name, b"anything")
+        with pytest.raises(errors.UsageError, match="is no packed cache"):
+            unpack(file, tmp_path / "third")
+    assert not (tmp_path / "escaped.warm").exists() and not (tmp_path / "escaped").exists()
+    with pytest.raises(errors.UsageError, match="no directory"):
+        pack(tmp_path / "nowhere", file)
+    with pytest.raises(errors.UsageError, match="cannot be written"):
+        pack(folder, tmp_path / "nowhere" / "file")
+
+
+PROCESS = """
+    import sys, jax, jax.numpy as jnp, jaxaot as ja
+    from jaxaot.backend.cpu.machine import using
+
+    def step(x, w):
+        return w - 0.1 * jax.grad(lambda w: jnp.tanh(jnp.tanh(x @ w) @ w).sum())(w)
+
+    jitted = ja.jit(step)
+    with using(n_cores=1, cached_bytes=0):
+        print(float(jitted(jnp.ones((64, 32)), jnp.eye(32)).sum()))
+    print(*(event.outcome for event in jitted.explain_cache()))
+"""
+
+
+def test_two_processes_at_once_on_an_empty_directory(tmp_path):
+    environment = {**os.environ, "JAXAOT_CACHE_DIR": str(tmp_path / "warm"), "PYTHONPATH": str(ROOT)}
+
+    def start():
+        code = textwrap.dedent(PROCESS)
+        return subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=-1, stderr=-1, text=True)
+
+    def ended(process):
+        out, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
+        return out.split()
+
+    first, second = [ended(process) for process in [start(), start()]]
+    assert first[0] == second[0] and first[1] in ("miss", "hit") and second[1] in ("miss", "hit")
+    assert len(list((tmp_path / "warm").glob("*.warm"))) == 1
+    assert not list((tmp_path / "warm").glob(".writing*"))
+    assert ended(start()) == [first[0], "hit"]
+    assert any((tmp_path / "warm" / "executables").iterdir()), "JAX keeps what XLA compiled"
+
+
+@pytest.mark.parametrize("seed", seeds(500, 8))
+def test_random_graphs_are_found_again(seed, folder):
+    args, fn = graphs.inputs(seed), graphs.program(seed, 6)
+    closed = inline(jax.make_jaxpr(fn)(*args), also_custom=True)
+    found = []
+    with using(**ON_ONE_CORE), ja.config(cache_dir=folder):
+        for _ in range(2):
+            executable = Executable(closed)
+            results = executable(*args)
+            found.append(([np.asarray(r) for r in results], [e.outcome for e in executable.cache_events]))
+    assert found[0][1] == ["miss"] and found[1][1] == ["hit"]
+    for a, b, exact in zip(found[0][0], found[1][0], evaluate(closed, args), strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == np.asarray(exact).dtype
