@@ -22,9 +22,10 @@ from jaxaot.partition.policies import get_policy
 from jaxaot.plan.difference import CallKey
 from jaxaot.plan.paths import Path
 from jaxaot.plan.stages import Partition, Traced, register_flow
+from jaxaot.report.record import Report
 from jaxaot.runtime.call import generate
 from jaxaot.runtime.compiled import MAX_PROGRAMS, CompiledFunction
-from jaxaot.runtime.explain import Inspector, explain_stages
+from jaxaot.runtime.explain import Inspector, report_on
 from jaxaot.runtime.fitting import fitting_program
 from jaxaot.runtime.key import key_for_call
 from jaxaot.runtime.program import Program, lower
@@ -204,24 +205,60 @@ def traced_of(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def explain(
-    traced: Traced, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None
-) -> str:
-    """Returns every stage of a traced function as text, with the partitions of functions under `ja.remat` in it.
+    fn: Callable[..., Any] | Traced,
+    /,
+    *args: object,
+    policy: str | Callable[..., Any] | None = None,
+    memory_budget: float | str | None = None,
+    **kwargs: Any,
+) -> Report:
+    """Returns a report on a function: what a call changes, what is saved and why, what passes did, and every graph.
+
+        print(ja.explain(step, x))
+        ja.explain(step, x).save_html("step.html")     # one page, forward and backward side by side
+
+    Nothing is compiled, run or changed by it.
 
     Args:
-      traced: What `ja.trace` returned.
+      fn: A function, or what `ja.compile`, `ja.jit`, `ja.remat` or `ja.trace` returned.
+      *args: Arguments of a call, or their types.
       policy: What the forward saves for the backward; by default the setting in force.
       memory_budget: How much it may save; by default the setting in force.
+      **kwargs: Arguments that are passed by name.
 
     Raises:
-      UsageError: If it is given something else than a traced function.
+      UsageError: If it is given something else, or a policy for a function that has its own.
+      TraceError: If the function cannot be traced.
     """
-    if not isinstance(traced, Traced):
+    if isinstance(fn, Traced):
+        partition = fn.joint().partition(policy, memory_budget) if fn.needs_backward else None
+        return report_on(fn, partition, None, kind="ja.trace")
+    if not callable(fn):
         raise UsageError(
-            f"`ja.explain` takes what `ja.trace` returned, and was given a {type(traced).__name__}. Write "
-            "`print(ja.explain(ja.trace(f, x)))`."
+            f"`ja.explain` takes a function and its arguments, and was given a {type(fn).__name__}. Write "
+            "`print(ja.explain(f, x))`."
         )
-    return explain_stages(traced, traced.joint().partition(policy, memory_budget) if traced.needs_backward else None)
+    explained: Any = getattr(fn, "explain", None)
+    if not _is_ours(fn, explained):
+        return compile(fn, policy=policy, memory_budget=memory_budget).explain(*args, **kwargs)
+    if policy is not None or memory_budget is not None:
+        raise UsageError(
+            f"`ja.explain` was given a policy or a budget, and {fn!r} has its own. Give it the function itself, or "
+            "drop them."
+        )
+    return explained(*args, **kwargs)
+
+
+def _is_ours(fn: Any, explained: Any) -> bool:
+    """Returns whether an attribute `explain` says what a function that jaxaot made does.
+
+    It may be the user's own, or have been copied by `functools.wraps` from a function inside.
+    """
+    explained = explained.func if isinstance(explained, functools.partial) else explained
+    is_of_object = getattr(explained, "__self__", None) is fn
+    owner = getattr(explained, "owner", lambda: None)()
+    is_ours = str(getattr(explained, "__module__", "")).startswith("jaxaot.")
+    return is_ours and (is_of_object or owner is fn or isinstance(fn, functools.partial))
 
 
 def pareto(

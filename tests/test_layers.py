@@ -27,6 +27,7 @@ LAYERS = [
     ("ir", "ops"),
     ("plan", "tape"),
     ("joint", "passes", "partition", "buckets"),
+    ("report",),
     ("backend",),
     ("lower",),
     ("facade",),

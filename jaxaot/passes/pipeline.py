@@ -164,7 +164,11 @@ def run_passes(
       GraphCheckError: If a pass changes the number or types of inputs or outputs, or leaves a malformed graph.
     """
     if isinstance(graph, JointGraph):
-        return graph.replace(run_passes(graph.jaxpr, names, check, record))
+        results: list[PassResult] = [] if record is None else record
+        n_before = len(results)
+        after = graph.replace(run_passes(graph.jaxpr, names, check, results))
+        done = tuple(f"{r.name}: {r.n_before} → {r.n_after} equations" for r in results[n_before:])
+        return dataclasses.replace(after, passed=(*graph.passed, *done))
     jaxpr: Any = graph
     for name in names:
         function, label = (_lookup(name), name) if isinstance(name, str) else (name, getattr(name, "__name__", "pass"))

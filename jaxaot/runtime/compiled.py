@@ -9,13 +9,15 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
-from jaxaot._util import collector, signature_of
+from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
 from jaxaot.facade.tracing import RUNNING, TRACING, OnMeta, is_of_function
 from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
+from jaxaot.report.record import Report
 from jaxaot.runtime.call import MISS
+from jaxaot.runtime.explain import Inspector, report_on
 from jaxaot.runtime.program import Program, changing_numbers
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
@@ -64,7 +66,7 @@ class CompiledFunction(Generic[P, R]):
     runs_eagerly = True
 
     def __init__(
-        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Any, max_programs: int = MAX_PROGRAMS,
+        self, fn: Callable[P, R], build: Callable[..., Program], inspect: Inspector, max_programs: int = MAX_PROGRAMS,
         is_one_graph: bool = False,
     ):  # fmt: skip
         """Wraps a function.
@@ -73,7 +75,7 @@ class CompiledFunction(Generic[P, R]):
           fn: What to compile.
           build: Takes (fn, args, kwargs, lock that calls which write hold, numbers=paths of those that change) to a
             program for such calls.
-          inspect: Has `trace(fn, args, kwargs)` and `explain(fn, args, kwargs)`.
+          inspect: Makes the stages of a call, without compiling anything.
           max_programs: How many programs are kept; the least recently used one is dropped.
           is_one_graph: Whether a function that cannot be compiled is an error rather than run eagerly.
         """
@@ -260,9 +262,36 @@ class CompiledFunction(Generic[P, R]):
         """Returns the traced graph of a call; nothing is changed by it."""
         return self._inspect.trace(self.fn, args, kwargs)
 
-    def explain(self, /, *args: Any, **kwargs: Any) -> None:
-        """Prints every stage that a call goes through: signature, graph, joint graph, forward, backward."""
-        print(self._inspect.explain(self.fn, args, kwargs))
+    def explain(self, /, *args: Any, **kwargs: Any) -> Report:
+        """Returns a report to print, `print(step.explain(x))`, or to save, `step.explain(x).save_html("step.html")`.
+
+        It says what a call changes, what is saved and why, what passes did, how much memory is in use, and why programs
+        were made; the graphs follow. Nothing is compiled, run or changed by it.
+
+        Args:
+          *args: Arguments of a call, or their types. Without any, the report is on the program that was used last.
+          **kwargs: Arguments that are passed by name.
+
+        Raises:
+          TraceError: If the function cannot be traced.
+        """
+        with self._building:
+            latest = self.programs[0] if self.programs and not (args or kwargs) else None
+            said = self._programs_said()
+        if latest is not None:
+            return report_on(latest.traced, latest.partition, self.fn, said)
+        return report_on(*self._inspect.stages(self.fn, args, kwargs), self.fn, said)
+
+    def _programs_said(self) -> list[str]:
+        if not self._misses:
+            return ["none yet: the first call compiles one"]
+        n = len(self.programs)
+        head = f"{n} program{'' if n == 1 else 's'}; {self._hits} calls found one, for {self._misses} one was made"
+        return [head, *map(str, self._recompiles.explain())]
+
+    def __repr__(self) -> str:
+        n = len(self.programs)
+        return f"<ja.compile of {shown(self.fn)}: {n} program{'' if n == 1 else 's'}, {self._hits} hits>"
 
     def explain_recompiles(self) -> RecompileList:
         """Returns, for each program after the first, how its call differed from the most similar one before.
