@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 import jax
@@ -66,11 +66,13 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
 def compile(
     fn: Callable[P, R], *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
+    mode: str | None = None, dynamic: bool | None = None, options: Mapping[str, Any] | None = None,
 ) -> CompiledFunction[P, R]: ...
 @overload
 def compile(
     fn: None = None, *, policy: str | Callable[..., Any] | None = None, memory_budget: float | str | None = None,
     backend: str = "xla", max_programs: int = MAX_PROGRAMS, segments: bool = False, fullgraph: bool = False,
+    mode: str | None = None, dynamic: bool | None = None, options: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 # fmt: on
 def compile(
@@ -82,6 +84,9 @@ def compile(
     max_programs: int = MAX_PROGRAMS,
     segments: bool = False,
     fullgraph: bool = False,
+    mode: str | None = None,
+    dynamic: bool | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Returns `fn`, traced and compiled once for each kind of call; a decorator if `fn` is left out.
 
@@ -109,6 +114,9 @@ def compile(
       max_programs: How many compiled versions are kept; the least recently used one is dropped.
       segments: Whether Python may ask for values of traced tensors.
       fullgraph: Whether a function that cannot be one graph is an error rather than run eagerly or in segments.
+      mode: PyTorch's, taken and without effect: there is one way to compile, and XLA chooses kernels.
+      dynamic: None or False: there is a program for each size. `ja.jit(fn, dynamic=True)` serves many sizes by one.
+      options: None: those of PyTorch's compiler have no counterpart.
 
     Raises:
       PolicyError: If there is no such policy.
@@ -118,9 +126,10 @@ def compile(
     if fn is None:
         return functools.partial(
             compile, policy=policy, memory_budget=memory_budget, backend=backend, max_programs=max_programs,
-            segments=segments, fullgraph=fullgraph,
+            segments=segments, fullgraph=fullgraph, mode=mode, dynamic=dynamic, options=options,
         )  # fmt: skip
     _require_function(fn, "ja.compile")
+    _answer_options_of_pytorch(mode, dynamic, options)
     if max_programs < 1:
         raise UsageError(f"max_programs is {max_programs}, and at least one program has to be kept: write 1 or more.")
     if segments and fullgraph:
@@ -138,6 +147,29 @@ def compile(
         return SegmentedFunction(fn, builder, Inspector(builder.trace, cut), max_programs)
     build = functools.partial(build_program, policy=policy, memory_budget=memory_budget, make=make)
     return CompiledFunction(fn, build, Inspector(traced_of, cut), max_programs, fullgraph)
+
+
+_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+def _answer_options_of_pytorch(mode: str | None, dynamic: bool | None, options: Mapping[str, Any] | None) -> None:
+    """Raises for options of PyTorch's `compile` that ask for what there is not.
+
+    Raises:
+      UsageError: With what to write instead.
+    """
+    if mode not in _MODES:
+        raise UsageError(f"`mode` is one of PyTorch's, {', '.join(map(repr, _MODES[1:]))}, and {mode!r} was given.")
+    if dynamic:
+        raise UsageError(
+            "`ja.compile` makes a program for each size, and `dynamic=True` asks for one that serves all. Pad to a few "
+            "sizes, or write `ja.jit(fn, dynamic=True)` for a function of arrays."
+        )
+    if options:
+        raise UsageError(
+            f"`options` are of PyTorch's compiler, and XLA has none of {', '.join(map(repr, options))}. Drop them; "
+            "`ja.config(…)` has jaxaot's settings, `ja.jit(fn, compiler_options=…)` takes XLA's."
+        )
 
 
 def _require_function(fn: object, name: str) -> None:

@@ -17,6 +17,7 @@ LAYERS = [
         "_typing",
         "_util",
         "_signals",
+        "_logs",
         "_jax",
         "_versions",
         "_absent",
@@ -37,7 +38,8 @@ LAYERS = [
     ("flow",),
     ("api",),
     ("autograd", "func", "nn", "amp", "aot", "policies", "random", "saving", "profiling"),
-    ("linalg", "fft", "special", "masked", "signal", "jitted", "demo", "compiler", "optim"),
+    ("linalg", "fft", "special", "masked", "signal", "jitted", "compiler", "optim", "doctor"),
+    ("demo",),
     ("cli",),
     ("__init__", "__main__"),
 ]
@@ -49,6 +51,7 @@ WITHIN_A_ROW = {
     ("_typing", "_jax"),  # types of graphs
     ("settings", "errors"),  # an unknown setting is an error
     ("_versions", "errors"),  # an untried version is a warning
+    ("_logs", "errors"),  # an unknown name is an error
     ("_absent", "errors"),  # a name that is not there is an error
     ("errors", "_graph_errors"),  # are one tree
     ("errors", "_warnings"),  # are shown together
@@ -103,6 +106,7 @@ def problems(path, root=ROOT):
 
 
 LOCAL = {
+    ("cli.py", "jaxaot.demo.bench"),
     ("cli.py", "jaxaot.demo.report"),  # the demo is imported when it runs, not by other commands
     ("cli.py", "jaxaot.demo.train"),
 }

@@ -25,6 +25,7 @@ import jax.numpy as jnp
 
 from jaxaot import settings as config
 from jaxaot._jax import as_one_call, is_outermost, is_tracer, jaxpr_as_fun, needs_lowering
+from jaxaot._logs import logger_of
 from jaxaot._typing import ClosedJaxpr
 from jaxaot._util import KeptWith, collector, frozen, look_like, referable, shown, signature_of
 from jaxaot.backend.cpu.memory.sequential import is_free_of_effects
@@ -43,6 +44,7 @@ from jaxaot.passes.pipeline import lowered_passes
 from jaxaot.report.record import Report
 from jaxaot.settings import Config
 
+_log = logger_of("graphs")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -172,6 +174,7 @@ class _Chooser:
         if len(closed.in_avals) > n_given or needs_lowering(closed):
             return None
         check_sizes(closed.jaxpr)
+        _log.debug("under ja.jit:\n%s", closed)
         opened, settings = inline(closed, also_custom=True), self._settings
         checks, exact = settings.check_graphs, settings.exact_rounding
         return choose_way(opened, self.passes, checks, exact, self.platform, is_one_program)

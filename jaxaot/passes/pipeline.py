@@ -15,6 +15,7 @@ from typing import Any
 
 import jax
 
+from jaxaot._logs import logger_of
 from jaxaot.errors import CompilerError, GraphCheckError
 from jaxaot.ir.check import check_graph
 from jaxaot.ir.rewrite import inline
@@ -25,6 +26,7 @@ from jaxaot.passes.declared import On, Pass, Rewrite, chosen
 from jaxaot.passes.drop_zero_sums import drop_zero_sums
 from jaxaot.plan.stages import JointGraph
 
+_log = logger_of("passes")
 _declared: list[Pass] = []
 _passes: dict[str, Rewrite] = {}
 _own: list[Rewrite] = []
@@ -176,8 +178,10 @@ def run_passes(
         run = functools.partial(_run, label, function, jaxpr, check)
         result = attempt(f"The pass `{label}`", run, jaxpr, check) if any(function is own for own in _own) else run()
         seconds = time.perf_counter() - start
+        done = PassResult(label, result, seconds, len(jaxpr.eqns), len(result.eqns))
+        _log.debug("%s", done)
         if record is not None:
-            record.append(PassResult(label, result, seconds, len(jaxpr.eqns), len(result.eqns)))
+            record.append(done)
         jaxpr = result
     return jaxpr
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
@@ -17,7 +18,7 @@ from jaxaot.plan.difference import CallKey, differences
 from jaxaot.plan.paths import Path
 from jaxaot.report.record import Report
 from jaxaot.runtime.call import MISS
-from jaxaot.runtime.explain import Inspector, report_on
+from jaxaot.runtime.explain import Inspector, log_program, name_of, report_on
 from jaxaot.runtime.program import Program, changing_numbers
 from jaxaot.runtime.recompiles import RecompileList, Recompiles
 from jaxaot.runtime.recovery import is_passing, may_be_tried_again
@@ -221,20 +222,23 @@ class CompiledFunction(Generic[P, R]):
                 if result is not MISS:
                     self._hits += 1
                     return result
+            start = time.perf_counter()
             program = self._built(args, kwargs, numbers=self._changing(args, kwargs))
             if program is None:
                 return MISS
             result = self._enter(program, args, kwargs)
             if result is MISS:
                 program, result = self._settle(program, args, kwargs)
-            self._add(program)
+            self._add(program, time.perf_counter() - start)
             return result
 
-    def _add(self, program: Program) -> None:
-        """Keeps a program that was made for a call and carried it out."""
+    def _add(self, program: Program, seconds: float) -> None:
+        """Keeps a program that was made for a call and carried it out, which took so long."""
         self._misses += 1
         kept = [p for p in self.programs if not p.is_out_of_reach()]
+        n_before = len(self.programs)
         self._keep([program, *kept[: self.max_programs - 1]])
+        log_program(name_of(self.fn), program, seconds, len(self.programs), n_before + 1 - len(self.programs))
         self._recompiles.note(program.key)
 
     def _settle(self, program: Program, args: Any, kwargs: Any) -> tuple[Program, Any]:

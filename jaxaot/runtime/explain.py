@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 import jax
 
+from jaxaot._logs import logger_of
+from jaxaot._util import format_seconds
 from jaxaot.ir.roles import Primal
 from jaxaot.ir.sequence import sequence_rows, sequence_table
 from jaxaot.ir.text import to_text
@@ -17,7 +20,9 @@ from jaxaot.passes.prepare import prepare_backward, prepare_forward
 from jaxaot.plan.stages import Partition, Traced
 from jaxaot.report.build import Sources, changes_of, collectives_of, part_of, part_of_graph, parts_inside
 from jaxaot.report.record import Report, Section
-from jaxaot.runtime.program import forward_graph
+from jaxaot.runtime.program import Program, forward_graph
+
+_GRAPHS, _PARTITION, _CACHE = map(logger_of, ("graphs", "partition", "cache"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +95,26 @@ def report_on(
         name, kind, jax.default_backend(), changes_of(traced, fn), tuple(passes), tuple(exchanges), tuple(programs),
         tuple(parts), tuple(sections), sources.read(), hints,
     )  # fmt: skip
+
+
+def log_program(name: str, program: Program, seconds: float, n_kept: int, n_dropped: int) -> None:
+    """Logs a program that was made.
+
+    Args:
+      name: What the function is called.
+      program: The program.
+      seconds: How long it took to make, with its first call.
+      n_kept: How many programs there are now.
+      n_dropped: How many were dropped for it.
+    """
+    dropped = f", {n_dropped} dropped" if n_dropped else ""
+    _CACHE.info("`%s`: made in %s, with its first call; %d kept%s", name, format_seconds(seconds), n_kept, dropped)
+    if _GRAPHS.isEnabledFor(logging.DEBUG):
+        _GRAPHS.debug("`%s`:\n%s", name, program.traced)
+        if program.partition is not None:
+            _GRAPHS.debug("`%s`:\n%s", name, program.partition)
+    if program.partition is not None and _PARTITION.isEnabledFor(logging.DEBUG):
+        _PARTITION.debug("`%s` %s", name, program.partition.plan)
 
 
 def name_of(fn: Callable[..., Any]) -> str:

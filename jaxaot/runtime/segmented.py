@@ -8,6 +8,7 @@ values of this call. Nothing is written before the last segment has run.
 from __future__ import annotations
 
 import dataclasses
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -217,7 +218,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
             result = self._follow(walk, args, kwargs)
             if result is not MISS or self._gives_up(walk, args, kwargs):
                 return result
-            program = None
+            program, start = None, time.perf_counter()
             for _ in range(N_BUILDS):
                 before = program
                 try:
@@ -234,7 +235,7 @@ class SegmentedFunction(CompiledFunction[..., Any]):
                 walk = Walk()
                 result = self._enter(program, args, kwargs, walk)
                 if result is not MISS:
-                    self._add(program)
+                    self._add(program, time.perf_counter() - start)
                     return result
             if walk.stopped is not None:  # the last bit of a value came out differently
                 return MISS
