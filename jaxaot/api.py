@@ -10,6 +10,7 @@ import jax
 
 from jaxaot import flow
 from jaxaot import settings as config
+from jaxaot._frames import without_own_frames
 from jaxaot.errors import ArgumentError, TensorTypeError, UsageError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.tensor import Tensor
@@ -58,7 +59,10 @@ def trace(fn: Callable[..., Any], /, *args: object, **kwargs: Any) -> Traced:
         return fn.trace(*args, **kwargs)
     fn = fn.fn if isinstance(fn, CompiledFunction) else fn
     _require_function(fn, "ja.trace")
-    return trace_call(fn, *read_iterators(args, kwargs))
+    try:
+        return trace_call(fn, *read_iterators(args, kwargs))
+    except Exception as error:
+        raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
 
 # fmt: off

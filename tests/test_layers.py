@@ -18,6 +18,7 @@ LAYERS = [
         "_util",
         "_signals",
         "_logs",
+        "_frames",
         "_jax",
         "_versions",
         "_absent",

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
+from jaxaot._frames import without_own_frames
 from jaxaot._util import collector, shown, signature_of
 from jaxaot.errors import RecompileWarning, SettingsChangedError, TraceError, VolatileError
 from jaxaot.facade.iterated import has_iterators, opened, read_iterators
@@ -111,11 +112,18 @@ class CompiledFunction(Generic[P, R]):
         except Exception as error:
             if not may_be_tried_again(error):
                 raise
-            return self._look_up(self.programs, args, kwargs)  # what is wrong shows at the second try
+            return self._found(self.programs, args, kwargs)  # what is wrong shows at the second try
         if result is MISS:
-            return self._look_up(self.programs[1:], args, kwargs)
+            return self._found(self.programs[1:], args, kwargs)
         self._hits += 1
         return result
+
+    def _found(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
+        """Returns the result of a call; what it raises shows the user's frames alone."""
+        try:
+            return self._look_up(programs, args, kwargs)
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
     def _look_up(self, programs: list[Program], args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that one of these programs may fit."""

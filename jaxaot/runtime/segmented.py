@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from jaxaot import settings as config
+from jaxaot._frames import without_own_frames
 from jaxaot.errors import RecompileWarning, VolatileError
 from jaxaot.facade.iterated import read_iterators
 from jaxaot.facade.recorder import Recorder
@@ -169,9 +170,14 @@ class SegmentedFunction(CompiledFunction[..., Any]):
         args, kwargs = read_iterators(args, kwargs)
         walk = Walk()
         result = self._follow(walk, args, kwargs)
-        if result is MISS and not self._gives_up(walk, args, kwargs):
+        if result is not MISS:
+            return result
+        try:
+            if self._gives_up(walk, args, kwargs):
+                return self._eagerly(args, kwargs)
             return self._first_or_eager_call(args, kwargs)
-        return self._eagerly(args, kwargs) if result is MISS else result
+        except Exception as error:
+            raise without_own_frames(error)  # noqa: B904  # it is the same exception
 
     def _follow(self, walk: Walk, args: Any, kwargs: Any) -> Any:
         """Returns the result of a call that a program fits to its end, or `MISS`."""
