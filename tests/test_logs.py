@@ -38,7 +38,7 @@ def two_programs():
 SHOWN = {
     "recompiles": "is compiled again: program 1: argument `x` has shape [5, 3] instead of [2, 3]",
     "graphs": "backward(args[0]: f32[2,3]",
-    "passes": "cse: 8 → ",
+    "passes": "jaxaot.passes] cse: ",
     "partition": "`<lambda>` saves 32 B",
     "cache": "with its first call; 2 kept",
 }
